@@ -1,0 +1,148 @@
+// The one interface to CUDA, HIP and OpenCL: about a dozen calls, everything else is above it.
+//
+// A Backend finds devices and makes Compilers and Devices. Vendor libraries are loaded by the first
+// call that needs them, never at start-up; the supervisor process of the tuner never makes that
+// call. PoCL and hipRTC cannot live in one process (both carry LLVM), so one process uses one
+// backend. How to add a backend: docs/add_a_backend.md.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/artifact.hpp"
+#include "core/device.hpp"
+#include "core/result.hpp"
+
+namespace kiln {
+
+/// Device memory. A plain handle: Device::release frees it, Device's destructor frees what is left.
+struct Buffer {
+  std::uintptr_t handle = 0;  ///< CUdeviceptr, hipDeviceptr_t or cl_mem
+  std::size_t bytes = 0;
+  /// Bytes from `handle` to the first byte, so that {handle, n, 256} is a window; every call
+  /// honours it. A window that a kernel sees must start at a multiple of 256 bytes.
+  std::size_t offset = 0;
+};
+
+/// A loaded program. Owned by the caller; must not outlive its Device.
+class Module {
+ public:
+  virtual ~Module() = default;
+};
+
+/// One kernel argument in the order of the kernel's parameters.
+struct KernelArgument {
+  enum class Kind { buffer, scalar } kind = Kind::buffer;
+  Buffer buffer;
+  std::array<std::byte, 8> scalar{};  ///< value in the machine's byte order
+  std::size_t scalar_bytes = 0;
+};
+
+/// A read-only argument that the kernel sees in constant memory under `name`.
+struct ConstantArgument {
+  std::string name;
+  Buffer buffer;
+  std::size_t bytes = 0;
+};
+
+struct Launch {
+  Module* module = nullptr;
+  std::string_view entry;
+  std::array<std::uint32_t, 3> grid = {1, 1, 1};     ///< blocks
+  std::array<std::uint32_t, 3> block = {1, 1, 1};    ///< threads
+  std::array<std::uint32_t, 3> cluster = {1, 1, 1};  ///< blocks per cluster; {1,1,1}: none
+  std::uint32_t shared_bytes = 0;                    ///< dynamic shared memory
+  std::span<const KernelArgument> arguments;
+  std::span<const ConstantArgument> constants;
+};
+
+/// Turns sources into binaries for one architecture. CUDA and HIP need no device for it. One
+/// thread.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  /// A Failure is {compile_error, the compiler's log with template places}.
+  [[nodiscard]] virtual Result<Binary> compile(const Source& source) = 0;
+};
+
+/// A point on a device's queue, made by Device::record.
+using EventId = std::uint32_t;
+
+/// Caller's own objects, for applications: which of them are used depends on the backend.
+struct NativeQueue {
+  void* context = nullptr;  ///< CUcontext (nullptr: the current one), hipCtx_t (unused), cl_context
+  void* device = nullptr;   ///< cl_device_id; others: ignored
+  void* queue = nullptr;    ///< CUstream/cudaStream_t, hipStream_t, cl_command_queue
+};
+
+/// One open device with one in-order queue. Calls are asynchronous where the vendor's are; a
+/// failure of earlier work may surface in a later call. Not thread-safe. After a sticky failure
+/// only destruction is safe, and the process should end.
+class Device {
+ public:
+  virtual ~Device() = default;
+  [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+
+  // Memory: sizes and offsets in bytes.
+  [[nodiscard]] virtual Result<Buffer> allocate(std::size_t bytes) = 0;  ///< aligned to 256 bytes
+  virtual void release(Buffer buffer) = 0;
+  [[nodiscard]] virtual Status upload(Buffer to, std::size_t offset,
+                                      std::span<const std::byte> from) = 0;  ///< blocks
+  [[nodiscard]] virtual Status download(Buffer from, std::size_t offset,
+                                        std::span<std::byte> to) = 0;  ///< blocks
+  [[nodiscard]] virtual Status copy(Buffer from, std::size_t from_offset, Buffer to,
+                                    std::size_t to_offset, std::size_t bytes) = 0;
+  [[nodiscard]] virtual Status fill(Buffer to, std::size_t offset, std::size_t bytes,
+                                    std::uint8_t byte) = 0;
+
+  // Programs.
+  [[nodiscard]] virtual Result<std::unique_ptr<Module>> load(const Binary& binary) = 0;
+  [[nodiscard]] virtual Status launch(const Launch& launch) = 0;
+
+  // Time: events on the queue. Ids are reused round-robin from a pool of at least 4096.
+  [[nodiscard]] virtual Result<EventId> record() = 0;
+  /// Nanoseconds between two recorded events; blocks until the second has happened.
+  [[nodiscard]] virtual Result<double> elapsed_ns(EventId from, EventId to) = 0;
+  [[nodiscard]] virtual Status synchronize() = 0;
+
+  /// Uses another queue of the same context from now on (launcher); nullptr queue: the device's
+  /// own.
+  virtual void use_queue(void* queue) = 0;
+  /// Current core clock in kHz, 0 when it cannot be known; `throttled` likewise false.
+  struct ClockState {
+    std::int64_t clock_khz = 0;
+    bool throttled = false;
+  };
+  [[nodiscard]] virtual ClockState clock_state() { return {}; }
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Loads the vendor library. Throws DeviceError("unavailable: reason") when it is not there or
+  /// reports no device.
+  [[nodiscard]] virtual std::vector<DeviceInfo> devices() = 0;
+  /// A compiler for `target.architecture`. Throws DeviceError when the compiler library is missing
+  /// or does not know the architecture (asked, never tried: an unknown one can abort the process).
+  [[nodiscard]] virtual std::unique_ptr<Compiler> open_compiler(const DeviceInfo& target) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Device> open_device(int ordinal) = 0;
+  /// A Device over the caller's context and queue; owns neither.
+  [[nodiscard]] virtual std::unique_ptr<Device> attach(const NativeQueue& native) = 0;
+};
+
+/// "cuda", "hip", "opencl": all that were built in, in order of preference.
+[[nodiscard]] std::span<const std::string_view> backend_names();
+
+/// Throws UsageError naming the backends for an unknown name. Loads nothing yet.
+[[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view name);
+
+}  // namespace kiln

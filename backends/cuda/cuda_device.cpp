@@ -1,0 +1,138 @@
+// What is CUDA's own about a device: contexts, shared memory above 48 KiB, clusters, clocks.
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/cuda_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/cuda_api.hpp"
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+// Larger clusters than this are not on every GPU of an architecture: they must be asked for.
+constexpr std::uint32_t kPortableClusterBlocks = 8;
+
+constexpr std::array<std::uint32_t, 3> kNoCluster = {1, 1, 1};
+
+int attribute_number(CudaFunctionAttribute attribute) { return static_cast<int>(attribute); }
+
+}  // namespace
+
+CudaDevice::CudaDevice(DeviceInfo info, void* context, bool owns_context)
+    : StreamDevice(cuda().stream, std::move(info)),
+      context_(context),
+      owns_context_(owns_context) {}
+
+std::unique_ptr<CudaDevice> CudaDevice::open(DeviceInfo info) {
+  void* context = nullptr;
+  const int code = cuda().primary_context_retain(&context, info.ordinal);
+  if (code != 0) throw DeviceError(cuda_failure(code, "cuDevicePrimaryCtxRetain").message);
+  std::unique_ptr<CudaDevice> device(
+      new CudaDevice(std::move(info), context, /*owns_context=*/true));
+  device->open_stream();
+  return device;
+}
+
+std::unique_ptr<CudaDevice> CudaDevice::attach(DeviceInfo info, void* context, void* stream) {
+  std::unique_ptr<CudaDevice> device(
+      new CudaDevice(std::move(info), context, /*owns_context=*/false));
+  device->adopt_stream(stream);
+  return device;
+}
+
+CudaDevice::~CudaDevice() {
+  close();
+  // A CUdevice is the ordinal it was got by; the context was retained under it.
+  if (owns_context_) cuda().primary_context_release(info().ordinal);
+}
+
+void CudaDevice::enter() {
+  void* current = nullptr;
+  cuda().context_get_current(&current);
+  pushed_ = current != context_ && cuda().context_push(context_) == 0;
+}
+
+void CudaDevice::leave() {
+  if (!pushed_) return;
+  void* popped = nullptr;
+  cuda().context_pop(&popped);
+  pushed_ = false;
+}
+
+Failure CudaDevice::failure_of(int code, std::string_view call, Outcome otherwise) const {
+  return cuda_failure(code, call, otherwise);
+}
+
+Status CudaDevice::inspect(Kernel& kernel) {
+  int static_bytes = 0;
+  const int code = cuda().function_get_attribute(
+      &static_bytes, attribute_number(CudaFunctionAttribute::static_shared_bytes), kernel.handle);
+  if (code != 0) return cuda_failure(code, "cuFuncGetAttribute");
+  const std::int64_t left = info().max_shared_bytes - static_bytes;
+  kernel.shared_bytes_allowed = static_cast<std::uint32_t>(std::max<std::int64_t>(left, 0));
+  return Done{};
+}
+
+/// Dynamic shared memory above the default limit, and large clusters, must be announced once per
+/// kernel.
+Status CudaDevice::prepare(Kernel& kernel, const Launch& launch) {
+  if (launch.shared_bytes > kernel.shared_bytes_allowed) {
+    const int code = cuda().function_set_attribute(
+        kernel.handle, attribute_number(CudaFunctionAttribute::max_dynamic_shared_bytes),
+        static_cast<int>(launch.shared_bytes));
+    if (code != 0) {
+      return cuda_failure(
+          code, fmt::format("{} bytes of dynamic shared memory for '{}' (the device allows {})",
+                            launch.shared_bytes, kernel.name, info().max_shared_bytes_optin));
+    }
+    kernel.shared_bytes_allowed = launch.shared_bytes;
+  }
+  if (launch.cluster == kNoCluster) return Done{};
+  if (cuda().launch_kernel_ex == nullptr) {
+    return Failure{Outcome::launch_error,
+                   "this CUDA driver has no block clusters (cuLaunchKernelEx, CUDA 11.8)"};
+  }
+  if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > kPortableClusterBlocks) {
+    const int code = cuda().function_set_attribute(
+        kernel.handle, attribute_number(CudaFunctionAttribute::non_portable_cluster_size_allowed),
+        1);
+    if (code != 0) return cuda_failure(code, "cuFuncSetAttribute of a large cluster");
+  }
+  return Done{};
+}
+
+int CudaDevice::enqueue(const Kernel& kernel, const Launch& launch, void** parameters) {
+  if (launch.cluster == kNoCluster) return StreamDevice::enqueue(kernel, launch, parameters);
+  CudaClusterAttribute cluster;
+  cluster.x = launch.cluster[0];
+  cluster.y = launch.cluster[1];
+  cluster.z = launch.cluster[2];
+  CudaLaunchConfig config;
+  config.grid_x = launch.grid[0];
+  config.grid_y = launch.grid[1];
+  config.grid_z = launch.grid[2];
+  config.block_x = launch.block[0];
+  config.block_y = launch.block[1];
+  config.block_z = launch.block[2];
+  config.shared_bytes = launch.shared_bytes;
+  config.stream = stream();
+  config.attributes = &cluster;
+  config.attribute_count = 1;
+  return cuda().launch_kernel_ex(&config, kernel.handle, parameters, nullptr);
+}
+
+Device::ClockState CudaDevice::clock_state() {
+  if (!nvml_) {
+    std::array<char, 32> bus_id{};
+    cuda().device_get_pci_bus_id(bus_id.data(), static_cast<int>(bus_id.size()), info().ordinal);
+    nvml_.emplace(bus_id.data());
+  }
+  return nvml_->clock_state();
+}
+
+}  // namespace kiln

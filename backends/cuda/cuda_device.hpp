@@ -1,0 +1,42 @@
+// One CUDA device: its primary context, or a caller's.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "backends/cuda/nvml.hpp"
+#include "backends/stream_device.hpp"
+
+namespace kiln {
+
+class CudaDevice final : public StreamDevice {
+ public:
+  /// The device's primary context, retained, and a stream of its own. Throws DeviceError.
+  [[nodiscard]] static std::unique_ptr<CudaDevice> open(DeviceInfo info);
+  /// A caller's context and stream (nullptr: the default stream).
+  [[nodiscard]] static std::unique_ptr<CudaDevice> attach(DeviceInfo info, void* context,
+                                                          void* stream);
+
+  ~CudaDevice() override;
+
+  ClockState clock_state() override;
+
+ protected:
+  void enter() override;
+  void leave() override;
+  Failure failure_of(int code, std::string_view call, Outcome otherwise) const override;
+  Status inspect(Kernel& kernel) override;
+  Status prepare(Kernel& kernel, const Launch& launch) override;
+  int enqueue(const Kernel& kernel, const Launch& launch, void** parameters) override;
+
+ private:
+  CudaDevice(DeviceInfo info, void* context, bool owns_context);
+
+  void* context_;
+  bool owns_context_;
+  bool pushed_ = false;
+  std::optional<NvmlDevice> nvml_;  // made by the first question
+};
+
+}  // namespace kiln

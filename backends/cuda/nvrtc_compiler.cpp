@@ -1,0 +1,164 @@
+// Driving NVRTC: options, log, cubin.
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/nvrtc_compiler.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "backends/compiler_log.hpp"
+#include "backends/cuda/nvrtc_api.hpp"
+#include "backends/cuda/ptxas_log.hpp"
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+// NVRTC 12.9 and later keep results on disk, and a kept one comes without its report of registers.
+constexpr std::string_view kNoCache = "--no-cache";
+
+// A dialect's helpers come in overloads for all types; a kernel uses some.
+constexpr const char* kNoUnusedWarnings = "--diag-suppress=177";
+
+/// 90 for "sm_90a"; 0 when it is no such name.
+int capability_of(std::string_view architecture) {
+  if (!architecture.starts_with("sm_")) return 0;
+  architecture.remove_prefix(3);
+  int capability = 0;
+  const auto [end, error] =
+      std::from_chars(architecture.data(), architecture.data() + architecture.size(), capability);
+  const std::string_view suffix(
+      end, static_cast<std::size_t>(architecture.data() + architecture.size() - end));
+  const bool known_suffix = suffix.empty() || suffix == "a" || suffix == "f";
+  return error == std::errc{} && known_suffix ? capability : 0;
+}
+
+class Program {
+ public:
+  explicit Program(const Source& source) {
+    code_ = nvrtc().create_program(&handle_, source.text.c_str(), source.name.c_str(), 0, nullptr,
+                                   nullptr);
+  }
+  ~Program() {
+    if (handle_ != nullptr) nvrtc().destroy_program(&handle_);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// NVRTC's code; 0 for success.
+  [[nodiscard]] int compile(const std::vector<std::string>& options) const {
+    if (code_ != 0) return code_;
+    std::vector<const char*> pointers;
+    pointers.reserve(options.size());
+    for (const std::string& option : options) pointers.push_back(option.c_str());
+    return nvrtc().compile_program(handle_, static_cast<int>(pointers.size()), pointers.data());
+  }
+
+  [[nodiscard]] std::string log() const {
+    std::size_t bytes = 0;
+    if (handle_ == nullptr || nvrtc().get_program_log_size(handle_, &bytes) != 0 || bytes == 0)
+      return {};
+    std::string log(bytes, '\0');
+    nvrtc().get_program_log(handle_, log.data());
+    while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+    return log;
+  }
+
+  [[nodiscard]] std::vector<std::byte> cubin() const {
+    std::size_t bytes = 0;
+    if (nvrtc().get_cubin_size(handle_, &bytes) != 0) return {};
+    std::vector<std::byte> data(bytes);
+    if (bytes > 0 && nvrtc().get_cubin(handle_, reinterpret_cast<char*>(data.data())) != 0)
+      return {};
+    return data;
+  }
+
+ private:
+  void* handle_ = nullptr;
+  int code_ = 0;
+};
+
+class NvrtcCompiler final : public Compiler {
+ public:
+  explicit NvrtcCompiler(std::string architecture) : architecture_(std::move(architecture)) {}
+
+  Result<Binary> compile(const Source& source) override {
+    auto program = std::make_unique<Program>(source);
+    int code = program->compile(options_for(source));
+    if (code == static_cast<int>(NvrtcCode::invalid_option) && has_no_cache_) {
+      // An older NVRTC, or an option of the variant that does not exist: the second try tells.
+      has_no_cache_ = false;
+      program = std::make_unique<Program>(source);
+      code = program->compile(options_for(source));
+    }
+    std::string log = program->log();
+    if (code != 0) return failure(code, log, source);
+
+    Binary binary;
+    read_ptxas_resources(log, binary);
+    const std::vector<std::string> entries = ptxas_entries(log);
+    for (const std::string& entry : source.entries) {
+      if (std::find(entries.begin(), entries.end(), entry) == entries.end()) {
+        return Failure{Outcome::compile_error,
+                       fmt::format("{} has no kernel named '{}' (it has: {})", source.name, entry,
+                                   fmt::join(entries, ", "))};
+      }
+    }
+    binary.log = with_template_places(log, source);
+    binary.data = program->cubin();
+    if (binary.data.empty())
+      return Failure{Outcome::compile_error, "NVRTC made no cubin for " + architecture_};
+    return binary;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::string> options_for(const Source& source) const {
+    std::vector<std::string> options = {"--gpu-architecture=" + architecture_, "--std=c++17",
+                                        "--device-as-default-execution-space", "--ptxas-options=-v",
+                                        kNoUnusedWarnings};
+    if (has_no_cache_) options.emplace_back(kNoCache);
+    if (!nvrtc().include_folder.empty())
+      options.push_back("--include-path=" + nvrtc().include_folder);
+    options.insert(options.end(), source.options.begin(), source.options.end());
+    return options;
+  }
+
+  static Failure failure(int code, const std::string& log, const Source& source) {
+    std::string message = with_template_places(log, source);
+    if (message.empty() || code != static_cast<int>(NvrtcCode::compilation)) {
+      message = fmt::format("{} ({}){}{}", nvrtc().get_error_string(code), code,
+                            message.empty() ? "" : ": ", message);
+    }
+    return {Outcome::compile_error, std::move(message)};
+  }
+
+  std::string architecture_;
+  bool has_no_cache_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture) {
+  const NvrtcApi& api = nvrtc();
+  const int capability = capability_of(architecture);
+  if (std::find(api.architectures.begin(), api.architectures.end(), capability) ==
+      api.architectures.end()) {
+    throw DeviceError(fmt::format("NVRTC {}.{} does not know '{}': it knows sm_{}", api.major,
+                                  api.minor, architecture, fmt::join(api.architectures, " sm_")));
+  }
+  return std::make_unique<NvrtcCompiler>(architecture);
+}
+
+std::string nvrtc_version_text() {
+  try {
+    return fmt::format("nvrtc {}.{}", nvrtc().major, nvrtc().minor);
+  } catch (const DeviceError&) {
+    return "nvrtc unavailable";
+  }
+}
+
+}  // namespace kiln

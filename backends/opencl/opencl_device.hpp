@@ -1,0 +1,75 @@
+// One OpenCL device with one in-order queue.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "backends/opencl/opencl_devices.hpp"
+#include "backends/opencl/opencl_program.hpp"
+
+namespace kiln {
+
+class OpenClDevice final : public Device {
+ public:
+  /// `own_queue` may be a caller's, retained. Throws DeviceError when the queue cannot be asked.
+  OpenClDevice(OpenClDeviceEntry entry, OwnedContext context, OwnedQueue own_queue);
+
+  const DeviceInfo& info() const override { return entry_.info; }
+
+  Result<Buffer> allocate(std::size_t bytes) override;
+  void release(Buffer buffer) override;
+  Status upload(Buffer to, std::size_t offset, std::span<const std::byte> from) override;
+  Status download(Buffer from, std::size_t offset, std::span<std::byte> to) override;
+  Status copy(Buffer from, std::size_t from_offset, Buffer to, std::size_t to_offset,
+              std::size_t bytes) override;
+  Status fill(Buffer to, std::size_t offset, std::size_t bytes, std::uint8_t byte) override;
+
+  Result<std::unique_ptr<Module>> load(const Binary& binary) override;
+  Status launch(const Launch& launch) override;
+
+  Result<EventId> record() override;
+  Result<double> elapsed_ns(EventId from, EventId to) override;
+  Status synchronize() override;
+  void use_queue(void* queue) override;
+
+ private:
+  struct Allocation {
+    OwnedMemory memory;
+    std::size_t bytes = 0;
+  };
+  /// A window into an allocation: OpenCL has no pointer arithmetic, so kernels get a sub-buffer.
+  struct Window {
+    std::uintptr_t parent = 0;
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+    OwnedMemory memory;
+  };
+  /// A marker on the queue; on a queue without profiling, the host's clock after the queue ran dry.
+  struct Event {
+    OwnedEvent marker;
+    std::chrono::steady_clock::time_point host_time;
+  };
+
+  void inspect_queue();
+  [[nodiscard]] Status keep_order();
+  [[nodiscard]] Result<cl_mem> memory_of(const Buffer& buffer);
+  [[nodiscard]] Status check_limits(const Launch& launch, const OpenClKernel& kernel) const;
+  [[nodiscard]] Status set_arguments(const Launch& launch, const OpenClKernel& kernel);
+
+  OpenClDeviceEntry entry_;
+  OwnedContext context_;
+  OwnedQueue own_queue_;
+  cl_command_queue queue_ = nullptr;
+  bool has_profiling_ = false;
+  bool out_of_order_ = false;
+  std::size_t allocated_bytes_ = 0;
+  std::size_t max_constant_bytes_ = 0;
+  std::vector<Allocation> allocations_;
+  std::vector<Window> windows_;
+  std::vector<Event> events_;
+  EventId next_event_ = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,51 @@
+// Peer: what a user would call instead of a tuned kernel. One file per library makes them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/peers/device_data.hpp"
+#include "bench/peers/workload.hpp"
+
+namespace kiln::peers {
+
+/// Built for one workload: everything that can be done ahead (handles, temporary storage) is done
+/// by then.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  /// As a user would look it up: "CUB DeviceReduce::Sum".
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Puts one whole run on the stream; does not wait.
+  virtual void run(cudaStream_t stream) = 0;
+  /// What run() computed; nullptr where it computes nothing (copies).
+  [[nodiscard]] virtual const DeviceArray* result() const = 0;
+};
+
+using Peers = std::vector<std::unique_ptr<Peer>>;
+
+/// Each adds the peers that its library has for the workload, often none. `workload` must outlive
+/// them.
+void add_cub_reduce(const Workload& workload, Peers& peers);
+void add_cub_histogram(const Workload& workload, Peers& peers);
+void add_cublas(const Workload& workload, Peers& peers);
+void add_device_copy(const Workload& workload, Peers& peers);
+
+/// All of them.
+[[nodiscard]] inline Peers make_peers(const Workload& workload) {
+  Peers peers;
+  add_cub_reduce(workload, peers);
+  add_cub_histogram(workload, peers);
+  add_cublas(workload, peers);
+  add_device_copy(workload, peers);
+  return peers;
+}
+
+/// Why the peers of cuBLAS are missing; empty when it is there.
+[[nodiscard]] const std::string& why_no_cublas();
+
+}  // namespace kiln::peers

@@ -1,0 +1,37 @@
+// Workload: one problem with its inputs on the device, shared by Kiln and its peers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "bench/peers/device_data.hpp"
+#include "core/launch_plan.hpp"
+#include "core/problem.hpp"
+
+namespace kiln::peers {
+
+struct Workload {
+  std::string kernel;
+  std::string text;   ///< canonical text of the problem
+  std::string title;  ///< for tables: kernel and the fields that are not defaults
+  Problem problem;
+  ProblemCost cost;
+  std::map<std::string, DeviceArray> inputs;  ///< read-only arguments by name, filled
+  std::map<std::string, double> scalars;      ///< values of the arguments that the caller passes
+  std::string output;                         ///< the one argument that is written
+  DType output_dtype = DType::f32;
+  std::int64_t output_count = 0;
+
+  [[nodiscard]] bool is(std::string_view field, std::string_view value) const {
+    return problem.text_of(field) == value;
+  }
+};
+
+/// `line` is a kernel and a problem, as after `kiln tune`: "reduce n=2^20 dtype=f32". Throws
+/// InputError.
+[[nodiscard]] Workload make_workload(const std::string& line, std::uint64_t seed,
+                                     cudaStream_t stream);
+
+}  // namespace kiln::peers

@@ -1,0 +1,152 @@
+// `kiln best KERNEL --problem ...`: ask the database for the config to run.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/json_output.hpp"
+#include "cli/units.hpp"
+#include "db/lookup.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string kernel;
+  std::string problem;
+  std::string device = "auto";
+  bool explain = false;
+};
+
+std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests) {
+  std::vector<DeviceInfo> devices;
+  for (const BestRecord& best : bests) {
+    const bool known = std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& device) {
+      return identity_of(device) == best.key.device;
+    });
+    if (!known) devices.push_back(best.device_info);
+  }
+  return devices;
+}
+
+std::string identities(const std::vector<DeviceInfo>& devices) {
+  std::string text;
+  for (const DeviceInfo& device : devices) text += "\n  " + identity_of(device);
+  return text;
+}
+
+// The device that the answer is for. One that the database knows is asked about without a driver.
+DeviceInfo device_to_ask_for(const Options& options, const std::vector<BestRecord>& bests) {
+  const std::vector<DeviceInfo> tuned = tuned_devices(bests);
+  if (options.device == "auto" && tuned.size() == 1) return tuned.front();
+  for (const DeviceInfo& device : tuned) {
+    if (identity_of(device) == options.device) return device;
+  }
+  try {
+    return choose_device(options.device);
+  } catch (const DeviceError& error) {
+    if (tuned.empty()) throw;
+    throw DeviceError(fmt::format("{}\nthe database was tuned on (--device takes these too):{}",
+                                  error.what(), identities(tuned)));
+  }
+}
+
+Json tuned_json(const BestRecord& best) {
+  return {{"problem", Json::parse(best.problem_json)},
+          {"device", best.key.device},
+          {"time_ns", best.time_ns},
+          {"default_time_ns", best.default_time_ns},
+          {"verdict", name_of(best.verdict)},
+          {"trials", best.trials},
+          {"failures", best.failures},
+          {"session", best.session},
+          {"published_at", best.published_at},
+          {"driver", best.key.driver},
+          {"compiler", best.key.compiler}};
+}
+
+Json match_json(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                const Match& match) {
+  Json json = {{"kernel", spec.name},
+               {"problem", to_json(problem)},
+               {"device", identity_of(device)},
+               {"grade", name_of(match.grade)},
+               {"distance", match.distance},
+               {"reason", match.reason},
+               {"stale", match.stale},
+               {"config", to_json(match.config)},
+               {"config_text", match.config.text()},
+               {"tuned", match.best ? tuned_json(*match.best) : Json(nullptr)}};
+  json["steps"] = match.steps;
+  return json;
+}
+
+void print_match(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                 const Match& match) {
+  fmt::print("kernel   {}  {}\n", spec.name, problem.short_text(spec));
+  fmt::print("device   {}\n", identity_of(device));
+  fmt::print("config   {}\n", match.config.text());
+  fmt::print("grade    {}: {}\n", name_of(match.grade), match.reason);
+  if (match.best) {
+    const BestRecord& best = *match.best;
+    fmt::print("tuned    {} ({}), {} over the default config ({}); {}, {} failed; {}\n",
+               pretty_time(best.time_ns), pretty_rate(best.bytes, best.flops, best.time_ns),
+               pretty_speedup(best.default_time_ns, best.time_ns), name_of(best.verdict),
+               counted(best.trials, "trial"), best.failures, best.published_at);
+  }
+}
+
+void print_steps(const Match& match) {
+  for (const std::string& step : match.steps) fmt::print("  - {}\n", step);
+}
+
+ExitCode run(const Options& options) {
+  const KernelSpec spec = options.common.library().load(options.kernel);
+  const Problem problem = Problem::parse(spec, options.problem);
+  const std::vector<BestRecord> bests =
+      Store(options.common.database, Store::Mode::read).bests(spec.name);
+  const DeviceInfo device = device_to_ask_for(options, bests);
+  const Result<Match> match = lookup(spec, problem, device, bests);
+  if (!match) throw DeviceError(match.failure().message);
+  if (options.common.json) {
+    fmt::print("{}", json_output(match_json(spec, problem, device, *match)));
+    return ExitCode::ok;
+  }
+  print_match(spec, problem, device, *match);
+  if (options.explain) print_steps(*match);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_best_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "best", "Ask the database for the config to run, and how good the match is");
+  add_kernel_and_problem(*command, options->kernel, options->problem);
+  command
+      ->add_option("--device", options->device,
+                   "auto: the one the database was tuned on, else the best present; or a backend,\n"
+                   "a device as `kiln devices` names it, an identity as `kiln db info` prints it")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_flag("--explain", options->explain, "Print the lookup chain as it was walked");
+  add_database_option(*command, options->common);
+  add_kernel_path_option(*command, options->common);
+  add_json_option(*command, options->common);
+  command->footer(
+      "Grades, best first: exact, near_size, same_arch, same_vendor, default.\n"
+      "\n"
+      "Example:\n"
+      "  kiln best matmul --problem m=500,n=500,k=500,dtype=f32 --json");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

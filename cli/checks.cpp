@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/checks.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/suggest.hpp"
+#include "search/strategy.hpp"
+
+namespace kiln::cli {
+namespace {
+
+template <typename Number>
+bool read_whole(const std::string& text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stopped == end;
+}
+
+}  // namespace
+
+Check positive_number() {
+  return [](const std::string& text) -> std::string {
+    double number = 0;
+    const bool good = read_whole(text, number) && std::isfinite(number) && number > 0;
+    return good ? "" : fmt::format("must be a number above 0, not '{}'", text);
+  };
+}
+
+Check whole_number(std::int64_t least) {
+  return [least](const std::string& text) -> std::string {
+    std::int64_t number = 0;
+    const bool good = read_whole(text, number) && number >= least;
+    return good ? "" : fmt::format("must be a whole number of {} or more, not '{}'", least, text);
+  };
+}
+
+Check file_name() {
+  return [](const std::string& text) -> std::string {
+    return text.empty() ? "must name a file, not ''" : "";
+  };
+}
+
+Check strategy_name() {
+  return [](const std::string& text) -> std::string {
+    std::vector<std::string> names;
+    for (const StrategyInfo& info : strategies()) {
+      if (info.name == text) return "";
+      names.push_back(info.name);
+    }
+    return fmt::format("there is no strategy '{}'{} (there are: {})", text,
+                       did_you_mean(text, names), comma_list(names));
+  };
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,23 @@
+// Checks of values on the command line, in the form that CLI11 asks for: an empty text, or what is
+// wrong.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace kiln::cli {
+
+using Check = std::function<std::string(const std::string&)>;
+
+/// A number above 0: "2.5", "1e3".
+[[nodiscard]] Check positive_number();
+/// A whole number of at least `least`, in decimal digits.
+[[nodiscard]] Check whole_number(std::int64_t least);
+/// Anything but the empty text, which SQLite would take for a database that nobody keeps.
+[[nodiscard]] Check file_name();
+/// The name of a strategy (search/strategy.hpp lists them).
+[[nodiscard]] Check strategy_name();
+
+}  // namespace kiln::cli

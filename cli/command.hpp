@@ -1,0 +1,54 @@
+// The commands of the `kiln` program: one file each, all of one shape: declare the options, then
+// hand back the work.
+//
+// The command line is parsed before anything runs; `Work` is what main() calls then. Commands print
+// to stdout what was asked for, and to stderr what happens meanwhile; errors that end a run are
+// thrown (core/errors.hpp) and printed by main().
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/parser_fwd.hpp"
+#include "core/errors.hpp"
+#include "templates/library.hpp"
+
+namespace kiln::cli {
+
+using Work = std::function<ExitCode()>;
+
+/// Options that several commands share.
+struct CommonOptions {
+  std::filesystem::path database;         ///< --db
+  std::vector<std::string> kernel_paths;  ///< --kernel-path, may repeat
+  bool json = false;                      ///< --json
+
+  /// The kernels built in and those under --kernel-path.
+  [[nodiscard]] KernelLibrary library() const;
+};
+
+void add_database_option(CLI::App& command, CommonOptions& options);
+void add_kernel_path_option(CLI::App& command, CommonOptions& options);
+void add_json_option(CLI::App& command, CommonOptions& options);
+
+/// The positional KERNEL and --problem, for commands about one problem of one kernel.
+void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem);
+/// --device of the commands that run something.
+void add_device_option(CLI::App& command, std::string& device);
+
+/// Each adds one command to `app`; when the user chose it, parsing sets `work`.
+void add_devices_command(CLI::App& app, Work& work);
+void add_kernels_command(CLI::App& app, Work& work);
+void add_render_command(CLI::App& app, Work& work);
+void add_tune_command(CLI::App& app, Work& work);
+void add_sweep_command(CLI::App& app, Work& work);
+void add_best_command(CLI::App& app, Work& work);
+void add_show_command(CLI::App& app, Work& work);
+void add_db_command(CLI::App& app, Work& work);
+/// Hidden: the processes that compile and run kernels for the others.
+void add_worker_command(CLI::App& app, Work& work);
+
+}  // namespace kiln::cli

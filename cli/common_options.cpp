@@ -1,0 +1,50 @@
+// Options that several commands share, with one help text each.
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include "cli/checks.hpp"
+#include "cli/command.hpp"
+#include "db/store.hpp"
+
+namespace kiln::cli {
+
+KernelLibrary CommonOptions::library() const {
+  return KernelLibrary({kernel_paths.begin(), kernel_paths.end()});
+}
+
+void add_database_option(CLI::App& command, CommonOptions& options) {
+  options.database = default_database_path();
+  command
+      .add_option("--db", options.database,
+                  "Database file (default: $KILN_DB, else kiln/kiln.db in the user's data folder)")
+      ->type_name("FILE")
+      ->check(file_name());
+}
+
+void add_kernel_path_option(CLI::App& command, CommonOptions& options) {
+  command
+      .add_option("--kernel-path", options.kernel_paths,
+                  "Folder with kernels of your own; may repeat")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+}
+
+void add_json_option(CLI::App& command, CommonOptions& options) {
+  command.add_flag("--json", options.json, "Print JSON instead of text");
+}
+
+void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem) {
+  command.add_option("kernel", kernel, "Name of a kernel, or the folder of your own")->required();
+  command
+      .add_option("--problem", problem,
+                  "Sizes and types, e.g. m=512,n=2^20,dtype=f32; `kiln kernels KERNEL` lists them")
+      ->type_name("TEXT");
+}
+
+void add_device_option(CLI::App& command, std::string& device) {
+  command.add_option("--device", device, "auto, a backend, or a device as `kiln devices` names it")
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/device_choice.hpp"
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+
+namespace kiln::cli {
+namespace {
+
+std::string inventory(const std::vector<BackendDevices>& backends) {
+  std::string text;
+  for (const BackendDevices& entry : backends) {
+    for (const DeviceInfo& device : entry.devices) {
+      text += fmt::format("\n  {}: {}", selector_of(device), device.name);
+    }
+    if (!entry.unavailable.empty()) {
+      text += fmt::format("\n  {}: {}", entry.backend, entry.unavailable);
+    }
+  }
+  return text;
+}
+
+DeviceError no_such_device(const std::string& text, const std::vector<BackendDevices>& backends) {
+  if (text == "auto") return DeviceError("there is no device here:" + inventory(backends));
+  return DeviceError(fmt::format("there is no device '{}'; expected auto or one of:{}", text,
+                                 inventory(backends)));
+}
+
+}  // namespace
+
+const DeviceInfo* find_device(const std::vector<BackendDevices>& backends,
+                              const std::string& text) {
+  const DeviceInfo* cpu = nullptr;
+  for (const BackendDevices& entry : backends) {
+    for (const DeviceInfo& device : entry.devices) {
+      if (selector_of(device) == text) return &device;
+      if (text != "auto" && text != entry.backend) continue;
+      if (!device.is_cpu) return &device;
+      cpu = cpu == nullptr ? &device : cpu;
+    }
+  }
+  return cpu;
+}
+
+DeviceInfo choose_device(const std::string& text) {
+  const std::vector<BackendDevices> backends = list_devices();
+  const DeviceInfo* device = find_device(backends, text);
+  if (device == nullptr) throw no_such_device(text, backends);
+  return *device;
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,22 @@
+// Which device a command means: "auto", a backend ("opencl") or a device ("cuda:0").
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "tuner/devices.hpp"
+
+namespace kiln::cli {
+
+/// Looks the devices up in worker processes, so this process loads no driver. Throws DeviceError
+/// that lists what is there and what is not, with the reasons.
+[[nodiscard]] DeviceInfo choose_device(const std::string& text);
+
+/// The device that `text` means among `backends`, nullptr when it means none. auto: the first GPU
+/// in the order of the backends, else the first CPU; a backend: its first GPU, else its first CPU.
+[[nodiscard]] const DeviceInfo* find_device(const std::vector<BackendDevices>& backends,
+                                            const std::string& text);
+
+}  // namespace kiln::cli

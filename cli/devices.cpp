@@ -1,0 +1,90 @@
+// `kiln devices`: what can be tuned here, and for each backend that is not there, why.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/devices.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/json_output.hpp"
+#include "cli/table.hpp"
+#include "cli/units.hpp"
+
+namespace kiln::cli {
+namespace {
+
+void print_text(const std::vector<BackendDevices>& backends) {
+  using Align = Table::Align;
+  Table table({{"device"},
+               {"name"},
+               {"architecture"},
+               {"units", Align::right},
+               {"warp", Align::right},
+               {"threads/block", Align::right},
+               {"shared/block", Align::right},
+               {"L2", Align::right},
+               {"memory", Align::right},
+               {"driver"},
+               {"compiler"}});
+  for (const BackendDevices& entry : backends) {
+    for (const DeviceInfo& device : entry.devices) {
+      table.add_row({selector_of(device), device.name, device.architecture,
+                     std::to_string(device.compute_units), std::to_string(device.warp_size),
+                     std::to_string(device.max_threads_per_block),
+                     pretty_bytes(static_cast<double>(device.max_shared_bytes_optin)),
+                     pretty_bytes(static_cast<double>(device.l2_bytes)),
+                     pretty_bytes(static_cast<double>(device.global_bytes)), device.driver,
+                     device.compiler});
+    }
+  }
+  if (!table.empty()) {
+    fmt::print("{}", table.text());
+  }
+  for (const BackendDevices& entry : backends) {
+    if (!entry.unavailable.empty()) {
+      fmt::print("{}: {}\n", entry.backend, entry.unavailable);
+    }
+  }
+}
+
+Json backends_json(const std::vector<BackendDevices>& backends) {
+  Json all = Json::array();
+  for (const BackendDevices& entry : backends) {
+    Json devices = Json::array();
+    for (const DeviceInfo& device : entry.devices) {
+      devices.push_back(to_json(device));
+      devices.back()["selector"] = selector_of(device);
+    }
+    all.push_back(
+        {{"backend", entry.backend}, {"devices", devices}, {"unavailable", entry.unavailable}});
+  }
+  return all;
+}
+
+ExitCode run(const CommonOptions& options) {
+  const std::vector<BackendDevices> backends = list_devices();
+  if (options.json) {
+    fmt::print("{}", json_output(backends_json(backends)));
+  } else {
+    print_text(backends);
+  }
+  const bool any = std::any_of(backends.begin(), backends.end(),
+                               [](const BackendDevices& entry) { return !entry.devices.empty(); });
+  return any ? ExitCode::ok : ExitCode::no_device;
+}
+
+}  // namespace
+
+void add_devices_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<CommonOptions>();
+  CLI::App* command = app.add_subcommand(
+      "devices", "List the devices with their limits, and why a backend is not there");
+  add_json_option(*command, *options);
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

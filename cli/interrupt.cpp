@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/interrupt.hpp"
+
+#include <signal.h>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace kiln::cli {
+namespace {
+
+std::atomic<bool> g_stop = false;
+std::atomic<int> g_signal = SIGINT;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler may set them");
+
+void on_signal(int number) {
+  g_signal = number;
+  g_stop = true;
+}
+
+bool install_handlers() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second signal ends the process
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  return true;
+}
+
+}  // namespace
+
+const std::atomic<bool>& stop_on_signals() {
+  [[maybe_unused]] static const bool kInstalled = install_handlers();
+  return g_stop;
+}
+
+ExitCode interrupted_exit_code() { return static_cast<ExitCode>(128 + g_signal.load()); }
+
+void print_interrupted(const std::string& what, bool fresh) {
+  fmt::print(stderr, "kiln: {} was interrupted; the same command{} goes on from here\n", what,
+             fresh ? " without --fresh" : "");
+}
+
+}  // namespace kiln::cli

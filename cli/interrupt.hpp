@@ -1,0 +1,23 @@
+// SIGINT and SIGTERM: end after the trial in hand, keep everything, say how to go on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "core/errors.hpp"
+
+namespace kiln::cli {
+
+/// Installs the handlers (once) and returns the flag that they set. A second signal ends the
+/// process at once.
+[[nodiscard]] const std::atomic<bool>& stop_on_signals();
+
+/// 130 after SIGINT, 143 after SIGTERM.
+[[nodiscard]] ExitCode interrupted_exit_code();
+
+/// Tells the user on stderr that `what` ("session 3") was interrupted and how to go on; `fresh`:
+/// the command line had --fresh, which would start anew.
+void print_interrupted(const std::string& what, bool fresh);
+
+}  // namespace kiln::cli

@@ -1,0 +1,75 @@
+// The `kiln` program: parses the command line, runs one command, turns errors into messages and
+// exit codes.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/usage_fault.hpp"
+#include "core/version.hpp"
+
+namespace {
+
+using kiln::ExitCode;
+
+constexpr const char* kFooter =
+    "kiln COMMAND --help tells more of a command.\n"
+    "\n"
+    "Exit codes: 0 ok, 1 nothing valid found or a check failed, 2 usage,\n"
+    "3 bad spec, template, problem, config or plan, 4 no such device, 5 unusable database,\n"
+    "70 a defect of Kiln, 130 interrupted (143 by SIGTERM).\n"
+    "Documentation: docs/cli.md";
+
+int report(ExitCode code, const std::string& message) {
+  std::fprintf(stderr, "kiln: error: %s\n", message.c_str());
+  return static_cast<int>(code);
+}
+
+void add_commands(CLI::App& app, kiln::cli::Work& work) {
+  app.set_version_flag("--version", std::string("kiln ") + kiln::kVersion,
+                       "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this text and exit");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(28);
+  for (const auto add :
+       {kiln::cli::add_devices_command, kiln::cli::add_kernels_command,
+        kiln::cli::add_render_command, kiln::cli::add_tune_command, kiln::cli::add_sweep_command,
+        kiln::cli::add_best_command, kiln::cli::add_show_command, kiln::cli::add_db_command,
+        kiln::cli::add_worker_command}) {
+    add(app, work);
+  }
+  app.footer(kFooter);  // last: commands would inherit it
+}
+
+int run(CLI::App& app, int argc, char** argv) {
+  kiln::cli::Work work;
+  add_commands(app, work);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help and --version
+  } catch (const CLI::ParseError& error) {
+    return report(ExitCode::usage,
+                  kiln::cli::usage_fault(app, {argv + 1, argv + argc}, error.what()));
+  }
+  const ExitCode code = work();
+  if (std::fflush(stdout) != 0) return report(ExitCode::failed, "cannot write to stdout");
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    CLI::App app{"Kiln finds the fastest GPU kernel for your device and problem, and remembers it.",
+                 "kiln"};
+    return run(app, argc, argv);
+  } catch (const kiln::Error& error) {
+    return report(error.code(), error.what());
+  } catch (const std::exception& error) {
+    return report(ExitCode::internal, std::string("defect: ") + error.what());
+  }
+}

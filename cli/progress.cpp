@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "cli/terminal.hpp"
+#include "cli/units.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr int kBarWidth = 20;
+constexpr auto kQuietTime = std::chrono::seconds(10);
+constexpr auto kLineInterval = std::chrono::seconds(1);
+
+}  // namespace
+
+ProgressLine::Mode ProgressLine::suited_mode() {
+  return ::isatty(STDERR_FILENO) != 0 ? Mode::terminal : Mode::lines;
+}
+
+ProgressLine::ProgressLine(std::string title, const Budget& budget, Mode mode)
+    : title_(std::move(title)), budget_(budget), mode_(mode), printed_at_(Clock::now()) {}
+
+ProgressLine::~ProgressLine() { clear_line(); }
+
+void ProgressLine::on_start(const SessionStart& start) {
+  if (mode_ == Mode::quiet) {
+    return;
+  }
+  print_line(
+      fmt::format("{}: {} on {}, strategy {}, session {}{}", title_,
+                  counted(start.space_size, "config"), start.device.name, start.strategy, start.id,
+                  start.stored_trials > 0
+                      ? fmt::format(" (goes on after {})", counted(start.stored_trials, "trial"))
+                      : ""));
+}
+
+void ProgressLine::on_state(const std::string& activity, const SessionProgress& progress) {
+  if (mode_ == Mode::terminal) {
+    redraw(activity, progress);
+  } else if (mode_ == Mode::lines && Clock::now() - printed_at_ >= kQuietTime) {
+    print_line(fmt::format("{}: {}; {}", title_, summary(progress), activity));
+  }
+}
+
+void ProgressLine::on_trial(const TrialRecord& record, const SessionProgress& progress) {
+  const bool new_best =
+      progress.best_ns > 0 && (printed_best_ns_ == 0 || progress.best_ns < printed_best_ns_);
+  if (mode_ == Mode::lines && new_best &&
+      (printed_best_ns_ == 0 || Clock::now() - printed_at_ >= kLineInterval)) {
+    printed_best_ns_ = progress.best_ns;
+    print_line(fmt::format("{}: {}; new best {}", title_, summary(progress), progress.best_config));
+  } else if (mode_ == Mode::terminal) {
+    redraw(fmt::format("{} {}", name_of(record.trial.outcome), record.trial.config.text()),
+           progress);
+  }
+}
+
+void ProgressLine::on_finals(const std::vector<Config>& finalists) {
+  if (mode_ == Mode::terminal) {
+    clear_line();
+    std::fputs(fmt::format("{}: finals of {}", title_,
+                           counted(static_cast<std::int64_t>(finalists.size()), "config"))
+                   .c_str(),
+               stderr);
+    std::fflush(stderr);
+    drawn_ = true;
+  }
+}
+
+void ProgressLine::on_warning(const std::string& message) {
+  print_line(fmt::format("{}: warning: {}", title_, message));
+}
+
+void ProgressLine::redraw(const std::string& activity, const SessionProgress& progress) {
+  const int filled = static_cast<int>(share_done(progress) * kBarWidth);
+  std::string line = fmt::format("{} [{:#<{}}{:.<{}}] {}; {}", title_, "", filled, "",
+                                 kBarWidth - filled, summary(progress), activity);
+  line.resize(std::min(line.size(), terminal_width(STDERR_FILENO).value_or(100) - 1));
+  std::fputs(("\r\x1b[K" + line).c_str(), stderr);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void ProgressLine::print_line(const std::string& text) {
+  clear_line();
+  std::fputs((text + "\n").c_str(), stderr);
+  printed_at_ = Clock::now();
+}
+
+void ProgressLine::clear_line() {
+  if (drawn_) {
+    std::fputs("\r\x1b[K", stderr);
+    drawn_ = false;
+  }
+}
+
+double ProgressLine::share_done(const SessionProgress& progress) const {
+  double share = 0;
+  if (budget_.seconds) {
+    share = std::max(share, progress.elapsed_seconds / *budget_.seconds);
+  }
+  if (budget_.trials) {
+    share = std::max(share,
+                     static_cast<double>(progress.trials) / static_cast<double>(*budget_.trials));
+  }
+  return std::clamp(share, 0.0, 1.0);
+}
+
+std::string ProgressLine::summary(const SessionProgress& progress) {
+  std::string text = fmt::format("{} ({} failed), {:.1f}/s", counted(progress.trials, "trial"),
+                                 progress.failures, progress.trials_per_second);
+  if (progress.best_ns > 0) {
+    text += fmt::format(", best {}", pretty_time(progress.best_ns));
+  }
+  if (progress.best_ns > 0 && progress.default_ns > 0) {
+    text += fmt::format(" ({} default)", pretty_speedup(progress.default_ns, progress.best_ns));
+  }
+  if (progress.seconds_left) {
+    text += fmt::format(", {} left", pretty_duration(*progress.seconds_left));
+  }
+  return text;
+}
+
+}  // namespace kiln::cli

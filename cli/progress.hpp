@@ -1,0 +1,50 @@
+// What a person sees while a session runs, on stderr: one line redrawn on a terminal, plain lines
+// otherwise.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "tuner/session.hpp"
+
+namespace kiln::cli {
+
+class ProgressLine : public SessionObserver {
+ public:
+  enum class Mode {
+    terminal,  ///< one line, redrawn, with a bar
+    lines,  ///< a line at the start, at each new best (at most one a second), and every ten seconds
+    quiet,  ///< warnings only
+  };
+  /// The mode that suits stderr.
+  [[nodiscard]] static Mode suited_mode();
+
+  /// `title` heads every line, e.g. "[2/5] reduce n=1048576".
+  ProgressLine(std::string title, const Budget& budget, Mode mode);
+  ~ProgressLine() override;
+
+  void on_start(const SessionStart& start) override;
+  void on_state(const std::string& activity, const SessionProgress& progress) override;
+  void on_trial(const TrialRecord& record, const SessionProgress& progress) override;
+  void on_finals(const std::vector<Config>& finalists) override;
+  void on_warning(const std::string& message) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void redraw(const std::string& activity, const SessionProgress& progress);
+  void print_line(const std::string& text);
+  void clear_line();
+  [[nodiscard]] double share_done(const SessionProgress& progress) const;
+  [[nodiscard]] static std::string summary(const SessionProgress& progress);
+
+  std::string title_;
+  Budget budget_;
+  Mode mode_;
+  bool drawn_ = false;
+  double printed_best_ns_ = 0;
+  Clock::time_point printed_at_;
+};
+
+}  // namespace kiln::cli

@@ -1,0 +1,81 @@
+// `kiln render KERNEL`: the generated source of one config.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "core/config.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string kernel;
+  std::string problem;
+  std::string config;
+  std::string backend = "cuda";
+  std::string architecture;
+  bool whole = false;
+};
+
+std::string default_architecture(const std::string& backend) {
+  if (backend == "cuda") {
+    return "sm_90a";
+  }
+  return backend == "hip" ? "gfx90a" : "opencl";
+}
+
+ExitCode run(const Options& options) {
+  const KernelSpec spec = options.common.library().load(options.kernel);
+  const Problem problem = Problem::parse(spec, options.problem);
+  const DeviceInfo device = device_for_architecture(
+      options.backend,
+      options.architecture.empty() ? default_architecture(options.backend) : options.architecture);
+  const Config config = options.config.empty()
+                            ? default_config(spec, problem, device)
+                            : parse_config(spec, options.config, problem, device);
+  if (const Status legal = check_config(spec, config, problem, device); !legal) {
+    throw InputError(
+        fmt::format("{} is not legal here: {}", config.text(), legal.failure().message));
+  }
+  const Renderer renderer(spec);
+  fmt::print("{}", options.whole ? renderer.render(config, problem, device).text
+                                 : renderer.render_readable(config, problem, device));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_render_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("render", "Print the generated source of one config; needs no device");
+  add_kernel_and_problem(*command, options->kernel, options->problem);
+  command
+      ->add_option("--config", options->config,
+                   "Config, e.g. tile:tile_rows=32; what is left out takes its default")
+      ->type_name("TEXT");
+  command->add_option("--backend", options->backend, "cuda, hip or opencl")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--arch", options->architecture,
+                   "Architecture, e.g. sm_80 (default: sm_90a, gfx90a, opencl)")
+      ->type_name("NAME");
+  command->add_flag("--whole", options->whole,
+                    "As the compiler gets it: with the dialect's prelude in front");
+  add_kernel_path_option(*command, options->common);
+  command->footer(
+      "Without --config it is the default config of the problem.\n"
+      "\n"
+      "Example:\n"
+      "  kiln render transpose --problem rows=1024,cols=1024,dtype=f32 --config tile:tile_rows=32");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

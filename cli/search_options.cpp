@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/search_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/checks.hpp"
+#include "cli/interrupt.hpp"
+#include "core/suggest.hpp"
+#include "search/strategy.hpp"
+
+namespace kiln::cli {
+namespace {
+
+std::string strategy_help() {
+  std::string text = "How configs are proposed:";
+  for (const StrategyInfo& info : strategies()) {
+    const bool is_default = &info == &strategies().front();
+    text += fmt::format("\n{}{}: {}", info.name, is_default ? " (default)" : "", info.summary);
+  }
+  return text;
+}
+
+void add_budget_options(CLI::App& command, SearchSettings& settings) {
+  command
+      .add_option("--seconds", settings.seconds,
+                  fmt::format("Wall time of a session (default {} when no budget is given)",
+                              kDefaultSeconds))
+      ->type_name("NUMBER")
+      ->check(positive_number())
+      ->group("Budget: the first limit reached ends the session");
+  command.add_option("--trials", settings.trials, "Trials of a session, failures included")
+      ->type_name("COUNT")
+      ->check(whole_number(1))
+      ->group("Budget: the first limit reached ends the session");
+  command.add_option("--no-progress", settings.no_progress, "Trials without a better config")
+      ->type_name("COUNT")
+      ->check(whole_number(1))
+      ->group("Budget: the first limit reached ends the session");
+}
+
+void add_space_options(CLI::App& command, SearchSettings& settings) {
+  command.add_option("--strategy", settings.strategy, strategy_help())
+      ->type_name("NAME")
+      ->check(strategy_name())
+      ->group("Search");
+  command.add_option("--seed", settings.seed, "Seed of the strategy and of the inputs (default 1)")
+      ->type_name("COUNT")
+      ->check(whole_number(0))
+      ->group("Search");
+  command.add_option("--variant", settings.variants, "Only this variant; may repeat")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group("Search");
+}
+
+void add_process_options(CLI::App& command, SearchOptions& options) {
+  command
+      .add_option("--compile-seconds", options.compile_seconds,
+                  "Deadline of one compile; later is outcome compile_timeout")
+      ->type_name("NUMBER")
+      ->check(positive_number())
+      ->capture_default_str()
+      ->group("Measuring");
+  command
+      .add_option("--compile-workers", options.compile_workers,
+                  "Compiler processes (default: one a core, less one)")
+      ->type_name("COUNT")
+      ->check(whole_number(1))
+      ->group("Measuring");
+  command
+      .add_flag("--warm-cache", options.warm_cache,
+                "Do not flush the last-level cache before each sample")
+      ->group("Measuring");
+}
+
+}  // namespace
+
+void add_search_options(CLI::App& command, SearchOptions& options) {
+  add_budget_options(command, options.settings);
+  add_space_options(command, options.settings);
+  add_process_options(command, options);
+  command.add_flag("--fresh", options.fresh,
+                   "Start anew: neither continue nor answer from a stored session");
+  command.add_flag("--quiet", options.quiet, "No progress on stderr, only warnings");
+}
+
+SearchSettings merge(const SearchSettings& over, const SearchSettings& under) {
+  SearchSettings merged = under;
+  merged.seconds = over.seconds ? over.seconds : under.seconds;
+  merged.trials = over.trials ? over.trials : under.trials;
+  merged.no_progress = over.no_progress ? over.no_progress : under.no_progress;
+  merged.strategy = over.strategy ? over.strategy : under.strategy;
+  merged.seed = over.seed ? over.seed : under.seed;
+  if (!over.variants.empty()) merged.variants = over.variants;
+  return merged;
+}
+
+void check_names(const SearchSettings& settings, const KernelSpec& spec) {
+  if (settings.strategy) {
+    const std::string fault = strategy_name()(*settings.strategy);
+    if (!fault.empty()) throw InputError(fault);
+  }
+  std::vector<std::string> known;
+  for (const Variant& variant : spec.variants) known.push_back(variant.name);
+  for (const std::string& name : settings.variants) {
+    if (spec.find_variant(name) != nullptr) continue;
+    throw InputError(fmt::format("{} has no variant '{}'{} (it has: {})", spec.name, name,
+                                 did_you_mean(name, known), comma_list(known)));
+  }
+}
+
+TuneOptions tune_options(const SearchOptions& options, const SearchSettings& settings) {
+  TuneOptions tune;
+  tune.strategy = settings.strategy.value_or("");
+  tune.seed = settings.seed.value_or(tune.seed);
+  tune.variants = settings.variants;
+  tune.budget = {.seconds = settings.seconds,
+                 .trials = settings.trials,
+                 .no_progress_trials = settings.no_progress};
+  if (!settings.seconds && !settings.trials && !settings.no_progress) {
+    tune.budget.seconds = kDefaultSeconds;
+  }
+  tune.measure.cold_cache = !options.warm_cache;
+  tune.compile_deadline =
+      std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_seconds * 1000));
+  tune.compile_workers = options.compile_workers;
+  tune.fresh = options.fresh;
+  tune.stop = &stop_on_signals();
+  return tune;
+}
+
+}  // namespace kiln::cli

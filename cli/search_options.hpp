@@ -1,0 +1,39 @@
+// The options that say how a session searches and measures; shared by `tune` and `sweep`.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "cli/parser_fwd.hpp"
+#include "core/plan.hpp"
+#include "core/spec.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln::cli {
+
+/// A session without any budget gets this one.
+inline constexpr double kDefaultSeconds = 60;
+
+struct SearchOptions {
+  SearchSettings settings;  ///< what the command line said; over what a plan says
+  bool warm_cache = false;
+  bool fresh = false;
+  bool quiet = false;
+  double compile_seconds = 60;
+  std::size_t compile_workers = 0;  ///< 0: as many as suit the machine
+};
+
+void add_search_options(CLI::App& command, SearchOptions& options);
+
+/// What `over` says, over what `under` says.
+[[nodiscard]] SearchSettings merge(const SearchSettings& over, const SearchSettings& under);
+
+/// Throws InputError for a strategy or a variant of `spec` that does not exist: before any device
+/// is opened, since a sweep may come to it only after hours.
+void check_names(const SearchSettings& settings, const KernelSpec& spec);
+
+/// TuneOptions for a session; signals end it (cli/interrupt.hpp).
+[[nodiscard]] TuneOptions tune_options(const SearchOptions& options,
+                                       const SearchSettings& settings);
+
+}  // namespace kiln::cli

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/json_output.hpp"
+#include "cli/table.hpp"
+#include "cli/units.hpp"
+
+namespace kiln::cli {
+namespace {
+
+// The device's limit for this mix of reads and writes or for this arithmetic, in bytes or
+// operations a second; 0: not known.
+double ceiling_for(const SessionSummary& session, const BestRecord& best,
+                   const Ceilings& ceilings) {
+  if (is_arithmetic(best.bytes, best.flops)) {
+    return session.arithmetic == DType::f64 ? ceilings.f64_flops : ceilings.f32_flops;
+  }
+  constexpr double kReadOnly = 0.9;
+  return session.read_share >= kReadOnly ? ceilings.read_bytes_per_s : ceilings.copy_bytes_per_s;
+}
+
+std::optional<double> share_of_ceiling(const SessionSummary& session,
+                                       const std::optional<Ceilings>& ceilings) {
+  if (!ceilings || !session.result || !session.result->best) {
+    return std::nullopt;
+  }
+  const BestRecord& best = *session.result->best;
+  const double ceiling = ceiling_for(session, best, *ceilings);
+  const double work = is_arithmetic(best.bytes, best.flops) ? best.flops : best.bytes;
+  if (ceiling <= 0 || work <= 0 || best.time_ns <= 0) {
+    return std::nullopt;
+  }
+  return work / (best.time_ns * 1e-9) / ceiling;
+}
+
+std::string time_or_dash(double nanoseconds) {
+  return nanoseconds > 0 ? pretty_time(nanoseconds) : "-";
+}
+
+std::vector<std::string> headings(bool with_share) {
+  std::vector<std::string> names = {"kernel", "problem",  "naive", "default",
+                                    "best",   "speed-up", "rate"};
+  if (with_share) {
+    names.emplace_back("of ceiling");
+  }
+  names.insert(names.end(), {"verdict", "trials", "failures", "config"});
+  return names;
+}
+
+std::string why_no_best(const SessionSummary& session) {
+  if (!session.result) return first_line(session.error);
+  return session.result->end == SessionEnd::interrupted ? "interrupted" : "no config was ok";
+}
+
+std::vector<std::string> cells(const SessionSummary& session,
+                               const std::optional<Ceilings>& ceilings) {
+  std::vector<std::string> row = {session.kernel, session.problem};
+  const BestRecord* best =
+      session.result && session.result->best ? &*session.result->best : nullptr;
+  if (best != nullptr) {
+    row.push_back(best->naive_time_ns ? time_or_dash(*best->naive_time_ns) : "-");
+    row.insert(row.end(), {time_or_dash(best->default_time_ns), time_or_dash(best->time_ns),
+                           pretty_speedup(best->default_time_ns, best->time_ns),
+                           pretty_rate(best->bytes, best->flops, best->time_ns)});
+  } else {
+    row.insert(row.end(), {"-", "-", "-", "-", "-"});
+  }
+  if (ceilings) {
+    const std::optional<double> share = share_of_ceiling(session, ceilings);
+    row.push_back(share ? fmt::format("{:.1f}%", *share * 100) : "-");
+  }
+  row.push_back(best != nullptr ? std::string(name_of(best->verdict)) : "none");
+  row.push_back(session.result ? std::to_string(session.result->trials) : "0");
+  row.push_back(session.result ? std::to_string(session.result->failures) : "0");
+  row.push_back(best != nullptr ? best->config.text() : why_no_best(session));
+  return row;
+}
+
+std::string text_report(const std::vector<SessionSummary>& sessions,
+                        const std::optional<Ceilings>& ceilings) {
+  const std::vector<std::string> left = {"kernel", "problem", "verdict", "config"};
+  std::vector<Table::Column> columns;
+  for (const std::string& heading : headings(ceilings.has_value())) {
+    const bool is_left = std::find(left.begin(), left.end(), heading) != left.end();
+    columns.push_back({heading, is_left ? Table::Align::left : Table::Align::right});
+  }
+  Table table(std::move(columns));
+  for (const SessionSummary& session : sessions) {
+    table.add_row(cells(session, ceilings));
+  }
+  return table.text();
+}
+
+// A bar inside a cell (in a formula, in a message) would end it.
+std::string markdown_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+std::string markdown_report(const std::vector<SessionSummary>& sessions,
+                            const std::optional<Ceilings>& ceilings) {
+  const std::vector<std::string> names = headings(ceilings.has_value());
+  std::string out = fmt::format("| {} |\n|", fmt::join(names, " | "));
+  for (std::size_t i = 0; i < names.size(); ++i) out += "---|";
+  out += "\n";
+  for (const SessionSummary& session : sessions) {
+    std::vector<std::string> row = cells(session, ceilings);
+    std::transform(row.begin(), row.end(), row.begin(), markdown_cell);
+    out += fmt::format("| {} |\n", fmt::join(row, " | "));
+  }
+  return out;
+}
+
+Json session_json(const SessionSummary& session, const std::optional<Ceilings>& ceilings) {
+  Json json = {{"kernel", session.kernel}, {"problem", session.problem}};
+  if (!session.result) {
+    json["error"] = session.error;
+    return json;
+  }
+  const SessionResult& result = *session.result;
+  json["session"] = result.id;
+  json["state"] = name_of(result.state);
+  json["device"] = identity_of(result.device);
+  json["space_size"] = result.space_size;
+  json["trials"] = result.trials;
+  json["failures"] = result.failures;
+  json["wall_seconds"] = result.wall_seconds;
+  if (result.best) {
+    const BestRecord& best = *result.best;
+    json["config"] = to_json(best.config);
+    json["config_text"] = best.config.text();
+    json["time_ns"] = best.time_ns;
+    json["default_time_ns"] = best.default_time_ns;
+    json["naive_time_ns"] = best.naive_time_ns ? Json(*best.naive_time_ns) : Json(nullptr);
+    json["bytes"] = best.bytes;
+    json["flops"] = best.flops;
+    json["verdict"] = name_of(best.verdict);
+    const std::optional<double> share = share_of_ceiling(session, ceilings);
+    json["share_of_ceiling"] = share ? Json(*share) : Json(nullptr);
+  }
+  return json;
+}
+
+std::string json_report(const std::vector<SessionSummary>& sessions,
+                        const std::optional<Ceilings>& ceilings) {
+  Json json = {{"sessions", Json::array()}};
+  for (const SessionSummary& session : sessions) {
+    json["sessions"].push_back(session_json(session, ceilings));
+  }
+  if (ceilings) {
+    json["ceilings"] = {{"read_bytes_per_s", ceilings->read_bytes_per_s},
+                        {"copy_bytes_per_s", ceilings->copy_bytes_per_s},
+                        {"f32_flops", ceilings->f32_flops},
+                        {"f64_flops", ceilings->f64_flops}};
+  }
+  return json_output(json);
+}
+
+}  // namespace
+
+SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
+  SessionSummary summary{
+      .kernel = spec.name, .problem = problem.short_text(spec), .result = {}, .error = {}};
+  Scope scope = make_scope(spec, problem, device);
+  double read = 0;
+  double written = 0;
+  for (const Argument& argument : spec.arguments) {
+    if (argument.access == Access::scalar ||
+        (argument.when && !argument.when->evaluate_bool(scope))) {
+      continue;
+    }
+    const std::optional<DType> dtype = parse_dtype(argument.dtype.evaluate_string(scope));
+    double bytes = dtype ? static_cast<double>(size_of(*dtype)) : 0;
+    for (const Expression& extent : argument.shape) {
+      bytes *= extent.evaluate_number(scope);
+    }
+    read += argument.access != Access::write ? bytes : 0;
+    written += argument.access != Access::read ? bytes : 0;
+    if (dtype == DType::f64) {
+      summary.arithmetic = DType::f64;
+    }
+  }
+  summary.read_share = read + written > 0 ? read / (read + written) : 0;
+  return summary;
+}
+
+std::string report(const std::vector<SessionSummary>& sessions,
+                   const std::optional<Ceilings>& ceilings, ReportFormat format) {
+  switch (format) {
+    case ReportFormat::text:
+      return text_report(sessions, ceilings);
+    case ReportFormat::markdown:
+      return markdown_report(sessions, ceilings);
+    case ReportFormat::json:
+      return json_report(sessions, ceilings);
+  }
+  return {};
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,36 @@
+// The summary of finished sessions: one row each, the same for `tune` and `sweep`, as text,
+// Markdown or JSON.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/spec.hpp"
+#include "tuner/ceilings.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln::cli {
+
+/// A session that ended, or the reason why it could not run.
+struct SessionSummary {
+  std::string kernel;
+  std::string problem;            ///< short text
+  double read_share = 0;          ///< share of the problem's bytes that are read, for the ceiling
+  DType arithmetic = DType::f32;  ///< type of the arithmetic, for the ceiling
+  std::optional<SessionResult> result;
+  std::string error;  ///< why there is no result
+};
+
+[[nodiscard]] SessionSummary summarise(const KernelSpec& spec, const Problem& problem,
+                                       const DeviceInfo& device);
+
+enum class ReportFormat { text, markdown, json };
+
+/// The whole report, ended with a newline. With ceilings the table has a column for the share
+/// reached.
+[[nodiscard]] std::string report(const std::vector<SessionSummary>& sessions,
+                                 const std::optional<Ceilings>& ceilings, ReportFormat format);
+
+}  // namespace kiln::cli

@@ -1,0 +1,168 @@
+// `kiln sweep PLAN`: many sessions from one file; nothing that fails in one of them ends the
+// others.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/search_options.hpp"
+#include "cli/session_report.hpp"
+#include "tuner/device_ceilings.hpp"
+
+namespace kiln::cli {
+namespace fs = std::filesystem;
+namespace {
+
+struct Options {
+  CommonOptions common;
+  SearchOptions search;
+  fs::path plan;
+  std::string device = "auto";
+  bool markdown = false;
+  bool ceilings = false;
+};
+
+/// A planned session with everything a user wrote already checked.
+struct ReadySession {
+  KernelSpec spec;
+  Problem problem;
+  SearchSettings settings;
+};
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || fs::is_directory(path)) {
+    throw InputError(path.string() +
+                     ": cannot be read; expected a plan file (docs/cli.md shows one)");
+  }
+  return text.str();
+}
+
+ReadySession prepare(const PlannedSession& planned, const KernelLibrary& library,
+                     const Options& options) {
+  const bool is_path =
+      planned.kernel.find('/') != std::string::npos || planned.kernel.starts_with(".");
+  const fs::path beside_plan = options.plan.parent_path() / planned.kernel;
+  try {
+    KernelSpec spec = library.load(is_path ? beside_plan.string() : planned.kernel);
+    Problem problem = Problem::parse(spec, planned.problem);
+    SearchSettings settings = merge(options.search.settings, planned.settings);
+    check_names(settings, spec);
+    return {std::move(spec), std::move(problem), std::move(settings)};
+  } catch (const InputError& error) {
+    throw InputError(planned.where, error.what());
+  }
+}
+
+std::vector<ReadySession> prepare_all(const Options& options) {
+  const SweepPlan plan = parse_plan(read_file(options.plan), options.plan.string());
+  const KernelLibrary library = options.common.library();
+  std::vector<ReadySession> sessions;
+  for (const PlannedSession& planned : plan.sessions) {
+    sessions.push_back(prepare(planned, library, options));
+  }
+  return sessions;
+}
+
+SessionSummary run_session(const ReadySession& session, const std::string& title,
+                           const DeviceInfo& device, Store& store, const Options& options) {
+  SessionSummary summary = summarise(session.spec, session.problem, device);
+  const TuneOptions tune_with = tune_options(options.search, session.settings);
+  ProgressLine progress(
+      fmt::format("{} {} {}", title, summary.kernel, summary.problem), tune_with.budget,
+      options.search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());
+  try {
+    summary.result =
+        tune({session.spec, session.problem, device.backend, device.ordinal, tune_with}, store,
+             progress);
+  } catch (const DatabaseError&) {
+    throw;  // nothing after it could be stored either
+  } catch (const Error& error) {
+    summary.error = error.what();
+    progress.on_warning(summary.error);
+  }
+  return summary;
+}
+
+/// Summaries of all sessions, or of those until a signal came.
+std::vector<SessionSummary> run_sessions(const std::vector<ReadySession>& sessions,
+                                         const DeviceInfo& device, Store& store,
+                                         const Options& options) {
+  std::vector<SessionSummary> summaries;
+  for (const ReadySession& session : sessions) {
+    const std::string title = fmt::format("[{}/{}]", summaries.size() + 1, sessions.size());
+    summaries.push_back(run_session(session, title, device, store, options));
+    if (stop_on_signals()) break;
+  }
+  return summaries;
+}
+
+ReportFormat format_of(const Options& options) {
+  if (options.common.json) return ReportFormat::json;
+  return options.markdown ? ReportFormat::markdown : ReportFormat::text;
+}
+
+bool found_best(const SessionSummary& summary) { return summary.result && summary.result->best; }
+
+bool was_interrupted(const SessionSummary& summary) {
+  return summary.result && summary.result->end == SessionEnd::interrupted;
+}
+
+ExitCode run(const Options& options) {
+  if (options.markdown && options.common.json) {
+    throw UsageError("--markdown and --json exclude each other (see kiln sweep --help)");
+  }
+  const std::vector<ReadySession> sessions = prepare_all(options);
+  const DeviceInfo device = choose_device(options.device);
+  Store store(options.common.database, Store::Mode::write);
+  std::optional<Ceilings> ceilings;
+  if (options.ceilings) ceilings = measure_device_ceilings(device.backend, device.ordinal);
+
+  const std::vector<SessionSummary> summaries = run_sessions(sessions, device, store, options);
+  fmt::print("{}", report(summaries, ceilings, format_of(options)));
+  if (summaries.size() < sessions.size() || was_interrupted(summaries.back())) {
+    print_interrupted(fmt::format("session {} of {}", summaries.size(), sessions.size()),
+                      options.search.fresh);
+    return interrupted_exit_code();
+  }
+  const bool all_found = std::all_of(summaries.begin(), summaries.end(), found_best);
+  return all_found ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("sweep", "Run the sessions of a plan file and print what they found");
+  command->add_option("plan", options->plan, "Plan file (docs/cli.md shows one)")
+      ->required()
+      ->type_name("FILE");
+  add_device_option(*command, options->device);
+  command->add_flag("--ceilings", options->ceilings,
+                    "Measure what the device can do first, and print each best's share of it");
+  command->add_flag("--markdown", options->markdown, "Print the table as Markdown");
+  add_search_options(*command, options->search);
+  add_database_option(*command, options->common);
+  add_kernel_path_option(*command, options->common);
+  add_json_option(*command, options->common);
+  command->footer(
+      "What the command line says of budget and search goes before what the plan says.\n"
+      "The whole plan is checked before the first session starts. A session that fails is a row\n"
+      "of the table; the others go on, and the exit code is 1.\n"
+      "\n"
+      "Example:\n"
+      "  kiln sweep examples/demo.plan.toml --device opencl --markdown");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,105 @@
+// `kiln tune KERNEL --problem ...`: one session.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/search_options.hpp"
+#include "cli/session_report.hpp"
+#include "cli/units.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  SearchOptions search;
+  std::string kernel;
+  std::string problem;
+  std::string device = "auto";
+};
+
+std::string_view end_text(SessionEnd end) {
+  switch (end) {
+    case SessionEnd::seconds:
+      return "the time is used up";
+    case SessionEnd::trials:
+      return "the trials are used up";
+    case SessionEnd::no_progress:
+      return "no better config for long enough";
+    case SessionEnd::exhausted:
+      return "every config was tried";
+    case SessionEnd::interrupted:
+      return "interrupted";
+    case SessionEnd::stored:
+      return "answered from the database (--fresh tunes anew)";
+  }
+  return "?";
+}
+
+SessionResult run_session(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                          const Options& options) {
+  const TuneOptions tune_with = tune_options(options.search, options.search.settings);
+  Store store(options.common.database, Store::Mode::write);
+  ProgressLine progress(
+      fmt::format("{} {}", spec.name, problem.short_text(spec)), tune_with.budget,
+      options.search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());
+  return tune({spec, problem, device.backend, device.ordinal, tune_with}, store, progress);
+}
+
+void print_text(const SessionSummary& summary, const Options& options) {
+  const SessionResult& result = *summary.result;
+  fmt::print("{}", report({summary}, std::nullopt, ReportFormat::text));
+  fmt::print("\nsession {}: {} of {} in {:.1f} s; {}; database {}\n", result.id, result.trials,
+             counted(result.space_size, "config"), result.wall_seconds, end_text(result.end),
+             options.common.database.string());
+}
+
+ExitCode run(const Options& options) {
+  const KernelSpec spec = options.common.library().load(options.kernel);
+  const Problem problem = Problem::parse(spec, options.problem);
+  check_names(options.search.settings, spec);
+  const DeviceInfo device = choose_device(options.device);
+
+  SessionSummary summary = summarise(spec, problem, device);
+  summary.result = run_session(spec, problem, device, options);
+  if (options.common.json) {
+    fmt::print("{}", report({summary}, std::nullopt, ReportFormat::json));
+  } else {
+    print_text(summary, options);
+  }
+  if (summary.result->end == SessionEnd::interrupted) {
+    print_interrupted(fmt::format("session {}", summary.result->id), options.search.fresh);
+    return interrupted_exit_code();
+  }
+  return summary.result->best ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("tune", "Find the best config of one kernel for one problem");
+  add_kernel_and_problem(*command, options->kernel, options->problem);
+  add_device_option(*command, options->device);
+  add_search_options(*command, options->search);
+  add_database_option(*command, options->common);
+  add_kernel_path_option(*command, options->common);
+  add_json_option(*command, options->common);
+  command->footer(
+      "Every trial is stored as it ends. The same command again goes on where an interrupted\n"
+      "session stopped, and answers from the database where it had finished.\n"
+      "\n"
+      "Examples:\n"
+      "  kiln tune matmul --problem m=4096,n=4096,k=4096,dtype=f32 --seconds 120\n"
+      "  kiln tune ./my_kernel --problem n=1e8 --device opencl --trials 200");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,17 @@
+// What is wrong with a command line, in a sentence that says where to read on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/parser_fwd.hpp"
+
+namespace kiln::cli {
+
+/// `words`: the command line without the program's name; `fault`: what the parser said of it. A
+/// word where a command is expected, or none, is answered with the commands that there are.
+[[nodiscard]] std::string usage_fault(const CLI::App& app, const std::vector<std::string>& words,
+                                      const std::string& fault);
+
+}  // namespace kiln::cli

@@ -1,0 +1,29 @@
+# How a folder becomes a target: kiln_add_stage(NAME ... SOURCES ... LINKS ... PRIVATE_LINKS ...).
+
+add_library(kiln_options INTERFACE)
+target_compile_options(kiln_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough)
+if(KILN_WERROR)
+  target_compile_options(kiln_options INTERFACE -Werror)
+endif()
+if(KILN_SANITIZE)
+  target_compile_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE})
+endif()
+
+function(kiln_add_stage name)
+  cmake_parse_arguments(STAGE "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(kiln_${name} STATIC ${STAGE_SOURCES})
+  target_include_directories(kiln_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_link_libraries(kiln_${name} PUBLIC ${STAGE_LINKS}
+                        PRIVATE $<BUILD_INTERFACE:kiln_options> ${STAGE_PRIVATE_LINKS})
+endfunction()
+
+# One test program a folder: kiln_add_tests(core SOURCES a_test.cpp ... LINKS kiln_core).
+function(kiln_add_tests name)
+  cmake_parse_arguments(TESTS "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name}_test ${TESTS_SOURCES} ${PROJECT_SOURCE_DIR}/tests/private_pocl_cache.cpp)
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name}_test PRIVATE ${TESTS_LINKS} GTest::gtest_main GTest::gmock kiln_options)
+  target_compile_definitions(${name}_test PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+endfunction()

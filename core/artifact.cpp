@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/artifact.hpp"
+
+#include <string_view>
+
+#include "core/hash.hpp"
+
+namespace kiln {
+
+std::string binary_key(const Source& source, const std::string& backend,
+                       const std::string& architecture, const std::string& compiler) {
+  std::string key;
+  const auto add = [&key](std::string_view part) {  // sized, so that no two lists give one text
+    key += std::to_string(part.size());
+    key += ':';
+    key += part;
+  };
+  add(source.text);
+  for (const std::string& option : source.options) add(option);
+  add(backend);
+  add(architecture);
+  add(compiler);
+  return hash128_hex(key);
+}
+
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// Source and Binary: what rendering hands to a compiler, and what a compiler hands back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// One rendered translation unit.
+struct Source {
+  std::string name;                  ///< for compiler messages, e.g. "transpose.tile.cu"
+  std::string text;                  ///< dialect prelude and kernel
+  std::vector<std::string> entries;  ///< kernels that the steps launch
+  std::vector<std::string> options;  ///< extra compiler options of the variant
+  /// origins[i]: where rendered line i+1 came from ("tile.inja:42"), empty when unknown; for
+  /// messages.
+  std::vector<std::string> origins;
+
+  friend bool operator==(const Source&, const Source&) = default;
+};
+
+/// A compiled source, for one backend and architecture.
+struct Binary {
+  std::vector<std::byte> data;     ///< cubin, code object or OpenCL program binary
+  std::string log;                 ///< warnings and resource report of the compiler
+  std::int64_t registers = -1;     ///< per thread, largest over the entries; -1: not known
+  std::int64_t spill_bytes = -1;   ///< per thread
+  std::int64_t shared_bytes = -1;  ///< static, per block
+};
+
+/// Key of a binary: text, options, backend, architecture and compiler (hex, 32 characters).
+[[nodiscard]] std::string binary_key(const Source& source, const std::string& backend,
+                                     const std::string& architecture, const std::string& compiler);
+
+}  // namespace kiln

@@ -1,0 +1,73 @@
+// Device identity and limits as plain values: what a backend reports, what constraints and the
+// database see.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/scope.hpp"
+
+namespace kiln {
+
+/// One device as one backend sees it (the same GPU through OpenCL is another DeviceInfo).
+struct DeviceInfo {
+  std::string backend;  ///< "cuda", "hip", "opencl"
+  int ordinal = 0;      ///< index within the backend
+  std::string name;     ///< marketing name, e.g. "NVIDIA H200"
+  std::string
+      vendor;  ///< "nvidia", "amd", "intel", "cpu" (PoCL), or the platform's own, lower case
+  std::string architecture;  ///< compiler target: "sm_90a", "gfx90a", or "opencl-<vendor>-<device>"
+  std::string driver;        ///< driver version text
+  std::string compiler;      ///< compiler and version, e.g. "nvrtc 13.0"
+  std::string runtime;       ///< platform text, e.g. "PoCL 3.1 / LLVM 14"
+
+  std::int64_t compute_units = 1;
+  std::int64_t compute_capability = 0;  ///< 90 for sm_90; 0 where the idea does not exist
+  std::int64_t warp_size = 1;           ///< 32, 64; 1 where threads do not run in lock step (CPU)
+  std::int64_t max_threads_per_block = 256;
+  std::array<std::int64_t, 3> max_block = {256, 256, 256};
+  std::array<std::int64_t, 3> max_grid = {2147483647, 65535, 65535};
+  std::int64_t max_shared_bytes = 32768;  ///< per block, without asking for more
+  std::int64_t max_shared_bytes_optin =
+      32768;  ///< per block, as dynamic shared memory with the attribute set
+  std::int64_t shared_bytes_per_unit = 32768;  ///< per compute unit
+  std::int64_t registers_per_block = 65536;
+  std::int64_t max_threads_per_unit = 2048;
+  std::int64_t l2_bytes = 0;  ///< last-level cache; sizes the cold-cache flush
+  std::int64_t global_bytes = 0;
+  std::int64_t clock_khz = 0;
+  std::int64_t memory_clock_khz = 0;
+  std::int64_t memory_bus_bits = 0;
+  bool has_f16 = false;  ///< half arithmetic (storage as f16 always works)
+  bool has_f64 = false;
+  bool has_shuffle = false;         ///< exchange between threads of a warp or wavefront
+  bool has_f32_atomic_add = false;  ///< native; otherwise a compare-and-swap loop is used
+  bool is_cpu = false;
+
+  friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
+};
+
+/// "cuda:0", "opencl:1": how the command line names it.
+[[nodiscard]] std::string selector_of(const DeviceInfo& device);
+
+/// Stable identity for the database: backend, vendor, name and architecture (not ordinal, not
+/// driver): "cuda/nvidia/NVIDIA H200/sm_90a".
+[[nodiscard]] std::string identity_of(const DeviceInfo& device);
+
+/// Adds `backend` and every `device.*` name that expressions may use (docs/spec_format.md lists
+/// them).
+void add_to_scope(const DeviceInfo& device, Scope& scope);
+
+/// The names that add_to_scope defines; a spec that uses another is refused when it is read.
+[[nodiscard]] const std::vector<std::string>& device_scope_names();
+
+/// A made-up device with the limits of a well-known architecture ("sm_75", "sm_80", "sm_90a",
+/// "sm_120", "gfx906", "gfx90a", "gfx1030", "opencl"), to render and compile where no such device
+/// is. Throws DeviceError.
+[[nodiscard]] DeviceInfo device_for_architecture(const std::string& backend,
+                                                 const std::string& architecture);
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// Element types: the closed list of what an argument of a kernel can hold.
+//
+// Everything that needs a type by name, its size or its rounding unit asks here. Names are the ones
+// that specs, problems and the database use ("f32"); the words of each dialect live in templates/.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace kiln {
+
+enum class DType { u8, i32, u32, i64, u64, f16, bf16, f32, f64 };
+
+/// All element types, in the order above.
+[[nodiscard]] std::span<const DType> all_dtypes();
+
+/// Name as written in specs and problems, e.g. "f32".
+[[nodiscard]] std::string_view name_of(DType type);
+
+/// Inverse of name_of; nullopt when `name` is no element type.
+[[nodiscard]] std::optional<DType> parse_dtype(std::string_view name);
+
+/// Size of one element in bytes.
+[[nodiscard]] std::size_t size_of(DType type);
+
+[[nodiscard]] bool is_floating(DType type);
+
+/// Distance from 1 to the next larger value (2^-10 for f16, 2^-23 for f32); 0 for integers.
+[[nodiscard]] double epsilon_of(DType type);
+
+}  // namespace kiln

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+std::string located(const SourceLocation& where, const std::string& message) {
+  const std::string place = to_text(where);
+  return place.empty() ? message : place + ": " + message;
+}
+
+}  // namespace
+
+std::string to_text(const SourceLocation& where) {
+  std::string text = where.file;
+  // A column without a line would read as a line, so it is left out with it.
+  if (where.line <= 0) return text;
+  if (!text.empty()) text += ':';
+  text += std::to_string(where.line);
+  if (where.column > 0) text += ':' + std::to_string(where.column);
+  return text;
+}
+
+InputError::InputError(const SourceLocation& where, const std::string& message)
+    : Error(ExitCode::bad_input, located(where, message)) {}
+
+}  // namespace kiln

@@ -1,0 +1,83 @@
+// Cell: what the evaluator computes with. A Value without ownership: 16 bytes, trivially copyable,
+// strings by pointer into the slots or into the constants of the code. Nothing here allocates.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/value.hpp"
+
+namespace kiln::expression {
+
+enum class CellKind : std::uint8_t {
+  unknown,  ///< depends on a name that has no value yet
+  boolean,
+  integer,
+  real,
+  string,
+  fault,  ///< the operation failed; `fault` says how
+};
+
+enum class Fault : std::uint8_t {
+  division_by_zero,
+  overflow,
+  needs_number,
+  needs_boolean,
+  needs_like_types,  ///< ordering of a string and a number
+  needs_positive_integer,
+  needs_dtype,
+};
+
+/// Whether integers stay integers, or every number is a real one as in the C source of a formula.
+enum class Arithmetic : std::uint8_t { exact, real };
+
+struct Cell {
+  CellKind kind;
+  union {
+    bool boolean;
+    std::int64_t integer;
+    double real;
+    const std::string* string;
+    Fault fault;
+  };
+
+  Cell() noexcept {}  // NOLINT: left open, so that a frame of cells costs nothing to make
+  explicit Cell(bool value) noexcept : kind(CellKind::boolean), boolean(value) {}
+  explicit Cell(std::int64_t value) noexcept : kind(CellKind::integer), integer(value) {}
+  explicit Cell(double value) noexcept : kind(CellKind::real), real(value) {}
+  explicit Cell(const std::string* value) noexcept : kind(CellKind::string), string(value) {}
+  explicit Cell(Fault value) noexcept : kind(CellKind::fault), fault(value) {}
+
+  static Cell unknown() noexcept {
+    Cell cell(std::int64_t{0});
+    cell.kind = CellKind::unknown;
+    return cell;
+  }
+};
+
+/// The cell points into `value` when that is a string; `value` must outlive it.
+[[nodiscard]] inline Cell to_cell(const Value& value, Arithmetic arithmetic) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    return arithmetic == Arithmetic::real ? Cell(static_cast<double>(*integer)) : Cell(*integer);
+  }
+  if (const auto* real = std::get_if<double>(&value)) return Cell(*real);
+  if (const auto* boolean = std::get_if<bool>(&value)) return Cell(*boolean);
+  return Cell(&std::get<std::string>(value));
+}
+
+/// The cell as a value of its own. Not for unknown and fault.
+[[nodiscard]] inline Value to_value(const Cell& cell) {
+  switch (cell.kind) {
+    case CellKind::boolean:
+      return cell.boolean;
+    case CellKind::integer:
+      return cell.integer;
+    case CellKind::real:
+      return cell.real;
+    default:
+      return *cell.string;
+  }
+}
+
+}  // namespace kiln::expression

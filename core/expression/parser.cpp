@@ -1,0 +1,353 @@
+// Recursive descent over tokens; precedence as in Python, from loose to tight:
+//
+//   conditional   a if c else b          (right)
+//   any_of        or
+//   all_of        and
+//   negation      not
+//   comparison    < <= > >= == !=  in, not in
+//   sum           + -                    (left)
+//   product       * / // %               (left)
+//   sign          + -
+//   power         **                     (right; binds tighter than a sign on its left)
+//   primary       numbers, strings, names, calls, brackets
+//
+// Every function reads one construct starting at the current token and returns the index of its
+// node.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/dtype.hpp"
+#include "core/expression/functions.hpp"
+#include "core/expression/lexer.hpp"
+#include "core/expression/tree.hpp"
+
+namespace kiln::expression {
+namespace {
+
+using Spelled = std::pair<std::string_view, Operation>;
+
+constexpr Spelled kComparisons[] = {
+    {"<", Operation::less},           {"<=", Operation::less_equal}, {">", Operation::greater},
+    {">=", Operation::greater_equal}, {"==", Operation::equal},      {"!=", Operation::not_equal},
+};
+constexpr Spelled kSums[] = {
+    {"+", Operation::add},
+    {"-", Operation::subtract},
+};
+constexpr Spelled kProducts[] = {
+    {"*", Operation::multiply},
+    {"/", Operation::divide},
+    {"//", Operation::floor_divide},
+    {"%", Operation::modulo},
+};
+
+class Parser {
+ public:
+  Parser(const Source& source, const Dialect& dialect)
+      : source_(source), dialect_(dialect), lexer_(source), token_(lexer_.next()) {}
+
+  Tree parse() {
+    tree_.root = conditional();
+    if (token_.kind != TokenKind::end) fail_expected("an operator or the end of the expression");
+    return std::move(tree_);
+  }
+
+ private:
+  /// Counts open constructs; lives as long as one is being read.
+  class Nesting {
+   public:
+    explicit Nesting(Parser& parser) : parser_(parser) {
+      if (++parser_.nesting_ <= kMaxNesting) return;
+      parser_.source_.fail(parser_.token_.offset,
+                           "nested more than " + std::to_string(kMaxNesting) + " levels deep");
+    }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+    ~Nesting() { --parser_.nesting_; }
+
+   private:
+    Parser& parser_;
+  };
+
+  [[noreturn]] void fail_expected(const std::string& expected) const {
+    source_.fail(token_.offset, "expected " + expected + ", found " + describe(token_));
+  }
+
+  Token advance() { return std::exchange(token_, lexer_.next()); }
+
+  [[nodiscard]] bool at(std::string_view symbol) const {
+    return token_.kind == TokenKind::symbol && token_.text == symbol;
+  }
+
+  bool accept(std::string_view symbol) {
+    if (!at(symbol)) return false;
+    advance();
+    return true;
+  }
+
+  void expect(std::string_view symbol, const std::string& context) {
+    if (!accept(symbol)) fail_expected("'" + std::string(symbol) + "' " + context);
+  }
+
+  int add_node(Node node) {
+    int height = 0;
+    for (const int child : node.children) {
+      height = std::max(height, tree_.nodes[static_cast<std::size_t>(child)].height);
+    }
+    node.height = height + 1;
+    if (node.height > kMaxHeight) {
+      source_.fail(node.offset, "more than " + std::to_string(kMaxHeight) + " operators in a row");
+    }
+    tree_.nodes.push_back(std::move(node));
+    return static_cast<int>(tree_.nodes.size()) - 1;
+  }
+
+  int add_node(Operation operation, std::size_t offset, std::vector<int> children) {
+    Node node;
+    node.operation = operation;
+    node.offset = static_cast<std::uint32_t>(offset);
+    node.children = std::move(children);
+    return add_node(std::move(node));
+  }
+
+  int add_constant(Value value, std::size_t offset) {
+    Node node;
+    node.offset = static_cast<std::uint32_t>(offset);
+    node.value = std::move(value);
+    return add_node(std::move(node));
+  }
+
+  [[nodiscard]] std::optional<Operation> at_one_of(std::span<const Spelled> operators) const {
+    for (const auto& [symbol, operation] : operators) {
+      if (at(symbol)) return operation;
+    }
+    return std::nullopt;
+  }
+
+  int conditional() {
+    const Nesting nesting(*this);
+    const int value = any_of();
+    const std::size_t offset = token_.offset;
+    if (!accept("if")) return value;
+    const int condition = any_of();
+    expect("else", "after the condition of 'if'");
+    const int otherwise = conditional();
+    return add_node(Operation::choose, offset, {condition, value, otherwise});
+  }
+
+  int any_of() { return joined("or", Operation::any_of, &Parser::all_of); }
+  int all_of() { return joined("and", Operation::all_of, &Parser::negation); }
+
+  /// a or b or c: one node for the whole row.
+  int joined(std::string_view symbol, Operation operation, int (Parser::*operand)()) {
+    const int first = (this->*operand)();
+    if (!at(symbol)) return first;
+    const std::size_t offset = token_.offset;
+    std::vector<int> children = {first};
+    while (accept(symbol)) children.push_back((this->*operand)());
+    return add_node(operation, offset, std::move(children));
+  }
+
+  int negation() {
+    const std::size_t offset = token_.offset;
+    if (!accept("not")) return comparison();
+    const Nesting nesting(*this);
+    return add_node(Operation::logical_not, offset, {negation()});
+  }
+
+  int comparison() {
+    const int first = sum();
+    const std::size_t offset = token_.offset;
+    if (accept("not")) {
+      expect("in", "after 'not'");
+      return add_node(Operation::logical_not, offset, {membership(first, offset)});
+    }
+    if (accept("in")) return membership(first, offset);
+
+    Node chain;
+    chain.operation = Operation::chain;
+    chain.offset = static_cast<std::uint32_t>(offset);
+    chain.children.push_back(first);
+    while (const auto operation = at_one_of(kComparisons)) {
+      advance();
+      chain.comparisons.push_back(*operation);
+      chain.children.push_back(sum());
+    }
+    if (chain.comparisons.empty()) return first;
+    if (chain.comparisons.size() == 1) chain.operation = chain.comparisons.front();
+    return add_node(std::move(chain));
+  }
+
+  /// The list to the right of `in`.
+  int membership(int value, std::size_t offset) {
+    expect("[", "and a list of values after 'in'");
+    std::vector<int> children = {value};
+    do {
+      children.push_back(conditional());
+    } while (accept(","));
+    expect("]", "after the values of the list");
+    return add_node(Operation::member, offset, std::move(children));
+  }
+
+  int sum() { return left_to_right(kSums, &Parser::product); }
+  int product() { return left_to_right(kProducts, &Parser::sign); }
+
+  int left_to_right(std::span<const Spelled> operators, int (Parser::*operand)()) {
+    int left = (this->*operand)();
+    while (const auto operation = at_one_of(operators)) {
+      const std::size_t offset = advance().offset;
+      const int right = (this->*operand)();
+      left = add_node(*operation, offset, {left, right});
+    }
+    return left;
+  }
+
+  int sign() {
+    const std::size_t offset = token_.offset;
+    if (accept("+")) {
+      const Nesting nesting(*this);
+      return sign();
+    }
+    if (!accept("-")) return power();
+    const Nesting nesting(*this);
+    return add_node(Operation::negate, offset, {sign()});
+  }
+
+  int power() {
+    const int base = primary();
+    const std::size_t offset = token_.offset;
+    if (!accept("**")) return base;
+    const Nesting nesting(*this);
+    return add_node(Operation::power, offset, {base, sign()});
+  }
+
+  int primary() {
+    switch (token_.kind) {
+      case TokenKind::number:
+        return number();
+      case TokenKind::string:
+        return string();
+      case TokenKind::name: {
+        const Token name = advance();
+        return accept("(") ? call(name) : named(name);
+      }
+      default:
+        break;
+    }
+    if (at("[")) source_.fail(token_.offset, "a list may only stand to the right of 'in'");
+    if (!accept("(")) fail_expected("a value");
+    const int inner = conditional();
+    expect(")", "to close the bracket");
+    return inner;
+  }
+
+  int string() {
+    const Token token = advance();
+    if (dialect_.formula) source_.fail(token.offset, "a formula has no strings");
+    return add_constant(std::string(token.text), token.offset);
+  }
+
+  int number() {
+    const Token token = advance();
+    // The same text means the same number here and on the command line: 1e8 is an integer.
+    Value value = parse_value(token.text);
+    const bool is_number = !std::holds_alternative<std::string>(value);
+    const bool written_whole = token.text.find_first_of(".eE") == std::string_view::npos;
+    const bool fits = !written_whole || std::holds_alternative<std::int64_t>(value);
+    if (!is_number || (!fits && !dialect_.formula) || !std::isfinite(as_double(value))) {
+      source_.fail(token.offset, describe(token) + " is out of range");
+    }
+    if (dialect_.formula) value = as_double(value);
+    return add_constant(std::move(value), token.offset);
+  }
+
+  int named(const Token& name) {
+    if (name.text == "true") return add_constant(true, name.offset);
+    if (name.text == "false") return add_constant(false, name.offset);
+    if (dialect_.formula) {
+      const auto& variables = dialect_.variables;
+      const bool declared =
+          std::find(variables.begin(), variables.end(), name.text) != variables.end();
+      if (!declared && name.text == "pi") return add_constant(std::numbers::pi, name.offset);
+      if (!declared) fail_undeclared(name);
+    } else if (parse_dtype(name.text)) {
+      return add_constant(std::string(name.text), name.offset);
+    }
+    Node node;
+    node.operation = Operation::name;
+    node.offset = static_cast<std::uint32_t>(name.offset);
+    node.name = name_index(name);
+    return add_node(std::move(node));
+  }
+
+  [[noreturn]] void fail_undeclared(const Token& name) const {
+    std::string allowed;
+    for (const std::string& variable : dialect_.variables) allowed += variable + ", ";
+    source_.fail(name.offset, describe(name) + " is not a variable of this formula; expected " +
+                                  (allowed.empty() ? "only pi" : "one of " + allowed + "pi"));
+  }
+
+  int name_index(const Token& name) {
+    const auto known = std::find(tree_.names.begin(), tree_.names.end(), name.text);
+    if (known == tree_.names.end()) {
+      tree_.names.emplace_back(name.text);
+      tree_.name_offsets.push_back(static_cast<std::uint32_t>(name.offset));
+      return static_cast<int>(tree_.names.size()) - 1;
+    }
+    return static_cast<int>(known - tree_.names.begin());
+  }
+
+  /// The arguments of a call; the opening bracket has been read.
+  int call(const Token& name) {
+    const Function* const function = find_function(name.text);
+    if (function == nullptr || !is_available(*function, dialect_.formula)) {
+      fail_unknown_function(name, function);
+    }
+    const std::string of_name = " of " + describe(name);
+    const bool any_number = function->arguments == kAtLeastTwo;
+    const std::size_t least = any_number ? 2 : static_cast<std::size_t>(function->arguments);
+    std::vector<int> arguments = {conditional()};
+    while (arguments.size() < least) {
+      expect(",", "and argument " + std::to_string(arguments.size() + 1) + of_name);
+      arguments.push_back(conditional());
+    }
+    while (any_number && accept(",")) arguments.push_back(conditional());
+    expect(")", (least == 1 ? "after the argument" : "after the arguments") + of_name);
+    return add_node(function->operation, name.offset, std::move(arguments));
+  }
+
+  [[noreturn]] void fail_unknown_function(const Token& name, const Function* elsewhere) const {
+    const std::string known = "; the functions are " + list_functions(dialect_.formula);
+    if (elsewhere == nullptr)
+      source_.fail(name.offset, "unknown function " + describe(name) + known);
+    source_.fail(name.offset, describe(name) +
+                                  (dialect_.formula ? " cannot be called in a formula"
+                                                    : " can only be called in a formula") +
+                                  known);
+  }
+
+  const Source& source_;
+  const Dialect& dialect_;
+  Lexer lexer_;
+  Token token_;
+  Tree tree_;
+  int nesting_ = 0;
+};
+
+}  // namespace
+
+Tree parse_tree(const Source& source, const Dialect& dialect) {
+  if (source.text.size() > kMaxTextLength) {
+    throw InputError(source.where, "the expression is longer than " +
+                                       std::to_string(kMaxTextLength) + " characters");
+  }
+  return Parser(source, dialect).parse();
+}
+
+}  // namespace kiln::expression

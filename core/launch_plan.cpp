@@ -1,0 +1,282 @@
+// make_launch_plan: every expression of the spec evaluated and held against the device's limits.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/constraint_text.hpp"
+
+namespace kiln {
+namespace {
+
+// Thrown inside this file only; make_launch_plan turns it into a Failure.
+struct Illegal {
+  std::string message;
+};
+
+[[noreturn]] void illegal(std::string message) { throw Illegal{std::move(message)}; }
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const KernelSpec& spec, const Variant& variant, const DeviceInfo& device, Scope scope)
+      : spec_(spec), variant_(variant), device_(device), scope_(std::move(scope)) {}
+
+  LaunchPlan build() {
+    for (const Argument& argument : spec_.arguments) add_argument(argument);
+    for (const Workspace& workspace : variant_.workspaces) add_workspace(workspace);
+    for (const Step& step : variant_.steps) {
+      if (!step.when || exists(*step.when)) add_step(step);
+    }
+    if (plan_.steps.empty()) illegal("no step of the variant applies to this config");
+    return std::move(plan_);
+  }
+
+ private:
+  // A `when` that depends on a tunable that does not exist here is false.
+  [[nodiscard]] bool exists(const Expression& when) const {
+    return evaluate_known(when, scope_).has_value() && holds(when, scope_);
+  }
+
+  [[nodiscard]] DType dtype(const Expression& expression, const std::string& name) const {
+    const std::string text = expression.evaluate_string(scope_);
+    const std::optional<DType> type = parse_dtype(text);
+    if (!type)
+      illegal(fmt::format("'{}' has the element type '{}', which there is not", name, text));
+    return *type;
+  }
+
+  void add_argument(const Argument& argument) {
+    if (argument.when && !exists(*argument.when)) return;
+    if (argument.access == Access::scalar) {
+      add_scalar(argument);
+      return;
+    }
+    BufferPlan buffer;
+    buffer.name = argument.name;
+    buffer.dtype = dtype(argument.dtype, argument.name);
+    buffer.access = argument.access;
+    buffer.count = 1;
+    for (const Expression& extent : argument.shape) {
+      const std::int64_t elements = extent.evaluate_int(scope_);
+      check_extent(argument.name, extent, elements);
+      buffer.shape.push_back(elements);
+      if (__builtin_mul_overflow(buffer.count, elements, &buffer.count)) too_large(argument.name);
+    }
+    add_buffer(std::move(buffer));
+  }
+
+  void add_workspace(const Workspace& workspace) {
+    BufferPlan buffer;
+    buffer.name = workspace.name;
+    buffer.dtype = dtype(workspace.dtype, workspace.name);
+    buffer.access = Access::read_write;
+    buffer.workspace = true;
+    buffer.zeroed = workspace.zeroed;
+    buffer.count = workspace.count.evaluate_int(scope_);
+    check_extent(workspace.name, workspace.count, buffer.count);
+    buffer.shape = {buffer.count};
+    add_buffer(std::move(buffer));
+  }
+
+  static void check_extent(const std::string& name, const Expression& extent,
+                           std::int64_t elements) {
+    if (elements >= 0) return;
+    illegal(fmt::format("'{}' would hold a negative number of elements ({} = {})", name,
+                        extent.text(), elements));
+  }
+
+  [[noreturn]] static void too_large(const std::string& name) {
+    illegal(fmt::format("'{}' is too large: its size in bytes exceeds 2^63", name));
+  }
+
+  void add_buffer(BufferPlan buffer) {
+    std::int64_t bytes = 0;
+    const auto size = static_cast<std::int64_t>(size_of(buffer.dtype));
+    if (__builtin_mul_overflow(buffer.count, size, &bytes)) too_large(buffer.name);
+    plan_.buffers.push_back(std::move(buffer));
+  }
+
+  void add_scalar(const Argument& argument) {
+    ScalarPlan scalar;
+    scalar.name = argument.name;
+    scalar.dtype = dtype(argument.dtype, argument.name);
+    scalar.from_caller = !argument.value.has_value();
+    const Expression& source = argument.value ? *argument.value : *argument.example;
+    scalar.value = is_floating(scalar.dtype) ? Value(source.evaluate_number(scope_))
+                                             : Value(source.evaluate_int(scope_));
+    check_scalar_range(scalar);
+    plan_.scalars.push_back(std::move(scalar));
+  }
+
+  static void check_scalar_range(const ScalarPlan& scalar) {
+    const auto* value = std::get_if<std::int64_t>(&scalar.value);
+    if (value == nullptr) return;
+    std::int64_t low = 0;
+    std::int64_t high = std::numeric_limits<std::int64_t>::max();
+    switch (scalar.dtype) {
+      case DType::u8:
+        high = std::numeric_limits<std::uint8_t>::max();
+        break;
+      case DType::u32:
+        high = std::numeric_limits<std::uint32_t>::max();
+        break;
+      case DType::i32:
+        low = std::numeric_limits<std::int32_t>::min();
+        high = std::numeric_limits<std::int32_t>::max();
+        break;
+      case DType::i64:
+        low = std::numeric_limits<std::int64_t>::min();
+        break;
+      default:
+        break;  // u64: a Value holds no more than int64
+    }
+    if (*value < low || *value > high) {
+      illegal(fmt::format("scalar '{}' = {} does not fit in {}", scalar.name, *value,
+                          name_of(scalar.dtype)));
+    }
+  }
+
+  void add_step(const Step& step) {
+    StepPlan out;
+    out.kind = step.kind;
+    if (step.kind == StepKind::clear) {
+      if (plan_.find_buffer(step.buffer) == nullptr) return;  // nothing to clear for this problem
+      out.buffer = step.buffer;
+      plan_.steps.push_back(std::move(out));
+      return;
+    }
+    out.entry = step.entry;
+    out.grid = extents(step.grid, "grid", step, device_.max_grid);
+    out.block = extents(step.block, "block", step, device_.max_block);
+    check_block(out);
+    if (!step.cluster.empty()) set_cluster(step, out);
+    if (step.shared_bytes) set_shared_bytes(step, out);
+    out.arguments = present(step.arguments);
+    out.constants = present(step.constants);
+    plan_.steps.push_back(std::move(out));
+  }
+
+  [[nodiscard]] std::array<std::uint32_t, 3> extents(const std::vector<Expression>& expressions,
+                                                     std::string_view what, const Step& step,
+                                                     std::array<std::int64_t, 3> limits) const {
+    std::array<std::uint32_t, 3> out = {1, 1, 1};
+    for (std::size_t d = 0; d < expressions.size(); ++d) {
+      const std::int64_t extent = expressions[d].evaluate_int(scope_);
+      const std::int64_t limit =
+          std::min<std::int64_t>(limits[d], std::numeric_limits<std::uint32_t>::max());
+      if (extent < 1 || extent > limit) {
+        illegal(
+            fmt::format("step '{}': {} dimension {} must be from 1 to {} on this device ({} = "
+                        "{})",
+                        step.entry, what, "xyz"[d], limit, expressions[d].text(), extent));
+      }
+      out[d] = static_cast<std::uint32_t>(extent);
+    }
+    return out;
+  }
+
+  void check_block(const StepPlan& step) const {
+    std::int64_t threads = 1;
+    for (const std::uint32_t extent : step.block) {
+      // Each factor is at most 2^32 and the product is checked as it grows: no overflow.
+      threads *= extent;
+      if (threads <= device_.max_threads_per_block) continue;
+      illegal(fmt::format(
+          "step '{}': a block of {} x {} x {} threads exceeds the device's limit of "
+          "{}",
+          step.entry, step.block[0], step.block[1], step.block[2], device_.max_threads_per_block));
+    }
+  }
+
+  void set_cluster(const Step& step, StepPlan& out) const {
+    constexpr std::int64_t kMaxClusterBlocks = 16;  // 8 portable, 16 with the opt-in of Hopper
+    out.cluster = extents(step.cluster, "cluster", step,
+                          {kMaxClusterBlocks, kMaxClusterBlocks, kMaxClusterBlocks});
+    const std::int64_t blocks = std::int64_t{out.cluster[0]} * out.cluster[1] * out.cluster[2];
+    if (blocks == 1) return;
+    if (device_.backend != "cuda" || device_.compute_capability < 90) {
+      illegal(fmt::format("step '{}': clusters need CUDA with compute capability 9.0", step.entry));
+    }
+    if (blocks > kMaxClusterBlocks) {
+      illegal(fmt::format("step '{}': a cluster of {} blocks exceeds the limit of {}", step.entry,
+                          blocks, kMaxClusterBlocks));
+    }
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (out.grid[d] % out.cluster[d] == 0) continue;
+      illegal(fmt::format("step '{}': grid dimension {} ({}) is no multiple of the cluster's ({})",
+                          step.entry, "xyz"[d], out.grid[d], out.cluster[d]));
+    }
+  }
+
+  void set_shared_bytes(const Step& step, StepPlan& out) const {
+    const std::int64_t bytes = step.shared_bytes->evaluate_int(scope_);
+    if (bytes < 0 || bytes > device_.max_shared_bytes_optin) {
+      illegal(
+          fmt::format("step '{}': {} bytes of dynamic shared memory are not from 0 to the "
+                      "device's limit of {}",
+                      step.entry, bytes, device_.max_shared_bytes_optin));
+    }
+    out.shared_bytes = static_cast<std::uint32_t>(bytes);
+  }
+
+  // Arguments that do not exist for this problem are no parameters of the kernel either.
+  [[nodiscard]] std::vector<std::string> present(const std::vector<std::string>& names) const {
+    std::vector<std::string> out;
+    for (const std::string& name : names) {
+      if (plan_.find_buffer(name) || plan_.find_scalar(name)) out.push_back(name);
+    }
+    return out;
+  }
+
+  const KernelSpec& spec_;
+  const Variant& variant_;
+  const DeviceInfo& device_;
+  Scope scope_;
+  LaunchPlan plan_;
+};
+
+}  // namespace
+
+const BufferPlan* LaunchPlan::find_buffer(std::string_view name) const {
+  for (const BufferPlan& buffer : buffers) {
+    if (buffer.name == name) return &buffer;
+  }
+  return nullptr;
+}
+
+const ScalarPlan* LaunchPlan::find_scalar(std::string_view name) const {
+  for (const ScalarPlan& scalar : scalars) {
+    if (scalar.name == name) return &scalar;
+  }
+  return nullptr;
+}
+
+Result<LaunchPlan> make_launch_plan(const KernelSpec& spec, const Config& config,
+                                    const Problem& problem, const DeviceInfo& device) {
+  const Status legal = check_config(spec, config, problem, device);
+  if (!legal) return legal.failure();
+  const Variant& variant = *spec.find_variant(config.variant);
+  try {
+    Scope scope = make_scope(spec, variant, config, problem, device);
+    return PlanBuilder(spec, variant, device, std::move(scope)).build();
+  } catch (const Illegal& reason) {
+    return Failure{Outcome::constraint, reason.message};
+  } catch (const EvaluationError& error) {
+    return Failure{Outcome::constraint, error.what()};
+  }
+}
+
+ProblemCost problem_cost(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
+  ProblemCost cost;
+  const Scope scope = make_scope(spec, problem, device);
+  if (spec.cost.bytes) cost.bytes = spec.cost.bytes->evaluate_number(scope);
+  if (spec.cost.flops) cost.flops = spec.cost.flops->evaluate_number(scope);
+  return cost;
+}
+
+}  // namespace kiln

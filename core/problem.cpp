@@ -1,0 +1,194 @@
+// Problems: defaults, checks, canonical text and distance. Reading text is problem_text.cpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "core/constraint_text.hpp"
+#include "core/problem_text.hpp"
+#include "core/suggest.hpp"
+
+namespace kiln {
+namespace {
+
+using Fields = std::vector<std::pair<std::string, Value>>;
+
+const Value* find(const Fields& fields, std::string_view name) {
+  for (const auto& [field, value] : fields) {
+    if (field == name) return &value;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void reject(const KernelSpec& spec, const ProblemField& field, const Value& value) {
+  throw InputError(fmt::format("problem field '{}' of {} must be {}, not '{}'", field.name,
+                               spec.name, expectation(field), to_text(value)));
+}
+
+bool in_bounds(const ProblemField& field, const Value& value) {
+  if (field.minimum && as_double(value) < as_double(*field.minimum)) return false;
+  return !field.maximum || as_double(value) <= as_double(*field.maximum);
+}
+
+// The value as the field's type, within its values and bounds.
+Value checked(const KernelSpec& spec, const ProblemField& field, const Value& given) {
+  const std::optional<Value> typed = to_field_type(field, given);
+  if (!typed) reject(spec, field, given);
+  if (!field.values.empty() &&
+      std::find(field.values.begin(), field.values.end(), *typed) == field.values.end()) {
+    reject(spec, field, given);
+  }
+  if (!std::holds_alternative<std::string>(*typed) && !in_bounds(field, *typed)) {
+    reject(spec, field, given);
+  }
+  if (field.type == FieldType::formula) {
+    try {
+      (void)Expression::parse_formula(std::get<std::string>(*typed), field.variables);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("problem field '{}' of {}: in the formula '{}', {}", field.name,
+                                   spec.name, to_text(*typed), error.what()));
+    }
+  }
+  return *typed;
+}
+
+void check_given_names(const KernelSpec& spec, const Fields& given) {
+  std::vector<std::string> names;
+  for (const ProblemField& field : spec.problem) names.push_back(field.name);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string& name = given[i].first;
+    if (!spec.find_field(name)) {
+      throw InputError(fmt::format("{} has no problem field '{}'{} (it has: {})", spec.name, name,
+                                   did_you_mean(name, names), comma_list(names)));
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (given[j].first == name) {
+        throw InputError(fmt::format("problem field '{}' is given twice", name));
+      }
+    }
+  }
+}
+
+void check_rules(const KernelSpec& spec, const Problem& problem) {
+  Scope scope;
+  problem.add_to_scope(spec, scope);
+  for (const Constraint& rule : spec.problem_rules) {
+    if (holds(rule.require, scope)) continue;
+    throw InputError(fmt::format("this problem of {} is refused: {} ({})", spec.name, rule.because,
+                                 explain_false(rule.require, scope)));
+  }
+}
+
+// log2(a/b), made usable for zero and negative values by a signed log2(1 + |x|).
+double log_ratio(double a, double b) {
+  if (a == b) return 0;
+  if (a > 0 && b > 0) return std::log2(a / b);
+  const auto signed_log = [](double x) { return std::copysign(std::log2(1 + std::abs(x)), x); };
+  return signed_log(a) - signed_log(b);
+}
+
+}  // namespace
+
+Problem Problem::parse(const KernelSpec& spec, std::string_view text) {
+  Fields given;
+  for (const auto& [name, value] : split_problem_text(text)) {
+    const ProblemField* field = spec.find_field(name);
+    std::optional<Value> typed;
+    if (field != nullptr) {
+      typed = read_field_value(*field, value);
+      if (!typed) reject(spec, *field, value);
+    }
+    given.emplace_back(name, typed ? *typed : Value(value));
+  }
+  return make(spec, given);
+}
+
+Problem Problem::make(const KernelSpec& spec,
+                      const std::vector<std::pair<std::string, Value>>& given) {
+  check_given_names(spec, given);
+  Problem problem;
+  Scope scope;
+  for (const ProblemField& field : spec.problem) {
+    const Value* value = find(given, field.name);
+    if (value == nullptr && !field.fallback) {
+      throw InputError(fmt::format("problem field '{}' of {} is missing: {}", field.name, spec.name,
+                                   expectation(field)));
+    }
+    const Value filled =
+        checked(spec, field, value != nullptr ? *value : field.fallback->evaluate(scope));
+    problem.fields_.emplace_back(field.name, filled);
+    scope.set(field.name, filled);
+  }
+  check_rules(spec, problem);
+  return problem;
+}
+
+const Value& Problem::at(std::string_view name) const {
+  const Value* value = find(fields_, name);
+  if (value == nullptr) {
+    throw std::out_of_range("the problem has no field '" + std::string(name) + "'");
+  }
+  return *value;
+}
+
+std::int64_t Problem::integer(std::string_view name) const {
+  return std::get<std::int64_t>(at(name));
+}
+
+std::string Problem::text_of(std::string_view name) const { return to_text(at(name)); }
+
+std::string Problem::text() const {
+  std::string text;
+  for (const auto& [name, value] : fields_) {
+    if (!text.empty()) text += ' ';
+    text += name + '=' + quoted_if_needed(to_text(value));
+  }
+  return text;
+}
+
+std::string Problem::short_text(const KernelSpec& spec) const {
+  std::string text;
+  Scope scope;
+  for (const auto& [name, value] : fields_) {
+    const ProblemField* field = spec.find_field(name);
+    const bool has_default = field != nullptr && field->fallback;
+    const bool is_default =
+        has_default && to_field_type(*field, field->fallback->evaluate(scope)) == value;
+    scope.set(name, value);
+    if (is_default) continue;
+    if (!text.empty()) text += ' ';
+    text += name + '=' + quoted_if_needed(to_text(value));
+  }
+  return text;
+}
+
+void Problem::add_to_scope(const KernelSpec& spec, Scope& scope) const {
+  for (const auto& [name, value] : fields_) scope.set(name, value);
+  for (const Derived& derived : spec.derived) {
+    scope.set(derived.name, derived.value.evaluate(scope));
+  }
+}
+
+std::optional<double> distance(const KernelSpec& spec, const Problem& a, const Problem& b) {
+  double sum = 0;
+  for (const ProblemField& field : spec.problem) {
+    if (field.weight == 0) continue;
+    const Value* of_a = find(a.fields(), field.name);
+    const Value* of_b = find(b.fields(), field.name);
+    if (of_a == nullptr || of_b == nullptr) return std::nullopt;
+    const bool numeric = field.type == FieldType::integer || field.type == FieldType::floating;
+    if (!numeric) {
+      if (*of_a != *of_b) return std::nullopt;
+      continue;
+    }
+    const double step = field.weight * log_ratio(as_double(*of_a), as_double(*of_b));
+    sum += step * step;
+  }
+  return std::sqrt(sum);
+}
+
+}  // namespace kiln

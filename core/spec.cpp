@@ -1,0 +1,106 @@
+// Lookups and content keys of a spec; reading one is core/spec/.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec.hpp"
+
+#include <algorithm>
+
+#include "core/hash.hpp"
+#include "core/suggest.hpp"
+
+namespace kiln {
+namespace {
+
+// Parts joined so that no two different lists give one text.
+class KeyText {
+ public:
+  KeyText& add(std::string_view part) {
+    text_ += std::to_string(part.size());
+    text_ += ':';
+    text_ += part;
+    return *this;
+  }
+  KeyText& add(const std::optional<Expression>& expression) {
+    return expression ? add(expression->text()) : add("-");
+  }
+  KeyText& add(const std::vector<Expression>& expressions) {
+    for (const Expression& expression : expressions) add(expression.text());
+    return add("end");
+  }
+  KeyText& add(const std::vector<std::string>& names) {
+    for (const std::string& name : names) add(name);
+    return add("end");
+  }
+  KeyText& add(const std::vector<Derived>& values) {
+    for (const Derived& derived : values) add(derived.name).add(derived.value.text());
+    return add("end");
+  }
+  KeyText& add(const std::map<std::string, std::string>& entries) {
+    for (const auto& [name, text] : entries) add(name).add(text);
+    return add("end");
+  }
+  [[nodiscard]] std::string hash() const { return hash64_hex(text_); }
+
+ private:
+  std::string text_;
+};
+
+template <typename Item>
+const Item* find_named(const std::vector<Item>& items, std::string_view name) {
+  const auto found =
+      std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.name == name; });
+  return found == items.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Variant* KernelSpec::find_variant(std::string_view wanted) const {
+  return find_named(variants, wanted);
+}
+
+const Argument* KernelSpec::find_argument(std::string_view wanted) const {
+  return find_named(arguments, wanted);
+}
+
+const ProblemField* KernelSpec::find_field(std::string_view wanted) const {
+  return find_named(problem, wanted);
+}
+
+const std::vector<std::string>& fill_names() {
+  static const std::vector<std::string> kNames = {"uniform",  "integers", "ramp",
+                                                  "constant", "sorted",   "skewed"};
+  return kNames;
+}
+
+std::string evaluate_fill(const Expression& fill, const Scope& scope) {
+  Scope with_fills = scope;
+  for (const std::string& name : fill_names()) with_fills.set(name, name);
+  std::string name = fill.evaluate_string(with_fills);
+  const std::vector<std::string>& known = fill_names();
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    throw EvaluationError(fill.where(), "'" + fill.text() + "' gives '" + name +
+                                            "', which is no fill (there are: " + comma_list(known) +
+                                            ")");
+  }
+  return name;
+}
+
+std::string content_hash(const KernelSpec& spec) {
+  return KeyText().add(spec.text).add(spec.files).hash();
+}
+
+std::string template_hash(const KernelSpec& spec, const Variant& variant) {
+  KeyText key;
+  key.add(spec.name).add(variant.name).add(variant.template_file).add(spec.files);
+  key.add(spec.derived).add(variant.derived).add(variant.compiler_options);
+  for (const Workspace& workspace : variant.workspaces) {
+    key.add(workspace.name).add(workspace.dtype.text()).add(workspace.count.text());
+  }
+  for (const Step& step : variant.steps) {
+    key.add(step.when).add(step.entry).add(step.buffer).add(step.shared_bytes);
+    key.add(step.grid).add(step.block).add(step.cluster);
+    key.add(step.arguments).add(step.constants);
+  }
+  return key.hash();
+}
+
+}  // namespace kiln

@@ -1,0 +1,189 @@
+// KernelSpec: what a spec.toml says, validated. docs/spec_format.md is the same in prose.
+//
+// Read once per run; immutable afterwards; shared by every stage. Nothing in it depends on a
+// problem, a config or a device: those arrive as Scope when its expressions are evaluated.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/expression.hpp"
+
+namespace kiln {
+
+enum class FieldType { integer, floating, boolean, text, dtype, formula };
+
+/// One field of the problem: a size, an element type, a choice or a formula.
+struct ProblemField {
+  std::string name;
+  std::string doc;
+  FieldType type = FieldType::integer;
+  std::vector<Value> values;     ///< the only values allowed; empty: any
+  std::optional<Value> minimum;  ///< inclusive; integer and floating
+  std::optional<Value> maximum;
+  std::optional<Expression>
+      fallback;  ///< key `default`: expression over earlier fields; absent: must be given
+  std::vector<std::string> variables;  ///< formulas: the names it may use
+  bool specialize = false;  ///< baked into the source; otherwise a run-time argument at most
+  double weight = 1.0;      ///< share in the distance between problems; 0: ignored by near_size
+  SourceLocation where;
+};
+
+/// A rule between expressions, with the reason in words.
+struct Constraint {
+  Expression require;
+  std::string because;
+};
+
+enum class Access { read, write, read_write, scalar };
+
+/// One argument of the kernel in the order the caller passes it.
+struct Argument {
+  std::string name;
+  std::string doc;
+  Access access = Access::read;
+  Expression dtype;                ///< gives the name of an element type
+  std::vector<Expression> shape;   ///< buffers: elements per dimension, outermost first
+  std::optional<Expression> when;  ///< absent or true: the argument exists for this problem
+  std::optional<Expression>
+      value;  ///< scalars computed from the problem; the caller never passes them
+  std::optional<Expression> example;  ///< scalars passed by the caller: the value used while tuning
+  Expression fill;                ///< inputs: how they are filled for timing (docs/spec_format.md)
+  Expression fill_verify;         ///< inputs: how they are filled for the first check
+  std::optional<Expression> low;  ///< range of the fill
+  std::optional<Expression> high;
+  SourceLocation where;
+};
+
+struct Tunable {
+  std::string name;
+  std::string doc;
+  std::vector<Value> values;  ///< in the order of the spec; all of one type
+  Value fallback;             ///< key `default`; one of values; safe on every device
+  std::optional<Expression>
+      when;  ///< conditional: exists only where true (over earlier tunables, problem, device)
+  SourceLocation where;
+};
+
+/// A named value computed once per config, for templates and later expressions.
+struct Derived {
+  std::string name;
+  Expression value;
+};
+
+struct Workspace {
+  std::string name;
+  Expression dtype;
+  Expression count;     ///< elements
+  bool zeroed = false;  ///< all zero before the first run; every run leaves it all zero
+};
+
+enum class StepKind {
+  launch,  ///< run a kernel of the rendered source
+  clear,   ///< set every byte of a buffer to zero
+};
+
+/// One step of a variant. Steps run in order on one stream or queue.
+struct Step {
+  StepKind kind = StepKind::launch;
+  std::optional<Expression> when;
+  std::string entry;                       ///< launch: name of the kernel in the source
+  std::vector<Expression> grid;            ///< launch: blocks per dimension (1 to 3)
+  std::vector<Expression> block;           ///< launch: threads per dimension (1 to 3)
+  std::vector<Expression> cluster;         ///< launch: blocks per cluster; empty: none
+  std::optional<Expression> shared_bytes;  ///< launch: dynamic shared memory
+  std::vector<std::string>
+      arguments;  ///< launch: names of arguments and workspaces in the kernel's order
+  std::vector<std::string>
+      constants;       ///< launch: read arguments that the kernel sees in constant memory
+  std::string buffer;  ///< clear: argument or workspace
+  SourceLocation where;
+};
+
+/// One algorithm for the kernel.
+struct Variant {
+  std::string name;
+  std::string summary;        ///< which limit it attacks
+  std::string template_file;  ///< in the spec's folder
+  std::optional<Expression>
+      requires_;  ///< over backend, device.* and the problem; absent: always possible
+  std::vector<Tunable> tunables;
+  std::vector<Derived> derived;
+  std::vector<Constraint> constraints;
+  std::vector<Workspace> workspaces;
+  std::vector<Step> steps;
+  std::map<std::string, std::string>
+      compiler_options;  ///< backend -> extra options, space separated
+  SourceLocation where;
+};
+
+/// How results are proved.
+struct Verification {
+  std::string reference;  ///< CPU loop by name (built-in kernels); may be empty
+  std::map<std::string, Expression>
+      formulas;  ///< elementwise: output name -> expression over same-index elements and scalars
+  std::string device_reference;  ///< "variant" or "variant:tunable=value,...": trusted where the
+                                 ///< CPU loop is too slow
+  std::optional<Expression> cpu_operations;  ///< scalar operations of the CPU loop; above a limit
+                                             ///< the device reference is used
+  Expression sum_length;  ///< terms added into one output element (1: none); sets the tolerance
+  std::optional<Expression> exact;  ///< true: the first check (fill_verify) must agree bit for bit
+  std::optional<Expression> tolerance;  ///< relative to the result's magnitude; overrides the rule
+};
+
+struct Cost {
+  std::optional<Expression> bytes;  ///< bytes of device memory that must move at least
+  std::optional<Expression> flops;  ///< arithmetic operations that must be done
+};
+
+struct KernelSpec {
+  std::string name;
+  std::string summary;
+  std::vector<ProblemField> problem;  ///< in the order of the file
+  std::vector<Constraint> problem_rules;
+  std::vector<Derived> derived;  ///< over the problem only
+  std::vector<Argument> arguments;
+  std::vector<Variant> variants;  ///< the first possible one holds the default config
+  Verification verify;
+  Cost cost;
+
+  std::string path;  ///< of spec.toml, for messages; "built-in:reduce/spec.toml"
+  std::string text;  ///< the file as read
+  std::map<std::string, std::string>
+      files;  ///< the folder's *.inja by file name; filled by the library
+
+  [[nodiscard]] const Variant* find_variant(std::string_view name) const;
+  [[nodiscard]] const Argument* find_argument(std::string_view name) const;
+  [[nodiscard]] const ProblemField* find_field(std::string_view name) const;
+};
+
+/// Reads and validates a spec: unknown keys, missing keys, wrong types, expressions that use names
+/// nobody defines, defaults outside their values, steps that name unknown arguments. Throws
+/// InputError with file:line:column and what was expected. Does not read files: `files` stays
+/// empty.
+[[nodiscard]] KernelSpec parse_spec(const std::string& text, const std::string& path);
+
+/// The fills of docs/spec_format.md ("uniform", "integers", ...): extra names in `fill` and
+/// `fill_verify`.
+[[nodiscard]] const std::vector<std::string>& fill_names();
+
+/// The fill that an argument's `fill` or `fill_verify` names; `scope` as for its shape. Throws
+/// EvaluationError when it is no fill.
+[[nodiscard]] std::string evaluate_fill(const Expression& fill, const Scope& scope);
+
+/// The words of spec files: "read_write", "formula", ...
+[[nodiscard]] std::string_view name_of(Access access);
+[[nodiscard]] std::string_view name_of(FieldType type);
+
+/// Content key of everything that shapes results: spec text and its templates (hex, 16 characters).
+[[nodiscard]] std::string content_hash(const KernelSpec& spec);
+
+/// The same for one variant: its template (and what it includes: all files) without the spec's
+/// other variants.
+[[nodiscard]] std::string template_hash(const KernelSpec& spec, const Variant& variant);
+
+}  // namespace kiln

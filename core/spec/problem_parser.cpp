@@ -1,0 +1,218 @@
+// [problem.NAME] and [[arguments]]: what a call of the kernel is given.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/dtype.hpp"
+#include "core/spec/spec_parser.hpp"
+#include "core/suggest.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::array<std::pair<FieldType, std::string_view>, 6> kFieldTypes = {{
+    {FieldType::integer, "int"},
+    {FieldType::floating, "float"},
+    {FieldType::boolean, "bool"},
+    {FieldType::text, "string"},
+    {FieldType::dtype, "dtype"},
+    {FieldType::formula, "formula"},
+}};
+
+constexpr std::array<std::pair<Access, std::string_view>, 4> kAccesses = {{
+    {Access::read, "read"},
+    {Access::write, "write"},
+    {Access::read_write, "read_write"},
+    {Access::scalar, "scalar"},
+}};
+
+// The enumerator that the text of `key` names; the error lists them all.
+template <typename Enum, std::size_t N>
+Enum parse_word(const TableReader& table, std::string_view key,
+                const std::array<std::pair<Enum, std::string_view>, N>& words) {
+  const std::string text = table.text(key);
+  std::vector<std::string> names;
+  for (const auto& [value, word] : words) {
+    if (word == text) return value;
+    names.emplace_back(word);
+  }
+  throw InputError(table.find(key)->text_where,
+                   fmt::format("{}: '{}' must be one of {}, not '{}'", table.title(), key,
+                               comma_list(names), text));
+}
+
+bool is_numeric(FieldType type) {
+  return type == FieldType::integer || type == FieldType::floating;
+}
+
+// A value of the file as the field's type; the error says which type was expected.
+Value field_value(const TableReader& table, std::string_view key, FieldType type, Value value) {
+  if (type == FieldType::floating) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  }
+  const bool right = type == FieldType::integer    ? std::holds_alternative<std::int64_t>(value)
+                     : type == FieldType::floating ? std::holds_alternative<double>(value)
+                     : type == FieldType::boolean  ? std::holds_alternative<bool>(value)
+                                                   : std::holds_alternative<std::string>(value);
+  if (!right) {
+    table.fail(key, fmt::format("'{}' holds {}, which is no value of type {}", key, to_text(value),
+                                name_of(type)));
+  }
+  if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
+    table.fail(key, fmt::format("'{}' must be a finite number", key));
+  }
+  return value;
+}
+
+void parse_field_values(const TableReader& table, ProblemField& field) {
+  for (Value& value : table.values("values")) {
+    field.values.push_back(field_value(table, "values", field.type, std::move(value)));
+    const auto* text = std::get_if<std::string>(&field.values.back());
+    if (field.type == FieldType::dtype && !parse_dtype(*text)) {
+      table.fail("values", fmt::format("'{}' is no element type", *text));
+    }
+    if (text != nullptr && text->find_first_of("'\"\n") != std::string::npos) {
+      table.fail("values", "a value cannot contain quotes or line breaks");
+    }
+  }
+  const bool needs_values = field.type == FieldType::text || field.type == FieldType::dtype;
+  if (needs_values && field.values.empty()) {
+    table.fail("values",
+               fmt::format("a field of type {} needs 'values', the list of what it may be",
+                           name_of(field.type)));
+  }
+}
+
+void parse_field_bounds(const TableReader& table, ProblemField& field) {
+  for (const char* key : {"min", "max"}) {
+    std::optional<Value> bound = table.value(key);
+    if (!bound) continue;
+    if (!is_numeric(field.type)) {
+      table.fail(key, fmt::format("'{}' is for fields of type int and float only", key));
+    }
+    (std::string_view(key) == "min" ? field.minimum : field.maximum) =
+        field_value(table, key, field.type, *bound);
+  }
+  if (field.minimum && field.maximum && as_double(*field.minimum) > as_double(*field.maximum)) {
+    table.fail("max", "'max' is smaller than 'min'");
+  }
+}
+
+// Numbers and booleans may have a computed default; the others are taken as they stand.
+void parse_field_default(const TableReader& table, ProblemField& field) {
+  if (!table.find("default")) return;
+  if (is_numeric(field.type) || field.type == FieldType::boolean) {
+    field.fallback = table.expression("default");
+    return;
+  }
+  const std::string text = table.text("default");
+  if (text.find_first_of("'\"\\\n") != std::string::npos) {
+    table.fail("default", "a default cannot contain quotes, backslashes or line breaks");
+  }
+  if (field.type == FieldType::formula) {
+    (void)Expression::parse_formula(text, field.variables, table.find("default")->text_where);
+  } else {
+    const Value value = text;
+    std::vector<std::string> allowed;
+    for (const Value& entry : field.values) allowed.push_back(to_text(entry));
+    if (std::find(field.values.begin(), field.values.end(), value) == field.values.end()) {
+      table.fail("default", fmt::format("the default '{}' is not among the values {}", text,
+                                        comma_list(allowed)));
+    }
+  }
+  field.fallback = Expression::parse("'" + text + "'", table.find("default")->where);
+}
+
+void check_scalar(const TableReader& table, const Argument& argument) {
+  for (const char* key : {"shape", "fill", "fill_verify", "low", "high"}) {
+    if (table.find(key)) table.fail(key, fmt::format("a scalar has no '{}'", key));
+  }
+  if (argument.value.has_value() == argument.example.has_value()) {
+    table.fail("value",
+               "a scalar needs either 'value' (computed from the problem) or 'example' "
+               "(the caller passes it)");
+  }
+}
+
+void check_buffer(const TableReader& table, const Argument& argument) {
+  for (const char* key : {"value", "example"}) {
+    if (table.find(key)) table.fail(key, fmt::format("only a scalar has '{}'", key));
+  }
+  if (argument.shape.empty()) {
+    table.fail("shape", "a buffer needs 'shape', the elements per dimension");
+  }
+  if (argument.access != Access::write) return;
+  for (const char* key : {"fill", "fill_verify", "low", "high"}) {
+    if (table.find(key)) {
+      table.fail(key, fmt::format("'{}' is for inputs: a write argument is never filled", key));
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(FieldType type) {
+  return kFieldTypes[static_cast<std::size_t>(type)].second;
+}
+
+std::string_view name_of(Access access) {
+  return kAccesses[static_cast<std::size_t>(access)].second;
+}
+
+ProblemField parse_problem_field(const TomlNode& node) {
+  const TableReader table(
+      node, table_title("problem", node.key),
+      {"type", "doc", "values", "min", "max", "default", "specialize", "weight", "variables"});
+  ProblemField field;
+  field.name = node.key;
+  field.where = node.where;
+  check_name(field.name, node.where, "a problem field");
+  field.doc = table.text_or("doc", "");
+  field.type = parse_word(table, "type", kFieldTypes);
+  field.specialize = table.flag_or("specialize", false);
+  field.variables = table.texts("variables");
+  if (field.type != FieldType::formula && table.find("variables")) {
+    table.fail("variables", "'variables' is for fields of type formula only");
+  }
+  parse_field_values(table, field);
+  parse_field_bounds(table, field);
+  parse_field_default(table, field);
+  if (const std::optional<Value> weight = table.value("weight")) {
+    field.weight = as_double(field_value(table, "weight", FieldType::floating, *weight));
+    if (field.weight < 0) table.fail("weight", "'weight' must not be negative");
+  }
+  return field;
+}
+
+Argument parse_argument(const TomlNode& node) {
+  const TableReader table(node, "[[arguments]]",
+                          {"name", "doc", "access", "dtype", "shape", "when", "value", "example",
+                           "fill", "fill_verify", "low", "high"});
+  Argument argument;
+  argument.where = node.where;
+  argument.name = table.text("name");
+  check_identifier(argument.name, table.find("name")->text_where, "an argument");
+  argument.doc = table.text_or("doc", "");
+  argument.access = parse_word(table, "access", kAccesses);
+  argument.dtype = table.expression("dtype");
+  argument.shape = table.expressions("shape");
+  argument.when = table.optional_expression("when");
+  argument.value = table.optional_expression("value");
+  argument.example = table.optional_expression("example");
+  argument.fill = table.find("fill") ? table.expression("fill") : Expression::parse("uniform");
+  argument.fill_verify =
+      table.find("fill_verify") ? table.expression("fill_verify") : argument.fill;
+  argument.low = table.optional_expression("low");
+  argument.high = table.optional_expression("high");
+  if (argument.access == Access::scalar) {
+    check_scalar(table, argument);
+  } else {
+    check_buffer(table, argument);
+  }
+  return argument;
+}
+
+}  // namespace kiln

@@ -1,0 +1,183 @@
+// parse_spec: the file's tables into the structs of core/spec.hpp. Types and keys are checked here;
+// what needs the whole spec is checked by validate_spec.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/spec_parser.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "core/dtype.hpp"
+#include "core/suggest.hpp"
+
+namespace kiln {
+namespace {
+
+bool is_identifier(std::string_view name) {
+  const auto word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::all_of(name.begin(), name.end(), word);
+}
+
+const std::vector<std::string>& reserved_words() {
+  static const std::vector<std::string> kWords = [] {
+    std::vector<std::string> words = {"and",  "or",   "not",      "in",       "if",
+                                      "else", "true", "false",    "backend",  "device",
+                                      "min",  "max",  "ceil_div", "round_up", "pow2",
+                                      "log2", "abs",  "sizeof",   "warp_size"};
+    for (const DType type : all_dtypes()) words.emplace_back(name_of(type));
+    return words;
+  }();
+  return kWords;
+}
+
+std::string parse_kernel_name(const TableReader& table) {
+  std::string name = table.text("name");
+  const auto allowed = [](unsigned char c) {
+    return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_';
+  };
+  if (!is_identifier(name) || !std::all_of(name.begin(), name.end(), allowed)) {
+    table.fail("name", fmt::format("'{}' is no kernel name: use lower case letters, digits and _, "
+                                   "and begin with a letter",
+                                   name));
+  }
+  return name;
+}
+
+Verification parse_verification(const TomlNode& root, const std::string& path) {
+  Verification verify;
+  const TomlNode* node = root.find("verify");
+  if (node == nullptr) {
+    throw InputError(SourceLocation{path, 0, 0},
+                     "the spec has no [verify]: say how results are proved (reference, formulas or "
+                     "device_reference)");
+  }
+  const TableReader table(*node, "[verify]",
+                          {"reference", "formulas", "device_reference", "cpu_operations",
+                           "sum_length", "exact", "tolerance"});
+  verify.reference = table.text_or("reference", "");
+  verify.device_reference = table.text_or("device_reference", "");
+  verify.cpu_operations = table.optional_expression("cpu_operations");
+  verify.sum_length =
+      table.find("sum_length") ? table.expression("sum_length") : Expression::parse("1");
+  verify.exact = table.optional_expression("exact");
+  verify.tolerance = table.optional_expression("tolerance");
+  for (const TomlNode* entry : table.entries("formulas")) {
+    if (!entry->is_text()) {
+      throw InputError(entry->text_where,
+                       fmt::format("[verify.formulas]: '{}' must be a string", entry->key));
+    }
+    // Checked against the arguments, and parsed again as a formula, by validate_formulas below.
+    verify.formulas.emplace(entry->key, Expression());
+  }
+  if (verify.reference.empty() && verify.device_reference.empty() && verify.formulas.empty()) {
+    throw InputError(node->where,
+                     "[verify]: one of 'reference', 'formulas' and 'device_reference' is required");
+  }
+  return verify;
+}
+
+// Formulas see the elements of the inputs, the scalars, the problem and the derived values.
+void parse_formulas(const TomlNode& root, KernelSpec& spec) {
+  if (spec.verify.formulas.empty()) return;
+  std::vector<std::string> names;
+  for (const Argument& argument : spec.arguments) {
+    if (argument.access != Access::write) names.push_back(argument.name);
+  }
+  for (const ProblemField& field : spec.problem) names.push_back(field.name);
+  for (const Derived& derived : spec.derived) names.push_back(derived.name);
+  for (const TomlNode& entry : root.find("verify")->find("formulas")->children) {
+    const Argument* output = spec.find_argument(entry.key);
+    if (output == nullptr || output->access == Access::read || output->access == Access::scalar) {
+      throw InputError(
+          entry.where,
+          fmt::format("[verify.formulas]: '{}' is no output of the kernel", entry.key));
+    }
+    spec.verify.formulas[entry.key] =
+        Expression::parse_formula(std::get<std::string>(entry.scalar), names, entry.text_where);
+  }
+}
+
+Cost parse_cost(const TomlNode& root) {
+  Cost cost;
+  if (const TomlNode* node = root.find("cost")) {
+    const TableReader table(*node, "[cost]", {"bytes", "flops"});
+    cost.bytes = table.optional_expression("bytes");
+    cost.flops = table.optional_expression("flops");
+  }
+  return cost;
+}
+
+}  // namespace
+
+void check_identifier(const std::string& name, const SourceLocation& where, std::string_view what) {
+  if (is_identifier(name)) return;
+  throw InputError(where, fmt::format("'{}' is no name for {}: use a letter, then letters, digits "
+                                      "and _",
+                                      name, what));
+}
+
+void check_name(const std::string& name, const SourceLocation& where, std::string_view what) {
+  check_identifier(name, where, what);
+  const std::vector<std::string>& reserved = reserved_words();
+  if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
+    throw InputError(
+        where,
+        fmt::format("'{}' is a word of the expression language and cannot name {}", name, what));
+  }
+}
+
+std::string table_title(std::string_view prefix, std::string_view name) {
+  return fmt::format("[{}.{}]", prefix, name);
+}
+
+std::vector<Constraint> parse_constraints(const TableReader& table, std::string_view key) {
+  std::vector<Constraint> out;
+  for (const TomlNode* node : table.tables(key)) {
+    const TableReader entry(*node, fmt::format("[[{}]]", key), {"require", "because"});
+    out.push_back({entry.expression("require"), entry.text("because")});
+  }
+  return out;
+}
+
+std::vector<Derived> parse_derived(const TableReader& table, std::string_view key) {
+  std::vector<Derived> out;
+  for (const TomlNode* entry : table.entries(key)) {
+    check_name(entry->key, entry->where, "a derived value");
+    out.push_back({entry->key, to_expression(*entry, fmt::format("[{}]: '{}'", key, entry->key))});
+  }
+  return out;
+}
+
+KernelSpec parse_spec(const std::string& text, const std::string& path) {
+  const TomlNode root = parse_toml(text, path);
+  TomlNode top = root;
+  top.where = {path, 0, 0};
+  const TableReader table(top, "the spec",
+                          {"name", "summary", "problem", "problem_rules", "derived", "arguments",
+                           "verify", "cost", "variants"});
+  KernelSpec spec;
+  spec.path = path;
+  spec.text = text;
+  spec.name = parse_kernel_name(table);
+  spec.summary = table.text_or("summary", "");
+  for (const TomlNode* node : table.entries("problem")) {
+    spec.problem.push_back(parse_problem_field(*node));
+  }
+  spec.problem_rules = parse_constraints(table, "problem_rules");
+  spec.derived = parse_derived(table, "derived");
+  for (const TomlNode* node : table.tables("arguments")) {
+    spec.arguments.push_back(parse_argument(*node));
+  }
+  for (const TomlNode* node : table.tables("variants")) {
+    spec.variants.push_back(parse_variant(*node));
+  }
+  spec.verify = parse_verification(root, path);
+  parse_formulas(root, spec);
+  spec.cost = parse_cost(root);
+  validate_spec(spec);
+  return spec;
+}
+
+}  // namespace kiln

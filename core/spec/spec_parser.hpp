@@ -1,0 +1,41 @@
+// The parts that parse_spec is made of; private to core/spec.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/spec.hpp"
+#include "core/spec/table_reader.hpp"
+
+namespace kiln {
+
+/// [problem.NAME]
+[[nodiscard]] ProblemField parse_problem_field(const TomlNode& node);
+/// [[arguments]]
+[[nodiscard]] Argument parse_argument(const TomlNode& node);
+/// [[variants]] with everything below it.
+[[nodiscard]] Variant parse_variant(const TomlNode& node);
+
+/// { require = ..., because = ... } lists, wherever they stand.
+[[nodiscard]] std::vector<Constraint> parse_constraints(const TableReader& table,
+                                                        std::string_view key);
+/// NAME = expression tables, wherever they stand.
+[[nodiscard]] std::vector<Derived> parse_derived(const TableReader& table, std::string_view key);
+
+/// Throws InputError unless `name` is a letter or `_`, then letters, digits and `_`.
+void check_identifier(const std::string& name, const SourceLocation& where, std::string_view what);
+
+/// The same for names that expressions use (fields, tunables, derived values): in addition, no word
+/// of the expression language.
+void check_name(const std::string& name, const SourceLocation& where, std::string_view what);
+
+/// "[problem.rows]" from what stands before the name and the name.
+[[nodiscard]] std::string table_title(std::string_view prefix, std::string_view name);
+
+/// Everything that needs the whole spec: unknown and repeated names, steps and verification that
+/// refer to what is not there. Throws InputError.
+void validate_spec(const KernelSpec& spec);
+
+}  // namespace kiln

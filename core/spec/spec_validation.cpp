@@ -1,0 +1,234 @@
+// validate_spec: what can only be checked with the whole spec at hand.
+//
+// Names become known in the order in which they are computed: problem fields, derived values, then
+// per variant its tunables and its derived values. Every expression is checked against the names
+// known at its place, so that no evaluation meets a name nobody defines.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/device.hpp"
+#include "core/spec/known_names.hpp"
+#include "core/spec/spec_parser.hpp"
+#include "core/suggest.hpp"
+
+namespace kiln {
+namespace {
+
+KnownNames with_device(KnownNames names) {
+  names.add(device_scope_names());
+  return names;
+}
+
+void check_optional(const KnownNames& known, const std::optional<Expression>& expression,
+                    const std::string& what) {
+  if (expression) known.check(*expression, what);
+}
+
+void check_all(const KnownNames& known, const std::vector<Expression>& expressions,
+               const std::string& what) {
+  for (const Expression& expression : expressions) known.check(expression, what);
+}
+
+void check_constraints(const KnownNames& known, const std::vector<Constraint>& constraints) {
+  for (const Constraint& constraint : constraints) {
+    known.check(constraint.require, fmt::format("'require' (because \"{}\")", constraint.because));
+  }
+}
+
+void add_unique(KnownNames& known, const std::string& name, const SourceLocation& where,
+                std::string_view what) {
+  if (known.contains(name)) {
+    throw InputError(where, fmt::format("{} '{}': the name is already taken", what, name));
+  }
+  known.add(name);
+}
+
+KnownNames validate_problem(const KernelSpec& spec) {
+  KnownNames known;
+  for (const ProblemField& field : spec.problem) {
+    check_optional(known, field.fallback, fmt::format("the default of '{}'", field.name));
+    add_unique(known, field.name, field.where, "problem field");
+  }
+  for (const Derived& derived : spec.derived) {
+    known.check(derived.value, fmt::format("derived '{}'", derived.name));
+    add_unique(known, derived.name, derived.value.where(), "derived");
+  }
+  check_constraints(known, spec.problem_rules);
+  return known;
+}
+
+void validate_argument(const KnownNames& known, const Argument& argument) {
+  const auto what = [&](std::string_view key) {
+    return fmt::format("'{}' of argument '{}'", key, argument.name);
+  };
+  known.check(argument.dtype, what("dtype"));
+  check_all(known, argument.shape, what("shape"));
+  check_optional(known, argument.when, what("when"));
+  check_optional(known, argument.value, what("value"));
+  check_optional(known, argument.example, what("example"));
+  check_optional(known, argument.low, what("low"));
+  check_optional(known, argument.high, what("high"));
+  KnownNames with_fills = known;
+  with_fills.add(fill_names());
+  with_fills.check(argument.fill, what("fill"));
+  with_fills.check(argument.fill_verify, what("fill_verify"));
+}
+
+void validate_arguments(const KernelSpec& spec, const KnownNames& known) {
+  std::set<std::string> names;
+  bool has_output = false;
+  for (const Argument& argument : spec.arguments) {
+    validate_argument(known, argument);
+    has_output |= argument.access == Access::write || argument.access == Access::read_write;
+    if (!names.insert(argument.name).second) {
+      throw InputError(argument.where, fmt::format("argument '{}' stands twice", argument.name));
+    }
+  }
+  if (!has_output) {
+    throw InputError({spec.path, 0, 0},
+                     "the spec has no [[arguments]] with access write or "
+                     "read_write: nothing could be verified");
+  }
+}
+
+// Arguments and workspaces that a step may name.
+std::vector<std::string> buffer_names(const KernelSpec& spec, const Variant& variant,
+                                      bool with_scalars) {
+  std::vector<std::string> names;
+  for (const Argument& argument : spec.arguments) {
+    if (with_scalars || argument.access != Access::scalar) names.push_back(argument.name);
+  }
+  for (const Workspace& workspace : variant.workspaces) names.push_back(workspace.name);
+  return names;
+}
+
+void check_member(const std::string& name, const std::vector<std::string>& allowed,
+                  const Step& step, std::string_view what) {
+  if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) return;
+  throw InputError(step.where,
+                   fmt::format("[[variants.steps]]: '{}' is no {}{} (there are: {})", name, what,
+                               did_you_mean(name, allowed), comma_list(allowed)));
+}
+
+void check_step_buffers(const KernelSpec& spec, const Variant& variant, const Step& step) {
+  if (step.kind == StepKind::clear) {
+    check_member(step.buffer, buffer_names(spec, variant, false), step, "argument or workspace");
+    const Argument* argument = spec.find_argument(step.buffer);
+    if (argument != nullptr && argument->access == Access::read) {
+      throw InputError(step.where,
+                       fmt::format("[[variants.steps]]: '{}' is read only and cannot be "
+                                   "cleared",
+                                   step.buffer));
+    }
+    return;
+  }
+  const std::vector<std::string> passable = buffer_names(spec, variant, true);
+  for (const std::string& name : step.arguments) {
+    check_member(name, passable, step, "argument or workspace");
+  }
+  std::vector<std::string> readable;
+  for (const Argument& argument : spec.arguments) {
+    if (argument.access == Access::read) readable.push_back(argument.name);
+  }
+  for (const std::string& name : step.constants) {
+    check_member(name, readable, step, "read argument");
+  }
+}
+
+void validate_step(const KernelSpec& spec, const Variant& variant, const Step& step,
+                   const KnownNames& known) {
+  const std::string name = step.kind == StepKind::launch ? step.entry : "clear " + step.buffer;
+  const auto what = [&](std::string_view key) {
+    return fmt::format("'{}' of step '{}'", key, name);
+  };
+  check_optional(known, step.when, what("when"));
+  check_all(known, step.grid, what("grid"));
+  check_all(known, step.block, what("block"));
+  check_all(known, step.cluster, what("cluster"));
+  check_optional(known, step.shared_bytes, what("shared_bytes"));
+  check_step_buffers(spec, variant, step);
+}
+
+void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames known) {
+  check_optional(known, variant.requires_, fmt::format("'requires' of variant '{}'", variant.name));
+  for (const Tunable& tunable : variant.tunables) {
+    check_optional(known, tunable.when, fmt::format("'when' of tunable '{}'", tunable.name));
+    add_unique(known, tunable.name, tunable.where, "tunable");
+  }
+  for (const Derived& derived : variant.derived) {
+    known.check(derived.value, fmt::format("derived '{}'", derived.name));
+    add_unique(known, derived.name, derived.value.where(), "derived");
+  }
+  check_constraints(known, variant.constraints);
+  std::set<std::string> workspaces;
+  for (const Workspace& workspace : variant.workspaces) {
+    known.check(workspace.dtype, fmt::format("'dtype' of workspace '{}'", workspace.name));
+    known.check(workspace.count, fmt::format("'count' of workspace '{}'", workspace.name));
+    if (spec.find_argument(workspace.name) || !workspaces.insert(workspace.name).second) {
+      throw InputError(variant.where,
+                       fmt::format("workspace '{}': the name is already taken", workspace.name));
+    }
+  }
+  for (const Step& step : variant.steps) validate_step(spec, variant, step, known);
+}
+
+// "variant" or "variant:tunable=value,...": names and values must exist.
+void validate_device_reference(const KernelSpec& spec) {
+  const std::string& text = spec.verify.device_reference;
+  if (text.empty()) return;
+  const auto fail = [&](const std::string& message) {
+    throw InputError({spec.path, 0, 0},
+                     fmt::format("[verify]: device_reference '{}': {}", text, message));
+  };
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const Variant* variant = spec.find_variant(text.substr(0, colon));
+  if (variant == nullptr) fail("there is no such variant");
+  std::size_t begin = colon + 1;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string item = text.substr(begin, end - begin);
+    const std::size_t equals = item.find('=');
+    const auto tunable = std::find_if(
+        variant->tunables.begin(), variant->tunables.end(),
+        [&](const Tunable& candidate) { return candidate.name == item.substr(0, equals); });
+    if (equals == std::string::npos || tunable == variant->tunables.end()) {
+      fail(fmt::format("'{}' names no tunable of the variant", item));
+    }
+    const std::string value = item.substr(equals + 1);
+    if (std::none_of(tunable->values.begin(), tunable->values.end(),
+                     [&](const Value& candidate) { return to_text(candidate) == value; })) {
+      fail(fmt::format("'{}' has no value {}", tunable->name, value));
+    }
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+void validate_spec(const KernelSpec& spec) {
+  const KnownNames problem = validate_problem(spec);
+  const KnownNames known = with_device(problem);
+  validate_arguments(spec, known);
+  if (spec.variants.empty()) {
+    throw InputError({spec.path, 0, 0}, "the spec has no [[variants]]");
+  }
+  std::set<std::string> variants;
+  for (const Variant& variant : spec.variants) {
+    if (!variants.insert(variant.name).second) {
+      throw InputError(variant.where, fmt::format("variant '{}' stands twice", variant.name));
+    }
+    validate_variant(spec, variant, known);
+  }
+  check_optional(known, spec.verify.cpu_operations, "'cpu_operations'");
+  known.check(spec.verify.sum_length, "'sum_length'");
+  check_optional(known, spec.verify.exact, "'exact'");
+  check_optional(known, spec.verify.tolerance, "'tolerance'");
+  check_optional(known, spec.cost.bytes, "'bytes' of [cost]");
+  check_optional(known, spec.cost.flops, "'flops' of [cost]");
+  validate_device_reference(spec);
+}
+
+}  // namespace kiln

@@ -1,0 +1,168 @@
+// [[variants]]: an algorithm with its tunables, constraints, workspaces and steps.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/spec/spec_parser.hpp"
+#include "core/suggest.hpp"
+
+namespace kiln {
+namespace {
+
+// A config stores the index of each value in one byte.
+constexpr std::size_t kMaxValues = 255;
+
+// Config texts separate with , : and = and are written bare.
+bool is_plain_text(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
+  });
+}
+
+void check_tunable_values(const TableReader& table, const Tunable& tunable) {
+  if (tunable.values.empty()) table.fail("values", "'values' must list at least one value");
+  if (tunable.values.size() > kMaxValues) {
+    table.fail("values", fmt::format("{} values are too many; at most {} are possible",
+                                     tunable.values.size(), kMaxValues));
+  }
+  for (std::size_t i = 0; i < tunable.values.size(); ++i) {
+    const Value& value = tunable.values[i];
+    if (value.index() != tunable.values.front().index()) {
+      table.fail("values",
+                 fmt::format("all values must be of one type; {} is of type {}, {} of "
+                             "type {}",
+                             to_text(tunable.values.front()), type_name(tunable.values.front()),
+                             to_text(value), type_name(value)));
+    }
+    if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
+      table.fail("values", "values must be finite numbers");
+    }
+    if (const auto* text = std::get_if<std::string>(&value); text && !is_plain_text(*text)) {
+      table.fail("values",
+                 fmt::format("'{}': a text value is made of letters, digits and _ . + -", *text));
+    }
+    if (std::find(tunable.values.begin(), tunable.values.begin() + static_cast<long>(i), value) !=
+        tunable.values.begin() + static_cast<long>(i)) {
+      table.fail("values", fmt::format("the value {} stands twice", to_text(value)));
+    }
+  }
+}
+
+Tunable parse_tunable(const TomlNode& node) {
+  const TableReader table(node, table_title("variants.tunables", node.key),
+                          {"values", "default", "doc", "when"});
+  Tunable tunable;
+  tunable.name = node.key;
+  tunable.where = node.where;
+  check_name(tunable.name, node.where, "a tunable");
+  tunable.doc = table.text_or("doc", "");
+  table.require("values", "the list of values it may have");
+  tunable.values = table.values("values");
+  check_tunable_values(table, tunable);
+  table.require("default", "one of the values, safe on every device");
+  tunable.fallback = *table.value("default");
+  if (std::find(tunable.values.begin(), tunable.values.end(), tunable.fallback) ==
+      tunable.values.end()) {
+    std::vector<std::string> allowed;
+    for (const Value& value : tunable.values) allowed.push_back(to_text(value));
+    table.fail("default", fmt::format("the default {} is not among the values {}",
+                                      to_text(tunable.fallback), comma_list(allowed)));
+  }
+  tunable.when = table.optional_expression("when");
+  return tunable;
+}
+
+Workspace parse_workspace(const TomlNode& node) {
+  const TableReader table(node, "[[variants.workspace]]", {"name", "dtype", "count", "zeroed"});
+  Workspace workspace{table.text("name"), table.expression("dtype"), table.expression("count"),
+                      table.flag_or("zeroed", false)};
+  check_identifier(workspace.name, table.find("name")->text_where, "a workspace");
+  return workspace;
+}
+
+void check_dimensions(const TableReader& table, const char* key, std::size_t count, bool required) {
+  if (count > 3 || (count == 0 && (required || table.find(key)))) {
+    table.fail(key, fmt::format("'{}' needs 1 to 3 expressions, not {}", key, count));
+  }
+}
+
+Step parse_step(const TomlNode& node) {
+  const TableReader table(node, "[[variants.steps]]",
+                          {"entry", "grid", "block", "cluster", "shared_bytes", "arguments",
+                           "constants", "clear", "when"});
+  Step step;
+  step.where = node.where;
+  step.when = table.optional_expression("when");
+  if (table.find("clear")) {
+    for (const char* key :
+         {"entry", "grid", "block", "cluster", "shared_bytes", "arguments", "constants"}) {
+      if (table.find(key)) table.fail(key, fmt::format("a step with 'clear' has no '{}'", key));
+    }
+    step.kind = StepKind::clear;
+    step.buffer = table.text("clear");
+    return step;
+  }
+  table.require("entry", "the name of a kernel in the template, or 'clear'");
+  step.entry = table.text("entry");
+  check_identifier(step.entry, table.find("entry")->text_where, "a kernel");
+  step.grid = table.expressions("grid");
+  step.block = table.expressions("block");
+  step.cluster = table.expressions("cluster");
+  check_dimensions(table, "grid", step.grid.size(), true);
+  check_dimensions(table, "block", step.block.size(), true);
+  check_dimensions(table, "cluster", step.cluster.size(), false);
+  step.shared_bytes = table.optional_expression("shared_bytes");
+  table.require("arguments", "the names of arguments and workspaces in the kernel's order");
+  step.arguments = table.texts("arguments");
+  step.constants = table.texts("constants");
+  return step;
+}
+
+std::map<std::string, std::string> parse_compiler_options(const TableReader& table) {
+  std::map<std::string, std::string> options;
+  const TomlNode* node = table.find("compiler_options");
+  if (node == nullptr) return options;
+  const TableReader reader(*node, "[variants.compiler_options]", {"cuda", "hip", "opencl"});
+  for (const TomlNode& entry : node->children) options[entry.key] = reader.text(entry.key);
+  return options;
+}
+
+}  // namespace
+
+Variant parse_variant(const TomlNode& node) {
+  const TableReader table(node, "[[variants]]",
+                          {"name", "summary", "template", "requires", "tunables", "derived",
+                           "constraints", "workspace", "steps", "compiler_options"});
+  Variant variant;
+  variant.where = node.where;
+  variant.name = table.text("name");
+  check_identifier(variant.name, table.find("name")->text_where, "a variant");
+  variant.summary = table.text_or("summary", "");
+  variant.template_file = table.text("template");
+  if (variant.template_file.find_first_of("/\\") != std::string::npos ||
+      variant.template_file.find("..") != std::string::npos) {
+    table.fail("template", fmt::format("'{}' must be the name of a file in the spec's folder",
+                                       variant.template_file));
+  }
+  variant.requires_ = table.optional_expression("requires");
+  for (const TomlNode* entry : table.entries("tunables")) {
+    variant.tunables.push_back(parse_tunable(*entry));
+  }
+  variant.derived = parse_derived(table, "derived");
+  variant.constraints = parse_constraints(table, "constraints");
+  for (const TomlNode* entry : table.tables("workspace")) {
+    variant.workspaces.push_back(parse_workspace(*entry));
+  }
+  for (const TomlNode* entry : table.tables("steps")) variant.steps.push_back(parse_step(*entry));
+  if (variant.steps.empty()) {
+    table.fail("steps", fmt::format("variant '{}' has no [[variants.steps]]", variant.name));
+  }
+  variant.compiler_options = parse_compiler_options(table);
+  return variant;
+}
+
+}  // namespace kiln

@@ -1,0 +1,52 @@
+// Trial: one config put through render, compile, verify and measure.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/outcome.hpp"
+
+namespace kiln {
+
+/// What each stage of the trial took, in nanoseconds of wall time.
+struct TrialCost {
+  std::int64_t render_ns = 0;
+  std::int64_t compile_ns = 0;
+  std::int64_t verify_ns = 0;
+  std::int64_t measure_ns = 0;
+};
+
+/// How the samples were taken.
+struct Samples {
+  std::vector<double> ns;             ///< time of one run of all steps, in the order taken
+  bool cold_cache = true;             ///< last-level cache flushed before each sample
+  std::int64_t batch = 1;             ///< runs per sample (the sample is their mean)
+  std::int64_t clock_khz_before = 0;  ///< 0: not known
+  std::int64_t clock_khz_after = 0;
+  bool throttled = false;
+  bool dropped_early = false;  ///< clearly slower than the incumbent: few samples on purpose
+};
+
+struct Trial {
+  Config config;
+  Outcome outcome = Outcome::ok;
+  std::string message;  ///< why not ok; empty for ok
+  double time_ns = 0;   ///< median of samples; 0 unless ok
+  Samples samples;
+  TrialCost cost;
+  double max_error = 0;  ///< largest error seen in verification, relative to the allowed one
+  std::int64_t registers = -1;
+  std::int64_t spill_bytes = -1;
+  std::int64_t shared_bytes = -1;
+  std::string source_key;  ///< binary_key of the rendered source; equal keys shared one compile
+
+  [[nodiscard]] bool ok() const { return outcome == Outcome::ok; }
+};
+
+/// Median of `values` (mean of the middle two); 0 when empty.
+[[nodiscard]] double median(std::vector<double> values);
+
+}  // namespace kiln

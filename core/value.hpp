@@ -1,0 +1,30 @@
+// A value of the expression language: what a tunable, a problem field or a device limit holds.
+//
+// Element types are strings here ("f32"); `sizeof(dtype)` in an expression knows their names.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace kiln {
+
+using Value = std::variant<bool, std::int64_t, double, std::string>;
+
+/// Canonical text: true/false, decimal integers, shortest round-trip floats (with '.' or exponent),
+/// strings bare. Two equal values have equal text; used in canonical config and problem texts.
+[[nodiscard]] std::string to_text(const Value& value);
+
+/// Reads `text` as the narrowest of bool, int, float, string. "1e8" is an integer when it is whole
+/// (problem sizes are written so); "f32" is a string.
+[[nodiscard]] Value parse_value(std::string_view text);
+
+/// "integer", "float", "boolean" or "string", for messages.
+[[nodiscard]] std::string_view type_name(const Value& value);
+
+/// Numeric value of a bool, int or float. Throws std::logic_error on a string.
+[[nodiscard]] double as_double(const Value& value);
+
+}  // namespace kiln

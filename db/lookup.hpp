@@ -1,0 +1,40 @@
+// Lookup: from a problem to the config to run, with the grade of the match and the reason in words.
+//
+// Pure: works on rows already read, never throws for want of data, always ends in a config that is
+// legal for this problem on this device (or says that none is).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "db/store.hpp"
+
+namespace kiln {
+
+enum class Grade { exact, near_size, same_arch, same_vendor, fallback };
+/// "exact", "near_size", "same_arch", "same_vendor", "default".
+[[nodiscard]] std::string_view name_of(Grade grade);
+
+struct Match {
+  Config config;
+  Grade grade = Grade::fallback;
+  double distance = 0;             ///< log2 units between the problems; 0 for exact and default
+  std::string reason;              ///< one sentence
+  bool stale = false;              ///< found under another driver, compiler or template
+  std::optional<BestRecord> best;  ///< the row behind it; none for default
+  std::vector<std::string> steps;  ///< the chain as walked, one sentence each (kiln best --explain)
+};
+
+/// Walks exact -> near_size -> same_arch -> same_vendor -> default. `bests` may hold rows of any
+/// kernel and device; layers in order of preference (user before shipped) are expressed by the
+/// order of rows. A fresh row goes before a stale one of the same grade. A candidate illegal for
+/// this problem on this device is passed over and said so. A Failure means that not even the
+/// default is legal here.
+[[nodiscard]] Result<Match> lookup(const KernelSpec& spec, const Problem& problem,
+                                   const DeviceInfo& device, std::span<const BestRecord> bests);
+
+}  // namespace kiln

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/rows.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <limits>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <SQLiteCpp/VariadicBind.h>
+#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
+
+namespace kiln {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "sample blobs are little-endian");
+
+constexpr const char* kSessionColumns =
+    "id, kernel, spec_hash, problem, problem_json, device, device_info, driver, compiler, "
+    "tool_version, strategy, "
+    "seed, options, budget, space_size, started_at, finished_at, state, wall_seconds, "
+    "(SELECT count(*) FROM trials WHERE trials.session = sessions.id)";
+
+template <typename Enum, std::size_t Size>
+Enum parse_name(const std::string& text, const std::array<Enum, Size>& all) {
+  for (const Enum value : all) {
+    if (name_of(value) == text) {
+      return value;
+    }
+  }
+  throw InputError("unknown name '" + text + "'");
+}
+
+constexpr std::array kStates = {SessionState::running, SessionState::finished,
+                                SessionState::interrupted};
+constexpr std::array kVerdicts = {Verdict::better, Verdict::tie, Verdict::unmeasurable,
+                                  Verdict::none};
+
+SessionRecord session_from_row(SQLite::Statement& row) {
+  SessionRecord record;
+  record.id = row.getColumn(0).getInt64();
+  record.key = {.kernel = row.getColumn(1).getString(),
+                .spec_hash = row.getColumn(2).getString(),
+                .problem = row.getColumn(3).getString(),
+                .device = row.getColumn(5).getString(),
+                .driver = row.getColumn(7).getString(),
+                .compiler = row.getColumn(8).getString(),
+                .tool_version = row.getColumn(9).getString(),
+                .strategy = row.getColumn(10).getString(),
+                .seed = std::strtoull(row.getColumn(11).getText(), nullptr, 10),
+                .options = row.getColumn(12).getString()};
+  record.problem_json = row.getColumn(4).getString();
+  record.device_info = device_from_json(Json::parse(row.getColumn(6).getString()));
+  record.budget = row.getColumn(13).getString();
+  record.space_size = row.getColumn(14).getInt64();
+  record.started_at = row.getColumn(15).getString();
+  record.finished_at = row.getColumn(16).isNull() ? "" : row.getColumn(16).getString();
+  record.state = parse_name(row.getColumn(17).getString(), kStates);
+  record.wall_seconds = row.getColumn(18).getDouble();
+  record.trial_count = row.getColumn(19).getInt64();
+  return record;
+}
+
+std::vector<double> doubles_from_blob(const SQLite::Column& column) {
+  std::vector<double> values(static_cast<std::size_t>(column.getBytes()) / sizeof(double));
+  if (!values.empty()) {
+    std::memcpy(values.data(), column.getBlob(), values.size() * sizeof(double));
+  }
+  return values;
+}
+
+Trial trial_from_row(SQLite::Statement& row) {
+  Trial trial;
+  trial.config = config_from_json(Json::parse(row.getColumn(2).getString()));
+  const std::optional<Outcome> outcome = parse_outcome(row.getColumn(3).getString());
+  if (!outcome) {
+    throw InputError("unknown outcome '" + row.getColumn(3).getString() + "'");
+  }
+  trial.outcome = *outcome;
+  trial.message = row.getColumn(4).getString();
+  trial.time_ns = row.getColumn(5).getDouble();
+  trial.max_error = row.getColumn(6).getDouble();
+  trial.registers = row.getColumn(7).getInt64();
+  trial.spill_bytes = row.getColumn(8).getInt64();
+  trial.shared_bytes = row.getColumn(9).getInt64();
+  trial.source_key = row.getColumn(10).getString();
+  trial.cost = {.render_ns = row.getColumn(11).getInt64(),
+                .compile_ns = row.getColumn(12).getInt64(),
+                .verify_ns = row.getColumn(13).getInt64(),
+                .measure_ns = row.getColumn(14).getInt64()};
+  if (!row.getColumn(15).isNull()) {
+    trial.samples = {.ns = doubles_from_blob(row.getColumn(15)),
+                     .cold_cache = row.getColumn(16).getInt() != 0,
+                     .batch = row.getColumn(17).getInt64(),
+                     .clock_khz_before = row.getColumn(18).getInt64(),
+                     .clock_khz_after = row.getColumn(19).getInt64(),
+                     .throttled = row.getColumn(20).getInt() != 0,
+                     .dropped_early = row.getColumn(21).getInt() != 0};
+  }
+  return trial;
+}
+
+BestRecord best_from_row(SQLite::Statement& row) {
+  BestRecord best;
+  best.session = row.getColumn(0).getInt64();
+  best.config = config_from_json(Json::parse(row.getColumn(1).getString()));
+  best.template_hash = row.getColumn(2).getString();
+  best.time_ns = row.getColumn(3).getDouble();
+  best.default_time_ns = row.getColumn(4).getDouble();
+  if (!row.getColumn(5).isNull()) {
+    best.naive_time_ns = row.getColumn(5).getDouble();
+  }
+  best.verdict = parse_name(row.getColumn(6).getString(), kVerdicts);
+  best.bytes = row.getColumn(7).getDouble();
+  best.flops = row.getColumn(8).getDouble();
+  best.trials = row.getColumn(9).getInt64();
+  best.failures = row.getColumn(10).getInt64();
+  best.evidence = row.getColumn(11).getString();
+  best.published_at = row.getColumn(12).getString();
+  return best;
+}
+
+// Device names come from drivers: bytes that are no UTF-8 are replaced, never an error.
+std::string json_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// SQLite stores NaN as NULL, which the columns refuse.
+double number_or(double value, double instead_of_nan) {
+  return std::isnan(value) ? instead_of_nan : value;
+}
+
+}  // namespace
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::optional<SessionRecord> find_session(SQLite::Database& database, const SessionKey& key,
+                                          const char* state_condition) {
+  SQLite::Statement query(
+      database,
+      std::string("SELECT ") + kSessionColumns +
+          " FROM sessions WHERE kernel = ? AND spec_hash = ? AND problem = ? AND device = ? "
+          "AND driver = ? AND compiler = ? AND tool_version = ? AND strategy = ? AND seed = ? "
+          "AND options = ? AND " +
+          state_condition + " ORDER BY id DESC LIMIT 1");
+  int slot = 0;
+  for (const std::string* text : {&key.kernel, &key.spec_hash, &key.problem, &key.device,
+                                  &key.driver, &key.compiler, &key.tool_version, &key.strategy}) {
+    query.bind(++slot, *text);
+  }
+  query.bind(++slot, std::to_string(key.seed));
+  query.bind(++slot, key.options);
+  return query.executeStep() ? std::optional(session_from_row(query)) : std::nullopt;
+}
+
+std::vector<SessionRecord> read_sessions(SQLite::Database& database, std::optional<SessionId> id) {
+  SQLite::Statement query(database, std::string("SELECT ") + kSessionColumns +
+                                        " FROM sessions WHERE ?1 IS NULL OR id = ?1 ORDER BY id");
+  if (id) {
+    query.bind(1, *id);
+  }
+  std::vector<SessionRecord> rows;
+  while (query.executeStep()) {
+    rows.push_back(session_from_row(query));
+  }
+  return rows;
+}
+
+std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId session) {
+  SQLite::Statement query(database,
+                          "SELECT id, sequence, config_json, outcome, message, time_ns, max_error, "
+                          "registers, spill_bytes, shared_bytes, "
+                          "source_key, render_ns, compile_ns, verify_ns, measure_ns, ns, "
+                          "cold_cache, batch, clock_khz_before, "
+                          "clock_khz_after, throttled, dropped_early FROM trials LEFT JOIN samples "
+                          "ON samples.trial = trials.id "
+                          "WHERE session = ? ORDER BY sequence");
+  query.bind(1, session);
+  std::vector<TrialRecord> rows;
+  while (query.executeStep()) {
+    rows.push_back({.id = query.getColumn(0).getInt64(),
+                    .sequence = query.getColumn(1).getInt64(),
+                    .trial = trial_from_row(query)});
+  }
+  return rows;
+}
+
+std::vector<BestRecord> read_bests(SQLite::Database& database, const std::string& kernel) {
+  SQLite::Statement query(database,
+                          "SELECT best.session, config_json, template_hash, time_ns, "
+                          "default_time_ns, naive_time_ns, verdict, bytes, flops, "
+                          "trials, failures, evidence, published_at FROM best WHERE best.id IN "
+                          "(SELECT max(best.id) FROM best JOIN sessions "
+                          "ON sessions.id = best.session WHERE ?1 = '' OR kernel = ?1 GROUP BY "
+                          "kernel, problem, device) ORDER BY best.id");
+  query.bind(1, kernel);
+  std::vector<BestRecord> rows;
+  while (query.executeStep()) {
+    rows.push_back(best_from_row(query));
+  }
+  for (BestRecord& row : rows) {
+    SessionRecord session = read_sessions(database, row.session).at(0);
+    row.key = std::move(session.key);
+    row.device_info = std::move(session.device_info);
+    row.problem_json = std::move(session.problem_json);
+  }
+  return rows;
+}
+
+SessionId insert_session(SQLite::Database& database, const SessionRecord& record) {
+  SQLite::Statement insert(
+      database,
+      "INSERT INTO sessions (kernel, spec_hash, problem, problem_json, device, device_info, "
+      "driver, compiler, "
+      "tool_version, strategy, seed, options, budget, space_size, started_at, state) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running')");
+  const std::string device_info = json_text(to_json(record.device_info));
+  const std::string seed = std::to_string(record.key.seed);
+  const std::string started = record.started_at.empty() ? utc_now() : record.started_at;
+  int slot = 0;
+  for (const std::string* text :
+       {&record.key.kernel, &record.key.spec_hash, &record.key.problem, &record.problem_json,
+        &record.key.device, &device_info, &record.key.driver, &record.key.compiler,
+        &record.key.tool_version, &record.key.strategy, &seed, &record.key.options,
+        &record.budget}) {
+    insert.bind(++slot, *text);
+  }
+  insert.bind(++slot, record.space_size);
+  insert.bind(++slot, started);
+  insert.exec();
+  return database.getLastInsertRowid();
+}
+
+void insert_trial(SQLite::Database& database, SessionId session, std::int64_t sequence,
+                  const Trial& trial) {
+  SQLite::Statement insert(
+      database,
+      "INSERT INTO trials (session, sequence, config, config_json, outcome, message, time_ns, "
+      "max_error, "
+      "registers, spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, "
+      "measure_ns, "
+      "recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  SQLite::bind(insert, session, sequence, trial.config.text(), json_text(to_json(trial.config)),
+               std::string(name_of(trial.outcome)), trial.message, number_or(trial.time_ns, 0),
+               number_or(trial.max_error, std::numeric_limits<double>::infinity()), trial.registers,
+               trial.spill_bytes, trial.shared_bytes, trial.source_key, trial.cost.render_ns,
+               trial.cost.compile_ns, trial.cost.verify_ns, trial.cost.measure_ns, utc_now());
+  insert.exec();
+  if (trial.samples.ns.empty()) {
+    return;
+  }
+  const std::int64_t id = database.getLastInsertRowid();
+  SQLite::Statement samples(database,
+                            "INSERT INTO samples (trial, cold_cache, batch, clock_khz_before, "
+                            "clock_khz_after, throttled, "
+                            "dropped_early, ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  SQLite::bind(samples, id, static_cast<int>(trial.samples.cold_cache), trial.samples.batch,
+               trial.samples.clock_khz_before, trial.samples.clock_khz_after,
+               static_cast<int>(trial.samples.throttled),
+               static_cast<int>(trial.samples.dropped_early));
+  samples.bind(8, trial.samples.ns.data(),
+               static_cast<int>(trial.samples.ns.size() * sizeof(double)));
+  samples.exec();
+}
+
+void update_session(SQLite::Database& database, SessionId session, SessionState state,
+                    double wall_seconds) {
+  SQLite::Statement update(database,
+                           "UPDATE sessions SET state = ?, wall_seconds = wall_seconds + ?, "
+                           "finished_at = ? WHERE id = ?");
+  SQLite::bind(update, std::string(name_of(state)), wall_seconds, utc_now(), session);
+  update.exec();
+}
+
+void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best) {
+  SQLite::Statement insert(database,
+                           "INSERT INTO best (session, config, config_json, template_hash, "
+                           "time_ns, default_time_ns, verdict, "
+                           "bytes, flops, trials, failures, evidence, published_at, naive_time_ns) "
+                           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  SQLite::bind(insert, session, best.config.text(), json_text(to_json(best.config)),
+               best.template_hash, best.time_ns, best.default_time_ns,
+               std::string(name_of(best.verdict)), best.bytes, best.flops, best.trials,
+               best.failures, best.evidence,
+               best.published_at.empty() ? utc_now() : best.published_at);
+  if (best.naive_time_ns) {
+    insert.bind(14, *best.naive_time_ns);
+  }
+  insert.exec();
+}
+
+std::vector<std::string> check_rows(SQLite::Database& database) {
+  std::vector<std::string> findings;
+  SQLite::Statement integrity(database, "PRAGMA integrity_check");
+  while (integrity.executeStep()) {
+    if (const std::string line = integrity.getColumn(0).getString(); line != "ok") {
+      findings.push_back("SQLite: " + line);
+    }
+  }
+  SQLite::Statement foreign(database, "PRAGMA foreign_key_check");
+  while (foreign.executeStep()) {
+    findings.push_back("row " + foreign.getColumn(1).getString() + " of table " +
+                       foreign.getColumn(0).getString() + " refers to a missing row of " +
+                       foreign.getColumn(2).getString());
+  }
+  SQLite::Statement gaps(database,
+                         "SELECT session, count(*), max(sequence) FROM trials GROUP BY session "
+                         "HAVING count(*) <> max(sequence)");
+  while (gaps.executeStep()) {
+    findings.push_back("session " + gaps.getColumn(0).getString() + " has " +
+                       gaps.getColumn(1).getString() + " trials but its last sequence number is " +
+                       gaps.getColumn(2).getString());
+  }
+  SQLite::Statement lone(database,
+                         "SELECT sessions.id FROM sessions JOIN best ON best.session = sessions.id "
+                         "WHERE NOT EXISTS (SELECT 1 FROM "
+                         "trials WHERE trials.session = sessions.id AND trials.config = "
+                         "best.config AND outcome = 'ok')");
+  while (lone.executeStep()) {
+    findings.push_back("session " + lone.getColumn(0).getString() +
+                       " publishes a best that none of its trials proved");
+  }
+  return findings;
+}
+
+}  // namespace kiln

@@ -1,0 +1,40 @@
+// Rows and statements: how records become columns and back. Private to db/; errors are SQLite's and
+// the JSON library's own, which Store translates.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+
+namespace SQLite {
+class Database;
+}
+
+namespace kiln {
+
+[[nodiscard]] std::optional<SessionRecord> find_session(SQLite::Database& database,
+                                                        const SessionKey& key,
+                                                        const char* state_condition);
+[[nodiscard]] std::vector<SessionRecord> read_sessions(SQLite::Database& database,
+                                                       std::optional<SessionId> id);
+[[nodiscard]] std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId session);
+[[nodiscard]] std::vector<BestRecord> read_bests(SQLite::Database& database,
+                                                 const std::string& kernel);
+
+SessionId insert_session(SQLite::Database& database, const SessionRecord& record);
+void insert_trial(SQLite::Database& database, SessionId session, std::int64_t sequence,
+                  const Trial& trial);
+void update_session(SQLite::Database& database, SessionId session, SessionState state,
+                    double wall_seconds);
+void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best);
+
+/// Findings of the integrity check, each a sentence.
+[[nodiscard]] std::vector<std::string> check_rows(SQLite::Database& database);
+
+/// Now in UTC, "2026-11-21T08:30:00Z".
+[[nodiscard]] std::string utc_now();
+
+}  // namespace kiln

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/schema.hpp"
+
+#include <string>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+// Names of outcomes, states and verdicts are stored as text: a file explains itself to `sqlite3`,
+// and a code never changes meaning. Samples are little-endian 64-bit floats, in nanoseconds.
+constexpr const char* kSchema = R"sql(
+CREATE TABLE sessions (
+  id            INTEGER PRIMARY KEY,
+  kernel        TEXT    NOT NULL,
+  spec_hash     TEXT    NOT NULL,
+  problem       TEXT    NOT NULL,
+  problem_json  TEXT    NOT NULL,
+  device        TEXT    NOT NULL,
+  device_info   TEXT    NOT NULL,
+  driver        TEXT    NOT NULL,
+  compiler      TEXT    NOT NULL,
+  tool_version  TEXT    NOT NULL,
+  strategy      TEXT    NOT NULL,
+  seed          TEXT    NOT NULL,
+  options       TEXT    NOT NULL,
+  budget        TEXT    NOT NULL,
+  space_size    INTEGER NOT NULL,
+  started_at    TEXT    NOT NULL,
+  finished_at   TEXT,
+  state         TEXT    NOT NULL CHECK (state IN ('running', 'finished', 'interrupted')),
+  wall_seconds  REAL    NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX sessions_by_key ON sessions (kernel, problem, device);
+
+CREATE TABLE trials (
+  id            INTEGER PRIMARY KEY,
+  session       INTEGER NOT NULL REFERENCES sessions (id),
+  sequence      INTEGER NOT NULL CHECK (sequence >= 1),
+  config        TEXT    NOT NULL,
+  config_json   TEXT    NOT NULL,
+  outcome       TEXT    NOT NULL CHECK (outcome IN (
+                  'ok', 'constraint', 'compile_error', 'compile_timeout', 'compile_crash', 'launch_error',
+                  'wrong_result', 'run_timeout', 'device_fault', 'out_of_memory')),
+  message       TEXT    NOT NULL,
+  time_ns       REAL    NOT NULL,
+  max_error     REAL    NOT NULL,
+  registers     INTEGER NOT NULL,
+  spill_bytes   INTEGER NOT NULL,
+  shared_bytes  INTEGER NOT NULL,
+  source_key    TEXT    NOT NULL,
+  render_ns     INTEGER NOT NULL,
+  compile_ns    INTEGER NOT NULL,
+  verify_ns     INTEGER NOT NULL,
+  measure_ns    INTEGER NOT NULL,
+  recorded_at   TEXT    NOT NULL,
+  UNIQUE (session, sequence),
+  UNIQUE (session, config)
+) STRICT;
+
+CREATE TABLE samples (
+  trial             INTEGER PRIMARY KEY REFERENCES trials (id),
+  ns                BLOB    NOT NULL,
+  cold_cache        INTEGER NOT NULL,
+  batch             INTEGER NOT NULL,
+  clock_khz_before  INTEGER NOT NULL,
+  clock_khz_after   INTEGER NOT NULL,
+  throttled         INTEGER NOT NULL,
+  dropped_early     INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE best (
+  id               INTEGER PRIMARY KEY,
+  session          INTEGER NOT NULL REFERENCES sessions (id),
+  config           TEXT    NOT NULL,
+  config_json      TEXT    NOT NULL,
+  template_hash    TEXT    NOT NULL,
+  time_ns          REAL    NOT NULL,
+  default_time_ns  REAL    NOT NULL,
+  naive_time_ns    REAL,
+  verdict          TEXT    NOT NULL CHECK (verdict IN ('better', 'tie', 'unmeasurable', 'none')),
+  bytes            REAL    NOT NULL,
+  flops            REAL    NOT NULL,
+  trials           INTEGER NOT NULL,
+  failures         INTEGER NOT NULL,
+  evidence         TEXT    NOT NULL,
+  published_at     TEXT    NOT NULL
+) STRICT;
+CREATE INDEX best_by_session ON best (session);
+)sql";
+
+int pragma_int(SQLite::Database& database, const char* pragma) {
+  return database.execAndGet(std::string("PRAGMA ") + pragma).getInt();
+}
+
+bool is_empty(SQLite::Database& database) {
+  return database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+}
+
+}  // namespace
+
+void require_schema(SQLite::Database& database, const std::string& name) {
+  const int application = pragma_int(database, "application_id");
+  const int version = pragma_int(database, "user_version");
+  if (application == 0 && is_empty(database)) {
+    throw DatabaseError(name + ": is empty: no session was ever stored in it");
+  }
+  if (application != kApplicationId) {
+    throw DatabaseError(name + ": is an SQLite file of another program, not a Kiln database");
+  }
+  if (version > kSchemaVersion) {
+    throw DatabaseError(name + ": has schema version " + std::to_string(version) +
+                        ", this Kiln knows versions up to " + std::to_string(kSchemaVersion) +
+                        "; use the newer Kiln that wrote it");
+  }
+  if (version < 1) {
+    throw DatabaseError(name + ": has schema version " + std::to_string(version) +
+                        ", expected 1 or later");
+  }
+}
+
+void prepare_schema(SQLite::Database& database, const std::string& name) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  if (is_empty(database) && pragma_int(database, "application_id") == 0) {
+    database.exec(kSchema);
+    database.exec("PRAGMA application_id = " + std::to_string(kApplicationId));
+    database.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
+  }
+  require_schema(database, name);
+  transaction.commit();
+}
+
+}  // namespace kiln

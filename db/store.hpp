@@ -1,0 +1,154 @@
+// Store: the SQLite file that holds sessions, trials and bests. docs/database_format.md is its
+// page.
+//
+// One process writes (a second one is refused with a message that names the first); any number
+// read. Every append is one durable commit: a trial that append() returned from survives SIGKILL.
+// Not thread-safe: one Store a thread. All failures throw DatabaseError naming the file and what to
+// do.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "core/problem.hpp"
+#include "core/trial.hpp"
+
+namespace kiln {
+
+using SessionId = std::int64_t;
+
+/// What makes two runs the same session: equal keys resume, anything else starts a new one.
+struct SessionKey {
+  std::string kernel;
+  std::string spec_hash;  ///< content_hash of the spec
+  std::string problem;    ///< Problem::text()
+  std::string device;     ///< identity_of(device)
+  std::string driver;
+  std::string compiler;
+  std::string tool_version;
+  std::string strategy;
+  std::uint64_t seed = 0;
+  std::string options;  ///< everything else that changes results, canonical text: cache mode,
+                        ///< variants, objective
+  friend bool operator==(const SessionKey&, const SessionKey&) = default;
+};
+
+enum class SessionState { running, finished, interrupted };
+enum class Verdict {
+  better,
+  tie,
+  unmeasurable,
+  none
+};  ///< best against default; none: no config was ok
+
+[[nodiscard]] std::string_view name_of(SessionState state);
+[[nodiscard]] std::string_view name_of(Verdict verdict);
+
+struct SessionRecord {
+  SessionId id = 0;
+  SessionKey key;
+  DeviceInfo device_info;
+  std::string problem_json;  ///< the fields with their types
+  std::string budget;        ///< e.g. "seconds=60 trials=200"
+  std::int64_t space_size = 0;
+  std::string started_at;   ///< UTC, ISO 8601
+  std::string finished_at;  ///< empty while running
+  SessionState state = SessionState::running;
+  std::int64_t trial_count = 0;
+  double wall_seconds = 0;  ///< summed over all runs of the session
+};
+
+/// One stored trial, in order of its sequence number.
+struct TrialRecord {
+  std::int64_t id = 0;
+  std::int64_t sequence = 0;  ///< 1 is the default config
+  Trial trial;
+};
+
+/// The config a finished session publishes, with the evidence for it.
+struct BestRecord {
+  SessionId session = 0;
+  SessionKey key;
+  DeviceInfo device_info;
+  std::string problem_json;
+  Config config;
+  std::string template_hash;  ///< of the config's variant
+  double time_ns = 0;         ///< median in the finals
+  double default_time_ns =
+      0;  ///< the default config's median in the same finals; 0 when it was not ok
+  std::optional<double> naive_time_ns;
+  Verdict verdict = Verdict::none;
+  double bytes = 0;  ///< problem_cost, for GB/s and TFLOP/s
+  double flops = 0;
+  std::int64_t trials = 0;
+  std::int64_t failures = 0;
+  std::string evidence;      ///< JSON: the finalists with their samples
+  std::string published_at;  ///< UTC, ISO 8601
+};
+
+class Store {
+ public:
+  enum class Mode {
+    write,      ///< create if missing, migrate, take the writer's lock
+    read,       ///< must exist
+    immutable,  ///< a published copy: no locks, no WAL, never changes under us
+  };
+  Store(const std::filesystem::path& path, Mode mode);
+  ~Store();
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+
+  /// The newest session with this key that is not finished, to resume.
+  [[nodiscard]] std::optional<SessionRecord> find_unfinished(const SessionKey& key) const;
+  /// The newest finished session with this key: running the same command again answers from it.
+  [[nodiscard]] std::optional<SessionRecord> find_finished(const SessionKey& key) const;
+  [[nodiscard]] SessionId begin_session(const SessionRecord& record);
+  /// One durable commit. `sequence` counts from 1 within the session and may not repeat.
+  void append(SessionId session, std::int64_t sequence, const Trial& trial);
+  /// Marks the end and publishes the best (if any) in one commit.
+  void finish(SessionId session, SessionState state, double wall_seconds,
+              const std::optional<BestRecord>& best);
+
+  /// Takes a finished or interrupted session up again (a larger budget continues it).
+  void reopen(SessionId session);
+
+  [[nodiscard]] std::vector<SessionRecord> sessions() const;
+  [[nodiscard]] std::optional<SessionRecord> session(SessionId id) const;
+  [[nodiscard]] std::vector<TrialRecord> trials(SessionId session) const;
+  /// The newest best per (kernel, problem, device identity); `kernel` empty: all.
+  [[nodiscard]] std::vector<BestRecord> bests(const std::string& kernel = {}) const;
+
+  struct Info {
+    std::string path;
+    int schema_version = 0;
+    std::int64_t bytes = 0;
+    std::int64_t sessions = 0;
+    std::int64_t trials = 0;
+    std::int64_t failures = 0;
+    std::int64_t bests = 0;
+    std::vector<std::string> devices;
+  };
+  [[nodiscard]] Info info() const;
+  /// SQLite's integrity check plus our own rules (every trial has its session, sequences without
+  /// gaps, outcomes known); empty when all is well.
+  [[nodiscard]] std::vector<std::string> check() const;
+
+  /// Writes a compact copy for Mode::immutable readers to `path`, complete or not at all (temporary
+  /// file, fsync, rename).
+  void publish(const std::filesystem::path& path) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// $KILN_DB, else $XDG_DATA_HOME/kiln/kiln.db, else ~/.local/share/kiln/kiln.db.
+[[nodiscard]] std::filesystem::path default_database_path();
+
+}  // namespace kiln

@@ -1,0 +1,32 @@
+// One writing process per database file.
+//
+// SQLite allows several writers, but the sessions of two tuners in one file would mix their
+// sequences, and SQLite before 3.51.3 can damage a WAL that two processes reset. So a writer holds
+// a lock file beside the database; the kernel drops the lock when the process dies, however it
+// dies.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+namespace kiln {
+
+/// Holds FILE.writer while alive. Move-only by being neither copied nor moved.
+class WriterLock {
+ public:
+  /// Throws DatabaseError naming the process that holds the lock.
+  explicit WriterLock(const std::filesystem::path& database);
+  ~WriterLock();
+  WriterLock(const WriterLock&) = delete;
+  WriterLock& operator=(const WriterLock&) = delete;
+
+ private:
+  std::filesystem::path path_;
+  int file_ = -1;
+};
+
+/// True for file systems whose locks or shared memory WAL cannot rely on (NFS, SMB, Lustre, GPFS,
+/// BeeGFS, ...).
+[[nodiscard]] bool is_network_file_system(const std::filesystem::path& path);
+
+}  // namespace kiln

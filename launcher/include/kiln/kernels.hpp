@@ -1,0 +1,211 @@
+// The built-in kernels as calls: fill in a struct, call, done.
+//
+//   kiln::MatmulCall call;
+//   call.m = m, call.n = n, call.k = k;
+//   call.a = a, call.b = b, call.c = c;
+//   kiln::matmul(launcher, stream, call).value();
+//
+// Each call prepares its kernel the first time it sees a problem and finds it again later; a
+// program with one problem in its hottest loop keeps the Launcher::Kernel instead. Pointers are
+// device pointers or cl_mem and must hold what the problem says: their sizes are not known here and
+// not checked. `queue` is a stream or command queue of the launcher's context; null is the one it
+// was opened with. C++17, standard library only.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include <kiln/launcher.hpp>
+
+namespace kiln {
+
+/// out[0] = op over i of map(in[i]).
+struct ReduceCall {
+  std::int64_t n = 0;         ///< elements
+  std::string dtype = "f32";  ///< f32, f64, i32, f16, bf16
+  std::string op = "sum";     ///< sum, min, max, or dot of `in` and `other`
+  std::string map = "x";      ///< formula of the element x, its index i and n: "x * x"
+  const void* in = nullptr;   ///< null: x is the index, e.g. to integrate a formula (f32 and f64)
+  const void* other = nullptr;
+  void* out = nullptr;  ///< one element; f32 where dtype is f16 or bf16
+};
+
+/// counts[b] = how many of n samples fall into bin b.
+struct HistogramCall {
+  std::int64_t n = 0;
+  std::string dtype = "u8";  ///< u8 (256 bins, by value), f32, i32
+  std::int64_t bins = 256;
+  double low = 0;   ///< f32 and i32: start of the first bin; samples below are not counted
+  double high = 1;  ///< end of the last bin; samples at or above it are not counted
+  const void* in = nullptr;
+  void* counts = nullptr;  ///< u32[bins]
+};
+
+/// out[b, c, r] = in[b, r, c], dense and row-major.
+struct TransposeCall {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t batch = 1;
+  std::string dtype = "f32";
+  const void* in = nullptr;
+  void* out = nullptr;
+};
+
+/// C = alpha * op(A) * op(B) + beta * C, row-major. A leading dimension of 0 means dense rows.
+struct MatmulCall {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::string dtype = "f32";
+  enum class Stored { as_is, transposed };
+  Stored a_stored = Stored::as_is;
+  Stored b_stored = Stored::as_is;
+  std::int64_t lda = 0;
+  std::int64_t ldb = 0;
+  std::int64_t ldc = 0;
+  double alpha = 1;
+  double beta = 0;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+};
+
+/// out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] *
+/// filter[k, c, i, j].
+struct ConvolveCall {
+  std::int64_t h = 0;  ///< rows and columns of the input
+  std::int64_t w = 0;
+  std::int64_t fh = 0;  ///< rows and columns of the filter, up to 31
+  std::int64_t fw = 0;
+  std::int64_t n = 1;  ///< images
+  std::int64_t c = 1;  ///< channels of the input
+  std::int64_t k = 1;  ///< channels of the output
+  std::int64_t groups = 1;
+  std::int64_t stride = 1;
+  std::int64_t pad_h = -1;  ///< -1: keeps the size
+  std::int64_t pad_w = -1;
+  const void* in = nullptr;
+  const void* filter = nullptr;
+  void* out = nullptr;
+};
+
+namespace detail {
+
+/// "name=value " pieces of a problem text.
+class ProblemText {
+ public:
+  ProblemText& add(std::string_view name, std::int64_t value) {
+    return append(name, std::to_string(value), "");
+  }
+  ProblemText& add(std::string_view name, std::string_view value) {
+    return append(name, value, "");
+  }
+  ProblemText& add_quoted(std::string_view name, std::string_view value) {
+    return append(name, value, "'");
+  }
+  ProblemText& add_unless(std::int64_t unset, std::string_view name, std::int64_t value) {
+    return value == unset ? *this : add(name, value);
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  ProblemText& append(std::string_view name, std::string_view value, std::string_view quote) {
+    text_.append(text_.empty() ? "" : " ").append(name).append("=");
+    text_.append(quote).append(value).append(quote);
+    return *this;
+  }
+  std::string text_;
+};
+
+/// Memory of a size that only the caller knows.
+inline LaunchArgument unsized(std::string_view name, const void* pointer) {
+  return memory(name, pointer, static_cast<std::size_t>(-1));
+}
+
+inline Expected<void> run(const Launcher& launcher, void* queue, std::string_view kernel,
+                          const std::string& problem,
+                          std::initializer_list<LaunchArgument> arguments) {
+  Expected<Launcher::Kernel> prepared = launcher.prepare(kernel, problem);
+  if (!prepared) {
+    return prepared.error();
+  }
+  return prepared->launch(queue, arguments);
+}
+
+}  // namespace detail
+
+inline Expected<void> reduce(const Launcher& launcher, void* queue, const ReduceCall& call) {
+  detail::ProblemText problem;
+  problem.add("n", call.n).add("dtype", call.dtype).add("op", call.op).add_quoted("map", call.map);
+  problem.add("source", call.in == nullptr ? "index" : "array");
+  const LaunchArgument in = detail::unsized("in", call.in);
+  const LaunchArgument out = detail::unsized("out", call.out);
+  if (call.in == nullptr) {
+    return detail::run(launcher, queue, "reduce", problem.text(), {out});
+  }
+  if (call.op == "dot") {
+    return detail::run(launcher, queue, "reduce", problem.text(),
+                       {in, detail::unsized("other", call.other), out});
+  }
+  return detail::run(launcher, queue, "reduce", problem.text(), {in, out});
+}
+
+inline Expected<void> histogram(const Launcher& launcher, void* queue, const HistogramCall& call) {
+  detail::ProblemText problem;
+  problem.add("n", call.n).add("dtype", call.dtype).add("bins", call.bins);
+  const LaunchArgument in = detail::unsized("in", call.in);
+  const LaunchArgument counts = detail::unsized("counts", call.counts);
+  if (call.dtype == "u8") {
+    return detail::run(launcher, queue, "histogram", problem.text(), {in, counts});
+  }
+  const LaunchArgument scale =
+      scalar("scale", static_cast<double>(call.bins) / (call.high - call.low));
+  if (call.dtype == "i32") {
+    return detail::run(launcher, queue, "histogram", problem.text(),
+                       {in, scalar("low", static_cast<std::int64_t>(call.low)),
+                        scalar("high", static_cast<std::int64_t>(call.high)), scale, counts});
+  }
+  return detail::run(launcher, queue, "histogram", problem.text(),
+                     {in, scalar("low", call.low), scalar("high", call.high), scale, counts});
+}
+
+inline Expected<void> transpose(const Launcher& launcher, void* queue, const TransposeCall& call) {
+  detail::ProblemText problem;
+  problem.add("rows", call.rows).add("cols", call.cols).add("batch", call.batch);
+  problem.add("dtype", call.dtype);
+  return detail::run(launcher, queue, "transpose", problem.text(),
+                     {detail::unsized("in", call.in), detail::unsized("out", call.out)});
+}
+
+inline Expected<void> matmul(const Launcher& launcher, void* queue, const MatmulCall& call) {
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  detail::ProblemText problem;
+  problem.add("m", call.m).add("n", call.n).add("k", call.k).add("dtype", call.dtype);
+  problem.add("trans_a", flag(call.a_stored == MatmulCall::Stored::transposed));
+  problem.add("trans_b", flag(call.b_stored == MatmulCall::Stored::transposed));
+  problem.add("beta_zero", flag(call.beta == 0));
+  problem.add_unless(0, "lda", call.lda)
+      .add_unless(0, "ldb", call.ldb)
+      .add_unless(0, "ldc", call.ldc);
+  return detail::run(
+      launcher, queue, "matmul", problem.text(),
+      {detail::unsized("a", call.a), detail::unsized("b", call.b), detail::unsized("c", call.c),
+       scalar("alpha", call.alpha), scalar("beta", call.beta)});
+}
+
+inline Expected<void> convolve(const Launcher& launcher, void* queue, const ConvolveCall& call) {
+  detail::ProblemText problem;
+  problem.add("h", call.h).add("w", call.w).add("fh", call.fh).add("fw", call.fw);
+  problem.add("n", call.n).add("c", call.c).add("k", call.k).add("groups", call.groups);
+  problem.add("stride", call.stride);
+  problem.add_unless(-1, "pad_h", call.pad_h).add_unless(-1, "pad_w", call.pad_w);
+  return detail::run(launcher, queue, "convolution", problem.text(),
+                     {detail::unsized("in", call.in), detail::unsized("filter", call.filter),
+                      detail::unsized("out", call.out)});
+}
+
+}  // namespace kiln

@@ -1,0 +1,204 @@
+// kiln::Launcher: the right kernel for every problem, on the application's own stream or queue.
+//
+//   auto launcher = kiln::Launcher(kiln::Launcher::Options::on_opencl_queue(queue));
+//   auto kernel = launcher.prepare("transpose", "rows=4096 cols=4096 dtype=f32").value();
+//   kernel.launch(queue, {kiln::memory("in", in, bytes), kiln::memory("out", out, bytes)}).value();
+//
+// The launcher asks the tuning database which config to run, compiles it (or takes it from the
+// cache on disk) and launches it. It never tunes, never synchronises, and never throws into the
+// application: calls give an Expected, whose value() throws for those who want that. Selection
+// never fails for want of data: without a database, kernels run with their default configs.
+//
+// All classes here are handles: cheap to copy, safe to use from many threads. docs/launcher.md is
+// the guide. C++17, standard library only.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kiln/arguments.hpp>
+#include <kiln/expected.hpp>
+
+#if defined(__GNUC__)
+#define KILN_API __attribute__((visibility("default")))
+#define KILN_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define KILN_API
+#define KILN_HIDDEN
+#endif
+
+namespace kiln {
+
+class KILN_API Launcher {
+ public:
+  /// The application's own objects. Neither is owned; all must outlive the launcher and its
+  /// kernels.
+  struct Native {
+    void* context = nullptr;  ///< CUcontext (null: the current one) or cl_context; HIP: unused
+    void* device = nullptr;   ///< cl_device_id; others: unused
+    void* queue = nullptr;    ///< CUstream or cudaStream_t, hipStream_t, cl_command_queue
+  };
+
+  /// Who provides the device memory that some configs need between their steps.
+  enum class Workspace {
+    pooled,  ///< the launcher: allocated by prepare(), once more per further queue, kept until the
+             ///< kernel goes
+    caller,  ///< the application: named like arguments in launch(); Kernel::workspaces() says how
+             ///< large
+  };
+
+  struct Options {
+    // Where to run.
+    std::string backend = "auto";  ///< "cuda", "hip", "opencl"; auto: the first that has a device
+    int ordinal = 0;               ///< index of the device within the backend
+    std::optional<Native>
+        native;  ///< set: run on these objects (ordinal is ignored, backend must be named)
+
+    // What to run.
+    std::vector<std::string> databases;     ///< in order of preference; empty: the default places
+    std::vector<std::string> kernel_paths;  ///< folders of the application's own kernels
+
+    // How.
+    Workspace workspace = Workspace::pooled;
+    std::string cache_folder;  ///< compiled kernels; empty: $KILN_CACHE, $XDG_CACHE_HOME/kiln or
+                               ///< ~/.cache/kiln
+    bool use_cache = true;     ///< false: compile in every process
+
+    static Options on_device(std::string backend, int ordinal = 0) {
+      Options options;
+      options.backend = std::move(backend);
+      options.ordinal = ordinal;
+      return options;
+    }
+    /// `queue` is a cl_command_queue: its context and device are used.
+    static Options on_opencl_queue(void* queue) { return on("opencl", {nullptr, nullptr, queue}); }
+    /// `stream` is a CUstream or cudaStream_t; the calling thread's current context is used.
+    static Options on_cuda_stream(void* stream) { return on("cuda", {nullptr, nullptr, stream}); }
+    static Options on_hip_stream(void* stream) { return on("hip", {nullptr, nullptr, stream}); }
+
+   private:
+    static Options on(const char* backend, Native native) {
+      Options options = on_device(backend);
+      options.native = native;
+      return options;
+    }
+  };
+
+  /// How well the database knew the problem; in the order in which they are tried.
+  enum class Grade : int {
+    exact = 0,        ///< tuned for this problem on this device
+    near_size = 1,    ///< the nearest problem tuned on this device
+    same_arch = 2,    ///< the nearest problem tuned on another device of this architecture
+    same_vendor = 3,  ///< the nearest problem tuned on another device of this vendor
+    fallback = 4,     ///< "default": the spec's default config
+  };
+
+  /// What a lookup returns.
+  struct Match {
+    std::string config;  ///< "tile:tile_cols=32,pad=1"
+    Grade grade = Grade::fallback;
+    double distance = 0;  ///< log2 units between the problem and the tuned one; 0: exact or default
+    std::string reason;   ///< one sentence
+    bool stale = false;   ///< tuned under another driver, compiler or template
+  };
+
+  /// Something that is not as it should be and does not stop the launcher.
+  struct Warning {
+    enum class Kind : int {
+      database_missing = 1,   ///< no such file
+      database_unusable = 2,  ///< damaged, newer, of another program, not readable
+      cache_unusable =
+          3,  ///< the folder cannot be used safely; kernels are compiled in every process
+    };
+    Kind kind = Kind::database_missing;
+    std::string message;
+  };
+
+  /// A compiled kernel for one problem, ready to launch.
+  class KILN_API Kernel {
+   public:
+    /// Puts the kernel's steps on `queue` (a stream or command queue of the launcher's context;
+    /// null: the one the launcher was opened with). Returns at once: errors of the running kernel
+    /// show where the queue is next waited for. Arguments may come in any order. Allocates nothing
+    /// once the kernel ran on that queue.
+    Expected<void> launch(void* queue,
+                          std::initializer_list<LaunchArgument> arguments) const noexcept {
+      return launch(queue, arguments.begin(), arguments.size());
+    }
+    Expected<void> launch(void* queue, const LaunchArgument* arguments,
+                          std::size_t count) const noexcept;
+
+    [[nodiscard]] const Match& match() const noexcept;
+    /// The problem with every field, e.g. "n=1000000 dtype=f32 op=sum".
+    [[nodiscard]] const std::string& problem() const noexcept;
+    /// Where the binary came from: true when the cache on disk had it and nothing was compiled.
+    [[nodiscard]] bool from_cache() const noexcept;
+
+    struct Requirement {
+      std::string name;
+      std::string dtype;      ///< "f32"
+      std::size_t bytes = 0;  ///< least size of the memory; size of a scalar
+      bool scalar = false;    ///< passed by value
+      bool zeroed =
+          false;  ///< workspace: must be all zero before the first launch; launches leave it so
+    };
+    /// What launch() must be given, in the order of the spec.
+    [[nodiscard]] const std::vector<Requirement>& arguments() const noexcept;
+    /// Device memory between steps; empty for most configs.
+    [[nodiscard]] const std::vector<Requirement>& workspaces() const noexcept;
+
+   private:
+    friend class Launcher;
+    struct KILN_HIDDEN State;
+    explicit Kernel(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+  };
+
+  /// Opens the device and reads the databases. Fails only for want of the device or for options
+  /// that make no sense; a missing or damaged database is a warning.
+  static Expected<Launcher> open(const Options& options) noexcept;
+  /// The throwing twin: throws LaunchFailure.
+  explicit Launcher(const Options& options) : Launcher(open(options).value()) {}
+
+  [[nodiscard]] const std::vector<Warning>& warnings() const noexcept;
+  /// "cuda:0 NVIDIA H200 (sm_90a)".
+  [[nodiscard]] const std::string& device() const noexcept;
+
+  /// Which config would run. `problem` as on the command line: "m=4096 n=4096 k=64 dtype=f32".
+  Expected<Match> select(std::string_view kernel, std::string_view problem) const noexcept;
+
+  /// The kernel ready to launch: selected, rendered, compiled or read from the cache, loaded. The
+  /// same call again gives the same kernel without work. Deterministic: databases are read once,
+  /// when the launcher is opened.
+  Expected<Kernel> prepare(std::string_view kernel, std::string_view problem) const noexcept;
+
+ private:
+  struct KILN_HIDDEN State;
+  explicit Launcher(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+/// "exact", "near_size", "same_arch", "same_vendor", "default".
+[[nodiscard]] constexpr const char* to_string(Launcher::Grade grade) noexcept {
+  switch (grade) {
+    case Launcher::Grade::exact:
+      return "exact";
+    case Launcher::Grade::near_size:
+      return "near_size";
+    case Launcher::Grade::same_arch:
+      return "same_arch";
+    case Launcher::Grade::same_vendor:
+      return "same_vendor";
+    case Launcher::Grade::fallback:
+      return "default";
+  }
+  return "?";
+}
+
+}  // namespace kiln

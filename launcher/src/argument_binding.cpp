@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/src/argument_binding.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/suggest.hpp"
+#include "templates/reference.hpp"
+
+namespace kiln {
+namespace {
+
+template <typename T>
+void put(ScalarBytes& scalar, T value) {
+  std::memcpy(scalar.bytes.data(), &value, sizeof value);
+}
+
+std::string shape_text(const BufferPlan& plan) {
+  std::string text{name_of(plan.dtype)};
+  for (const std::int64_t extent : plan.shape) {
+    text += fmt::format("[{}]", extent);
+  }
+  return text;
+}
+
+bool fits(DType dtype, std::int64_t value) {
+  switch (dtype) {
+    case DType::u8:
+      return value >= 0 && value <= std::numeric_limits<std::uint8_t>::max();
+    case DType::u32:
+      return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
+    case DType::u64:
+      return value >= 0;
+    case DType::i32:
+      return value >= std::numeric_limits<std::int32_t>::min() &&
+             value <= std::numeric_limits<std::int32_t>::max();
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+ScalarBytes encode_scalar(DType dtype, const Value& value) {
+  ScalarBytes scalar;
+  scalar.size = size_of(dtype);
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  const std::int64_t integer =
+      whole != nullptr ? *whole : static_cast<std::int64_t>(as_double(value));
+  switch (dtype) {
+    case DType::u8:
+      put(scalar, static_cast<std::uint8_t>(integer));
+      break;
+    case DType::i32:
+      put(scalar, static_cast<std::int32_t>(integer));
+      break;
+    case DType::u32:
+      put(scalar, static_cast<std::uint32_t>(integer));
+      break;
+    case DType::i64:
+      put(scalar, integer);
+      break;
+    case DType::u64:
+      put(scalar, static_cast<std::uint64_t>(integer));
+      break;
+    case DType::f32:
+      put(scalar, static_cast<float>(as_double(value)));
+      break;
+    case DType::f64:
+      put(scalar, as_double(value));
+      break;
+    case DType::f16:
+    case DType::bf16: {
+      HostArray one(dtype, {1});
+      one.set(0, as_double(value));
+      std::copy(one.data.begin(), one.data.end(), scalar.bytes.begin());
+      break;
+    }
+  }
+  return scalar;
+}
+
+ArgumentBinder::ArgumentBinder(const KernelSpec& spec, const LaunchPlan& plan,
+                               bool offsets_in_handle)
+    : spec_(spec), plan_(plan), offsets_in_handle_(offsets_in_handle) {}
+
+BoundArguments ArgumentBinder::empty() const {
+  BoundArguments bound;
+  bound.buffers.resize(plan_.buffers.size());
+  bound.buffer_given.resize(plan_.buffers.size());
+  bound.scalar_given.resize(plan_.scalars.size());
+  for (const ScalarPlan& scalar : plan_.scalars) {
+    bound.scalars.push_back(encode_scalar(scalar.dtype, scalar.value));
+  }
+  return bound;
+}
+
+Expected<void> ArgumentBinder::bind(std::span<const LaunchArgument> arguments,
+                                    std::span<const Buffer> pooled, BoundArguments& bound) const {
+  std::fill(bound.buffer_given.begin(), bound.buffer_given.end(), false);
+  std::fill(bound.scalar_given.begin(), bound.scalar_given.end(), false);
+  for (const LaunchArgument& given : arguments) {
+    if (std::optional<LaunchError> wrong = bind_one(given, bound)) {
+      return *std::move(wrong);
+    }
+  }
+  for (std::size_t i = 0; i < pooled.size(); ++i) {
+    if (pooled[i].handle != 0 && !bound.buffer_given[i]) {
+      bound.buffers[i] = pooled[i];
+      bound.buffer_given[i] = true;
+    }
+  }
+  if (std::optional<LaunchError> missing = find_missing(bound)) {
+    return *std::move(missing);
+  }
+  return {};
+}
+
+std::optional<LaunchError> ArgumentBinder::bind_one(const LaunchArgument& given,
+                                                    BoundArguments& bound) const {
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    if (plan_.buffers[i].name == given.name) {
+      return bind_buffer(i, given, bound);
+    }
+  }
+  for (std::size_t i = 0; i < plan_.scalars.size(); ++i) {
+    if (plan_.scalars[i].name == given.name) {
+      return bind_scalar(i, given, bound);
+    }
+  }
+  return unknown(given.name);
+}
+
+std::optional<LaunchError> ArgumentBinder::bind_buffer(std::size_t index,
+                                                       const LaunchArgument& given,
+                                                       BoundArguments& bound) const {
+  const BufferPlan& plan = plan_.buffers[index];
+  const auto needed = static_cast<std::size_t>(plan.bytes());
+  if (bound.buffer_given[index]) {
+    return error(fmt::format("argument '{}' is given twice", plan.name));
+  }
+  if (given.kind != LaunchArgument::Kind::memory) {
+    return error(fmt::format("argument '{}' is device memory ({}), a number was given", plan.name,
+                             shape_text(plan)));
+  }
+  if (!given.dtype.empty() && given.dtype != name_of(plan.dtype)) {
+    return error(fmt::format("argument '{}' holds {}, a pointer to {} was given", plan.name,
+                             name_of(plan.dtype), given.dtype));
+  }
+  if (given.bytes < needed) {
+    return error(fmt::format("argument '{}' needs {} bytes ({}), {} were given", plan.name, needed,
+                             shape_text(plan), given.bytes));
+  }
+  if (given.memory == nullptr && needed > 0) {
+    return error(fmt::format("argument '{}' is a null pointer", plan.name));
+  }
+  const auto handle = reinterpret_cast<std::uintptr_t>(given.memory);
+  bound.buffers[index] = offsets_in_handle_ ? Buffer{handle + given.offset, needed, 0}
+                                            : Buffer{handle, needed, given.offset};
+  bound.buffer_given[index] = true;
+  return std::nullopt;
+}
+
+std::optional<LaunchError> ArgumentBinder::bind_scalar(std::size_t index,
+                                                       const LaunchArgument& given,
+                                                       BoundArguments& bound) const {
+  const ScalarPlan& plan = plan_.scalars[index];
+  if (!plan.from_caller) {
+    return error(fmt::format("argument '{}' follows from the problem ({}): leave it out", plan.name,
+                             to_text(plan.value)));
+  }
+  if (bound.scalar_given[index]) {
+    return error(fmt::format("argument '{}' is given twice", plan.name));
+  }
+  if (given.kind == LaunchArgument::Kind::memory) {
+    return error(fmt::format("argument '{}' is a number ({}), device memory was given", plan.name,
+                             name_of(plan.dtype)));
+  }
+  const bool is_integer = given.kind == LaunchArgument::Kind::integer;
+  if (!is_integer && !is_floating(plan.dtype)) {
+    return error(fmt::format("argument '{}' is {}, the floating-point number {} was given",
+                             plan.name, name_of(plan.dtype), given.floating));
+  }
+  if (is_integer && !fits(plan.dtype, given.integer)) {
+    return error(fmt::format("argument '{}' is {}, which cannot hold {}", plan.name,
+                             name_of(plan.dtype), given.integer));
+  }
+  const double floating = is_integer ? static_cast<double>(given.integer) : given.floating;
+  bound.scalars[index] =
+      encode_scalar(plan.dtype, is_floating(plan.dtype) ? Value(floating) : Value(given.integer));
+  bound.scalar_given[index] = true;
+  return std::nullopt;
+}
+
+std::optional<LaunchError> ArgumentBinder::find_missing(const BoundArguments& bound) const {
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    if (!bound.buffer_given[i]) {
+      const BufferPlan& plan = plan_.buffers[i];
+      return error(fmt::format("{} '{}' is missing ({}, {} bytes); {}",
+                               plan.workspace ? "workspace" : "argument", plan.name,
+                               shape_text(plan), plan.bytes(), expected_arguments()));
+    }
+  }
+  for (std::size_t i = 0; i < plan_.scalars.size(); ++i) {
+    if (plan_.scalars[i].from_caller && !bound.scalar_given[i]) {
+      return error(fmt::format("argument '{}' is missing (a number, {}); {}", plan_.scalars[i].name,
+                               name_of(plan_.scalars[i].dtype), expected_arguments()));
+    }
+  }
+  return std::nullopt;
+}
+
+LaunchError ArgumentBinder::unknown(std::string_view name) const {
+  if (spec_.find_argument(name) != nullptr) {
+    return error(fmt::format("argument '{}' does not exist for this problem; {}", name,
+                             expected_arguments()));
+  }
+  std::vector<std::string> names;
+  for (const Argument& argument : spec_.arguments) {
+    names.push_back(argument.name);
+  }
+  return error(fmt::format("there is no argument '{}'{}; {}", name, did_you_mean(name, names),
+                           expected_arguments()));
+}
+
+std::string ArgumentBinder::expected_arguments() const {
+  std::vector<std::string> names;
+  for (const Argument& argument : spec_.arguments) {
+    const ScalarPlan* scalar = plan_.find_scalar(argument.name);
+    if (plan_.find_buffer(argument.name) != nullptr || (scalar != nullptr && scalar->from_caller)) {
+      names.push_back(argument.name);
+    }
+  }
+  return "it takes " + comma_list(names);
+}
+
+LaunchError ArgumentBinder::error(const std::string& text) const {
+  return {LaunchErrorCode::bad_argument, spec_.name + ": " + text};
+}
+
+}  // namespace kiln

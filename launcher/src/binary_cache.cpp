@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/src/binary_cache.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "core/hash.hpp"
+
+namespace kiln {
+namespace {
+
+// An entry: magic, key, registers, spill bytes, shared bytes, length of the log, log, data,
+// checksum of all before. The number in the magic changes with the layout, so that old entries are
+// misses.
+constexpr std::string_view kMagic = "kiln binary 1\n";
+constexpr std::size_t kKeyLength = 32;
+constexpr std::size_t kChecksumLength = 32;
+constexpr std::size_t kHeaderLength = kMagic.size() + kKeyLength + 4 * sizeof(std::int64_t);
+constexpr std::size_t kMaxEntryBytes = std::size_t{256} << 20U;
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  [[nodiscard]] int get() const { return descriptor_; }
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+
+ private:
+  int descriptor_;
+};
+
+// Keys are content hashes; anything else could name a file outside the folder.
+bool is_key(std::string_view key) {
+  return key.size() == kKeyLength &&
+         key.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::string checksum(std::string_view text) {
+  return hash128_hex(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+void put(std::string& text, std::int64_t value) {
+  text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+std::int64_t take(std::string_view& text) {
+  std::int64_t value = 0;
+  std::memcpy(&value, text.data(), sizeof value);
+  text.remove_prefix(sizeof value);
+  return value;
+}
+
+std::string pack(const std::string& key, const Binary& binary) {
+  std::string text(kMagic);
+  text += key;
+  put(text, binary.registers);
+  put(text, binary.spill_bytes);
+  put(text, binary.shared_bytes);
+  put(text, static_cast<std::int64_t>(binary.log.size()));
+  text += binary.log;
+  text.append(reinterpret_cast<const char*>(binary.data.data()), binary.data.size());
+  return text + checksum(text);
+}
+
+std::optional<Binary> unpack(const std::string& key, std::string_view text) {
+  if (text.size() < kHeaderLength + kChecksumLength || !text.starts_with(kMagic)) {
+    return std::nullopt;
+  }
+  const std::string_view content = text.substr(0, text.size() - kChecksumLength);
+  if (checksum(content) != text.substr(content.size()) ||
+      content.substr(kMagic.size(), kKeyLength) != key) {
+    return std::nullopt;
+  }
+  std::string_view rest = content.substr(kMagic.size() + kKeyLength);
+  Binary binary;
+  binary.registers = take(rest);
+  binary.spill_bytes = take(rest);
+  binary.shared_bytes = take(rest);
+  const std::int64_t log_length = take(rest);
+  if (log_length < 0 || static_cast<std::size_t>(log_length) > rest.size()) {
+    return std::nullopt;
+  }
+  binary.log = rest.substr(0, static_cast<std::size_t>(log_length));
+  rest.remove_prefix(binary.log.size());
+  const auto bytes = std::as_bytes(std::span(rest.data(), rest.size()));
+  binary.data.assign(bytes.begin(), bytes.end());
+  return binary;
+}
+
+std::optional<std::string> read_own_file(int folder, const std::string& name) {
+  // O_NONBLOCK: a pipe planted under the name must not hang the reader.
+  const File file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat facts {};
+  if (!file.is_open() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+      facts.st_uid != ::geteuid() || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+      static_cast<std::size_t>(facts.st_size) > kMaxEntryBytes) {
+    return std::nullopt;
+  }
+  std::string text(static_cast<std::size_t>(facts.st_size), '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t length = ::read(file.get(), text.data() + filled, text.size() - filled);
+    if (length < 0 && errno == EINTR) {
+      continue;
+    }
+    if (length <= 0) {
+      return std::nullopt;
+    }
+    filled += static_cast<std::size_t>(length);
+  }
+  return text;
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t length = ::write(file, text.data(), text.size());
+    if (length < 0 && errno == EINTR) {
+      continue;
+    }
+    if (length <= 0) {
+      return false;
+    }
+    text.remove_prefix(static_cast<std::size_t>(length));
+  }
+  return true;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+BinaryCache::BinaryCache(const std::filesystem::path& folder) noexcept {
+  try {
+    open_folder(folder);
+  } catch (const std::exception&) {
+    trouble_ = "out of memory";
+  }
+}
+
+void BinaryCache::open_folder(const std::filesystem::path& folder) {
+  if (folder.empty()) {
+    trouble_ = "there is no place for it: none of KILN_CACHE, XDG_CACHE_HOME and HOME is set";
+    return;
+  }
+  const std::string name = folder.string();
+  std::error_code error;
+  if (folder.has_parent_path()) {
+    std::filesystem::create_directories(folder.parent_path(), error);
+  }
+  if (::mkdir(name.c_str(), 0700) != 0 && errno != EEXIST) {
+    trouble_ = name + ": cannot be created: " + std::strerror(errno);
+    return;
+  }
+  const int opened = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (opened < 0) {
+    const bool is_link = errno == ELOOP || errno == ENOTDIR;
+    trouble_ = name + (is_link ? ": is a link or no folder"
+                               : std::string(": cannot be opened: ") + std::strerror(errno));
+    return;
+  }
+  struct stat facts {};
+  if (::fstat(opened, &facts) != 0 || facts.st_uid != ::geteuid()) {
+    trouble_ = name + ": belongs to another user";
+  } else if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    trouble_ = name + ": other users may write to it (chmod 700 mends that)";
+  } else {
+    folder_ = opened;
+    return;
+  }
+  ::close(opened);
+}
+
+BinaryCache::~BinaryCache() {
+  if (folder_ >= 0) {
+    ::close(folder_);
+  }
+}
+
+std::optional<Binary> BinaryCache::find(const std::string& key) const noexcept {
+  if (folder_ < 0 || !is_key(key)) {
+    return std::nullopt;
+  }
+  try {
+    const std::optional<std::string> text = read_own_file(folder_, key + ".bin");
+    return text ? unpack(key, *text) : std::nullopt;
+  } catch (const std::exception&) {  // no memory for it
+    return std::nullopt;
+  }
+}
+
+bool BinaryCache::store(const std::string& key, const Binary& binary) const noexcept {
+  static std::atomic<unsigned> counter{0};
+  if (folder_ < 0 || !is_key(key)) {
+    return false;
+  }
+  try {
+    const std::string text = pack(key, binary);
+    if (text.size() > kMaxEntryBytes) {
+      return false;
+    }
+    const std::string temporary =
+        ".new-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1));
+    ::unlinkat(folder_, temporary.c_str(), 0);  // left by a killed process of the same number
+    bool published = false;
+    {
+      const File file(::openat(folder_, temporary.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      published = file.is_open() && write_all(file.get(), text);
+    }
+    published =
+        published && ::renameat(folder_, temporary.c_str(), folder_, (key + ".bin").c_str()) == 0;
+    if (!published) {
+      ::unlinkat(folder_, temporary.c_str(), 0);
+    }
+    return published;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::filesystem::path default_cache_folder() {
+  if (const std::string folder = environment("KILN_CACHE"); !folder.empty()) {
+    return folder;
+  }
+  if (const std::string folder = environment("XDG_CACHE_HOME"); !folder.empty()) {
+    return std::filesystem::path(folder) / "kiln";
+  }
+  const std::string home = environment("HOME");
+  return home.empty() ? std::filesystem::path() : std::filesystem::path(home) / ".cache" / "kiln";
+}
+
+}  // namespace kiln

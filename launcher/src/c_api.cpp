@@ -1,0 +1,179 @@
+// kiln.h over the C++ classes.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <kiln/kiln.h>
+#include <kiln/launcher.hpp>
+
+struct kiln_launcher {
+  kiln::Launcher launcher;
+};
+struct kiln_kernel {
+  kiln::Launcher::Kernel kernel;
+};
+
+namespace {
+
+using kiln::Launcher;
+using kiln::LaunchError;
+using kiln::LaunchErrorCode;
+
+// A fixed place: keeping the text of an error must not fail for want of memory.
+thread_local std::array<char, 8192> last_error{};
+
+kiln_status fail(LaunchErrorCode code, const char* text) {
+  std::strncpy(last_error.data(), text, last_error.size() - 1);
+  return static_cast<kiln_status>(code);
+}
+
+kiln_status fail(const LaunchError& error) { return fail(error.code, error.message.c_str()); }
+
+kiln_status bad_option(const char* text) { return fail(LaunchErrorCode::bad_option, text); }
+
+template <typename Work>
+kiln_status guarded(Work&& work) noexcept {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    return fail(LaunchErrorCode::internal, error.what());
+  }
+}
+
+std::string text_or(const char* text, const char* instead) {
+  return text == nullptr ? instead : text;
+}
+
+template <std::size_t Size>
+void copy_cut(char (&to)[Size], const std::string& from) {
+  const std::size_t length = std::min(from.size(), Size - 1);
+  std::memcpy(to, from.data(), length);
+  to[length] = '\0';
+}
+
+Launcher::Options to_options(const kiln_options& given) {
+  Launcher::Options options;
+  options.backend = text_or(given.backend, "auto");
+  options.ordinal = given.ordinal;
+  if (given.use_native != 0) {
+    options.native = Launcher::Native{given.context, given.device, given.queue};
+  }
+  if (given.database != nullptr) {
+    options.databases.emplace_back(given.database);
+  }
+  if (given.kernel_path != nullptr) {
+    options.kernel_paths.emplace_back(given.kernel_path);
+  }
+  options.cache_folder = text_or(given.cache_folder, "");
+  return options;
+}
+
+kiln::LaunchArgument to_argument(const kiln_argument& given) {
+  kiln::LaunchArgument argument;
+  argument.name = given.name == nullptr ? "" : given.name;
+  argument.kind = static_cast<kiln::LaunchArgument::Kind>(given.kind);
+  argument.memory = given.memory;
+  argument.bytes = given.bytes;
+  argument.offset = given.offset;
+  argument.dtype = given.dtype == nullptr ? "" : given.dtype;
+  argument.integer = given.integer;
+  argument.floating = given.floating;
+  return argument;
+}
+
+}  // namespace
+
+extern "C" {
+
+int kiln_abi_version(void) { return KILN_ABI_VERSION; }
+
+const char* kiln_last_error(void) { return last_error.data(); }
+
+kiln_status kiln_open(const kiln_options* options, kiln_launcher** launcher) {
+  if (options == nullptr || launcher == nullptr) {
+    return bad_option("kiln_open: options and launcher may not be NULL");
+  }
+  if (options->size != sizeof(kiln_options)) {
+    return bad_option("kiln_open: options.size is not sizeof(kiln_options); use KILN_OPTIONS_INIT");
+  }
+  return guarded([&] {
+    *launcher = nullptr;
+    kiln::Expected<Launcher> opened = Launcher::open(to_options(*options));
+    if (!opened) {
+      return fail(opened.error());
+    }
+    *launcher = new kiln_launcher{*opened};
+    return static_cast<kiln_status>(KILN_OK);
+  });
+}
+
+void kiln_close(kiln_launcher* launcher) { delete launcher; }
+
+size_t kiln_warning_count(const kiln_launcher* launcher) {
+  return launcher == nullptr ? 0 : launcher->launcher.warnings().size();
+}
+
+const char* kiln_warning(const kiln_launcher* launcher, size_t index) {
+  return index < kiln_warning_count(launcher) ? launcher->launcher.warnings()[index].message.c_str()
+                                              : "";
+}
+
+kiln_status kiln_select(const kiln_launcher* launcher, const char* kernel, const char* problem,
+                        kiln_match* match) {
+  if (launcher == nullptr || kernel == nullptr || problem == nullptr || match == nullptr) {
+    return bad_option("kiln_select: no argument may be NULL");
+  }
+  if (match->size != sizeof(kiln_match)) {
+    return bad_option("kiln_select: match.size is not sizeof(kiln_match)");
+  }
+  const kiln::Expected<Launcher::Match> found = launcher->launcher.select(kernel, problem);
+  if (!found) {
+    return fail(found.error());
+  }
+  match->grade = static_cast<int32_t>(found->grade);
+  match->stale = found->stale ? 1 : 0;
+  match->distance = found->distance;
+  copy_cut(match->config, found->config);
+  copy_cut(match->reason, found->reason);
+  return KILN_OK;
+}
+
+kiln_status kiln_prepare(const kiln_launcher* launcher, const char* kernel, const char* problem,
+                         kiln_kernel** prepared) {
+  if (launcher == nullptr || kernel == nullptr || problem == nullptr || prepared == nullptr) {
+    return bad_option("kiln_prepare: no argument may be NULL");
+  }
+  return guarded([&] {
+    *prepared = nullptr;
+    kiln::Expected<Launcher::Kernel> made = launcher->launcher.prepare(kernel, problem);
+    if (!made) {
+      return fail(made.error());
+    }
+    *prepared = new kiln_kernel{*made};
+    return static_cast<kiln_status>(KILN_OK);
+  });
+}
+
+void kiln_kernel_release(kiln_kernel* kernel) { delete kernel; }
+
+kiln_status kiln_launch(const kiln_kernel* kernel, void* queue, const kiln_argument* arguments,
+                        size_t count) {
+  constexpr size_t kMaxArguments = 64;  // more than any spec has; kept on the stack
+  if (kernel == nullptr || (arguments == nullptr && count > 0)) {
+    return bad_option("kiln_launch: kernel and arguments may not be NULL");
+  }
+  if (count > kMaxArguments) {
+    return bad_option("kiln_launch: more than 64 arguments");
+  }
+  std::array<kiln::LaunchArgument, kMaxArguments> converted;
+  std::transform(arguments, arguments + count, converted.begin(), to_argument);
+  const kiln::Expected<void> launched = kernel->kernel.launch(queue, converted.data(), count);
+  return launched ? static_cast<kiln_status>(KILN_OK) : fail(launched.error());
+}
+
+}  // extern "C"

@@ -1,0 +1,300 @@
+// The public classes: handles over State, with every exception turned into an Expected at this
+// border.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <exception>
+
+#include <kiln/launcher.hpp>
+
+#include "core/errors.hpp"
+#include "launcher/src/launcher_state.hpp"
+
+namespace kiln {
+namespace {
+
+// Bounds what an application with ever new problems keeps: the least recently used kernel is let
+// go.
+constexpr std::size_t kMaxPrepared = 1024;
+constexpr std::size_t kMaxMatches = 65536;
+
+LaunchErrorCode code_of(const Error& error) {
+  switch (error.code()) {
+    case ExitCode::bad_input:
+      return LaunchErrorCode::unknown_kernel;
+    case ExitCode::no_device:
+      return LaunchErrorCode::no_device;
+    case ExitCode::usage:
+      return LaunchErrorCode::bad_option;
+    default:
+      return LaunchErrorCode::internal;
+  }
+}
+
+// Runs `work`, which gives an Expected; nothing gets past it.
+template <typename Work>
+auto guarded(Work&& work) noexcept -> decltype(work()) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    return LaunchError{code_of(error), error.what()};
+  } catch (const std::exception& error) {
+    return LaunchError{LaunchErrorCode::internal, error.what()};
+  }
+}
+
+Launcher::Match to_public(const kiln::Match& match) {
+  return {match.config.text(), static_cast<Launcher::Grade>(match.grade), match.distance,
+          match.reason, match.stale};
+}
+
+Launcher::Kernel::Requirement requirement(const BufferPlan& plan) {
+  return {plan.name, std::string(name_of(plan.dtype)), static_cast<std::size_t>(plan.bytes()),
+          false, plan.zeroed};
+}
+
+void list_requirements(const KernelSpec& spec, const LaunchPlan& plan,
+                       std::vector<Launcher::Kernel::Requirement>& arguments,
+                       std::vector<Launcher::Kernel::Requirement>& workspaces) {
+  for (const Argument& argument : spec.arguments) {
+    if (const BufferPlan* buffer = plan.find_buffer(argument.name)) {
+      arguments.push_back(requirement(*buffer));
+    }
+    const ScalarPlan* scalar = plan.find_scalar(argument.name);
+    if (scalar != nullptr && scalar->from_caller) {
+      arguments.push_back(
+          {scalar->name, std::string(name_of(scalar->dtype)), size_of(scalar->dtype), true, false});
+    }
+  }
+  for (const BufferPlan& buffer : plan.buffers) {
+    if (buffer.workspace) {
+      workspaces.push_back(requirement(buffer));
+    }
+  }
+}
+
+std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+// --- State ---------------------------------------------------------------------------------------
+
+Launcher::State::State(const Options& given)
+    : options(given),
+      runtime(std::make_shared<Runtime>(given)),
+      library_(as_paths(given.kernel_paths)),
+      rows_(read_databases(given.databases)) {
+  warnings = rows_.warnings;
+  if (!runtime->cache_trouble().empty()) {
+    warnings.push_back({Warning::Kind::cache_unusable,
+                        runtime->cache_trouble() + "; kernels are compiled in every process"});
+  }
+}
+
+Expected<const Launcher::State::KernelEntry*> Launcher::State::find_kernel(
+    std::string_view kernel) {
+  const auto known = kernels_.find(kernel);
+  if (known != kernels_.end()) {
+    return &known->second;
+  }
+  auto spec = std::make_shared<const KernelSpec>(library_.load(std::string(kernel)));
+  Renderer renderer(*spec);
+  return &kernels_.emplace(kernel, KernelEntry{std::move(spec), std::move(renderer)}).first->second;
+}
+
+Expected<Problem> Launcher::State::parse_problem(const KernelSpec& spec,
+                                                 std::string_view text) const {
+  try {
+    return Problem::parse(spec, text);
+  } catch (const InputError& error) {
+    return LaunchError{LaunchErrorCode::bad_problem, spec.name + ": " + error.what()};
+  }
+}
+
+Expected<kiln::Match> Launcher::State::find_match(const KernelSpec& spec, const Problem& problem,
+                                                  std::span<const BestRecord> rows) const {
+  Result<kiln::Match> match = lookup(spec, problem, runtime->info(), rows);
+  if (!match) {
+    return LaunchError{LaunchErrorCode::impossible, match.failure().message};
+  }
+  return *std::move(match);
+}
+
+Expected<Launcher::Match> Launcher::State::select(std::string_view kernel,
+                                                  std::string_view problem_text) {
+  const KeyView key(kernel, problem_text);
+  {
+    const std::shared_lock held(warm_mutex_);
+    if (const auto known = matches_.find(key); known != matches_.end()) {
+      return known->second;
+    }
+  }
+  const std::lock_guard cold(cold_mutex_);
+  const Expected<const KernelEntry*> entry = find_kernel(kernel);
+  if (!entry) {
+    return entry.error();
+  }
+  const KernelSpec& spec = *(*entry)->spec;
+  const Expected<Problem> problem = parse_problem(spec, problem_text);
+  if (!problem) {
+    return problem.error();
+  }
+  const Expected<kiln::Match> match = find_match(spec, *problem, rows_.of(spec.name));
+  if (!match) {
+    return match.error();
+  }
+  Match answer = to_public(*match);
+  const std::unique_lock held(warm_mutex_);
+  if (matches_.size() >= kMaxMatches) {
+    matches_.clear();
+  }
+  matches_.emplace(key, answer);
+  return answer;
+}
+
+Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
+                                                    std::string_view problem) {
+  const KeyView key(kernel, problem);
+  const auto find_warm = [&]() -> std::shared_ptr<Kernel::State> {
+    const std::shared_lock held(warm_mutex_);
+    const auto known = prepared_.find(key);
+    if (known == prepared_.end()) {
+      return nullptr;
+    }
+    known->second->last_used = ++clock_;
+    return known->second;
+  };
+  if (std::shared_ptr<Kernel::State> warm = find_warm()) {
+    return Kernel(std::move(warm));
+  }
+  const std::lock_guard cold(cold_mutex_);
+  if (std::shared_ptr<Kernel::State> warm = find_warm()) {  // made while we waited
+    return Kernel(std::move(warm));
+  }
+  Expected<std::shared_ptr<Kernel::State>> made = prepare_anew(kernel, problem);
+  if (!made) {
+    return made.error();
+  }
+  (*made)->last_used = ++clock_;
+  forget_one();
+  const std::unique_lock held(warm_mutex_);
+  prepared_.emplace(key, *made);
+  return Kernel(std::move(*made));
+}
+
+// Kernels that the application still holds live on.
+void Launcher::State::forget_one() {
+  std::shared_ptr<Kernel::State> last;  // released after the lock
+  const std::unique_lock held(warm_mutex_);
+  if (prepared_.size() < kMaxPrepared) {
+    return;
+  }
+  const auto oldest = std::min_element(
+      prepared_.begin(), prepared_.end(),
+      [](const auto& a, const auto& b) { return a.second->last_used < b.second->last_used; });
+  last = std::move(oldest->second);
+  prepared_.erase(oldest);
+}
+
+Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew(
+    std::string_view kernel, std::string_view problem_text) {
+  const Expected<const KernelEntry*> entry = find_kernel(kernel);
+  if (!entry) {
+    return entry.error();
+  }
+  const KernelSpec& spec = *(*entry)->spec;
+  const Expected<Problem> problem = parse_problem(spec, problem_text);
+  if (!problem) {
+    return problem.error();
+  }
+  Expected<kiln::Match> match = find_match(spec, *problem, rows_.of(spec.name));
+  if (!match) {
+    return match.error();
+  }
+  Expected<std::unique_ptr<PreparedKernel>> made = make_kernel(**entry, *problem, *match);
+  if (!made && match->grade != kiln::Grade::fallback) {
+    // A tuned config that this compiler or driver refuses must not stop the application.
+    const std::string refused = match->config.text();
+    Expected<kiln::Match> fallback = find_match(spec, *problem, {});
+    if (!fallback) {
+      return made.error();
+    }
+    match = std::move(fallback);
+    match->reason = "the tuned config " + refused + " failed (" + made.error().message +
+                    "): the spec's default config";
+    made = make_kernel(**entry, *problem, *match);
+  }
+  if (!made) {
+    return made.error();
+  }
+  auto state = std::make_shared<Kernel::State>();
+  state->match = to_public(*match);
+  state->problem = problem->text();
+  list_requirements(spec, (*made)->plan(), state->arguments, state->workspaces);
+  state->kernel = std::move(*made);
+  return state;
+}
+
+Expected<std::unique_ptr<PreparedKernel>> Launcher::State::make_kernel(const KernelEntry& entry,
+                                                                       const Problem& problem,
+                                                                       const kiln::Match& match) {
+  const DeviceInfo& device = runtime->info();
+  Result<LaunchPlan> plan = make_launch_plan(*entry.spec, match.config, problem, device);
+  if (!plan) {
+    return LaunchError{LaunchErrorCode::impossible,
+                       entry.spec->name + ": " + plan.failure().message};
+  }
+  Source source;
+  try {
+    source = entry.renderer.render(match.config, problem, device);
+  } catch (const InputError& error) {
+    return LaunchError{LaunchErrorCode::compile_failed, error.what()};
+  }
+  return PreparedKernel::make(runtime,
+                              {entry.spec, std::move(*plan), std::move(source), options.workspace});
+}
+
+// --- Handles -------------------------------------------------------------------------------------
+
+Expected<Launcher> Launcher::open(const Options& options) noexcept {
+  return guarded(
+      [&]() -> Expected<Launcher> { return Launcher(std::make_shared<State>(options)); });
+}
+
+const std::vector<Launcher::Warning>& Launcher::warnings() const noexcept {
+  return state_->warnings;
+}
+
+const std::string& Launcher::device() const noexcept { return state_->runtime->device_text(); }
+
+Expected<Launcher::Match> Launcher::select(std::string_view kernel,
+                                           std::string_view problem) const noexcept {
+  return guarded([&] { return state_->select(kernel, problem); });
+}
+
+Expected<Launcher::Kernel> Launcher::prepare(std::string_view kernel,
+                                             std::string_view problem) const noexcept {
+  return guarded([&] { return state_->prepare(kernel, problem); });
+}
+
+Expected<void> Launcher::Kernel::launch(void* queue, const LaunchArgument* arguments,
+                                        std::size_t count) const noexcept {
+  return guarded([&] { return state_->kernel->launch(queue, {arguments, count}); });
+}
+
+const Launcher::Match& Launcher::Kernel::match() const noexcept { return state_->match; }
+
+const std::string& Launcher::Kernel::problem() const noexcept { return state_->problem; }
+
+bool Launcher::Kernel::from_cache() const noexcept { return state_->kernel->from_cache(); }
+
+const std::vector<Launcher::Kernel::Requirement>& Launcher::Kernel::arguments() const noexcept {
+  return state_->arguments;
+}
+
+const std::vector<Launcher::Kernel::Requirement>& Launcher::Kernel::workspaces() const noexcept {
+  return state_->workspaces;
+}
+
+}  // namespace kiln

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/src/runtime.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+// libamdhip64 brings an LLVM that cannot share a process with PoCL's: load it only where the kernel
+// driver of AMD GPUs is.
+bool may_have_devices(std::string_view backend) {
+  std::error_code error;
+  return backend != "hip" || std::filesystem::exists("/dev/kfd", error);
+}
+
+std::unique_ptr<Backend> first_backend_with_a_device() {
+  std::string reasons;
+  for (const std::string_view name : backend_names()) {
+    if (!may_have_devices(name)) {
+      reasons += fmt::format("\n  {}: there is no /dev/kfd", name);
+      continue;
+    }
+    try {
+      std::unique_ptr<Backend> backend = make_backend(name);
+      if (!backend->devices().empty()) {
+        return backend;
+      }
+    } catch (const DeviceError& error) {
+      reasons += fmt::format("\n  {}: {}", name, error.what());
+    }
+  }
+  throw DeviceError("no backend has a device:" + reasons);
+}
+
+std::unique_ptr<Device> open(Backend& backend, const Launcher::Options& options) {
+  if (!options.native) {
+    return backend.open_device(options.ordinal);
+  }
+  const Launcher::Native& native = *options.native;
+  return backend.attach(
+      {.context = native.context, .device = native.device, .queue = native.queue});
+}
+
+}  // namespace
+
+Runtime::Runtime(const Launcher::Options& options) {
+  if (options.backend == "auto" && options.native) {
+    throw UsageError("the backend must be named where the application gives its own queue");
+  }
+  backend_ =
+      options.backend == "auto" ? first_backend_with_a_device() : make_backend(options.backend);
+  device_ = open(*backend_, options);
+  device_text_ = fmt::format("{} {} ({})", selector_of(info()), info().name, info().architecture);
+  if (options.use_cache) {
+    cache_ = std::make_unique<BinaryCache>(options.cache_folder.empty()
+                                               ? default_cache_folder()
+                                               : std::filesystem::path(options.cache_folder));
+    cache_trouble_ = cache_->trouble();
+  }
+}
+
+Device& Runtime::on_queue(void* queue) {
+  device_->use_queue(queue);
+  return *device_;
+}
+
+Result<Binary> Runtime::compile(const Source& source) {
+  if (!compiler_) {
+    try {
+      compiler_ = backend_->open_compiler(info());
+    } catch (const DeviceError& error) {
+      return Failure{Outcome::compile_error, error.what()};
+    }
+  }
+  return compiler_->compile(source);
+}
+
+Result<std::unique_ptr<Module>> Runtime::load_on_device(const Binary& binary) {
+  const std::unique_lock held = lock();
+  return device_->load(binary);
+}
+
+Result<Runtime::Loaded> Runtime::load(const Source& source, Instance instance) {
+  // OpenCL binaries are made for one driver, so the driver is part of what compiled them.
+  const std::string key = binary_key(source, info().backend, info().architecture,
+                                     info().compiler + "; " + info().driver);
+  const std::lock_guard held(load_mutex_);
+  auto& [module, from_cache] = modules_[{key, instance}];
+  if (module) {
+    return Loaded{module.get(), from_cache};
+  }
+  if (const std::optional<Binary> cached = cache_ ? cache_->find(key) : std::nullopt) {
+    Result<std::unique_ptr<Module>> loaded = load_on_device(*cached);
+    if (loaded) {
+      module = std::move(*loaded);
+      from_cache = true;
+      return Loaded{module.get(), from_cache};
+    }
+    // A binary that this driver does not take: compile as if there were none.
+  }
+  const Result<Binary> binary = compile(source);
+  if (!binary) {
+    return binary.failure();
+  }
+  Result<std::unique_ptr<Module>> loaded = load_on_device(*binary);
+  if (!loaded) {
+    return loaded.failure();
+  }
+  if (cache_) {
+    cache_->store(key, *binary);
+  }
+  module = std::move(*loaded);
+  return Loaded{module.get(), from_cache};
+}
+
+}  // namespace kiln

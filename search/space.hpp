@@ -1,0 +1,91 @@
+// Space: all configs that satisfy the constraints for one problem on one device.
+//
+// Configs have indices 0..size()-1: variants in the order of the spec, and within a variant the
+// order of its tunables' values, first tunable slowest. A config is stored as one byte per tunable.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config.hpp"
+#include "search/random.hpp"
+#include "search/space_report.hpp"
+#include "search/variant_space.hpp"
+
+namespace kiln {
+
+/// Which configs count as neighbours of another one of the same variant.
+enum class Neighbourhood {
+  hamming,   ///< one tunable has any other value
+  adjacent,  ///< one tunable has the next legal value, up or down, in the spec's order
+};
+
+struct SpaceOptions {
+  std::vector<std::string> variants;     ///< only these; empty: all that are possible
+  std::size_t max_configs = 50'000'000;  ///< refuse to list more (one byte per tunable each)
+};
+
+/// Immutable; safe to read from many threads. Keeps no reference to what it was built from.
+class Space {
+ public:
+  /// Lists every legal config. Throws InputError when there is none (naming the constraint that
+  /// cuts most), when there are more than options.max_configs, or for an unknown variant in the
+  /// options.
+  [[nodiscard]] static Space build(const KernelSpec& spec, const Problem& problem,
+                                   const DeviceInfo& device, const SpaceOptions& options = {});
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  /// The config with this index; std::out_of_range past the end.
+  [[nodiscard]] Config at(std::size_t index) const;
+
+  /// Inverse of at(); nullopt when the config is not in the space.
+  [[nodiscard]] std::optional<std::size_t> index_of(const Config& config) const;
+
+  /// The default config of the first variant whose default is in the space (index 0 when none is).
+  [[nodiscard]] std::size_t default_index() const { return default_indices_.front(); }
+
+  /// The same for every variant that is in the space, in the order of the spec. Never empty.
+  [[nodiscard]] const std::vector<std::size_t>& default_indices() const { return default_indices_; }
+
+  /// Legal configs one step away, in a fixed order. When a step makes conditional tunables appear,
+  /// they take their default (or, where that is illegal, their first legal value).
+  [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t index, Neighbourhood kind) const;
+
+  /// A config drawn uniformly from all.
+  [[nodiscard]] std::size_t sample(Random& random) const { return random.below(size_); }
+
+  /// Indices [first, last) of the variant that holds `index`.
+  struct Range {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  [[nodiscard]] Range variant_range(std::size_t index) const;
+
+  /// Sizes per variant and what each constraint cut.
+  [[nodiscard]] const SpaceReport& report() const { return report_; }
+
+ private:
+  struct Part {
+    VariantSpace configs;
+    std::size_t first = 0;  // index of its first config
+  };
+  [[nodiscard]] const Part& part_of(std::size_t index) const;
+
+  std::vector<Part> parts_;  // variants with at least one config, in the order of the spec
+  std::size_t size_ = 0;
+  std::vector<std::size_t> default_indices_;
+  SpaceReport report_;
+};
+
+/// The report of a space without listing its configs in memory and without failing when it is
+/// empty.
+[[nodiscard]] SpaceReport explain_space(const KernelSpec& spec, const Problem& problem,
+                                        const DeviceInfo& device);
+
+}  // namespace kiln

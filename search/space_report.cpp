@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/space_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kiln {
+namespace {
+
+std::string why_empty(const VariantReport& variant) {
+  if (!variant.impossible.empty()) return variant.impossible;
+  const auto most =
+      std::max_element(variant.rules.begin(), variant.rules.end(),
+                       [](const RuleReport& a, const RuleReport& b) { return a.cut < b.cut; });
+  if (most == variant.rules.end() || most->cut == 0) return "it has no combination of values";
+  const std::string fault =
+      most->first_fault.empty() ? "" : fmt::format("; first fault: {}", most->first_fault);
+  return fmt::format("'{}' ({}) refuses {} of {} combinations{}", most->rule, most->because,
+                     most->cut, variant.combinations, fault);
+}
+
+}  // namespace
+
+std::size_t SpaceReport::configs() const {
+  std::size_t sum = 0;
+  for (const VariantReport& variant : variants) sum += variant.configs;
+  return sum;
+}
+
+std::string explain_empty(const SpaceReport& report) {
+  std::string text;
+  for (const VariantReport& variant : report.variants) {
+    text += fmt::format("\n  {}: {}", variant.variant, why_empty(variant));
+  }
+  return text;
+}
+
+}  // namespace kiln

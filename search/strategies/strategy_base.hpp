@@ -1,0 +1,57 @@
+// StrategyBase: what every strategy needs and none should repeat: the default config first, nothing
+// twice, and the seeded source of random numbers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "search/random.hpp"
+#include "search/strategy.hpp"
+
+namespace kiln {
+
+class StrategyBase : public Strategy {
+ public:
+  StrategyBase(const Space& space, std::uint64_t seed)
+      : space_(space), random_(seed), taken_(space.size(), false) {}
+
+  [[nodiscard]] std::optional<std::size_t> ask() final;
+  void tell(std::size_t index, const Trial& trial) final;
+
+ protected:
+  /// The next config; must not be taken. nullopt: nothing now.
+  [[nodiscard]] virtual std::optional<std::size_t> propose() = 0;
+  /// A trial came in. `asked`: it was proposed here, and not told before.
+  virtual void learn(std::size_t index, const Trial& trial, bool asked);
+
+  /// Was the config asked or told already?
+  [[nodiscard]] bool is_taken(std::size_t index) const { return taken_[index]; }
+  [[nodiscard]] const Space& space() const { return space_; }
+  [[nodiscard]] Random& random() { return random_; }
+
+ private:
+  const Space& space_;
+  Random random_;
+  std::vector<bool> taken_;
+  std::unordered_set<std::size_t> pending_;  // asked, not yet told
+};
+
+/// Draws 0..count-1 in random order, without replacement. Memory grows with what was drawn, not
+/// with count.
+class RandomOrder {
+ public:
+  explicit RandomOrder(std::size_t count) : left_(count) {}
+  [[nodiscard]] std::optional<std::size_t> next(Random& random);
+
+ private:
+  std::size_t left_;
+  std::unordered_map<std::size_t, std::size_t>
+      moved_;  // a shuffled list, where it differs from 0, 1, 2...
+};
+
+}  // namespace kiln

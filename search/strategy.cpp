@@ -1,0 +1,52 @@
+// The register of strategies. A new one is a file in search/strategies/ and a line here.
+// SPDX-License-Identifier: Apache-2.0
+#include "search/strategy.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/suggest.hpp"
+#include "search/strategies/factories.hpp"
+
+namespace kiln {
+namespace {
+
+struct Entry {
+  StrategyInfo info;
+  std::unique_ptr<Strategy> (*make)(const Space&, std::uint64_t);
+};
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> kEntries = {
+      {{"local", "iterated local search: walks from the defaults and near the best config"},
+       make_local},
+      {{"random", "uniform, without replacement"}, make_random},
+      {{"exhaustive", "every config"}, make_exhaustive},
+  };
+  return kEntries;
+}
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_strategy(const std::string& name, const Space& space,
+                                        std::uint64_t seed) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries()) {
+    if (entry.info.name == name) return entry.make(space, seed);
+    names.push_back(entry.info.name);
+  }
+  throw UsageError(fmt::format("there is no strategy '{}'{} (there are: {})", name,
+                               did_you_mean(name, names), comma_list(names)));
+}
+
+const std::vector<StrategyInfo>& strategies() {
+  static const std::vector<StrategyInfo> kInfos = [] {
+    std::vector<StrategyInfo> infos;
+    for (const Entry& entry : entries()) infos.push_back(entry.info);
+    return infos;
+  }();
+  return kInfos;
+}
+
+}  // namespace kiln

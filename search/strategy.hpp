@@ -1,0 +1,52 @@
+// Strategy: proposes configs and is told their trials; it never compiles, times or stores.
+//
+// One file per strategy in search/strategies/, found by name through make_strategy. docs/search.md
+// says how to add one.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/trial.hpp"
+#include "search/space.hpp"
+
+namespace kiln {
+
+/// Configs are named by their index in the space. Not for several threads.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  Strategy() = default;
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
+
+  /// The next config to try. The first is the default config; none comes twice, and none that was
+  /// told already. May be called many times before a tell, to keep the compilers fed. nullopt:
+  /// nothing to propose now; with every asked config told, the space is exhausted.
+  [[nodiscard]] virtual std::optional<std::size_t> ask() = 0;
+
+  /// What became of a config, in any order. A config that was never asked may be told too (an
+  /// interrupted session goes on, a warm start).
+  virtual void tell(std::size_t index, const Trial& trial) = 0;
+};
+
+/// Throws UsageError for a name that is no strategy, listing those there are. `space` must outlive
+/// the strategy. The same seed and the same sequence of asks and tells give the same proposals.
+[[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name, const Space& space,
+                                                      std::uint64_t seed);
+
+/// A strategy as help texts show it.
+struct StrategyInfo {
+  std::string name;
+  std::string summary;
+};
+
+/// All strategies, the default one first.
+[[nodiscard]] const std::vector<StrategyInfo>& strategies();
+
+}  // namespace kiln

@@ -1,0 +1,243 @@
+// The words of docs/dialect.md in CUDA C++, for NVRTC (sm_75 and later). Includes nothing: a machine with
+// only the driver and NVRTC has no cuda_fp16.h.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A line `//: WORD ...` opens a section that defines those words. The renderer puts in front of a kernel
+// only the sections whose words it uses, and the sections that those use; this head is never emitted.
+
+//: WARP_SIZE
+#ifndef WARP_SIZE
+#define WARP_SIZE 32
+#endif
+
+//: KERNEL KERNEL_MIN_BLOCKS
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+//: DEVICE_FUNCTION
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+//: GLOBAL SHARED SHARED_PTR CONSTANT_PTR RESTRICT
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+//: DYNAMIC_SHARED_PARAM DYNAMIC_SHARED
+extern __shared__ __align__(128) unsigned char kiln_dynamic_shared[];
+#define DYNAMIC_SHARED_PARAM(T, name)
+#define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
+
+//: CONSTANT_ARRAY CONSTANT_PARAM
+#define CONSTANT_ARRAY(T, name, count) __constant__ __align__(16) T name[count];
+#define CONSTANT_PARAM(T, name)
+
+//: STATIC_ASSERT
+#define STATIC_ASSERT(condition, why) static_assert(condition, why)
+
+//: UNROLL UNROLL_N NO_UNROLL
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+//: THREAD_X THREAD_Y THREAD_Z BLOCK_X BLOCK_Y BLOCK_Z
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+//: GRID_X GRID_Y GRID_Z BLOCK_SIZE_X BLOCK_SIZE_Y BLOCK_SIZE_Z
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+//: BARRIER
+#define BARRIER() __syncthreads()
+
+//: WARP_BARRIER
+#define WARP_BARRIER() __syncwarp()
+
+//: GLOBAL_FENCE
+#define GLOBAL_FENCE() __threadfence()
+
+//: u8 u16 i32 u32 i64 u64 f32 f64
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+//: f16_t bf16_t
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
+//: u32x2 u32x4 U32X2 U32X4
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+//: SHUFFLE SHUFFLE_DOWN SHUFFLE_XOR
+#define SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, lane)
+#define SHUFFLE_DOWN(value, delta) __shfl_down_sync(0xffffffffu, value, delta)
+#define SHUFFLE_XOR(value, mask) __shfl_xor_sync(0xffffffffu, value, mask)
+
+//: BALLOT
+#define BALLOT(predicate) ((u64)__ballot_sync(0xffffffffu, predicate))
+
+//: BITS_TO_F32 F32_TO_BITS
+#define BITS_TO_F32(bits) __uint_as_float(bits)
+#define F32_TO_BITS(value) __float_as_uint(value)
+
+//: F64_FROM_BITS BITS_TO_F64 F64_TO_BITS
+#define F64_FROM_BITS(low, high) __hiloint2double((int)(high), (int)(low))
+#define BITS_TO_F64(bits) __longlong_as_double((i64)(bits))
+#define F64_TO_BITS(value) ((u64)__double_as_longlong(value))
+
+//: F32_INFINITY F64_INFINITY
+#define F32_INFINITY __int_as_float(0x7f800000)
+#define F64_INFINITY __longlong_as_double(0x7ff0000000000000LL)
+
+//: F16_TO_F32
+DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) {
+  f32 value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+#define F16_TO_F32(bits) kiln_f16_to_f32(bits)
+
+//: F32_TO_F16
+DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
+  f16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#define F32_TO_F16(value) kiln_f32_to_f16(value)
+
+//: BF16_TO_F32
+#define BF16_TO_F32(bits) BITS_TO_F32((u32)(bits) << 16)
+
+//: F32_TO_BF16
+DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
+#if __CUDA_ARCH__ >= 800
+  bf16_t result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
+  return result;
+#else
+  u32 bits = F32_TO_BITS(value);
+  if (value != value) return (bf16_t)0x7fff;
+  return (bf16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // ties to even
+#endif
+}
+#define F32_TO_BF16(value) kiln_f32_to_bf16(value)
+
+//: LOAD_16 LOAD_8 LOAD_4
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+//: STORE_16 STORE_8 STORE_4
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+//: LOAD_16_STREAM LOAD_8_STREAM LOAD_4_STREAM
+#define LOAD_16_STREAM(pointer) __ldcs((const u32x4*)(pointer))
+#define LOAD_8_STREAM(pointer) __ldcs((const u32x2*)(pointer))
+#define LOAD_4_STREAM(pointer) __ldcs((const u32*)(pointer))
+
+//: STORE_16_STREAM STORE_8_STREAM STORE_4_STREAM
+#define STORE_16_STREAM(pointer, value) __stcs((u32x4*)(pointer), value)
+#define STORE_8_STREAM(pointer, value) __stcs((u32x2*)(pointer), value)
+#define STORE_4_STREAM(pointer, value) __stcs((u32*)(pointer), value)
+
+//: SHARED_LOAD_16 SHARED_LOAD_8 SHARED_LOAD_4
+#define SHARED_LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define SHARED_LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define SHARED_LOAD_4(pointer) (*(const u32*)(pointer))
+
+//: SHARED_STORE_16 SHARED_STORE_8 SHARED_STORE_4
+#define SHARED_STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define SHARED_STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define SHARED_STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+//: ATOMIC_ADD_U32 ATOMIC_ADD_I32 ATOMIC_ADD_U64 ATOMIC_ADD_I64 ATOMIC_ADD_F32 ATOMIC_ADD_F64
+#define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
+#define ATOMIC_ADD_I64(pointer, value) ((i64)atomicAdd((u64*)(pointer), (u64)(value)))
+#define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
+
+//: ATOMIC_MIN_I32 ATOMIC_MAX_I32 ATOMIC_MIN_U32 ATOMIC_MAX_U32
+#define ATOMIC_MIN_I32(pointer, value) atomicMin((i32*)(pointer), (i32)(value))
+#define ATOMIC_MAX_I32(pointer, value) atomicMax((i32*)(pointer), (i32)(value))
+#define ATOMIC_MIN_U32(pointer, value) atomicMin((u32*)(pointer), (u32)(value))
+#define ATOMIC_MAX_U32(pointer, value) atomicMax((u32*)(pointer), (u32)(value))
+
+//: ATOMIC_MIN_I64 ATOMIC_MAX_I64 ATOMIC_MIN_U64 ATOMIC_MAX_U64
+#define ATOMIC_MIN_I64(pointer, value) atomicMin((i64*)(pointer), (i64)(value))
+#define ATOMIC_MAX_I64(pointer, value) atomicMax((i64*)(pointer), (i64)(value))
+#define ATOMIC_MIN_U64(pointer, value) atomicMin((u64*)(pointer), (u64)(value))
+#define ATOMIC_MAX_U64(pointer, value) atomicMax((u64*)(pointer), (u64)(value))
+
+//: ATOMIC_EXCHANGE_U32 ATOMIC_CAS_U32
+#define ATOMIC_EXCHANGE_U32(pointer, value) atomicExch((u32*)(pointer), (u32)(value))
+#define ATOMIC_CAS_U32(pointer, expected, value) atomicCAS((u32*)(pointer), (u32)(expected), (u32)(value))
+
+//: ATOMIC_MIN_F32 ATOMIC_MAX_F32
+// Floats order like signed integers where the sign bit is clear, and like unsigned ones reversed where it is set.
+DEVICE_FUNCTION f32 kiln_atomic_min_f32(f32* pointer, f32 value) {
+  if (__float_as_int(value) >= 0) return __int_as_float(atomicMin((i32*)pointer, __float_as_int(value)));
+  return __uint_as_float(atomicMax((u32*)pointer, __float_as_uint(value)));
+}
+DEVICE_FUNCTION f32 kiln_atomic_max_f32(f32* pointer, f32 value) {
+  if (__float_as_int(value) >= 0) return __int_as_float(atomicMax((i32*)pointer, __float_as_int(value)));
+  return __uint_as_float(atomicMin((u32*)pointer, __float_as_uint(value)));
+}
+#define ATOMIC_MIN_F32(pointer, value) kiln_atomic_min_f32((f32*)(pointer), value)
+#define ATOMIC_MAX_F32(pointer, value) kiln_atomic_max_f32((f32*)(pointer), value)
+
+//: ATOMIC_MIN_F64 ATOMIC_MAX_F64
+DEVICE_FUNCTION f64 kiln_atomic_min_f64(f64* pointer, f64 value) {
+  i64 bits = __double_as_longlong(value);
+  if (bits >= 0) return __longlong_as_double(atomicMin((i64*)pointer, bits));
+  return __longlong_as_double((i64)atomicMax((u64*)pointer, (u64)bits));
+}
+DEVICE_FUNCTION f64 kiln_atomic_max_f64(f64* pointer, f64 value) {
+  i64 bits = __double_as_longlong(value);
+  if (bits >= 0) return __longlong_as_double(atomicMax((i64*)pointer, bits));
+  return __longlong_as_double((i64)atomicMin((u64*)pointer, (u64)bits));
+}
+#define ATOMIC_MIN_F64(pointer, value) kiln_atomic_min_f64((f64*)(pointer), value)
+#define ATOMIC_MAX_F64(pointer, value) kiln_atomic_max_f64((f64*)(pointer), value)
+
+//: SHARED_ATOMIC_ADD_U32 SHARED_ATOMIC_ADD_I32 SHARED_ATOMIC_ADD_F32 SHARED_COUNT_U32
+#define SHARED_ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define SHARED_ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define SHARED_ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define SHARED_COUNT_U32(pointer, value) ((void)atomicAdd((u32*)(pointer), (u32)(value)))
+
+//: FMA
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+//: MIN MAX
+#define MIN(a, b) min(a, b)
+#define MAX(a, b) max(a, b)

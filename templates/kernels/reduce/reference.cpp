@@ -1,0 +1,105 @@
+// The CPU loop of reduce: out[0] = op over i of map(in[i]), summed in f64 with a correction term.
+//
+// i32 wraps at 32 bits like the kernels. NaN is not defined for min and max.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/expression.hpp"
+#include "templates/kernels/references.hpp"
+
+namespace kiln {
+namespace {
+
+/// Neumaier's summation: the error of the f64 sum is carried along, so n does not matter.
+/// (A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen, 1974.)
+class ExactSum {
+ public:
+  void add(double term) {
+    const double next = sum_ + term;
+    lost_ += std::fabs(sum_) >= std::fabs(term) ? (sum_ - next) + term : (term - next) + sum_;
+    sum_ = next;
+  }
+  [[nodiscard]] double value() const { return sum_ + lost_; }
+
+ private:
+  double sum_ = 0;
+  double lost_ = 0;
+};
+
+/// The problem's formula over x, i and n; without one (map is "x") the term is x itself.
+class Term {
+ public:
+  explicit Term(const Problem& problem) : n_(static_cast<double>(problem.integer("n"))) {
+    const std::string text = problem.text_of("map");
+    if (text == "x") return;
+    const std::vector<std::string> variables = {"x", "i", "n"};
+    formula_ = Expression::parse_formula(text, variables);
+  }
+
+  [[nodiscard]] double at(double x, std::size_t index) {
+    if (!formula_) return x;
+    scope_.set("x", x);
+    scope_.set("i", static_cast<double>(index));
+    scope_.set("n", n_);
+    return formula_->evaluate_number(scope_);
+  }
+
+ private:
+  double n_;
+  std::optional<Expression> formula_;
+  Scope scope_;
+};
+
+void reduce_i32(ReferenceCall& call, const std::string& op, std::size_t n) {
+  const auto* in = call.arrays.at("in").elements<std::int32_t>();
+  const auto* other = op == "dot" ? call.arrays.at("other").elements<std::int32_t>() : nullptr;
+  std::uint32_t sum = 0;
+  std::int32_t least = std::numeric_limits<std::int32_t>::max();
+  std::int32_t most = std::numeric_limits<std::int32_t>::min();
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto x = static_cast<std::uint32_t>(in[i]);
+    sum += other ? x * static_cast<std::uint32_t>(other[i]) : x;
+    least = std::min(least, in[i]);
+    most = std::max(most, in[i]);
+  }
+  const std::int32_t result = op == "min"   ? least
+                              : op == "max" ? most
+                                            : static_cast<std::int32_t>(sum);
+  call.arrays.at("out").elements<std::int64_t>()[0] = result;
+}
+
+}  // namespace
+
+void reduce_reference(ReferenceCall& call) {
+  const auto n = static_cast<std::size_t>(call.problem.integer("n"));
+  const std::string op = call.problem.text_of("op");
+  if (call.problem.text_of("dtype") == "i32") return reduce_i32(call, op, n);
+
+  const bool from_array = call.problem.text_of("source") == "array";
+  const HostArray* in = from_array ? &call.arrays.at("in") : nullptr;
+  const HostArray* other = op == "dot" ? &call.arrays.at("other") : nullptr;
+
+  Term term(call.problem);
+  ExactSum sum;
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (std::size_t i = 0; i < n; ++i) {
+    double x = in ? in->get(i) : static_cast<double>(i);
+    if (other) x *= other->get(i);
+    const double value = term.at(x, i);
+    sum.add(value);
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  call.arrays.at("out").elements<double>()[0] = op == "min"   ? least
+                                                : op == "max" ? most
+                                                              : sum.value();
+}
+
+}  // namespace kiln

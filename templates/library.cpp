@@ -1,0 +1,144 @@
+// See library.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/library.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+#include "core/errors.hpp"
+#include "core/suggest.hpp"
+#include "templates/embedded.hpp"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMaxFileBytes =
+    1 << 20;  // a spec or template larger than this is no such file
+constexpr std::string_view kBuiltIn = "built-in:";
+
+std::string read_file(const fs::path& path) {
+  std::error_code error;
+  std::uintmax_t size = fs::file_size(path, error);
+  if (error) throw InputError({path.string(), 0, 0}, "cannot be read: " + error.message());
+  if (size > kMaxFileBytes)
+    throw InputError({path.string(), 0, 0}, "is larger than 1 MiB: no spec or template");
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw InputError({path.string(), 0, 0}, "cannot be read");
+  return text;
+}
+
+/// A file of a kernel must lie in the kernel's folder, links followed.
+void require_inside(const fs::path& folder, const fs::path& file) {
+  std::error_code error;
+  fs::path real = fs::canonical(file, error);
+  if (error || real.parent_path() != fs::canonical(folder)) {
+    throw InputError({file.string(), 0, 0}, "leads out of the kernel's folder");
+  }
+}
+
+KernelSpec load_folder(const fs::path& folder) {
+  fs::path spec_file = folder / "spec.toml";
+  require_inside(folder, spec_file);
+  KernelSpec spec = parse_spec(read_file(spec_file), spec_file.string());
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".inja") continue;
+    require_inside(folder, entry.path());
+    spec.files[entry.path().filename().string()] = read_file(entry.path());
+  }
+  return spec;
+}
+
+/// `folder` is the embedded one: "kernels/reduce", "toolbox" or "ceilings".
+KernelSpec load_embedded(const std::string& folder) {
+  std::string name = folder.substr(folder.rfind('/') + 1);
+  KernelSpec spec = parse_spec(std::string(embedded_file(folder + "/spec.toml").value()),
+                               std::string(kBuiltIn) + name + "/spec.toml");
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (!file.path.starts_with(folder + "/") || !file.path.ends_with(".inja")) continue;
+    spec.files[std::string(file.path.substr(folder.size() + 1))] = std::string(file.text);
+  }
+  return spec;
+}
+
+std::vector<std::string> embedded_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files()) {
+    constexpr std::string_view kPrefix = "kernels/";
+    constexpr std::string_view kSuffix = "/spec.toml";
+    if (!file.path.starts_with(kPrefix) || !file.path.ends_with(kSuffix)) continue;
+    names.emplace_back(
+        file.path.substr(kPrefix.size(), file.path.size() - kPrefix.size() - kSuffix.size()));
+  }
+  return names;
+}
+
+bool is_kernel_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / "spec.toml", error);
+}
+
+}  // namespace
+
+KernelLibrary::KernelLibrary(std::vector<fs::path> kernel_paths)
+    : searched_(std::move(kernel_paths)) {
+  for (const fs::path& path : searched_) {
+    std::error_code error;
+    if (!fs::is_directory(path, error))
+      throw InputError({path.string(), 0, 0}, "no such folder (kernel path)");
+    if (is_kernel_folder(path)) {
+      folders_.push_back(path);
+      continue;
+    }
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(path)) {
+      if (is_kernel_folder(entry.path())) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    folders_.insert(folders_.end(), found.begin(), found.end());
+  }
+}
+
+std::vector<std::string> KernelLibrary::names() const {
+  std::vector<std::string> all = embedded_names();
+  for (const fs::path& folder : folders_)
+    all.push_back(fs::absolute(folder / "").parent_path().filename().string());
+  std::set<std::string> unique(all.begin(), all.end());
+  return {unique.begin(), unique.end()};
+}
+
+KernelSpec KernelLibrary::load(const std::string& name_or_path) const {
+  if (name_or_path.empty() || name_or_path.find('\0') != std::string::npos) {
+    throw InputError("a kernel is asked for by its name or the path of its folder");
+  }
+  for (const fs::path& folder : folders_) {
+    if (fs::absolute(folder / "").parent_path().filename() == name_or_path)
+      return load_folder(folder);
+  }
+  std::vector<std::string> built_in = embedded_names();
+  if (std::count(built_in.begin(), built_in.end(), name_or_path) > 0)
+    return load_embedded("kernels/" + name_or_path);
+
+  fs::path path = name_or_path;
+  if (path.filename() == "spec.toml")
+    path = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (is_kernel_folder(path)) return load_folder(path);
+  if (name_or_path.find('/') != std::string::npos) {
+    throw InputError({name_or_path, 0, 0},
+                     "no spec.toml here: a kernel is a folder with spec.toml and its templates");
+  }
+  std::string searched = "built into kiln";
+  for (const fs::path& folder : searched_) searched += ", " + folder.string();
+  throw InputError("unknown kernel '" + name_or_path + "'" + did_you_mean(name_or_path, names()) +
+                   " (there are " + comma_list(names()) + "; searched: " + searched + ")");
+}
+
+KernelSpec KernelLibrary::load_toolbox() { return load_embedded("toolbox"); }
+KernelSpec KernelLibrary::load_ceilings() { return load_embedded("ceilings"); }
+
+}  // namespace kiln

@@ -1,0 +1,204 @@
+// See renderer.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/renderer.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <utility>
+
+#include "templates/prelude.hpp"
+#include "templates/source_head.hpp"
+#include "templates/template_evaluator.hpp"
+
+namespace kiln {
+
+struct Renderer::State {
+  KernelSpec spec;
+  TemplateSet templates;
+  std::map<std::string, TemplateNames> names;  // by variant
+
+  [[nodiscard]] const Variant& variant_of(const Config& config) const;
+  [[nodiscard]] TemplateInput input_for(const Variant& variant, const Config& config,
+                                        const Problem& problem, const DeviceInfo& device) const;
+};
+
+namespace {
+
+std::string file_path(const KernelSpec& spec, const std::string& file) {
+  std::size_t slash = spec.path.rfind('/');
+  return slash == std::string::npos ? file : spec.path.substr(0, slash + 1) + file;
+}
+
+TemplateSet parse_all(const KernelSpec& spec) {
+  TemplateSet templates;
+  for (const auto& [name, text] : spec.files)
+    templates.emplace(name, parse_template(file_path(spec, name), text));
+  return templates;
+}
+
+bool is_identifier(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+/// What a config or a problem brings must not become code of its own: only words pass. Derived
+/// values may hold any text: it is the spec's own, like the template.
+void require_word(const KernelSpec& spec, const Variant& variant, const std::string& name,
+                  const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text == nullptr || is_identifier(*text)) return;
+  auto is_this = [&](const Tunable& tunable) { return tunable.name == name; };
+  bool given = spec.find_field(name) != nullptr ||
+               std::any_of(variant.tunables.begin(), variant.tunables.end(), is_this);
+  if (!given) return;
+  throw InputError("'" + name + "' is the text \"" + *text +
+                   "\"; templates take only letters, digits and '_'");
+}
+
+std::string joined(const std::vector<RenderedLine>& lines) {
+  std::string text;
+  for (const RenderedLine& line : lines) text += line.text + "\n";
+  return text;
+}
+
+bool has_identifier(const std::string& text, const std::string& name) {
+  auto part_of_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    std::size_t end = at + name.size();
+    if ((at == 0 || !part_of_name(text[at - 1])) &&
+        (end >= text.size() || !part_of_name(text[end])))
+      return true;
+  }
+  return false;
+}
+
+/// The kernels that the variant's steps launch for this problem; each must be in the text.
+std::vector<std::string> entries_of(const KernelSpec& spec, const Variant& variant,
+                                    const std::string& text, const Scope& scope) {
+  std::vector<std::string> entries;
+  for (const Step& step : variant.steps) {
+    if (step.kind != StepKind::launch || std::count(entries.begin(), entries.end(), step.entry) > 0)
+      continue;
+    bool present = has_identifier(text, step.entry);
+    if (!present && (!step.when || step.when->evaluate_bool(scope))) {
+      throw InputError(
+          {file_path(spec, variant.template_file), 0, 0},
+          "a step launches '" + step.entry + "', but the rendered text has no such kernel");
+    }
+    if (present) entries.push_back(step.entry);
+  }
+  return entries;
+}
+
+std::vector<std::string> options_of(const Variant& variant, const std::string& backend) {
+  std::vector<std::string> options;
+  auto found = variant.compiler_options.find(backend);
+  if (found == variant.compiler_options.end()) return options;
+  std::istringstream words(found->second);
+  for (std::string word; words >> word;) options.push_back(word);
+  return options;
+}
+
+void append(Source& source, const std::string& text) {
+  source.text += text;
+  source.origins.resize(source.origins.size() +
+                        static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+}
+
+}  // namespace
+
+Renderer::Renderer(const KernelSpec& spec) {
+  auto state = std::make_shared<State>();
+  state->spec = spec;
+  state->templates = parse_all(spec);
+  for (const Variant& variant : spec.variants) {
+    for (const LintFinding& finding : lint_variant(spec, variant, state->templates)) {
+      if (finding.severity == LintFinding::Severity::error)
+        throw InputError(finding.where, finding.message);
+    }
+    state->names.emplace(variant.name, template_names(spec, variant));
+  }
+  state_ = std::move(state);
+}
+
+const Variant& Renderer::State::variant_of(const Config& config) const {
+  const Variant* variant = spec.find_variant(config.variant);
+  if (variant == nullptr)
+    throw InputError("kernel '" + spec.name + "' has no variant '" + config.variant + "'");
+  return *variant;
+}
+
+TemplateInput Renderer::State::input_for(const Variant& variant, const Config& config,
+                                         const Problem& problem, const DeviceInfo& device) const {
+  const TemplateNames& known = names.at(variant.name);
+  Scope scope = make_scope(spec, variant, config, problem, device);
+  TemplateInput input;
+  for (const auto& [name, value] : scope.values()) {
+    if (known.visible.count(name) == 0) continue;
+    require_word(spec, variant, name, value);
+    input.values[name] = value;
+  }
+  input.values["warp_size"] = device.warp_size;
+  for (const std::string& name : known.formulas) {
+    const ProblemField* field = spec.find_field(name);
+    input.formulas.emplace(name,
+                           Expression::parse_formula(problem.text_of(name), field->variables));
+  }
+  return input;
+}
+
+Source Renderer::render(const Config& config, const Problem& problem,
+                        const DeviceInfo& device) const {
+  const KernelSpec& spec = state_->spec;
+  const Variant& variant = state_->variant_of(config);
+  TemplateInput input = state_->input_for(variant, config, problem, device);
+  TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
+  std::string text = joined(kernel.lines);
+
+  Source source;
+  source.name =
+      spec.name + "." + variant.name + "." + std::string(source_extension(device.backend));
+  append(source, source_head(spec, variant, input, kernel.read));
+  append(source, "\n" + prelude_for(device.backend, text, device.warp_size) + "\n");
+  source.text += text;
+  for (const RenderedLine& line : kernel.lines) source.origins.push_back(line.origin);
+  source.entries =
+      entries_of(spec, variant, text, make_scope(spec, variant, config, problem, device));
+  source.options = options_of(variant, device.backend);
+  return source;
+}
+
+std::string Renderer::render_readable(const Config& config, const Problem& problem,
+                                      const DeviceInfo& device) const {
+  const Variant& variant = state_->variant_of(config);
+  TemplateInput input = state_->input_for(variant, config, problem, device);
+  TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
+  return source_head(state_->spec, variant, input, kernel.read) + "\n" + joined(kernel.lines);
+}
+
+std::vector<LintFinding> lint(const KernelSpec& spec) {
+  std::vector<LintFinding> findings;
+  TemplateSet templates;
+  for (const auto& [name, text] : spec.files) {
+    try {
+      templates.emplace(name, parse_template(file_path(spec, name), text));
+    } catch (const InputError& error) {
+      // what() begins with the place, which is all that is known of it here.
+      findings.push_back({LintFinding::Severity::error, {}, error.what()});
+    }
+  }
+  if (!findings.empty()) return findings;
+  for (const Variant& variant : spec.variants) {
+    for (LintFinding& finding : lint_variant(spec, variant, templates))
+      findings.push_back(std::move(finding));
+  }
+  std::stable_partition(findings.begin(), findings.end(), [](const LintFinding& finding) {
+    return finding.severity == LintFinding::Severity::error;
+  });
+  return findings;
+}
+
+}  // namespace kiln

@@ -1,0 +1,47 @@
+// Config to Source: renders a variant's template for one config, problem and device.
+//
+// Built once per spec (parses and checks all templates); rendering is const and may run in many
+// threads. The text holds only what the template named: two configs that differ in a tunable of the
+// launch alone give the same text, and so share one binary.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/artifact.hpp"
+#include "core/config.hpp"
+#include "core/device.hpp"
+#include "core/problem.hpp"
+#include "core/spec.hpp"
+#include "templates/template_lint.hpp"
+
+namespace kiln {
+
+class Renderer {
+ public:
+  /// Parses every template of `spec.files` and checks every variant. Throws InputError with the
+  /// place of the first fault: template file, line and column, and what was expected.
+  explicit Renderer(const KernelSpec& spec);
+
+  /// The whole translation unit: head comment, the dialect words that the kernel uses, kernel.
+  /// Throws InputError when the template faults for this config (division by zero, a literal that
+  /// does not fit, a kernel that a step launches but the text lacks).
+  [[nodiscard]] Source render(const Config& config, const Problem& problem,
+                              const DeviceInfo& device) const;
+
+  /// The same without the dialect words: for people.
+  [[nodiscard]] std::string render_readable(const Config& config, const Problem& problem,
+                                            const DeviceInfo& device) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+/// Everything there is to say about the templates of a spec, errors first; a template that does not
+/// parse is one finding.
+[[nodiscard]] std::vector<LintFinding> lint(const KernelSpec& spec);
+
+}  // namespace kiln

@@ -1,0 +1,254 @@
+// See template_lint.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/template_lint.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/device.hpp"
+#include "core/suggest.hpp"
+
+namespace kiln {
+namespace {
+
+const std::vector<std::string> kLoopNames = {"loop.index", "loop.index1", "loop.is_first",
+                                             "loop.is_last"};
+
+std::vector<std::string> to_vector(const std::set<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+void add_problem_names(const KernelSpec& spec, TemplateNames& names) {
+  for (const ProblemField& field : spec.problem) {
+    if (!field.specialize) {
+      names.hidden[field.name] =
+          "is a run-time field of the problem: mark it 'specialize = true' to use it in a template";
+    } else if (field.type == FieldType::formula) {
+      names.formulas.insert(field.name);
+      names.hidden[field.name] = "is a formula: write formula(\"" + field.name + "\", real)";
+    } else {
+      names.visible.insert(field.name);
+    }
+  }
+}
+
+/// Derived values stay hidden as soon as something they depend on is.
+void add_derived_names(const std::vector<Derived>& derived, TemplateNames& names) {
+  for (const Derived& value : derived) {
+    const auto& uses = value.value.names();
+    auto hidden = std::find_if(uses.begin(), uses.end(), [&](const std::string& used) {
+      return used != "device.warp_size" && names.visible.count(used) == 0;
+    });
+    if (hidden == uses.end()) {
+      names.visible.insert(value.name);
+    } else {
+      names.hidden[value.name] = "depends on '" + *hidden + "', which templates cannot see";
+    }
+  }
+}
+
+/// Walks one variant's templates in the order of rendering, with the names that are set so far.
+class Linter {
+ public:
+  Linter(const TemplateSet& templates, const TemplateNames& names)
+      : templates_(templates), names_(names) {}
+
+  void file(const std::string& name) {
+    const ParsedTemplate* outer = current_;
+    current_ = &templates_.at(name);
+    including_.push_back(name);
+    std::size_t locals = locals_.size();
+    nodes(current_->nodes);
+    locals_.resize(locals);
+    including_.pop_back();
+    current_ = outer;
+  }
+
+  std::vector<LintFinding> findings;
+  std::set<std::string> used;  // visible names that were read
+
+ private:
+  void error(std::size_t position, const std::string& message) {
+    findings.push_back({LintFinding::Severity::error, current_->where(position), message});
+  }
+
+  void nodes(const std::vector<TemplateNode>& all) {
+    for (const TemplateNode& node : all) this->node(node);
+  }
+
+  void node(const TemplateNode& node) {
+    using Kind = TemplateNode::Kind;
+    if (node.kind == Kind::text) return;
+    if (node.kind == Kind::include) return include(node);
+    expression(node.expression);
+    if (node.kind == Kind::assign) return define(node);
+    std::size_t locals = locals_.size();
+    if (node.kind == Kind::loop) {
+      define(node);
+      locals_.insert(locals_.end(), kLoopNames.begin(), kLoopNames.end());
+    }
+    nodes(node.body);
+    nodes(node.otherwise);
+    if (node.kind == Kind::loop) locals_.resize(locals);
+  }
+
+  void define(const TemplateNode& node) {
+    if (names_.visible.count(node.name) > 0) {
+      error(node.position, "'" + node.name + "' is a name of the spec; take another");
+    }
+    locals_.push_back(node.name);
+  }
+
+  void include(const TemplateNode& node) {
+    if (templates_.count(node.name) == 0) {
+      std::vector<std::string> files;
+      for (const auto& [name, parsed] : templates_) files.push_back(name);
+      bool path = node.name.find_first_of("/\\") != std::string::npos ||
+                  node.name.find("..") != std::string::npos;
+      error(
+          node.position,
+          path ? "include '" + node.name + "': only the templates of the spec's own folder, by name"
+               : "include '" + node.name + "': no such template in the spec's folder" +
+                     did_you_mean(node.name, files));
+    } else if (std::find(including_.begin(), including_.end(), node.name) != including_.end()) {
+      error(node.position,
+            "'" + node.name + "' includes itself: " + comma_list(including_) + ", " + node.name);
+    } else {
+      file(node.name);
+    }
+  }
+
+  void expression(const TemplateExpression& expression) {
+    if (expression.kind == TemplateExpression::Kind::name) return name(expression);
+    if (expression.kind == TemplateExpression::Kind::call) {
+      if (expression.name == "formula") formula(expression);
+      if (expression.name == "exists") return exists(expression);
+    }
+    for (const TemplateExpression& argument : expression.arguments) this->expression(argument);
+  }
+
+  void name(const TemplateExpression& expression) {
+    if (std::find(locals_.begin(), locals_.end(), expression.name) != locals_.end()) return;
+    used.insert(expression.name);
+    if (names_.visible.count(expression.name) > 0) return;
+    if (auto reason = hidden_reason(expression.name)) {
+      error(expression.position, "'" + expression.name + "' " + *reason);
+    } else {
+      std::vector<std::string> known = to_vector(names_.visible);
+      known.insert(known.end(), locals_.begin(), locals_.end());
+      error(expression.position,
+            "unknown name '" + expression.name + "'" + did_you_mean(expression.name, known));
+    }
+  }
+
+  [[nodiscard]] std::optional<std::string> hidden_reason(const std::string& name) const {
+    auto found = names_.hidden.find(name);
+    if (found != names_.hidden.end()) return found->second;
+    const auto& device = device_scope_names();
+    if (std::find(device.begin(), device.end(), name) != device.end()) {
+      return "is not for templates: they see warp_size only, so that one text serves every device";
+    }
+    return std::nullopt;
+  }
+
+  // The name, when it is written out as a text; otherwise the evaluator checks it.
+  static const std::string* literal_text(const TemplateExpression& call) {
+    const TemplateExpression& first = call.arguments.front();
+    if (first.kind != TemplateExpression::Kind::literal) return nullptr;
+    const Value* value = std::get_if<Value>(&first.value);
+    return value == nullptr ? nullptr : std::get_if<std::string>(value);
+  }
+
+  void formula(const TemplateExpression& call) {
+    const std::string* field = literal_text(call);
+    if (field == nullptr || names_.formulas.count(*field) > 0) return;
+    auto hidden = names_.hidden.find(*field);
+    error(
+        call.arguments.front().position,
+        "'" + *field + "' " +
+            (hidden != names_.hidden.end() ? hidden->second
+                                           : "is no formula of the problem" +
+                                                 did_you_mean(*field, to_vector(names_.formulas))));
+  }
+
+  void exists(const TemplateExpression& call) {
+    const std::string* asked = literal_text(call);
+    if (asked == nullptr)
+      return error(call.position, "exists takes a name in double quotes: exists(\"tile\")");
+    used.insert(*asked);
+  }
+
+  const TemplateSet& templates_;
+  const TemplateNames& names_;
+  const ParsedTemplate* current_ = nullptr;
+  std::vector<std::string> locals_;
+  std::vector<std::string> including_;
+};
+
+void note(const std::optional<Expression>& expression, std::set<std::string>& used) {
+  if (expression) used.insert(expression->names().begin(), expression->names().end());
+}
+
+void note(const std::vector<Expression>& expressions, std::set<std::string>& used) {
+  for (const Expression& expression : expressions)
+    used.insert(expression.names().begin(), expression.names().end());
+}
+
+/// Names that the variant's derived values, workspaces and steps read (constraints alone use
+/// nothing).
+std::set<std::string> names_in_expressions(const Variant& variant) {
+  std::set<std::string> used;
+  for (const Derived& derived : variant.derived) note(derived.value, used);
+  for (const Tunable& tunable : variant.tunables) note(tunable.when, used);
+  for (const Workspace& workspace : variant.workspaces) note(workspace.count, used);
+  for (const Step& step : variant.steps) {
+    note(step.when, used);
+    note(step.shared_bytes, used);
+    for (const auto* extents : {&step.grid, &step.block, &step.cluster}) note(*extents, used);
+  }
+  return used;
+}
+
+}  // namespace
+
+TemplateNames template_names(const KernelSpec& spec, const Variant& variant) {
+  TemplateNames names;
+  names.visible.insert("warp_size");
+  add_problem_names(spec, names);
+  add_derived_names(spec.derived, names);
+  for (const Tunable& tunable : variant.tunables) names.visible.insert(tunable.name);
+  add_derived_names(variant.derived, names);
+  for (const Variant& other : spec.variants) {
+    for (const Tunable& tunable : other.tunables) {
+      if (names.visible.count(tunable.name) + names.hidden.count(tunable.name) > 0) continue;
+      names.hidden[tunable.name] =
+          "is a tunable of variant '" + other.name + "', not of '" + variant.name + "'";
+    }
+  }
+  return names;
+}
+
+std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,
+                                      const TemplateSet& templates) {
+  if (templates.count(variant.template_file) == 0) {
+    std::vector<std::string> files;
+    for (const auto& [name, parsed] : templates) files.push_back(name);
+    return {{LintFinding::Severity::error, variant.where,
+             "variant '" + variant.name + "': no template '" + variant.template_file +
+                 "' in the spec's folder" + did_you_mean(variant.template_file, files)}};
+  }
+  TemplateNames names = template_names(spec, variant);
+  Linter linter(templates, names);
+  linter.file(variant.template_file);
+  std::set<std::string> used = names_in_expressions(variant);
+  used.insert(linter.used.begin(), linter.used.end());
+  for (const Tunable& tunable : variant.tunables) {
+    if (used.count(tunable.name) > 0) continue;
+    linter.findings.push_back(
+        {LintFinding::Severity::warning, tunable.where,
+         "tunable '" + tunable.name + "' of variant '" + variant.name + "' is used by nothing"});
+  }
+  return std::move(linter.findings);
+}
+
+}  // namespace kiln

@@ -1,0 +1,41 @@
+// What a template may name, and the check that it names nothing else, in branches never taken too.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/spec.hpp"
+#include "templates/template_tree.hpp"
+
+namespace kiln {
+
+/// The parsed templates of a spec by file name.
+using TemplateSet = std::map<std::string, ParsedTemplate>;
+
+/// One remark about a template.
+struct LintFinding {
+  enum class Severity { error, warning };
+  Severity severity = Severity::error;
+  SourceLocation where;
+  std::string message;
+  friend bool operator==(const LintFinding&, const LintFinding&) = default;
+};
+
+/// The names a variant's template may use, and why it may not use the others.
+struct TemplateNames {
+  std::set<std::string> visible;
+  std::set<std::string> formulas;             ///< first arguments of formula()
+  std::map<std::string, std::string> hidden;  ///< name -> reason, to be put behind "'name' "
+};
+[[nodiscard]] TemplateNames template_names(const KernelSpec& spec, const Variant& variant);
+
+/// Errors: unknown and hidden names, includes that are missing or go in circles, names of the spec
+/// that are set anew. Warnings: tunables that neither the template nor any expression of the
+/// variant uses.
+[[nodiscard]] std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,
+                                                    const TemplateSet& templates);
+
+}  // namespace kiln

@@ -1,0 +1,225 @@
+// What is particular to CUDA: NVRTC, which needs no GPU, and clusters, faults and contexts, which
+// do.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+
+#include "backends/cuda/cuda_api.hpp"
+#include "backends/cuda/cuda_devices.hpp"
+#include "backends/cuda/nvrtc_api.hpp"
+#include "backends/elf_image.hpp"
+#include "tests/backends/stories.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::string_view kStage = R"(
+KERNEL stage(GLOBAL float* out, int n) {
+  SHARED float tile[256];
+  tile[THREAD_X] = out[THREAD_X];
+  BARRIER();
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += tile[(THREAD_X + i) % 256];
+  out[THREAD_X] = sum;
+}
+)";
+
+TEST(CudaNames, FollowTheCapability) {
+  EXPECT_EQ(cuda_architecture(75), "sm_75");
+  EXPECT_EQ(cuda_architecture(90), "sm_90a");
+  EXPECT_EQ(cuda_architecture(120), "sm_120a");
+}
+
+TEST(NvrtcCandidates, AreTheOneThatTheEnvironmentNames) {
+  const char* before = std::getenv("KILN_NVRTC_PATH");
+  const std::string saved = before != nullptr ? before : "";
+  setenv("KILN_NVRTC_PATH", "/opt/cuda/libnvrtc.so.13", 1);
+  EXPECT_EQ(nvrtc_candidates(), (std::vector<std::string>{"/opt/cuda/libnvrtc.so.13"}));
+  unsetenv("KILN_NVRTC_PATH");
+  EXPECT_THAT(nvrtc_candidates(), testing::IsSupersetOf({"libnvrtc.so.13", "libnvrtc.so.12"}));
+  if (!saved.empty()) setenv("KILN_NVRTC_PATH", saved.c_str(), 1);
+}
+
+/// NVRTC alone: no driver, no device.
+class Nvrtc : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      static_cast<void>(nvrtc());
+    } catch (const DeviceError& error) {
+      KILN_SKIP_UNLESS_REQUIRED("nvrtc", error.what());
+    }
+  }
+
+  static std::unique_ptr<Compiler> compiler_for(const std::string& architecture) {
+    DeviceInfo target;
+    target.backend = "cuda";
+    target.architecture = architecture;
+    return make_backend("cuda")->open_compiler(target);
+  }
+};
+
+TEST_F(Nvrtc, CompilesForEveryArchitectureWithoutADevice) {
+  for (const std::string architecture : {"sm_75", "sm_80", "sm_90a", "sm_120"}) {
+    const Result<Binary> binary =
+        compiler_for(architecture)->compile(story_source("cuda", kStage, {"stage"}));
+    ASSERT_TRUE(binary) << architecture << ": " << binary.failure().message;
+    EXPECT_TRUE(is_whole_elf(binary->data)) << architecture;
+    EXPECT_GT(binary->registers, 0) << architecture;
+    EXPECT_EQ(binary->spill_bytes, 0) << architecture;
+    EXPECT_EQ(binary->shared_bytes, 1024) << architecture;
+  }
+}
+
+TEST_F(Nvrtc, RefusesAnArchitectureItDoesNotKnow) {
+  for (const std::string architecture : {"sm_12", "sm_9x", "gfx90a", "", "sm_90abc"}) {
+    try {
+      static_cast<void>(compiler_for(architecture));
+      ADD_FAILURE() << "opened a compiler for '" << architecture << "'";
+    } catch (const DeviceError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("does not know '" + architecture + "': it knows sm_"))
+          << architecture;
+    }
+  }
+}
+
+TEST_F(Nvrtc, PointsAtTheTemplateInErrors) {
+  const Result<Binary> binary = compiler_for("sm_80")->compile(story_source(
+      "cuda", "KERNEL broken(GLOBAL int* out) {\n  out[0] = undefined_name;\n}\n", {"broken"}));
+  ASSERT_FALSE(binary);
+  EXPECT_EQ(binary.failure().outcome, Outcome::compile_error);
+  EXPECT_THAT(binary.failure().message,
+              HasSubstr("identifier \"undefined_name\" is undefined [story.inja:2]"));
+}
+
+TEST_F(Nvrtc, NamesAnEntryThatIsNotThere) {
+  const Result<Binary> binary =
+      compiler_for("sm_80")->compile(story_source("cuda", kStage, {"stage", "merge"}));
+  ASSERT_FALSE(binary);
+  EXPECT_EQ(binary.failure().outcome, Outcome::compile_error);
+  EXPECT_EQ(binary.failure().message, "story has no kernel named 'merge' (it has: stage)");
+}
+
+TEST_F(Nvrtc, TakesTheOptionsOfTheVariant) {
+  Source source = story_source("cuda", kStage, {"stage"});
+  source.options = {"--maxrregcount=24"};
+  const auto compiler = compiler_for("sm_90a");
+  const Result<Binary> capped = compiler->compile(source);
+  ASSERT_TRUE(capped) << capped.failure().message;
+  EXPECT_LE(capped->registers, 24);
+
+  source.options = {"--no-such-option"};
+  const Result<Binary> refused = compiler->compile(source);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.failure().outcome, Outcome::compile_error);
+  EXPECT_THAT(refused.failure().message, HasSubstr("NVRTC_ERROR_INVALID_OPTION (5)"));
+  EXPECT_THAT(refused.failure().message, HasSubstr("--no-such-option"));
+
+  // And the compiler still works.
+  source.options.clear();
+  EXPECT_TRUE(compiler->compile(source));
+}
+
+TEST_F(Nvrtc, TooMuchSharedMemoryIsACompileError) {
+  const Result<Binary> binary = compiler_for("sm_80")->compile(
+      story_source("cuda",
+                   "KERNEL huge(GLOBAL int* out) {\n  SHARED int tile[100000];\n  tile[THREAD_X] = "
+                   "1; out[0] = tile[out[1]];\n}\n",
+                   {"huge"}));
+  ASSERT_FALSE(binary);
+  EXPECT_EQ(binary.failure().outcome, Outcome::compile_error);
+  EXPECT_THAT(binary.failure().message, HasSubstr("shared"));
+}
+
+class CudaStory : public BackendStory {};
+
+TEST_F(CudaStory, TheDeviceIsAnNvidiaGpu) {
+  const DeviceInfo& info = device_->info();
+  EXPECT_EQ(info.vendor, "nvidia");
+  EXPECT_THAT(info.architecture, StartsWith("sm_"));
+  EXPECT_THAT(info.compiler, StartsWith("nvrtc "));
+  EXPECT_GE(info.compute_capability, 75);
+  EXPECT_EQ(info.warp_size, 32);
+  EXPECT_TRUE(info.has_shuffle);
+}
+
+TEST_F(CudaStory, ClustersAreLaunchedWhereTheDeviceHasThem) {
+  if (device_->info().compute_capability < 90)
+    GTEST_SKIP() << "clusters need compute capability 9.0";
+  const std::unique_ptr<Module> module = load(R"(
+KERNEL size_of_cluster(GLOBAL int* out) {
+  int blocks;
+  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
+  out[BLOCK_X] = blocks;
+}
+)",
+                                              {"size_of_cluster"});
+  ASSERT_NE(module, nullptr);
+  for (const std::uint32_t blocks : {1U, 4U, 16U}) {
+    const Buffer out = upload(std::vector<int>(16, 0));
+    const std::array arguments = {argument(out)};
+    Launch launch;
+    launch.module = module.get();
+    launch.entry = "size_of_cluster";
+    launch.grid = {16, 1, 1};
+    launch.cluster = {blocks, 1, 1};
+    launch.arguments = arguments;
+    const Status status = device_->launch(launch);
+    ASSERT_TRUE(status) << status.failure().message;
+    EXPECT_EQ(download<int>(out, 16), std::vector<int>(16, static_cast<int>(blocks)));
+  }
+}
+
+TEST_F(CudaStory, TheClockIsKnownWhereNvmlIs) {
+  const Device::ClockState state = device_->clock_state();
+  if (state.clock_khz == 0) GTEST_SKIP() << "no NVML here";
+  EXPECT_GT(state.clock_khz, 100'000);
+  EXPECT_LT(state.clock_khz, 10'000'000);
+}
+
+TEST_F(CudaStory, AnApplicationsContextIsUsedAndLeftToIt) {
+  void* context = nullptr;
+  ASSERT_EQ(cuda().primary_context_retain(&context, 0), 0);
+  {
+    NativeQueue native;
+    native.context = context;
+    const std::unique_ptr<Device> attached = backend_->attach(native);
+    EXPECT_EQ(attached->info(), device_->info());
+    const Result<Buffer> buffer = attached->allocate(64);
+    ASSERT_TRUE(buffer) << buffer.failure().message;
+    EXPECT_TRUE(attached->fill(*buffer, 0, 64, 7));
+    EXPECT_TRUE(attached->synchronize());
+  }
+  void* current = context;
+  EXPECT_EQ(cuda().context_get_current(&current), 0);
+  EXPECT_EQ(current, nullptr) << "a context was left current";
+  EXPECT_EQ(cuda().primary_context_release(0), 0);
+  EXPECT_THROW(static_cast<void>(backend_->attach(NativeQueue{})), DeviceError);
+}
+
+// Last, because the context of the process is lost after it.
+TEST_F(CudaStory, WritingOutOfBoundsIsAStickyFault) {
+  const std::unique_ptr<Module> module =
+      load("KERNEL stray(GLOBAL int* out, LONG at) { out[at] = 1; }\n", {"stray"});
+  ASSERT_NE(module, nullptr);
+  const std::array arguments = {argument(upload(std::vector<int>{0})),
+                                scalar(std::int64_t{1} << 40)};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "stray";
+  launch.arguments = arguments;
+  ASSERT_TRUE(device_->launch(launch));
+  const Status status = device_->synchronize();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.failure().outcome, Outcome::device_fault);
+  EXPECT_TRUE(status.failure().sticky);
+  EXPECT_THAT(status.failure().message, HasSubstr("(700)"));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,174 @@
+// What is particular to OpenCL: the CPU device, names, attaching, work-groups.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+
+#include <gmock/gmock.h>
+
+#include "backends/opencl/opencl_devices.hpp"
+#include "tests/backends/stories.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(OpenClNames, AreSlugs) {
+  EXPECT_EQ(opencl_architecture("cpu", "pthread-AMD EPYC 7B13 (x2)"),
+            "opencl-cpu-pthread-amd-epyc-7b13-x2");
+  EXPECT_EQ(opencl_architecture("nvidia", "NVIDIA H200"), "opencl-nvidia-nvidia-h200");
+}
+
+class OpenClStory : public BackendStory {};
+
+TEST_F(OpenClStory, CpuDevicesAreCalledSo) {
+  const DeviceInfo& info = device_->info();
+  if (!info.is_cpu) GTEST_SKIP() << info.name << " is no CPU";
+  EXPECT_EQ(info.vendor, "cpu");
+  EXPECT_THAT(info.architecture, StartsWith("opencl-cpu-"));
+  EXPECT_EQ(info.warp_size, 1);
+  EXPECT_FALSE(info.has_shuffle);
+  EXPECT_EQ(info.compute_capability, 0);
+}
+
+TEST_F(OpenClStory, TheBareArchitectureIsTheFirstDevice) {
+  DeviceInfo any;
+  any.backend = "opencl";
+  any.architecture = "opencl";
+  const std::unique_ptr<Compiler> compiler = backend_->open_compiler(any);
+  EXPECT_TRUE(compiler->compile(
+      story_source("opencl", "KERNEL nothing(GLOBAL int* x) { x[0] = 1; }\n", {"nothing"})));
+}
+
+TEST_F(OpenClStory, AnotherArchitectureIsRefused) {
+  DeviceInfo other;
+  other.architecture = "opencl-amd-gfx90a";
+  try {
+    static_cast<void>(backend_->open_compiler(other));
+    FAIL() << "compiled for a device that is not there";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("none here is 'opencl-amd-gfx90a'"));
+  }
+}
+
+TEST_F(OpenClStory, StaticSharedMemoryIsReportedAndCountedBeforeALaunch) {
+  const Result<Binary> binary = compiler_->compile(story_source("opencl", R"(
+KERNEL stage(GLOBAL int* out DYNAMIC_SHARED_PARAM(int, more)) {
+  SHARED int tile[100];
+  tile[THREAD_X] = THREAD_X; more[THREAD_X] = 1;
+  BARRIER();
+  out[THREAD_X] = tile[THREAD_X] + more[THREAD_X];
+}
+)",
+                                                                {"stage"}));
+  ASSERT_TRUE(binary) << binary.failure().message;
+  EXPECT_GE(binary->shared_bytes, 400);
+  EXPECT_LE(binary->shared_bytes, 416) << "NVIDIA counts a placeholder for the dynamic part in";
+
+  Result<std::unique_ptr<Module>> module = device_->load(*binary);
+  ASSERT_TRUE(module);
+  const std::array arguments = {argument(upload(std::vector<int>(4, 0)))};
+  Launch launch;
+  launch.module = module->get();
+  launch.entry = "stage";
+  launch.block = {4, 1, 1};
+  launch.shared_bytes = static_cast<std::uint32_t>(device_->info().max_shared_bytes);
+  launch.arguments = arguments;
+  const Status status = device_->launch(launch);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.failure().outcome, Outcome::launch_error);
+  if (device_->info().is_cpu) {
+    EXPECT_THAT(status.failure().message, HasSubstr("kernel 'stage' needs"));
+  }
+}
+
+TEST_F(OpenClStory, AStepWithTooFewArgumentsIsRefused) {
+  const std::unique_ptr<Module> module =
+      load("KERNEL two(GLOBAL int* x, int a, int b) { x[0] = a + b; }\n", {"two"});
+  ASSERT_NE(module, nullptr);
+  const std::array arguments = {argument(upload(std::vector<int>{0}))};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "two";
+  launch.arguments = arguments;
+  const Status status = device_->launch(launch);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.failure().message, "kernel 'two' has 3 parameters, the step gives 1");
+}
+
+/// A context and queue that an application made itself.
+struct Application {
+  explicit Application(cl_device_id device, cl_command_queue_properties properties) {
+    context = own(opencl().create_context(nullptr, 1, &device, nullptr, nullptr, nullptr));
+    queue = own(opencl().create_command_queue(context.get(), device, properties, nullptr));
+  }
+  OwnedContext context;
+  OwnedQueue queue;
+};
+
+void add_on(Device& device, Module& module) {
+  const std::vector<float> ones(64, 1.0F);
+  const Result<Buffer> in = device.allocate(256);
+  const Result<Buffer> out = device.allocate(256);
+  ASSERT_TRUE(in);
+  ASSERT_TRUE(out);
+  ASSERT_TRUE(device.upload(*in, 0, std::as_bytes(std::span(ones))));
+  const std::array arguments = {argument(*in), argument(*out)};
+  Launch launch;
+  launch.module = &module;
+  launch.entry = "twice";
+  launch.block = {64, 1, 1};
+  launch.arguments = arguments;
+  const Result<EventId> before = device.record();
+  ASSERT_TRUE(device.launch(launch));
+  const Result<EventId> after = device.record();
+  ASSERT_TRUE(before);
+  ASSERT_TRUE(after);
+  const Result<double> ns = device.elapsed_ns(*before, *after);
+  ASSERT_TRUE(ns) << ns.failure().message;
+  EXPECT_GT(*ns, 0.0);
+  std::vector<float> result(64);
+  ASSERT_TRUE(device.download(*out, 0, std::as_writable_bytes(std::span(result))));
+  EXPECT_EQ(result, std::vector<float>(64, 2.0F));
+}
+
+TEST_F(OpenClStory, AnApplicationsQueueIsUsedAndLeftToIt) {
+  const Result<Binary> binary =
+      compiler_->compile(story_source("opencl",
+                                      "KERNEL twice(GLOBAL const float* in, GLOBAL float* out) { "
+                                      "out[THREAD_X] = 2 * in[THREAD_X]; }\n",
+                                      {"twice"}));
+  ASSERT_TRUE(binary) << binary.failure().message;
+  const cl_device_id id = list_opencl_devices().front().id;
+  // Without profiling time is the host's; an out-of-order queue is kept in order by barriers.
+  for (const cl_command_queue_properties properties :
+       {cl_command_queue_properties{0}, cl_command_queue_properties{CL_QUEUE_PROFILING_ENABLE},
+        cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+                                    CL_QUEUE_PROFILING_ENABLE}}) {
+    const Application application(id, properties);
+    {
+      NativeQueue native;
+      native.queue = application.queue.get();
+      const std::unique_ptr<Device> attached = backend_->attach(native);
+      EXPECT_EQ(attached->info(), device_->info());
+      const Result<std::unique_ptr<Module>> module = attached->load(*binary);
+      ASSERT_TRUE(module) << module.failure().message;
+      add_on(*attached, **module);
+    }
+    EXPECT_EQ(opencl().finish(application.queue.get()), CL_SUCCESS);
+  }
+}
+
+TEST_F(OpenClStory, AttachingNeedsAQueueOrAContextAndADevice) {
+  const cl_device_id id = list_opencl_devices().front().id;
+  const Application application(id, 0);
+  NativeQueue native;
+  EXPECT_THROW(static_cast<void>(backend_->attach(native)), DeviceError);
+  native.context = application.context.get();
+  native.device = id;
+  EXPECT_EQ(backend_->attach(native)->info().name, device_->info().name);
+}
+
+}  // namespace
+}  // namespace kiln

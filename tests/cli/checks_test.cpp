@@ -1,0 +1,39 @@
+// Values on the command line: what passes, and what the others are told.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/checks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kiln::cli {
+namespace {
+
+TEST(PositiveNumber, TakesEveryWayToWriteOne) {
+  for (const char* text : {"1", "0.25", "1e3"}) EXPECT_EQ(positive_number()(text), "") << text;
+  for (const char* text : {"0", "-1", "nan", "inf", "", "3x", "1e999"}) {
+    EXPECT_EQ(positive_number()(text), std::string("must be a number above 0, not '") + text + "'");
+  }
+}
+
+TEST(WholeNumber, NeverWrapsAround) {
+  EXPECT_EQ(whole_number(1)("1"), "");
+  EXPECT_EQ(whole_number(0)("0"), "");
+  for (const char* text : {"0", "-1", "1.5", "99999999999999999999", "3x", ""}) {
+    EXPECT_EQ(whole_number(1)(text),
+              std::string("must be a whole number of 1 or more, not '") + text + "'");
+  }
+}
+
+TEST(FileName, IsNeverEmpty) {
+  EXPECT_EQ(file_name()("kiln.db"), "");
+  EXPECT_EQ(file_name()(""), "must name a file, not ''");
+}
+
+TEST(StrategyName, ListsTheStrategiesAndGuessesTheOneMeant) {
+  EXPECT_EQ(strategy_name()("random"), "");
+  EXPECT_EQ(strategy_name()("rndom"),
+            "there is no strategy 'rndom'; did you mean 'random'? (there are: local, random, "
+            "exhaustive)");
+}
+
+}  // namespace
+}  // namespace kiln::cli

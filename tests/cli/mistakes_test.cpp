@@ -1,0 +1,224 @@
+// What a user can get wrong: each mistake has its exit code and one message with the place in it.
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "kiln_program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Mistake {
+  Words words;
+  int exit_code;
+  std::string message;  ///< how stderr goes on after "kiln: error: "
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+  for (const std::string& word : mistake.words) *out << word << ' ';
+}
+
+class Mistakes : public ProgramTest, public testing::WithParamInterface<Mistake> {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    write("not_a_database.db", "a text that somebody wrote\n");
+    SQLite::Database(folder_ / "other.db", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec("CREATE TABLE addresses (name TEXT)");
+    std::filesystem::create_directory(folder_ / "folder");
+    write("broken.toml", "name = \"plan\"\n[[kernels]\n");
+    write("key.toml", plan("problems = [\"n=10\"]\nsecond = 3\n"));
+    write("problem.toml", plan("problems = [\n  \"n=10\",\n  \"n=0\",\n]\n"));
+    write("strategy.toml", plan("problems = [\"n=10\"]\nstrategy = \"rndom\"\n"));
+    write("variant.toml", plan("problems = [\"n=10\"]\nvariants = [\"tre\"]\n"));
+    write("empty.toml", "name = \"plan\"\n");
+  }
+
+  static std::string plan(const std::string& rest) {
+    return "name = \"plan\"\n\n[[kernels]]\nkernel = \"reduce\"\n" + rest;
+  }
+};
+
+TEST_P(Mistakes, AreAnsweredWithCodeAndPlace) {
+  const Mistake& mistake = GetParam();
+  const Output output = kiln(mistake.words);
+  EXPECT_EQ(output.exit_code, mistake.exit_code);
+  EXPECT_EQ(output.out, "");
+  const std::string expected = "kiln: error: " + mistake.message;
+  EXPECT_EQ(output.err.substr(0, expected.size()), expected);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "new.db")) << "nothing was begun";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfUsage, Mistakes,
+    testing::Values(
+        Mistake{{},
+                2,
+                "kiln expects a command: devices, kernels, render, tune, sweep, best, show, "
+                "db (see kiln --help)\n"},
+        Mistake{{"tun"}, 2, "there is no command 'kiln tun'; did you mean 'tune'? (there are: "},
+        Mistake{{"db", "inf"},
+                2,
+                "there is no command 'kiln db inf'; did you mean 'info'? (there "
+                "are: info, check, publish)\n"},
+        Mistake{{"db"}, 2, "kiln db expects a command: info, check, publish"},
+        Mistake{{"tune"}, 2, "kernel is required (see kiln tune --help)\n"},
+        Mistake{{"tune", "reduce", "--frob"},
+                2,
+                "The following argument was not expected: --frob "
+                "(see kiln tune --help)\n"},
+        Mistake{{"tune", "reduce", "n=10"}, 2, "The following argument was not expected: n=10"},
+        Mistake{{"tune", "reduce", "--trials", "0"},
+                2,
+                "--trials: must be a whole number of 1 or "
+                "more, not '0' (see kiln tune --help)\n"},
+        Mistake{{"tune", "reduce", "--trials", "-3"}, 2, "--trials: must be a whole number"},
+        Mistake{{"tune", "reduce", "--seconds", "-1"}, 2, "--seconds: must be a number above 0"},
+        Mistake{{"tune", "reduce", "--seed", "-1"}, 2, "--seed: must be a whole number of 0 or"},
+        Mistake{{"tune", "reduce", "--compile-workers", "-1"}, 2, "--compile-workers: must be a "},
+        Mistake{{"tune", "reduce", "--strategy", "rndom"},
+                2,
+                "--strategy: there is no strategy "
+                "'rndom'; did you mean 'random'? (there are: local, random, exhaustive)"},
+        Mistake{{"show", "--top", "-1"}, 2, "--top: must be a whole number of 0 or more"},
+        Mistake{{"show", "--db", ""}, 2, "--db: must name a file, not ''"},
+        Mistake{{"db", "info", "a.db", "--db", "b.db"},
+                2,
+                "the database is named twice, as FILE "
+                "and by --db\n"},
+        Mistake{{"sweep", "key.toml", "--json", "--markdown"}, 2, "--markdown and --json exclude "},
+        Mistake{{"worker", "--kind", "odd"}, 2, "kiln worker is for Kiln itself"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfInput, Mistakes,
+    testing::Values(
+        Mistake{
+            {"tune", "reduze", "--problem", "n=10", "--db", "new.db"},
+            3,
+            "unknown kernel "
+            "'reduze'; did you mean 'reduce'? (there are convolution, histogram, matmul, reduce, "
+            "transpose; searched: built into kiln)\n"},
+        Mistake{{"tune", "./folder"},
+                3,
+                "./folder: no spec.toml here: a kernel is a folder with "
+                "spec.toml and its templates\n"},
+        Mistake{{"tune", "reduce", "--kernel-path", "nowhere"}, 3, "nowhere: no such folder"},
+        Mistake{{"tune", "reduce", "--problem", "n=ten", "--db", "new.db"},
+                3,
+                "problem field 'n' of "
+                "reduce must be an integer of at least 1, not 'ten'\n"},
+        Mistake{{"tune", "reduce", "--db", "new.db"},
+                3,
+                "problem field 'n' of reduce is missing: an "
+                "integer of at least 1\n"},
+        Mistake{{"best", "reduce", "--problem", "n=10,size=3"},
+                3,
+                "reduce has no problem field "
+                "'size' (it has: n, dtype, op, map, source)\n"},
+        Mistake{{"tune", "reduce", "--problem", "n=10", "--variant", "tre", "--db", "new.db"},
+                3,
+                "reduce has no variant 'tre'; did you mean 'tree'? (it has: "},
+        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "tre"},
+                3,
+                "reduce has no "
+                "variant 'tre'"},
+        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "tree:block=7"},
+                3,
+                "variant "
+                "'tree' has no tunable 'block' (it has: block_size, items_per_thread)\n"},
+        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "tree:block_size=7"},
+                3,
+                "tunable 'block_size' must be one of 32, 64, 128, 256, 512, 1024, not '7'\n"},
+        Mistake{{"render", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem", "n=10",
+                 "--config", "plain:block_size=128,items=8"},
+                3,
+                "plain:block_size=128,items=8 is not legal here: "}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfPlans, Mistakes,
+    testing::Values(
+        Mistake{{"sweep", "nowhere.toml"}, 3, "nowhere.toml: cannot be read; expected a plan file"},
+        Mistake{{"sweep", "folder"}, 3, "folder: cannot be read; expected a plan file"},
+        Mistake{{"sweep", "broken.toml"}, 3, "broken.toml:2:11: not valid TOML: "},
+        Mistake{{"sweep", "empty.toml"}, 3, "empty.toml: the plan has no problem"},
+        Mistake{{"sweep", "key.toml", "--db", "new.db"},
+                3,
+                "key.toml:6:1: unknown key 'second' in "
+                "[[kernels]]; did you mean 'seconds'?"},
+        Mistake{{"sweep", "problem.toml", "--db", "new.db"},
+                3,
+                "problem.toml:7:4: problem field 'n' "
+                "of reduce must be an integer of at least 1, not '0'\n"},
+        Mistake{{"sweep", "strategy.toml", "--db", "new.db"},
+                3,
+                "strategy.toml:5:14: there is no "
+                "strategy 'rndom'"},
+        Mistake{{"sweep", "variant.toml", "--db", "new.db"},
+                3,
+                "variant.toml:5:14: reduce has no "
+                "variant 'tre'"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfDevices, Mistakes,
+    testing::Values(
+        Mistake{{"tune", "reduce", "--problem", "n=10", "--device", "tpu:0", "--db", "new.db"},
+                4,
+                "there is no device 'tpu:0'; expected auto or one of:\n  "},
+        Mistake{{"render", "reduce", "--problem", "n=10", "--backend", "vulkan"},
+                4,
+                "there is no "
+                "backend 'vulkan' (there are: cuda, hip, opencl)\n"},
+        Mistake{{"render", "reduce", "--problem", "n=10", "--backend", "hip", "--arch", "gfx1"},
+                4,
+                "the limits of hip architecture 'gfx1' are not known (known: gfx900, "}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OfDatabases, Mistakes,
+    testing::Values(
+        Mistake{{"best", "reduce", "--problem", "n=10", "--db", "new.db"},
+                5,
+                "new.db: there is no "
+                "such database; `kiln tune` or `kiln sweep` creates one (--db names it)\n"},
+        Mistake{{"show", "--db", "new.db"}, 5, "new.db: there is no such database"},
+        Mistake{{"db", "check", "new.db"}, 5, "new.db: there is no such database"},
+        Mistake{{"show", "--db", "folder"},
+                5,
+                "folder: is a folder; --db or KILN_DB names a file in "
+                "it\n"},
+        Mistake{{"db", "info", ":memory:"}, 5, "':memory:' names no database file"},
+        Mistake{{"show", "--db", "not_a_database.db"},
+                5,
+                "not_a_database.db: is no database, or "
+                "damaged from its first bytes on"},
+        Mistake{{"show", "--db", "other.db"},
+                5,
+                "other.db: is an SQLite file of another program, not "
+                "a Kiln database\n"},
+        Mistake{
+            {"db", "publish", "copy.db", "--db", "other.db"}, 5, "other.db: is an SQLite file"}));
+
+class DatabaseMistakes : public TuningTest {};
+
+TEST_F(DatabaseMistakes, TuningLeavesTheDatabaseOfAnotherProgramAsItIs) {
+  write("text.db", "a text that somebody wrote\n");
+  const Output output = kiln(tune_scale({"--db", "text.db"}));
+  EXPECT_EQ(output.exit_code, 2) << "--db is named twice";
+
+  const Output by_variable =
+      kiln({"tune", "reduce", "--problem", "n=10", "--device", "opencl"}, {{"KILN_DB", "text.db"}});
+  EXPECT_EQ(by_variable.exit_code, 5);
+  EXPECT_TRUE(by_variable.err.starts_with("kiln: error: text.db: is no database"))
+      << by_variable.err;
+  EXPECT_EQ(read_text(folder_ / "text.db"), "a text that somebody wrote\n");
+}
+
+TEST_F(DatabaseMistakes, AVariableThatNamesAFolderIsToldSo) {
+  const Output output = kiln({"show"}, {{"KILN_DB", folder_.string()}});
+  EXPECT_EQ(output.exit_code, 5);
+  EXPECT_EQ(output.err, "kiln: error: " + folder_.string() +
+                            ": is a folder; --db or KILN_DB names a file in it\n");
+}
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,100 @@
+// Progress where stderr is no terminal: few lines, each of use to a reader of a log.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace kiln::cli {
+namespace {
+
+SessionStart start(std::int64_t stored_trials) {
+  SessionStart start;
+  start.id = 3;
+  start.device.name = "A100";
+  start.space_size = 29;
+  start.stored_trials = stored_trials;
+  start.strategy = "local";
+  return start;
+}
+
+SessionProgress progress(std::int64_t trials, double best_ns) {
+  SessionProgress progress;
+  progress.trials = trials;
+  progress.failures = 1;
+  progress.trials_per_second = 2.04;
+  progress.best_ns = best_ns;
+  progress.best_config = "tile:rows=32";
+  progress.default_ns = 20'000;
+  progress.seconds_left = 65;
+  return progress;
+}
+
+class ProgressLines : public testing::Test {
+ protected:
+  static std::string told(ProgressLine::Mode mode, void (*story)(ProgressLine&)) {
+    Budget budget;
+    budget.seconds = 60;
+    testing::internal::CaptureStderr();
+    {
+      ProgressLine line("scale n=100", budget, mode);
+      story(line);
+    }
+    return testing::internal::GetCapturedStderr();
+  }
+};
+
+TEST_F(ProgressLines, TellTheStartTheFirstBestAndWarnings) {
+  const std::string text = told(ProgressLine::Mode::lines, [](ProgressLine& line) {
+    line.on_start(start(0));
+    line.on_state("compiling tile:rows=32", progress(0, 0));
+    line.on_trial({}, progress(1, 10'000));
+    line.on_warning("the device throttled");
+  });
+  EXPECT_EQ(text,
+            "scale n=100: 29 configs on A100, strategy local, session 3\n"
+            "scale n=100: 1 trial (1 failed), 2.0/s, best 10.0 us (2.00x default), 1:05 left; "
+            "new best tile:rows=32\n"
+            "scale n=100: warning: the device throttled\n");
+}
+
+TEST_F(ProgressLines, SayThatASessionGoesOn) {
+  EXPECT_EQ(
+      told(ProgressLine::Mode::lines, [](ProgressLine& line) { line.on_start(start(7)); }),
+      "scale n=100: 29 configs on A100, strategy local, session 3 (goes on after 7 trials)\n");
+}
+
+TEST_F(ProgressLines, DoNotRepeatABestNorFollowEachOtherWithinASecond) {
+  const std::string text = told(ProgressLine::Mode::lines, [](ProgressLine& line) {
+    line.on_trial({}, progress(1, 10'000));
+    line.on_trial({}, progress(2, 10'000));
+    line.on_trial({}, progress(3, 9'000));
+  });
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+}
+
+TEST_F(ProgressLines, AreOnlyWarningsWhenQuiet) {
+  const std::string text = told(ProgressLine::Mode::quiet, [](ProgressLine& line) {
+    line.on_start(start(0));
+    line.on_trial({}, progress(1, 10'000));
+    line.on_finals({});
+    line.on_warning("the device throttled");
+  });
+  EXPECT_EQ(text, "scale n=100: warning: the device throttled\n");
+}
+
+TEST_F(ProgressLines, AreOneLineDrawnAgainOnATerminal) {
+  const std::string text = told(ProgressLine::Mode::terminal, [](ProgressLine& line) {
+    SessionProgress half = progress(1, 10'000);
+    half.elapsed_seconds = 30;
+    line.on_state("running tile", half);
+  });
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  EXPECT_NE(text.find("\r\x1b[Kscale n=100 [##########..........] 1 trial"), std::string::npos)
+      << text;
+  EXPECT_TRUE(text.ends_with("\r\x1b[K")) << "nothing stays on the line for what is printed next";
+}
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,111 @@
+// Commands that only read: devices, kernels, render.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "kiln_program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+
+class Reading : public ProgramTest {};
+
+TEST_F(Reading, VersionAndHelpGoToStdout) {
+  const Output version = kiln({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_TRUE(version.out.starts_with("kiln 0.")) << version.out;
+
+  const Output help = kiln({"tune", "--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(help.err, "");
+  EXPECT_NE(help.out.find("local (default): "), std::string::npos) << "strategies are listed";
+}
+
+TEST_F(Reading, DevicesListsEveryBackendWithItsDevicesOrTheReasonWhyNot) {
+  // No driver of this name: every machine has at least one backend that is not there.
+  const Output output = kiln({"devices", "--json"}, {{"KILN_CUDA_LIBRARY", "/no/libcuda.so"}});
+  const Json backends = Json::parse(output.out);
+  ASSERT_EQ(backends.size(), 3);
+  EXPECT_EQ(backends[0]["backend"], "cuda");
+  EXPECT_EQ(backends[0]["devices"], Json::array());
+  EXPECT_EQ(backends[0]["unavailable"],
+            "unavailable: CUDA driver library not found (no /no/libcuda.so)");
+  for (const Json& entry : backends) {
+    EXPECT_NE(entry["devices"].empty(), entry["unavailable"].get<std::string>().empty()) << entry;
+    for (const Json& device : entry["devices"]) {
+      EXPECT_TRUE(
+          device["selector"].get<std::string>().starts_with(entry["backend"].get<std::string>()));
+    }
+  }
+}
+
+TEST_F(Reading, DevicesFailsWhereThereIsNone) {
+  const Output output = kiln({"devices"}, {{"KILN_CUDA_LIBRARY", "/no/libcuda.so"},
+                                           {"KILN_HIP_LIBRARY", "/no/libamdhip64.so"},
+                                           {"KILN_OPENCL_LIBRARY", "/no/libOpenCL.so"}});
+  EXPECT_EQ(output.exit_code, 4);
+  EXPECT_NE(
+      output.out.find("opencl: unavailable: OpenCL library not found (no /no/libOpenCL.so)\n"),
+      std::string::npos)
+      << output.out;
+}
+
+TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {
+  const Json kernels = kiln_json({"kernels", "--kernel-path", kKernels, "--json"});
+  std::vector<std::string> names;
+  for (const Json& kernel : kernels) names.push_back(kernel["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"convolution", "histogram", "matmul", "reduce",
+                                             "scale", "transpose"}));
+}
+
+TEST_F(Reading, KernelsOfOneTellsItsProblemAndTunables) {
+  EXPECT_EQ(kiln({"kernels", "scale", "--kernel-path", kKernels}).out,
+            "scale: y[i] = 2 * x[i] over n elements\n"
+            "\n"
+            "problem  type  default     values  meaning\n"
+            "-------  ----  ----------  ------  --------\n"
+            "n        int   (required)          elements\n"
+            "\n"
+            "variant plain: a few neighbouring elements per thread\n"
+            "  tunable     default  values                meaning\n"
+            "------------  -------  --------------------  -------------------\n"
+            "  block_size  32       1 2 4 8 16 32 64 128  threads per block\n"
+            "  items       1        1 2 4 8               elements per thread\n");
+  const Json scale = kiln_json({"kernels", "scale", "--kernel-path", kKernels, "--json"});
+  EXPECT_EQ(scale["variants"][0]["tunables"]["items"]["values"], Json({1, 2, 4, 8}));
+}
+
+TEST_F(Reading, AKernelPathDoesNotSwallowTheKernelBehindIt) {
+  const Output output = kiln({"render", "--kernel-path", kKernels, "scale", "--problem", "n=10"});
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+}
+
+TEST_F(Reading, RenderPrintsWhatAPersonWouldHaveWritten) {
+  const Words render = {"render",    kKernels + std::string("/scale"),
+                        "--problem", "n=1000",
+                        "--config",  "plain:items=4"};
+  const std::string golden = KILN_SOURCE_DIR "/tests/cli/golden/scale_items_4.txt";
+  EXPECT_EQ(kiln(render).out, read_text(golden));
+}
+
+TEST_F(Reading, RenderWholeIsWhatTheCompilerGets) {
+  const Words words = {
+      "render", kKernels + std::string("/scale"), "--problem", "n=10", "--whole", "--backend",
+      "opencl"};
+  const std::string text = kiln(words).out;
+  EXPECT_NE(text.find("__kernel"), std::string::npos) << text;
+}
+
+TEST_F(Reading, AFullDiskUnderStdoutIsAnError) {
+  write("full.sh", "\"$1\" kernels > /dev/full\n");
+  // Through a shell: the program's own stdout must be the full device.
+  const std::string command =
+      "sh " + (folder_ / "full.sh").string() + " " KILN_PROGRAM " 2> " + (folder_ / "err").string();
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(read_text(folder_ / "err"), "kiln: error: cannot write to stdout\n");
+}
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,143 @@
+// The road of a user: tune, ask, look, sweep.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "kiln_program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr const char* kScale = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
+
+class Tuning : public TuningTest {
+ protected:
+  void tune_three_trials() const {
+    const Output output = kiln(tune_scale({"--trials", "3"}));
+    ASSERT_EQ(output.exit_code, 0) << output.err;
+    EXPECT_TRUE(output.out.starts_with("kernel  problem")) << output.out;
+    EXPECT_NE(output.out.find("\nsession 1: 3 of 29 configs in "), std::string::npos) << output.out;
+    EXPECT_TRUE(output.err.starts_with("scale n=100: 29 configs on ")) << output.err;
+  }
+
+  void ask() const {
+    const Words best = {"best", kScale, "--db", "kiln.db", "--json", "--problem"};
+    const auto ask_for = [&](const std::string& problem) {
+      Words words = best;
+      words.push_back(problem);
+      return kiln_json(words);
+    };
+    const Json exact = ask_for("n=100");
+    EXPECT_EQ(exact["grade"], "exact");
+    EXPECT_EQ(exact["distance"], 0);
+    EXPECT_EQ(exact["tuned"]["trials"], 3);
+    EXPECT_GT(exact["tuned"]["time_ns"], 0);
+
+    const Json near = ask_for("n=400");
+    EXPECT_EQ(near["grade"], "near_size");
+    EXPECT_DOUBLE_EQ(near["distance"].get<double>(), 2);
+    EXPECT_EQ(near["config"], exact["config"]);
+    EXPECT_EQ(near["tuned"]["problem"]["n"], 100);
+    EXPECT_EQ(near["reason"], "nearest problem tuned on this device: n=100 (distance 2)");
+  }
+
+  void ask_in_words() const {
+    const Json info = kiln_json({"db", "info", "kiln.db", "--json"});
+    const Output output = kiln({"best", kScale, "--db", "kiln.db", "--problem", "n=100",
+                                "--explain", "--device", info["devices"][0]});
+    EXPECT_EQ(output.exit_code, 0) << output.err;
+    EXPECT_TRUE(output.out.starts_with("kernel   scale  n=100\ndevice   opencl/")) << output.out;
+    EXPECT_NE(output.out.find("\ngrade    exact: "), std::string::npos) << output.out;
+    EXPECT_NE(output.out.find("\n  - exact: "), std::string::npos) << output.out;
+  }
+
+  void look() const {
+    const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+    EXPECT_EQ(session["id"], 1);
+    EXPECT_EQ(session["state"], "finished");
+    EXPECT_EQ(session["rows"].size(), 3U);
+    EXPECT_EQ(session["rows"][0]["sequence"], 1);
+    EXPECT_EQ(session["rows"][0]["config"]["tunables"]["block_size"], 32) << "the default first";
+
+    const std::string list = kiln({"show", "--db", "kiln.db"}).out;
+    EXPECT_NE(list.find("\n      1  scale   n=100    "), std::string::npos) << list;
+    const std::string one = kiln({"show", "1", "--top", "2", "--db", "kiln.db"}).out;
+    EXPECT_TRUE(one.starts_with("session 1: scale n=100 on opencl/")) << one;
+    EXPECT_NE(one.find("\nno failures\n"), std::string::npos) << one;
+    EXPECT_EQ(kiln({"show", "1", "--failures", "--db", "kiln.db"}).out.substr(one.find("\n\n") + 2),
+              "no failures\n");
+
+    const Output missing = kiln({"show", "2", "--db", "kiln.db"});
+    EXPECT_EQ(missing.exit_code, 3);
+    EXPECT_EQ(missing.err,
+              "kiln: error: there is no session '2'; expected a number that `kiln show` "
+              "lists, or latest\n");
+  }
+
+  void check_and_publish() const {
+    for (const Words& words : {Words{"db", "info", "kiln.db", "--json"},
+                               Words{"db", "info", "--db", "kiln.db", "--json"}}) {
+      const Json info = kiln_json(words);
+      EXPECT_EQ(info["sessions"], 1);
+      EXPECT_EQ(info["trials"], 3);
+      EXPECT_EQ(info["bests"], 1);
+    }
+    EXPECT_NE(
+        kiln({"db", "info", "kiln.db"}).out.find(", 1 session, 3 trials (0 failed), 1 best\n"),
+        std::string::npos);
+    EXPECT_EQ(kiln({"db", "check", "kiln.db"}).out, "kiln.db: sound\n");
+    EXPECT_EQ(kiln({"db", "publish", "copy.db", "--db", "kiln.db"}).out,
+              "copy.db: published from kiln.db\n");
+    EXPECT_EQ(kiln_json({"db", "info", "copy.db", "--json"})["bests"], 1);
+  }
+};
+
+TEST_F(Tuning, LeavesADatabaseThatAnswersEveryQuestion) {
+  tune_three_trials();
+  ask();
+  ask_in_words();
+  look();
+  check_and_publish();
+}
+
+TEST_F(Tuning, AnswersTheSameCommandFromTheDatabase) {
+  const Words words = tune_scale({"--trials", "1", "--json"});
+  const Json first = kiln_json(words);
+  EXPECT_EQ(first["sessions"][0]["trials"], 1);
+  EXPECT_EQ(first["sessions"][0]["state"], "finished");
+  EXPECT_EQ(kiln_json(words), first);
+  Words in_text = tune_scale({"--trials", "1"});
+  EXPECT_NE(kiln(in_text).out.find("; answered from the database (--fresh tunes anew);"),
+            std::string::npos);
+}
+
+// The second kernel has no legal config: its row says so, the first one's stands.
+TEST_F(Tuning, ASweepGoesOnAfterASessionThatFails) {
+  copy_kernel("tests/cli/kernels/scale", "broken");
+  edit("broken/spec.toml", "block_size * items <= 256", "block_size * items > 1024");
+  copy_kernel("tests/cli/kernels/scale", "scale");
+  write("plan.toml",
+        "name = \"two\"\n\n[defaults]\ntrials = 1\n\n"
+        "[[kernels]]\nkernel = \"./broken\"\nproblems = [\"n=100\"]\n\n"
+        "[[kernels]]\nkernel = \"./scale\"\nproblems = [\"n=100\"]\n");
+  const Words words = {"sweep",        "plan.toml", "--device", "opencl",
+                       "--warm-cache", "--db",      "kiln.db"};
+  const Output output = kiln(words);
+  EXPECT_EQ(output.exit_code, 1);
+  EXPECT_NE(output.err.find("[1/2] scale n=100: warning: no config of scale is legal for n=100"),
+            std::string::npos)
+      << output.err;
+  EXPECT_NE(output.err.find("[2/2] scale n=100: 29 configs on "), std::string::npos) << output.err;
+  EXPECT_NE(output.out.find("none          0         0  no config of scale is legal"),
+            std::string::npos)
+      << output.out;
+
+  Words again = words;
+  again.push_back("--json");
+  const Json json = Json::parse(kiln(again).out);
+  EXPECT_TRUE(json["sessions"][0].contains("error"));
+  EXPECT_EQ(json["sessions"][1]["config_text"], "plain:block_size=32,items=1");
+  EXPECT_EQ(json["sessions"][1]["session"], 1) << "answered from the database";
+}
+
+}  // namespace
+}  // namespace kiln::cli

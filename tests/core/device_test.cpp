@@ -1,0 +1,58 @@
+// Devices: names, the scope they define, and the made-up ones.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/device.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+TEST(Device, HasASelectorAndAnIdentity) {
+  DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  device.name = "NVIDIA H200";
+  device.ordinal = 3;
+  EXPECT_EQ(selector_of(device), "cuda:3");
+  EXPECT_EQ(identity_of(device), "cuda/nvidia/NVIDIA H200/sm_90a");
+}
+
+TEST(Device, DefinesExactlyTheDocumentedNames) {
+  Scope scope;
+  add_to_scope(device_for_architecture("hip", "gfx90a"), scope);
+  EXPECT_EQ(scope.values().size(), device_scope_names().size());
+  for (const std::string& name : device_scope_names()) EXPECT_TRUE(scope.find(name)) << name;
+  EXPECT_EQ(*scope.find("backend"), Value(std::string("hip")));
+  EXPECT_EQ(*scope.find("device.warp_size"), Value(std::int64_t{64}));
+  EXPECT_EQ(*scope.find("device.has_f64"), Value(true));
+}
+
+TEST(MadeUpDevice, HasTheLimitsOfItsArchitecture) {
+  const DeviceInfo hopper = device_for_architecture("cuda", "sm_90a");
+  EXPECT_EQ(hopper.compute_capability, 90);
+  EXPECT_EQ(hopper.max_shared_bytes_optin, 232448);
+  EXPECT_EQ(device_for_architecture("cuda", "sm_75").max_threads_per_unit, 1024);
+  EXPECT_EQ(device_for_architecture("cuda", "sm_120").compute_capability, 120);
+  EXPECT_EQ(device_for_architecture("hip", "gfx1030").warp_size, 32);
+  EXPECT_EQ(device_for_architecture("hip", "gfx906").warp_size, 64);
+  EXPECT_FALSE(device_for_architecture("opencl", "opencl").has_shuffle);
+}
+
+TEST(MadeUpDevice, RefusesWhatIsNotKnown) {
+  try {
+    (void)device_for_architecture("cuda", "sm_91");
+    FAIL() << "sm_91 was accepted";
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(std::string(error.what())
+                  .find("the limits of cuda architecture 'sm_91' are not "
+                        "known; did you mean 'sm_90'? (known: sm_75, "),
+              0u)
+        << error.what();
+  }
+  EXPECT_THROW((void)device_for_architecture("metal", "m1"), DeviceError);
+}
+
+}  // namespace
+}  // namespace kiln

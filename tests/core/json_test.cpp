@@ -1,0 +1,124 @@
+// JSON forms: what is written reads back equal, and damage is an InputError.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/json.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/core/example_spec.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::example_spec;
+
+// Through text, as between processes.
+Json sent(const Json& json) { return Json::parse(json.dump()); }
+
+TEST(Json, ValuesKeepTheirType) {
+  for (const Value& value :
+       {Value(true), Value(std::int64_t{1}), Value(1.0), Value(0.1), Value(std::string("f32"))}) {
+    EXPECT_EQ(value_from_json(sent(to_json(value))), value) << to_text(value);
+  }
+  EXPECT_THROW((void)value_from_json(Json::array()), InputError);
+}
+
+TEST(Json, ConfigsAndProblemsKeepTheirOrder) {
+  const KernelSpec spec = example_spec();
+  const DeviceInfo device = device_for_architecture("cuda", "sm_80");
+  const Problem problem = Problem::parse(spec, "rows=5");
+  const Config config = default_config(spec, problem, device);
+  EXPECT_EQ(
+      to_json(config).dump(),
+      R"({"variant":"tile","tunables":{"tile_rows":32,"tile_cols":32,"padded":true,"pad":1}})");
+  EXPECT_EQ(config_from_json(sent(to_json(config))), config);
+  EXPECT_EQ(
+      to_json(problem).dump(),
+      R"({"rows":5,"cols":5,"dtype":"f32","order":"row","scale":1.0,"in_place":false,"map":"x"})");
+}
+
+TEST(Json, DevicesReadBackEqual) {
+  const DeviceInfo device = device_for_architecture("hip", "gfx1030");
+  EXPECT_EQ(device_from_json(sent(to_json(device))), device);
+}
+
+TEST(Json, TrialsReadBackEqual) {
+  Trial trial;
+  trial.config = {"naive", {{"block_x", std::int64_t{32}}}};
+  trial.outcome = Outcome::wrong_result;
+  trial.message = "out[3] is \xff, not 2";  // a byte that is no UTF-8
+  trial.samples.ns = {1.5, 2.5};
+  trial.samples.batch = 4;
+  trial.cost.compile_ns = 7;
+  trial.max_error = std::numeric_limits<double>::infinity();
+  trial.registers = 40;
+  trial.source_key = "abc";
+  const Trial read = trial_from_json(sent(to_json(trial)));
+  EXPECT_EQ(read.config, trial.config);
+  EXPECT_EQ(read.outcome, Outcome::wrong_result);
+  EXPECT_EQ(read.message, "out[3] is ?, not 2");
+  EXPECT_EQ(read.samples.ns, trial.samples.ns);
+  EXPECT_EQ(read.samples.batch, 4);
+  EXPECT_EQ(read.cost.compile_ns, 7);
+  EXPECT_TRUE(std::isinf(read.max_error));
+  EXPECT_EQ(read.registers, 40);
+  EXPECT_EQ(read.source_key, "abc");
+}
+
+TEST(Json, SourcesReadBackEqual) {
+  const Source source{"a.cu", "int x;\n// \xc3\xa4", {"entry"}, {"-O3"}, {"a.inja:1", ""}};
+  EXPECT_EQ(source_from_json(sent(to_json(source))), source);
+}
+
+TEST(Json, LaunchPlansReadBackEqual) {
+  const KernelSpec spec = example_spec();
+  const DeviceInfo device = device_for_architecture("cuda", "sm_80");
+  const Problem problem = Problem::parse(spec, "rows=500,order=column");
+  const auto plan = make_launch_plan(spec, default_config(spec, problem, device), problem, device);
+  ASSERT_TRUE(plan);
+  const Json json = to_json(*plan);
+  EXPECT_EQ(to_json(plan_from_json(sent(json))), json);
+  EXPECT_EQ(plan_from_json(json).find_buffer("mask")->count, 500);
+}
+
+TEST(Json, DamageIsAnInputErrorThatSaysWhatItWasFor) {
+  Json json = to_json(Config{"naive", {}});
+  json.erase("variant");
+  try {
+    (void)config_from_json(json);
+    FAIL() << "the config was read";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()).find("malformed JSON of a config: "), 0u) << error.what();
+  }
+  EXPECT_THROW((void)trial_from_json(Json{{"outcome", "fine"}}), InputError);
+  EXPECT_THROW((void)plan_from_json(Json("text")), InputError);
+}
+
+TEST(BinaryKey, FollowsEverythingThatShapesTheBinary) {
+  const Source source{"a.cu", "text", {"entry"}, {"-O3"}, {}};
+  const std::string key = binary_key(source, "cuda", "sm_80", "nvrtc 13.0");
+  EXPECT_EQ(key.size(), 32u);
+  Source other = source;
+  other.options = {"-O", "3"};
+  EXPECT_NE(binary_key(other, "cuda", "sm_80", "nvrtc 13.0"), key);
+  EXPECT_NE(binary_key(source, "hip", "sm_80", "nvrtc 13.0"), key);
+  EXPECT_NE(binary_key(source, "cuda", "sm_90a", "nvrtc 13.0"), key);
+  EXPECT_NE(binary_key(source, "cuda", "sm_80", "nvrtc 12.9"), key);
+  other = source;
+  other.name = "renamed.cu";
+  EXPECT_EQ(binary_key(other, "cuda", "sm_80", "nvrtc 13.0"), key);
+}
+
+TEST(Median, IsTheMiddle) {
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(median({3}), 3);
+  EXPECT_EQ(median({5, 1, 3}), 3);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+}
+
+}  // namespace
+}  // namespace kiln

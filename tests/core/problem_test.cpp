@@ -1,0 +1,133 @@
+// Problems: read from text, filled with defaults, checked, compared.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/problem.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/core/example_spec.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::example_spec;
+
+Problem parse(std::string_view text) { return Problem::parse(example_spec(), text); }
+
+std::string error_of(std::string_view text) {
+  try {
+    (void)parse(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Problem, FillsDefaultsInTheOrderOfTheSpec) {
+  const Problem problem = parse("dtype=f64, rows=100");
+  EXPECT_EQ(problem.text(), "rows=100 cols=100 dtype=f64 order=row scale=1.0 in_place=false map=x");
+  EXPECT_EQ(problem.short_text(example_spec()), "rows=100 dtype=f64");
+  EXPECT_EQ(problem.integer("cols"), 100);
+  EXPECT_EQ(problem.text_of("scale"), "1.0");
+  EXPECT_THROW((void)problem.at("depth"), std::out_of_range);
+}
+
+TEST(Problem, ReadsSizesAsPeopleWriteThem) {
+  EXPECT_EQ(parse("rows=1e5").integer("rows"), 100000);
+  EXPECT_EQ(parse("rows=2^10").integer("rows"), 1024);
+  EXPECT_EQ(parse("rows=64Ki").integer("rows"), 65536);
+  EXPECT_EQ(parse("rows=2Gi cols=1").integer("rows"), 2147483648);
+  EXPECT_EQ(parse("rows=0.5Mi").integer("rows"), 524288);
+}
+
+TEST(Problem, RefusesSizesThatAreNone) {
+  const std::string expected =
+      "problem field 'rows' of transpose must be an integer of at least 1, not '";
+  for (const std::string text : {"2^99", "2^-1", "1.5", "ten", "0", "-4", "1e99", "Ki", "2^x"}) {
+    EXPECT_EQ(error_of("rows=" + text), expected + text + "'");
+  }
+  EXPECT_EQ(
+      error_of("rows=1,cols=1000001"),
+      "problem field 'cols' of transpose must be an integer from 1 to 1000000, not '1000001'");
+}
+
+TEST(Problem, CanonicalTextReadsBackAsTheSameProblem) {
+  for (const std::string text :
+       {"rows=7", "rows=7 map='x * x + 1'", "rows=3,scale=0.1,in_place=true", "rows=2 order=column",
+        "rows=1 map=\"x if x > 0 else -x\""}) {
+    const Problem problem = parse(text);
+    EXPECT_EQ(parse(problem.text()), problem) << text;
+    EXPECT_EQ(parse(problem.short_text(example_spec())), problem) << text;
+  }
+}
+
+TEST(Problem, NamesTheFieldThatIsWrong) {
+  EXPECT_EQ(error_of("cols=3"),
+            "problem field 'rows' of transpose is missing: an integer of at least 1");
+  EXPECT_EQ(
+      error_of("rows=3,colls=3"),
+      "transpose has no problem field 'colls'; did you mean 'cols'? (it has: rows, cols, dtype, "
+      "order, scale, in_place, map)");
+  EXPECT_EQ(error_of("rows=3,rows=4"), "problem field 'rows' is given twice");
+  EXPECT_EQ(error_of("rows"), "'rows' in the problem is not of the form name=value");
+  EXPECT_EQ(error_of("rows="), "problem field 'rows' has no value");
+  EXPECT_EQ(error_of("rows=1 map='x"), "the quote after 'map=' in the problem is never closed");
+  EXPECT_EQ(error_of("rows=1,dtype=f99"),
+            "problem field 'dtype' of transpose must be one of u8, f16, f32, f64, not 'f99'");
+  EXPECT_EQ(error_of("rows=1,in_place=2"),
+            "problem field 'in_place' of transpose must be true or false, not '2'");
+  EXPECT_EQ(error_of("rows=1,scale=much"),
+            "problem field 'scale' of transpose must be a number, not 'much'");
+}
+
+TEST(Problem, RefusesFormulasOverUndeclaredNames) {
+  const std::string error = error_of("rows=1 map='x + y'");
+  EXPECT_EQ(error.find("problem field 'map' of transpose: in the formula 'x + y', "), 0u) << error;
+  EXPECT_NE(error.find("'y'"), std::string::npos) << error;
+}
+
+TEST(Problem, RefusesWhatARuleForbidsWithItsReason) {
+  EXPECT_EQ(error_of("rows=3,cols=4,in_place=true"),
+            "this problem of transpose is refused: only square matrices can be transposed in place "
+            "(not in_place or rows == cols is false with in_place = true, rows = 3, cols = 4)");
+}
+
+TEST(Problem, IsMadeFromValuesToo) {
+  const KernelSpec spec = example_spec();
+  const Problem problem = Problem::make(spec, {{"rows", 8.0}, {"scale", std::int64_t{2}}});
+  EXPECT_EQ(problem, Problem::parse(spec, "rows=8,scale=2"));
+  EXPECT_THROW((void)Problem::make(spec, {{"rows", std::string("8")}}), InputError);
+}
+
+TEST(Problem, AddsFieldsAndDerivedValuesToAScope) {
+  Scope scope;
+  parse("rows=8,dtype=f16").add_to_scope(example_spec(), scope);
+  EXPECT_EQ(*scope.find("matrix_bytes"), Value(std::int64_t{128}));
+  EXPECT_EQ(*scope.find("order"), Value(std::string("row")));
+}
+
+TEST(Distance, AddsWeightedLogRatios) {
+  const KernelSpec spec = example_spec();
+  const auto between = [&](const char* a, const char* b) {
+    return distance(spec, Problem::parse(spec, a), Problem::parse(spec, b));
+  };
+  EXPECT_EQ(between("rows=64", "rows=64"), 0.0);
+  EXPECT_DOUBLE_EQ(*between("rows=64,cols=1", "rows=256,cols=1"), 2.0);
+  EXPECT_DOUBLE_EQ(*between("rows=8,cols=8", "rows=64,cols=128"), 5.0);  // 3 and 4
+  EXPECT_DOUBLE_EQ(*between("rows=1,scale=1", "rows=1,scale=4"), 1.0);   // weight 0.5
+  EXPECT_EQ(between("rows=1,dtype=f16", "rows=1,dtype=f32"), std::nullopt);
+  EXPECT_EQ(between("rows=1", "rows=1,map='x*x'"), std::nullopt);
+}
+
+TEST(Distance, IsDefinedForZeroAndNegativeValues) {
+  const KernelSpec spec = example_spec();
+  const auto between = [&](const char* a, const char* b) {
+    return *distance(spec, Problem::parse(spec, a), Problem::parse(spec, b));
+  };
+  EXPECT_DOUBLE_EQ(between("rows=1,scale=0", "rows=1,scale=1"), 0.5);
+  EXPECT_DOUBLE_EQ(between("rows=1,scale=-1", "rows=1,scale=1"), 1.0);
+}
+
+}  // namespace
+}  // namespace kiln

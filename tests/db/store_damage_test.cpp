@@ -1,0 +1,215 @@
+// Files that are no database of ours, damaged, newer, missing or out of reach: each has its
+// sentence.
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+#include "db/store.hpp"
+#include "tests/db/scratch.hpp"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ScratchFolder;
+using test::some_session;
+using test::some_trial;
+
+// What opening and reading everything says.
+std::string error_of(const fs::path& path, Store::Mode mode) {
+  try {
+    const Store store(path, mode);
+    for (const SessionRecord& session : store.sessions()) {
+      static_cast<void>(store.trials(session.id));
+    }
+  } catch (const DatabaseError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+void write_database(const fs::path& path, int trials) {
+  Store store(path, Store::Mode::write);
+  const SessionId session = store.begin_session(some_session());
+  for (int i = 1; i <= trials; ++i) {
+    store.append(session, i, some_trial(i));
+  }
+}
+
+// Runs `work` as a user without rights in a process of its own and hands back what it says: root
+// passes every permission check.
+std::string as_nobody(const std::function<std::string()>& work) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(1);
+    std::string text;
+    try {
+      text = work();
+    } catch (const std::exception& error) {
+      text = error.what();
+    }
+    ::_exit(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0
+                                                                                            : 1);
+  }
+  ::close(ends[1]);
+  std::string text(4096, '\0');
+  const ssize_t length = ::read(ends[0], text.data(), text.size());
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return text;
+}
+
+TEST(StoreDamage, AMissingFileSaysHowToMakeOne) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  for (const Store::Mode mode : {Store::Mode::read, Store::Mode::immutable}) {
+    EXPECT_EQ(
+        error_of(path, mode),
+        path.string() +
+            ": there is no such database; `kiln tune` or `kiln sweep` creates one (--db names it)");
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(StoreDamage, AnEmptyFileIsNoDatabaseToReadersAndAFreshOneToTheWriter) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_file(path, "");
+  EXPECT_EQ(error_of(path, Store::Mode::read),
+            path.string() + ": is empty: no session was ever stored in it");
+  EXPECT_EQ(error_of(path, Store::Mode::write), "no error");
+  EXPECT_EQ(error_of(path, Store::Mode::read), "no error");
+}
+
+TEST(StoreDamage, GarbageIsRefusedAndLeftAsItIs) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_file(path, std::string(10000, 'x'));
+  for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read, Store::Mode::immutable}) {
+    EXPECT_EQ(
+        error_of(path, mode),
+        path.string() +
+            ": is no database, or damaged from its first bytes on; name another file with --db");
+  }
+  EXPECT_EQ(bytes_of(path), std::string(10000, 'x'));
+}
+
+TEST(StoreDamage, ATruncatedFileIsAnErrorNotACrash) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_database(path, 200);
+  const std::string whole = bytes_of(path);
+  write_file(path, whole.substr(0, whole.size() / 2 / 4096 * 4096));
+  EXPECT_EQ(error_of(path, Store::Mode::read),
+            path.string() +
+                ": is damaged (database disk image is malformed); `sqlite3 FILE .recover` saves "
+                "what can be "
+                "read; name another file with --db");
+}
+
+TEST(StoreDamage, FlippedBytesAreFoundByCheck) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_database(path, 200);
+  std::string bytes = bytes_of(path);
+  for (std::size_t i = bytes.size() / 2; i < bytes.size() / 2 + 8192; ++i) {
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x5a);
+  }
+  write_file(path, bytes);
+  try {
+    EXPECT_THAT(Store(path, Store::Mode::read).check(), ::testing::Not(::testing::IsEmpty()));
+  } catch (const DatabaseError& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith(path.string() + ": is damaged"));
+  }
+}
+
+TEST(StoreDamage, AFileOfAnotherProgramIsRefusedBeforeItIsTouched) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "browser.db";
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec("CREATE TABLE history (url TEXT)");
+  const std::string before = bytes_of(path);
+  for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read, Store::Mode::immutable}) {
+    EXPECT_EQ(error_of(path, mode),
+              path.string() + ": is an SQLite file of another program, not a Kiln database");
+  }
+  EXPECT_EQ(bytes_of(path), before);
+}
+
+TEST(StoreDamage, ANewerSchemaAsksForTheNewerKiln) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_database(path, 1);
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 7");
+  for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read}) {
+    EXPECT_EQ(error_of(path, mode),
+              path.string() +
+                  ": has schema version 7, this Kiln knows versions up to 1; use the "
+                  "newer Kiln that wrote it");
+  }
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 0");
+  EXPECT_EQ(error_of(path, Store::Mode::read),
+            path.string() + ": has schema version 0, expected 1 or later");
+}
+
+TEST(StoreDamage, RowsThatNobodyCanReadAreNamed) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_database(path, 1);
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE trials SET config_json = '{'");
+  EXPECT_THAT(error_of(path, Store::Mode::read),
+              ::testing::StartsWith(path.string() + ": a row holds malformed JSON: "));
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE trials SET config_json = '{}'");
+  EXPECT_THAT(error_of(path, Store::Mode::read), ::testing::StartsWith(path.string() + ": a row "));
+}
+
+TEST(StoreDamage, AReadOnlyFolderIsReadButNotWritten) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_database(path, 3);
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec |
+                                     fs::perms::others_read | fs::perms::others_exec);
+  fs::permissions(path, fs::perms::owner_read | fs::perms::others_read);
+  EXPECT_EQ(as_nobody([&] { return error_of(path, Store::Mode::write); }),
+            path.string() + ": cannot create the writer's lock " + path.string() +
+                ".writer: Permission denied");
+  EXPECT_EQ(
+      as_nobody([&] { return std::to_string(Store(path, Store::Mode::read).trials(1).size()); }),
+      "3");
+  EXPECT_EQ(as_nobody([&] {
+              return error_of(path.parent_path() / "new" / "kiln.db", Store::Mode::write);
+            }),
+            (path.parent_path() / "new" / "kiln.db").string() +
+                ": cannot create its folder: Permission denied");
+}
+
+TEST(StoreDamage, AFolderIsNoDatabase) {
+  const ScratchFolder folder;
+  fs::create_directory(folder / "kiln.db");
+  EXPECT_THAT(error_of(folder / "kiln.db", Store::Mode::read),
+              ::testing::StartsWith((folder / "kiln.db").string() + ": "));
+}
+
+}  // namespace
+}  // namespace kiln

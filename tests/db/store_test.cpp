@@ -1,0 +1,277 @@
+// What is stored comes back: sessions, trials of every outcome, bests, resuming, publishing.
+// SPDX-License-Identifier: Apache-2.0
+#include "db/store.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+#include "tests/db/scratch.hpp"
+
+namespace kiln {
+namespace {
+
+using test::ScratchFolder;
+using test::some_best;
+using test::some_session;
+using test::some_trial;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const DatabaseError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void expect_same(const Trial& stored, const Trial& given) {
+  EXPECT_EQ(stored.config, given.config);
+  EXPECT_EQ(stored.outcome, given.outcome);
+  EXPECT_EQ(stored.message, given.message);
+  EXPECT_EQ(stored.time_ns, given.time_ns);
+  EXPECT_EQ(stored.samples.ns, given.samples.ns);
+  EXPECT_EQ(stored.samples.cold_cache, given.samples.cold_cache);
+  EXPECT_EQ(stored.samples.batch, given.samples.batch);
+  EXPECT_EQ(stored.samples.clock_khz_before, given.samples.clock_khz_before);
+  EXPECT_EQ(stored.samples.clock_khz_after, given.samples.clock_khz_after);
+  EXPECT_EQ(stored.samples.throttled, given.samples.throttled);
+  EXPECT_EQ(stored.samples.dropped_early, given.samples.dropped_early);
+  EXPECT_EQ(stored.cost.render_ns, given.cost.render_ns);
+  EXPECT_EQ(stored.cost.compile_ns, given.cost.compile_ns);
+  EXPECT_EQ(stored.cost.verify_ns, given.cost.verify_ns);
+  EXPECT_EQ(stored.cost.measure_ns, given.cost.measure_ns);
+  EXPECT_EQ(stored.max_error, given.max_error);
+  EXPECT_EQ(stored.registers, given.registers);
+  EXPECT_EQ(stored.spill_bytes, given.spill_bytes);
+  EXPECT_EQ(stored.shared_bytes, given.shared_bytes);
+  EXPECT_EQ(stored.source_key, given.source_key);
+}
+
+TEST(Store, KeepsTrialsOfEveryOutcomeInOrder) {
+  const ScratchFolder folder;
+  std::vector<Trial> given;
+  for (const Outcome outcome : all_outcomes()) {
+    given.push_back(some_trial(static_cast<std::int64_t>(given.size()) + 1, outcome));
+  }
+  {
+    Store store(folder / "kiln.db", Store::Mode::write);
+    const SessionId session = store.begin_session(some_session());
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      store.append(session, static_cast<std::int64_t>(i) + 1, given[i]);
+    }
+  }
+  const Store store(folder / "kiln.db", Store::Mode::read);
+  const std::vector<TrialRecord> stored = store.trials(1);
+  ASSERT_EQ(stored.size(), given.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    EXPECT_EQ(stored[i].sequence, static_cast<std::int64_t>(i) + 1);
+    expect_same(stored[i].trial, given[i]);
+  }
+  EXPECT_THAT(store.check(), IsEmpty());
+
+  const Store::Info info = store.info();
+  EXPECT_EQ(info.schema_version, 1);
+  EXPECT_EQ(info.sessions, 1);
+  EXPECT_EQ(info.trials, static_cast<std::int64_t>(given.size()));
+  EXPECT_EQ(info.failures, static_cast<std::int64_t>(given.size()) - 1);
+  EXPECT_EQ(info.bests, 0);
+  EXPECT_THAT(info.devices, ElementsAre("cuda/nvidia/Test GPU/sm_90a"));
+}
+
+TEST(Store, KeepsSessionsWithTheirDeviceAndLargestSeed) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  const SessionId id = store.begin_session(some_session());
+  const SessionRecord stored = store.session(id).value();
+  EXPECT_EQ(stored.key, some_session().key);
+  EXPECT_EQ(stored.device_info, test::some_device());
+  EXPECT_EQ(stored.problem_json, R"({"n":1000})");
+  EXPECT_EQ(stored.budget, "seconds=60 trials=200");
+  EXPECT_EQ(stored.space_size, 12);
+  EXPECT_EQ(stored.state, SessionState::running);
+  EXPECT_EQ(stored.finished_at, "");
+  EXPECT_EQ(stored.started_at.size(), std::string("2026-11-21T08:30:00Z").size());
+  EXPECT_FALSE(store.session(id + 1));
+}
+
+TEST(Store, KeepsNumbersThatAreNone) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  const SessionId session = store.begin_session(some_session());
+  Trial trial = some_trial(1, Outcome::wrong_result);
+  trial.time_ns = std::numeric_limits<double>::quiet_NaN();
+  trial.max_error = std::numeric_limits<double>::quiet_NaN();
+  store.append(session, 1, trial);
+  trial = some_trial(2, Outcome::wrong_result);
+  trial.max_error = std::numeric_limits<double>::infinity();
+  store.append(session, 2, trial);
+  const std::vector<TrialRecord> stored = store.trials(session);
+  EXPECT_EQ(stored.at(0).trial.time_ns, 0);
+  EXPECT_TRUE(std::isinf(stored.at(0).trial.max_error));
+  EXPECT_TRUE(std::isinf(stored.at(1).trial.max_error));
+}
+
+TEST(Store, KeepsMessagesOfAnyBytes) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  SessionRecord record = some_session();
+  record.device_info.name = "GPU \xff of a driver that knows no UTF-8";
+  const SessionId session = store.begin_session(record);
+  Trial trial = some_trial(1, Outcome::compile_error);
+  trial.message = std::string("'; DROP TABLE trials; --\n\xff\0end", 30);
+  store.append(session, 1, trial);
+  EXPECT_EQ(store.trials(session).at(0).trial.message, trial.message);
+  EXPECT_THAT(store.session(session)->device_info.name, HasSubstr("of a driver"));
+}
+
+TEST(Store, RefusesToMeasureAConfigOrNumberASequenceTwice) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  const SessionId session = store.begin_session(some_session());
+  store.append(session, 1, some_trial(64));
+  const std::string file = (folder / "kiln.db").string();
+  EXPECT_EQ(error_of([&] { store.append(session, 1, some_trial(128)); }),
+            file + ": UNIQUE constraint failed: trials.session, trials.sequence");
+  EXPECT_EQ(error_of([&] { store.append(session, 2, some_trial(64)); }),
+            file + ": UNIQUE constraint failed: trials.session, trials.config");
+  EXPECT_EQ(error_of([&] { store.append(session + 1, 1, some_trial(64)); }),
+            file + ": FOREIGN KEY constraint failed");
+  EXPECT_EQ(store.trials(session).size(), 1U);
+  EXPECT_THAT(store.check(), IsEmpty());
+}
+
+TEST(Store, FindsTheSessionToResume) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  const SessionKey key = some_session().key;
+  EXPECT_FALSE(store.find_unfinished(key));
+
+  const SessionId killed = store.begin_session(some_session());
+  store.append(killed, 1, some_trial(64));
+  ASSERT_TRUE(store.find_unfinished(key));
+  EXPECT_EQ(store.find_unfinished(key)->id, killed);
+  EXPECT_EQ(store.find_unfinished(key)->trial_count, 1);
+  EXPECT_FALSE(store.find_finished(key));
+
+  // Each part of the key that differs makes another session.
+  for (const auto& change : std::vector<std::function<void(SessionKey&)>>{
+           [](SessionKey& k) { k.kernel = "other"; }, [](SessionKey& k) { k.spec_hash = "other"; },
+           [](SessionKey& k) { k.problem = "other"; }, [](SessionKey& k) { k.device = "other"; },
+           [](SessionKey& k) { k.driver = "other"; }, [](SessionKey& k) { k.compiler = "other"; },
+           [](SessionKey& k) { k.tool_version = "other"; },
+           [](SessionKey& k) { k.strategy = "other"; }, [](SessionKey& k) { k.seed = 1; },
+           [](SessionKey& k) { k.options = "other"; }}) {
+    SessionKey other = key;
+    change(other);
+    EXPECT_FALSE(store.find_unfinished(other));
+  }
+
+  store.finish(killed, SessionState::interrupted, 1.5, std::nullopt);
+  EXPECT_EQ(store.find_unfinished(key)->state, SessionState::interrupted);
+  store.reopen(killed);
+  EXPECT_EQ(store.find_unfinished(key)->state, SessionState::running);
+  store.finish(killed, SessionState::finished, 2.0, some_best(64));
+  EXPECT_FALSE(store.find_unfinished(key));
+  EXPECT_EQ(store.find_finished(key)->id, killed);
+  EXPECT_EQ(store.find_finished(key)->wall_seconds, 3.5);
+  EXPECT_NE(store.find_finished(key)->finished_at, "");
+}
+
+TEST(Store, AnswersWithTheNewestBestOfAProblem) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  for (const std::int64_t block_size : {64, 128}) {
+    const SessionId session = store.begin_session(some_session());
+    store.append(session, 1, some_trial(block_size));
+    store.finish(session, SessionState::finished, 1, some_best(block_size));
+  }
+  const SessionId other = store.begin_session(some_session("n=2000"));
+  store.append(other, 1, some_trial(256));
+  BestRecord best = some_best(256);
+  best.naive_time_ns = 9000;
+  store.finish(other, SessionState::finished, 1, best);
+
+  const std::vector<BestRecord> bests = store.bests("scale");
+  ASSERT_EQ(bests.size(), 2U);
+  EXPECT_EQ(bests[0].config.text(), "vector:block_size=128");
+  EXPECT_FALSE(bests[0].naive_time_ns);
+  EXPECT_EQ(bests[1].config.text(), "vector:block_size=256");
+  EXPECT_EQ(bests[1].naive_time_ns, 9000);
+  EXPECT_EQ(bests[1].key, some_session("n=2000").key);
+  EXPECT_EQ(bests[1].device_info, test::some_device());
+  EXPECT_EQ(bests[1].template_hash, "00000000000000bb");
+  EXPECT_EQ(bests[1].verdict, Verdict::better);
+  EXPECT_EQ(bests[1].evidence, R"({"finalists":[]})");
+  EXPECT_THAT(store.bests("matmul"), IsEmpty());
+  EXPECT_EQ(store.bests().size(), 2U);
+  EXPECT_THAT(store.check(), IsEmpty());
+}
+
+TEST(Store, CheckFindsWhatNoTrialProved) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  const SessionId session = store.begin_session(some_session());
+  store.append(session, 1, some_trial(64));
+  store.append(session, 3, some_trial(128));
+  store.finish(session, SessionState::finished, 1, some_best(256));
+  EXPECT_THAT(store.check(),
+              ElementsAre("session 1 has 2 trials but its last sequence number is 3",
+                          "session 1 publishes a best that none of its trials proved"));
+}
+
+TEST(Store, PublishesACopyThatReadersOpenWithoutLocks) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  const SessionId session = store.begin_session(some_session());
+  store.append(session, 1, some_trial(256));
+  store.finish(session, SessionState::finished, 1, some_best());
+
+  const auto published = folder / "published 100%#?.db";  // what a URI would take apart
+  store.publish(published);
+  store.publish(published);  // replaces
+  const Store copy(published, Store::Mode::immutable);
+  EXPECT_EQ(copy.bests().at(0).config, some_best().config);
+  EXPECT_EQ(copy.trials(1).size(), 1U);
+  EXPECT_THAT(copy.check(), IsEmpty());
+
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    names.push_back(entry.path().filename());
+  }
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("kiln.db", "kiln.db-wal", "kiln.db-shm",
+                                                     "kiln.db.writer", "published 100%#?.db"));
+  EXPECT_EQ(error_of([&] { store.publish(folder / "kiln.db"); }),
+            (folder / "kiln.db").string() + ": is the database itself; publish to another file");
+  EXPECT_THAT(error_of([&] { store.publish(folder / "nowhere/kiln.db"); }),
+              HasSubstr("unable to open database"));
+}
+
+TEST(Store, ReadersSeeWhatAWriterCommitted) {
+  const ScratchFolder folder;
+  Store writer(folder / "kiln.db", Store::Mode::write);
+  const Store reader(folder / "kiln.db", Store::Mode::read);
+  const SessionId session = writer.begin_session(some_session());
+  writer.append(session, 1, some_trial(64));
+  EXPECT_EQ(reader.trials(session).size(), 1U);
+}
+
+TEST(DefaultDatabasePath, IsTheFirstOfThreePlaces) {
+  ::setenv("KILN_DB", "/data/mine.db", 1);
+  ::setenv("XDG_DATA_HOME", "/data", 1);
+  EXPECT_EQ(default_database_path(), "/data/mine.db");
+  ::unsetenv("KILN_DB");
+  EXPECT_EQ(default_database_path(), "/data/kiln/kiln.db");
+  ::unsetenv("XDG_DATA_HOME");
+  ::setenv("HOME", "/home/someone", 1);
+  EXPECT_EQ(default_database_path(), "/home/someone/.local/share/kiln/kiln.db");
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,70 @@
+// Cases, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/kernels/cases.hpp"
+
+#include <optional>
+
+#include "core/constraint_text.hpp"
+#include "core/errors.hpp"
+#include "search/random.hpp"
+#include "search/space.hpp"
+
+namespace kiln::test {
+namespace {
+
+/// A config drawn uniformly from the legal ones; nullopt when the problem has none of this variant.
+std::optional<Config> draw(const KernelSpec& spec, const Variant& variant, const Problem& problem,
+                           const DeviceInfo& device, Random& random) {
+  if (!is_possible(spec, variant, problem, device)) return std::nullopt;
+  SpaceOptions options;
+  options.variants = {variant.name};
+  try {
+    const Space space = Space::build(spec, problem, device, options);
+    return space.at(space.sample(random));
+  } catch (const InputError&) {
+    return std::nullopt;  // an empty space
+  }
+}
+
+}  // namespace
+
+std::string Case::text(const KernelSpec& spec) const {
+  return spec.name + " " + problem.short_text(spec) + ", " + config.text();
+}
+
+bool is_possible(const KernelSpec& spec, const Variant& variant, const Problem& problem,
+                 const DeviceInfo& device) {
+  return !variant.requires_ || holds(*variant.requires_, make_scope(spec, problem, device));
+}
+
+std::vector<Case> default_cases(const KernelSpec& spec, const std::vector<Problem>& problems,
+                                const DeviceInfo& device) {
+  std::vector<Case> cases;
+  for (const Problem& problem : problems) {
+    for (const Variant& variant : spec.variants) {
+      if (!is_possible(spec, variant, problem, device)) continue;
+      cases.push_back({problem, default_config(variant, spec, problem, device)});
+    }
+  }
+  return cases;
+}
+
+std::vector<Case> random_cases(const KernelSpec& spec, const std::vector<Problem>& problems,
+                               const DeviceInfo& device, std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Case> cases;
+  for (const Variant& variant : spec.variants) {
+    std::vector<Problem> shuffled = problems;
+    random.shuffle(shuffled);
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < shuffled.size() && found < count; ++i) {
+      std::optional<Config> config = draw(spec, variant, shuffled[i], device, random);
+      if (!config) continue;
+      cases.push_back({shuffled[i], std::move(*config)});
+      ++found;
+    }
+  }
+  return cases;
+}
+
+}  // namespace kiln::test

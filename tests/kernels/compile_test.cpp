@@ -1,0 +1,114 @@
+// Every variant of every built-in kernel compiles with the vendor's own compiler, no GPU needed:
+// NVRTC in kernels_cuda_test, hipRTC in kernels_hip_test (KILN_TEST_BACKEND).
+//
+// One test a kernel and architecture, each a process of its own under ctest: hipRTC is not
+// thread-safe, and a compiler that crashes hides no other kernel.
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/backend.hpp"
+#include "core/errors.hpp"
+#include "core/launch_plan.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+#include "tests/backends/required.hpp"
+#include "tests/kernels/cases.hpp"
+#include "tests/kernels/problems.hpp"
+
+namespace kiln::test {
+namespace {
+
+constexpr std::string_view kBackend = KILN_TEST_BACKEND;
+constexpr std::size_t kRandomConfigs = 6;  // of each variant
+constexpr std::uint64_t kSeed = 2;
+
+const std::vector<std::string>& architectures() {
+  static const std::vector<std::string> kCuda = {"sm_75", "sm_80", "sm_90a", "sm_120"};
+  static const std::vector<std::string> kHip = {"gfx906", "gfx90a", "gfx1030"};
+  return kBackend == "cuda" ? kCuda : kHip;
+}
+
+/// Where random configs are compiled too.
+bool is_explored(const std::string& architecture) {
+  return architecture == "sm_90a" || architecture == "gfx90a";
+}
+
+using KernelAndArchitecture = std::tuple<std::string, std::string>;
+
+class KernelCompiles : public testing::TestWithParam<KernelAndArchitecture> {
+ protected:
+  void SetUp() override {
+    const auto& [kernel, architecture] = GetParam();
+    spec_ = KernelLibrary().load(kernel);
+    device_ = device_for_architecture(std::string(kBackend), architecture);
+    try {
+      compiler_ = make_backend(kBackend)->open_compiler(device_);
+    } catch (const DeviceError& error) {
+      KILN_SKIP_UNLESS_REQUIRED(kBackend == "cuda" ? "nvrtc" : "hiprtc", error.what());
+    }
+  }
+
+  void compile(const Renderer& renderer, const Case& c) {
+    const std::string text = c.text(spec_);
+    const Result<LaunchPlan> plan = make_launch_plan(spec_, c.config, c.problem, device_);
+    ASSERT_TRUE(plan) << text << ": " << plan.failure().message;
+    const Source source = renderer.render(c.config, c.problem, device_);
+    if (!compiled_.insert(binary_key(source, device_.backend, device_.architecture, "")).second)
+      return;
+    const Result<Binary> binary = compiler_->compile(source);
+    ASSERT_TRUE(binary) << text << ": " << binary.failure().message;
+    EXPECT_FALSE(binary->data.empty()) << text;
+    EXPECT_GT(binary->registers, 0) << text;
+    EXPECT_LE(binary->shared_bytes, device_.max_shared_bytes) << text;
+  }
+
+  KernelSpec spec_;
+  DeviceInfo device_;
+  std::unique_ptr<Compiler> compiler_;
+  std::set<std::string> compiled_;  // equal sources are compiled once
+};
+
+TEST_P(KernelCompiles, InEveryVariant) {
+  const Renderer renderer(spec_);
+  const std::vector<Problem> problems = problems_to_compile(spec_);
+  for (const Case& c : default_cases(spec_, problems, device_)) compile(renderer, c);
+  EXPECT_GE(compiled_.size(), spec_.variants.size());
+  if (is_explored(device_.architecture)) {
+    for (const Case& c : random_cases(spec_, problems, device_, kRandomConfigs, kSeed))
+      compile(renderer, c);
+  }
+  RecordProperty("sources", static_cast<int>(compiled_.size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, KernelCompiles,
+                         testing::Combine(testing::ValuesIn(kernel_names()),
+                                          testing::ValuesIn(architectures())),
+                         [](const testing::TestParamInfo<KernelAndArchitecture>& each) {
+                           return std::get<0>(each.param) + "_" + std::get<1>(each.param);
+                         });
+
+TEST(Kernels, AreAllOfTheLibrary) { EXPECT_EQ(kernel_names(), KernelLibrary().names()); }
+
+TEST(KernelVariants, AreEachPossibleOnOneOfTheArchitectures) {
+  for (const std::string& kernel : kernel_names()) {
+    const KernelSpec spec = KernelLibrary().load(kernel);
+    const std::vector<Problem> problems = problems_to_compile(spec);
+    std::set<std::string> possible;
+    for (const std::string& architecture : architectures()) {
+      const DeviceInfo device = device_for_architecture(std::string(kBackend), architecture);
+      for (const Case& c : default_cases(spec, problems, device)) possible.insert(c.config.variant);
+    }
+    for (const Variant& variant : spec.variants) {
+      EXPECT_THAT(possible, testing::Contains(variant.name)) << kernel;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::test

@@ -1,0 +1,154 @@
+// Lists of problems, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/kernels/problems.hpp"
+
+#include <map>
+#include <optional>
+
+#include "core/errors.hpp"
+#include "core/value.hpp"
+
+namespace kiln::test {
+namespace {
+
+// Each line stands for all its completions: fields that it leaves out and whose values the spec
+// lists (element types, operations, booleans) take each of them in turn.
+using Lines = std::vector<std::string>;
+
+const std::string kIntegral = "source=index map='sin(2*x)**2*cos(x)**2'";
+
+const std::map<std::string, Lines> kToCompile = {
+    {"reduce",
+     {"n=1000003 source=array map=x", "n=1000003 source=array op=sum map='abs(x - 0.5) + i / n'",
+      "n=1000003 source=array op=dot dtype=f32 map='x * x'", "n=1000003 op=sum " + kIntegral,
+      "n=1000003 source=index map=x dtype=f64"}},
+    {"histogram",
+     {"n=1000003 bins=256", "n=1000003 bins=2", "n=1000003 bins=1000", "n=1000003 bins=65536"}},
+    {"transpose", {"rows=1000 cols=700"}},
+    {"matmul",
+     {"m=500 n=300 k=700 beta_zero=true",
+      "m=500 n=300 k=700 beta_zero=false trans_a=false trans_b=false"}},
+    {"convolution",
+     {"h=100 w=70 fh=1", "h=100 w=70 fh=3", "h=100 w=70 fh=5 fw=8", "h=100 w=70 fh=15",
+      "h=100 w=70 fh=31", "h=56 w=56 fh=3 c=32 k=64", "h=56 w=56 fh=7 stride=2 c=3 k=64",
+      "h=56 w=56 fh=5 groups=32 c=32 k=32", "h=20 w=20 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2"}},
+};
+
+const std::map<std::string, Lines> kToRun = {
+    {"reduce",
+     {"n=1 op=sum source=array map=x", "n=31 op=sum source=array map=x",
+      "n=100003 op=sum source=array map=x", "n=1 dtype=f32 source=array map=x",
+      "n=100003 dtype=f32 source=array map=x", "n=65537 dtype=i32 op=min source=array map=x",
+      "n=65537 dtype=f16 op=dot source=array map=x",
+      "n=65537 dtype=f32 op=sum source=array map='abs(x - 0.5) + i / n'",
+      "n=5000 dtype=f16 op=max source=array map='x * x'", "n=1 dtype=f32 op=sum " + kIntegral,
+      "n=100003 op=sum " + kIntegral}},
+    {"histogram",
+     {"n=1 bins=256 distribution=uniform", "n=4099 bins=256", "n=1000003 bins=256",
+      "n=100003 bins=2", "n=100003 bins=3", "n=100003 bins=1000",
+      "n=100003 bins=65536 distribution=uniform", "n=100003 bins=65536 distribution=constant"}},
+    {"transpose",
+     {"rows=1 cols=1", "rows=1 cols=257", "rows=263 cols=1", "rows=127 cols=131",
+      "rows=128 cols=256", "rows=100 cols=36 batch=3", "rows=1024 cols=1024 dtype=f32"}},
+    {"matmul",
+     {"m=70 n=33 k=65 lda=75 ldb=77 ldc=40 dtype=f32",
+      "m=37 n=53 k=29 trans_a=false trans_b=true beta_zero=false",
+      "m=37 n=53 k=301 dtype=f32 beta_zero=false lda=302 ldb=303 ldc=60",
+      "m=65 n=31 k=512 trans_a=true trans_b=false beta_zero=true",
+      "m=64 n=128 k=32 beta_zero=true dtype=f32",
+      "m=1 n=1 k=1 dtype=f32 trans_a=false trans_b=false",
+      "m=130 n=1 k=100 dtype=f32 trans_a=true trans_b=false beta_zero=true",
+      "m=1 n=130 k=100 dtype=f32 trans_a=false trans_b=true beta_zero=true"}},
+    {"convolution",
+     {"h=1 w=1 fh=1", "h=1 w=1 fh=3", "h=67 w=45 fh=3", "h=64 w=64 fh=3 n=2", "h=33 w=70 fh=5 fw=8",
+      "h=70 w=66 fh=15", "h=40 w=37 fh=31", "h=14 w=14 fh=3 c=32 k=64",
+      "h=13 w=17 fh=3 n=2 c=5 k=7", "h=9 w=9 fh=1 c=16 k=48", "h=29 w=23 fh=7 stride=2 c=3 k=20",
+      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12", "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
+      "h=20 w=21 fh=3 pad_h=0 pad_w=4 c=2 k=3", "h=11 w=12 fh=3 stride=2 pad_h=2 pad_w=0 c=2 k=4"}},
+};
+
+// For random configs: one size, or few, and all choices.
+const std::map<std::string, Lines> kToExplore = {
+    {"reduce",
+     {"n=100003 source=array map=x", "n=20011 source=array op=sum map='abs(x - 0.5) + i / n'",
+      "n=20011 op=sum " + kIntegral}},
+    {"histogram",
+     {"n=100003 bins=256", "n=65537 bins=3", "n=65537 bins=1000",
+      "n=65537 bins=65536 distribution=skewed"}},
+    {"transpose", {"rows=131 cols=257", "rows=256 cols=128 batch=2"}},
+    {"matmul", {"m=70 n=133 k=65 lda=140 ldb=139 ldc=138", "m=64 n=128 k=96", "m=45 n=70 k=300"}},
+    {"convolution",
+     {"h=67 w=45 fh=3", "h=70 w=66 fh=15 fw=14", "h=13 w=17 fh=3 n=2 c=5 k=7",
+      "h=29 w=23 fh=7 stride=2 c=3 k=20", "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12",
+      "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2"}},
+};
+
+/// The values that a field takes in turn; empty: only the one that the line gives, or its default.
+std::vector<Value> choices_of(const ProblemField& field) {
+  if (field.type == FieldType::boolean && field.values.empty()) return {false, true};
+  return field.values;
+}
+
+bool gives(const std::string& line, const std::string& name) {
+  return (" " + line).find(" " + name + "=") != std::string::npos;
+}
+
+std::optional<Problem> parse_if_allowed(const KernelSpec& spec, const std::string& text) {
+  try {
+    return Problem::parse(spec, text);
+  } catch (const InputError&) {
+    return std::nullopt;  // a rule of the spec refuses it: bytes in 1000 bins, a dot product of the
+                          // index
+  }
+}
+
+std::vector<Problem> complete(const KernelSpec& spec, const Lines& lines, bool specialised_only) {
+  std::vector<Problem> problems;
+  for (const std::string& line : lines) {
+    Lines texts = {line};
+    for (const ProblemField& field : spec.problem) {
+      const std::vector<Value> choices = choices_of(field);
+      if (choices.empty() || gives(line, field.name)) continue;
+      if (specialised_only && !field.specialize) continue;
+      Lines longer;
+      for (const std::string& text : texts) {
+        for (const Value& value : choices)
+          longer.push_back(text + " " + field.name + "=" + to_text(value));
+      }
+      texts = std::move(longer);
+    }
+    const std::size_t before = problems.size();
+    for (const std::string& text : texts) {
+      if (std::optional<Problem> problem = parse_if_allowed(spec, text))
+        problems.push_back(*problem);
+    }
+    if (problems.size() == before)
+      throw InputError(spec.name + ": no completion of '" + line + "' is a problem");
+  }
+  return problems;
+}
+
+}  // namespace
+
+const std::vector<std::string>& kernel_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const auto& [name, lines] : kToCompile) names.push_back(name);
+    return names;
+  }();
+  return kNames;
+}
+
+std::vector<Problem> problems_to_compile(const KernelSpec& spec) {
+  return complete(spec, kToCompile.at(spec.name), /*specialised_only=*/true);
+}
+
+std::vector<Problem> problems_to_run(const KernelSpec& spec) {
+  return complete(spec, kToRun.at(spec.name), /*specialised_only=*/false);
+}
+
+std::vector<Problem> problems_to_explore(const KernelSpec& spec) {
+  return complete(spec, kToExplore.at(spec.name), /*specialised_only=*/false);
+}
+
+}  // namespace kiln::test

@@ -1,0 +1,111 @@
+// Every wrong argument is named, with what was expected; nothing is launched then.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <kiln/launcher.hpp>
+
+#include "tests/launcher/opencl_application.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using test::LauncherFolder;
+using test::OpenClApplication;
+
+class Arguments : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new LauncherFolder;
+    launcher_ = new Launcher(folder_->options());
+  }
+  static void TearDownTestSuite() {
+    delete launcher_;
+    delete folder_;
+  }
+
+  std::string launch(const char* kernel, const char* problem,
+                     std::initializer_list<LaunchArgument> arguments) {
+    const Expected<void> done =
+        launcher_->prepare(kernel, problem).value().launch(nullptr, arguments);
+    if (!done) {
+      EXPECT_EQ(done.error().code, LaunchErrorCode::bad_argument);
+    }
+    return error_text(done);
+  }
+
+  cl_mem some_ = OpenClApplication::instance().allocate(4096);
+
+  static LauncherFolder* folder_;
+  static Launcher* launcher_;
+};
+LauncherFolder* Arguments::folder_ = nullptr;
+Launcher* Arguments::launcher_ = nullptr;
+
+TEST_F(Arguments, MayComeInAnyOrder) {
+  EXPECT_EQ(launch("reduce", "n=100", {memory("out", some_, 4), memory("in", some_, 4096)}),
+            "no error");
+}
+
+TEST_F(Arguments, MissingOnesAreListed) {
+  EXPECT_EQ(launch("reduce", "n=100", {memory("in", some_, 400)}),
+            "reduce: argument 'out' is missing (f32[1], 4 bytes); it takes in, out");
+  EXPECT_EQ(launch("matmul", "m=4 n=4 k=4",
+                   {memory("a", some_, 64), memory("b", some_, 64), memory("c", some_, 64)}),
+            "matmul: argument 'alpha' is missing (a number, f32); it takes a, b, c, alpha, beta");
+}
+
+TEST_F(Arguments, UnknownOnesAreNamed) {
+  EXPECT_EQ(launch("transpose", "rows=4 cols=4", {memory("input", some_, 64)}),
+            "transpose: there is no argument 'input'; it takes in, out");
+  EXPECT_EQ(launch("transpose", "rows=4 cols=4", {memory("ouy", some_, 64)}),
+            "transpose: there is no argument 'ouy'; did you mean 'out'?; it takes in, out");
+  EXPECT_EQ(launch("reduce", "n=100", {memory("other", some_, 400)}),
+            "reduce: argument 'other' does not exist for this problem; it takes in, out");
+}
+
+TEST_F(Arguments, SizesAndTypesAreChecked) {
+  EXPECT_EQ(launch("transpose", "rows=4 cols=8", {memory("in", some_, 127)}),
+            "transpose: argument 'in' needs 128 bytes (f32[1][4][8]), 127 were given");
+  double wrong = 0;
+  EXPECT_EQ(launch("transpose", "rows=4 cols=8", {array("in", &wrong, 32)}),
+            "transpose: argument 'in' holds f32, a pointer to f64 was given");
+  EXPECT_EQ(launch("transpose", "rows=4 cols=8", {memory("in", nullptr, 128)}),
+            "transpose: argument 'in' is a null pointer");
+  EXPECT_EQ(launch("transpose", "rows=4 cols=8", {scalar("in", 1)}),
+            "transpose: argument 'in' is device memory (f32[1][4][8]), a number was given");
+  EXPECT_EQ(
+      launch("transpose", "rows=4 cols=8", {memory("in", some_, 128), memory("in", some_, 128)}),
+      "transpose: argument 'in' is given twice");
+}
+
+TEST_F(Arguments, NumbersAreChecked) {
+  const auto histogram = [&](LaunchArgument low) {
+    return launch("histogram", "n=16 dtype=i32 bins=4",
+                  {memory("in", some_, 64), memory("counts", some_, 16), low, scalar("high", 4),
+                   scalar("scale", 1)});
+  };
+  EXPECT_EQ(histogram(scalar("low", 0)), "no error");
+  EXPECT_EQ(histogram(scalar("low", 0.5)),
+            "histogram: argument 'low' is i32, the floating-point number 0.5 was given");
+  EXPECT_EQ(histogram(scalar("low", std::int64_t{1} << 40)),
+            "histogram: argument 'low' is i32, which cannot hold 1099511627776");
+  EXPECT_EQ(histogram(memory("low", some_, 4)),
+            "histogram: argument 'low' is a number (i32), device memory was given");
+  EXPECT_EQ(launch("reduce", "n=100", {scalar("n", 100)}),
+            "reduce: argument 'n' follows from the problem (100): leave it out");
+}
+
+TEST_F(Arguments, AnOffsetReachesIntoTheMemory) {
+  OpenClApplication& application = OpenClApplication::instance();
+  std::vector<float> values(2048, 1.0F);
+  values[1024] = 5.0F;
+  const cl_mem in = application.upload(values);
+  const cl_mem out = application.allocate(4);
+  EXPECT_EQ(launch("reduce", "n=10", {memory("in", in, 4096, 4096), memory("out", out, 4)}),
+            "no error");
+  EXPECT_EQ(application.download<float>(out, 1)[0], 14.0F);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,200 @@
+// What the tuning database changes: configs, grades, workspaces; and what it can never do: stop the
+// application.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <kiln/launcher.hpp>
+
+#include "backends/backend.hpp"
+#include "db/store.hpp"
+#include "tests/launcher/opencl_application.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using test::LauncherFolder;
+using test::odd_numbers;
+using test::OpenClApplication;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Tuned {
+  std::string kernel;
+  std::string problem;  ///< canonical
+  std::string problem_json;
+  Config config;
+};
+
+// A database as `kiln tune` on this machine would leave it.
+void store_best(const std::string& path, const Tuned& tuned) {
+  const DeviceInfo device = make_backend("opencl")->devices().at(0);
+  Store store(path, Store::Mode::write);
+  SessionRecord session;
+  session.key = {.kernel = tuned.kernel,
+                 .spec_hash = "",
+                 .problem = tuned.problem,
+                 .device = identity_of(device),
+                 .driver = device.driver,
+                 .compiler = device.compiler,
+                 .tool_version = "",
+                 .strategy = "",
+                 .seed = 0,
+                 .options = ""};
+  session.device_info = device;
+  session.problem_json = tuned.problem_json;
+  const SessionId id = store.begin_session(session);
+  BestRecord best;
+  best.config = tuned.config;
+  best.verdict = Verdict::better;
+  store.finish(id, SessionState::finished, 1, best);
+}
+
+const Tuned kTwoPass = {
+    "reduce",
+    "n=5000 dtype=f32 op=sum map=x source=array",
+    R"({"n": 5000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})",
+    {"two_pass", {{"block_size", std::int64_t{64}}}}};
+
+float sum_of(const Launcher::Kernel& kernel, const std::vector<float>& in,
+             std::initializer_list<LaunchArgument> more = {}) {
+  OpenClApplication& application = OpenClApplication::instance();
+  const cl_mem out = application.allocate(4);
+  std::vector<LaunchArgument> arguments = {memory("in", application.upload(in), in.size() * 4),
+                                           memory("out", out, 4)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  kernel.launch(nullptr, arguments.data(), arguments.size()).value();
+  return application.download<float>(out, 1)[0];
+}
+
+TEST(LauncherDatabase, AMissingOneIsAWarningAndTheDefaultRuns) {
+  const LauncherFolder folder;
+  const Launcher launcher(folder.options());
+  ASSERT_EQ(launcher.warnings().size(), 1U);
+  EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_missing);
+  EXPECT_EQ(launcher.warnings()[0].message,
+            (folder / "kiln.db") +
+                ": there is no such database; kernels that no other database "
+                "knows run with their default configs");
+  const Launcher::Kernel kernel = launcher.prepare("reduce", "n=10").value();
+  EXPECT_EQ(kernel.match().grade, Launcher::Grade::fallback);
+  EXPECT_EQ(sum_of(kernel, std::vector<float>(10, 1)), 10);
+}
+
+TEST(LauncherDatabase, ADamagedOneIsAWarningAndTheDefaultRuns) {
+  const LauncherFolder folder;
+  std::ofstream(folder / "kiln.db") << std::string(5000, 'x');
+  const Launcher launcher(folder.options());
+  ASSERT_EQ(launcher.warnings().size(), 1U);
+  EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_unusable);
+  EXPECT_THAT(launcher.warnings()[0].message,
+              StartsWith((folder / "kiln.db") + ": is no database"));
+  EXPECT_EQ(launcher.select("reduce", "n=10").value().grade, Launcher::Grade::fallback);
+}
+
+TEST(LauncherDatabase, TunedConfigsRunWithTheirGrade) {
+  const LauncherFolder folder;
+  store_best(folder / "kiln.db", kTwoPass);
+  const Launcher launcher(folder.options());
+  EXPECT_TRUE(launcher.warnings().empty());
+
+  const Launcher::Kernel exact = launcher.prepare("reduce", "n=5000").value();
+  EXPECT_EQ(exact.match().grade, Launcher::Grade::exact);
+  EXPECT_THAT(exact.match().config, StartsWith("two_pass:block_size=64,"));
+  EXPECT_THAT(exact.match().reason, StartsWith("tuned for this problem on this device ("));
+  EXPECT_TRUE(exact.match().stale);  // stored without a template hash
+  EXPECT_THAT(exact.match().reason, HasSubstr("stale: the template of 'two_pass' has changed"));
+  const std::vector<float> in = odd_numbers<float>(5000);
+  EXPECT_EQ(sum_of(exact, in), std::accumulate(in.begin(), in.end(), 0.0F));
+
+  const Launcher::Match near = launcher.select("reduce", "n=10000").value();
+  EXPECT_EQ(near.grade, Launcher::Grade::near_size);
+  EXPECT_DOUBLE_EQ(near.distance, 1);
+  EXPECT_THAT(near.reason, HasSubstr("n=5000"));
+  EXPECT_EQ(launcher.select("reduce", "n=5000 dtype=i32").value().grade, Launcher::Grade::fallback);
+}
+
+TEST(LauncherDatabase, TunedConfigsOfTheApplicationsOwnKernelRunToo) {
+  const LauncherFolder folder;
+  store_best(
+      folder / "kiln.db",
+      {"polynomial", "n=1000", R"({"n": 1000})", {"vector", {{"block_size", std::int64_t{32}}}}});
+  Launcher::Options options = folder.options();
+  options.kernel_paths = {KILN_SOURCE_DIR "/examples/polynomial"};
+  const Launcher launcher(options);
+  OpenClApplication& application = OpenClApplication::instance();
+  for (const std::size_t n : {1U, 3U, 256U, 1003U}) {  // shorter than a load, whole blocks, a tail
+    const std::vector<float> x = odd_numbers<float>(n);
+    const Launcher::Kernel kernel =
+        launcher.prepare("polynomial", "n=" + std::to_string(n)).value();
+    EXPECT_EQ(kernel.match().config, "vector:block_size=32,loads=2");
+    const cl_mem y = application.allocate(n * 4);
+    kernel
+        .launch(nullptr, {memory("x", application.upload(x), n * 4), memory("y", y, n * 4),
+                          scalar("a", 2), scalar("b", 3), scalar("c", 4)})
+        .value();
+    const std::vector<float> result = application.download<float>(y, n);
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_EQ(result[i], 2 * x[i] * x[i] + 3 * x[i] + 4) << i;
+    }
+  }
+}
+
+TEST(LauncherDatabase, TheFirstOfTwoLayersWins) {
+  const LauncherFolder folder;
+  Tuned other = kTwoPass;
+  other.config = {"tree", {{"block_size", std::int64_t{32}}}};
+  store_best(folder / "user.db", other);
+  store_best(folder / "shipped.db", kTwoPass);
+  Launcher::Options options = folder.options();
+  options.databases = {folder / "user.db", folder / "shipped.db"};
+  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value().config, StartsWith("tree:"));
+  options.databases = {folder / "shipped.db", folder / "user.db"};
+  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value().config, StartsWith("two_pass:"));
+}
+
+TEST(LauncherDatabase, WorkspacesArePooledOrTheCallers) {
+  const LauncherFolder folder;
+  store_best(folder / "kiln.db", kTwoPass);
+  const std::vector<float> in = odd_numbers<float>(5000);
+  const float sum = std::accumulate(in.begin(), in.end(), 0.0F);
+
+  Launcher::Options options = folder.options();
+  options.workspace = Launcher::Workspace::caller;
+  const Launcher::Kernel kernel = Launcher(options).prepare("reduce", "n=5000").value();
+  ASSERT_FALSE(kernel.workspaces().empty());
+  EXPECT_EQ(kernel.workspaces()[0].name, "partials");
+  OpenClApplication& application = OpenClApplication::instance();
+  const cl_mem memory_in = application.upload(in);
+  EXPECT_THAT(error_text(kernel.launch(
+                  nullptr, {memory("in", memory_in, 20000), memory("out", memory_in, 4)})),
+              StartsWith("reduce: workspace 'partials' is missing (f32["));
+
+  std::vector<LaunchArgument> given;
+  for (const auto& workspace : kernel.workspaces()) {
+    given.push_back(memory(workspace.name, application.allocate(workspace.bytes), workspace.bytes));
+  }
+  const cl_mem out = application.allocate(4);
+  given.push_back(memory("in", memory_in, 20000));
+  given.push_back(memory("out", out, 4));
+  kernel.launch(nullptr, given.data(), given.size()).value();
+  EXPECT_EQ(application.download<float>(out, 1)[0], sum);
+}
+
+TEST(LauncherDatabase, AnUnusableConfigOfAStrangerIsPassedOver) {
+  const LauncherFolder folder;
+  Tuned strange = kTwoPass;
+  strange.config = {"two_pass", {{"block_size", std::int64_t{-5}}}};
+  store_best(folder / "kiln.db", strange);
+  const Launcher::Match match = Launcher(folder.options()).select("reduce", "n=5000").value();
+  EXPECT_EQ(match.grade, Launcher::Grade::fallback);
+  EXPECT_EQ(match.reason,
+            "no tuned config is legal for this problem on this device: the spec's default config");
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,210 @@
+// The ready-made calls give what plain loops give, on the application's queue and memory.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include <kiln/kernels.hpp>
+
+#include "tests/launcher/opencl_application.hpp"
+
+namespace kiln {
+namespace {
+
+using test::LauncherFolder;
+using test::odd_numbers;
+using test::OpenClApplication;
+
+class Kernels : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new LauncherFolder;
+    launcher_ = new Launcher(folder_->options());
+  }
+  static void TearDownTestSuite() {
+    delete launcher_;
+    delete folder_;
+  }
+
+  OpenClApplication& application_ = OpenClApplication::instance();
+  void* queue_ = application_.queue();
+
+  static LauncherFolder* folder_;
+  static Launcher* launcher_;
+};
+LauncherFolder* Kernels::folder_ = nullptr;
+Launcher* Kernels::launcher_ = nullptr;
+
+TEST_F(Kernels, ReduceAddsMultipliesAndFinds) {
+  for (const std::size_t n : {1U, 31U, 1000U, 100003U}) {
+    const std::vector<float> in = odd_numbers<float>(n);
+    const std::vector<float> other = odd_numbers<float>(n, 7);
+    const cl_mem out = application_.allocate(sizeof(float));
+    ReduceCall call;
+    call.n = static_cast<std::int64_t>(n);
+    call.in = application_.upload(in);
+    call.out = out;
+    const auto result = [&] {
+      const Expected<void> done = reduce(*launcher_, queue_, call);
+      EXPECT_EQ(test::error_text(done), "no error");
+      return application_.download<float>(out, 1)[0];
+    };
+    EXPECT_EQ(result(), std::accumulate(in.begin(), in.end(), 0.0F));
+    call.op = "max";
+    EXPECT_EQ(result(), *std::max_element(in.begin(), in.end()));
+    call.op = "dot";
+    call.other = application_.upload(other);
+    EXPECT_EQ(result(), std::inner_product(in.begin(), in.end(), other.begin(), 0.0F));
+  }
+}
+
+TEST_F(Kernels, ReduceIntegratesAFormulaOfTheIndex) {
+  // The integral of sin(2x)^2 cos(x)^2 over [0, pi] is pi / 4: n midpoints.
+  ReduceCall call;
+  call.n = 100000;
+  call.dtype = "f64";
+  call.map = "sin(2 * ((x + 0.5) / n * pi)) ** 2 * cos((x + 0.5) / n * pi) ** 2";
+  const cl_mem out = application_.allocate(sizeof(double));
+  call.out = out;
+  reduce(*launcher_, queue_, call).value();
+  const double pi = 3.14159265358979323846;
+  EXPECT_NEAR(application_.download<double>(out, 1)[0] * pi / 100000, pi / 4, 1e-9);
+}
+
+TEST_F(Kernels, HistogramCountsBytesAndFloats) {
+  std::vector<std::uint8_t> bytes(10007);
+  std::vector<std::uint32_t> expected(256);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(i * i % 251);
+    ++expected[bytes[i]];
+  }
+  HistogramCall call;
+  call.n = 10007;
+  call.in = application_.upload(bytes);
+  const cl_mem counts = application_.allocate(256 * sizeof(std::uint32_t));
+  call.counts = counts;
+  histogram(*launcher_, queue_, call).value();
+  EXPECT_EQ(application_.download<std::uint32_t>(counts, 256), expected);
+
+  const std::vector<float> numbers = {-0.5F, 0.0F, 0.1F, 0.3F, 0.6F, 0.99F, 1.0F};
+  call.n = 7;
+  call.dtype = "f32";
+  call.bins = 4;
+  call.in = application_.upload(numbers);
+  histogram(*launcher_, queue_, call).value();
+  EXPECT_EQ(application_.download<std::uint32_t>(counts, 4),
+            (std::vector<std::uint32_t>{2, 1, 1, 1}));
+}
+
+TEST_F(Kernels, TransposeMovesEveryElement) {
+  for (const auto& [rows, cols, batch] :
+       {std::tuple{1, 1, 1}, std::tuple{33, 70, 1}, std::tuple{129, 17, 3}}) {
+    const auto count = static_cast<std::size_t>(rows * cols * batch);
+    std::vector<float> in(count);
+    std::iota(in.begin(), in.end(), 0.0F);
+    TransposeCall call;
+    call.rows = rows;
+    call.cols = cols;
+    call.batch = batch;
+    call.in = application_.upload(in);
+    const cl_mem out = application_.allocate(count * sizeof(float));
+    call.out = out;
+    transpose(*launcher_, queue_, call).value();
+    const std::vector<float> result = application_.download<float>(out, count);
+    for (int b = 0; b < batch; ++b) {
+      for (int r = 0; r < rows; ++r) {
+        for (int c = 0; c < cols; ++c) {
+          ASSERT_EQ(result[static_cast<std::size_t>((b * cols + c) * rows + r)],
+                    in[static_cast<std::size_t>((b * rows + r) * cols + c)]);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Kernels, MatmulMultipliesTransposesAndAdds) {
+  constexpr int kM = 45;
+  constexpr int kN = 37;
+  constexpr int kK = 50;
+  const std::vector<float> a = odd_numbers<float>(kM * kK, 1);
+  const std::vector<float> b = odd_numbers<float>(kK * kN, 2);
+  const std::vector<float> c = odd_numbers<float>(kM * kN, 3);
+  for (const auto stored : {MatmulCall::Stored::as_is, MatmulCall::Stored::transposed}) {
+    for (const double beta : {0.0, 2.0}) {
+      MatmulCall call;
+      call.m = kM;
+      call.n = kN;
+      call.k = kK;
+      call.b_stored = stored;
+      call.alpha = 3;
+      call.beta = beta;
+      call.a = application_.upload(a);
+      call.b = application_.upload(b);
+      const cl_mem memory_c = application_.upload(c);
+      call.c = memory_c;
+      matmul(*launcher_, queue_, call).value();
+      const std::vector<float> result = application_.download<float>(memory_c, kM * kN);
+      for (int i = 0; i < kM; ++i) {
+        for (int j = 0; j < kN; ++j) {
+          float sum = 0;
+          for (int p = 0; p < kK; ++p) {
+            const int index = stored == MatmulCall::Stored::as_is ? p * kN + j : j * kK + p;
+            sum += a[static_cast<std::size_t>(i * kK + p)] * b[static_cast<std::size_t>(index)];
+          }
+          const auto at = static_cast<std::size_t>(i * kN + j);
+          ASSERT_EQ(result[at], 3 * sum + static_cast<float>(beta) * c[at]) << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Kernels, ConvolveFiltersAnImage) {
+  constexpr int kH = 20;
+  constexpr int kW = 33;
+  constexpr int kF = 5;
+  const std::vector<float> in = odd_numbers<float>(kH * kW);
+  const std::vector<float> filter = odd_numbers<float>(kF * kF, 9);
+  ConvolveCall call;
+  call.h = kH;
+  call.w = kW;
+  call.fh = kF;
+  call.fw = kF;
+  call.in = application_.upload(in);
+  call.filter = application_.upload(filter);
+  const cl_mem out = application_.allocate(kH * kW * sizeof(float));
+  call.out = out;
+  convolve(*launcher_, queue_, call).value();
+  const std::vector<float> result = application_.download<float>(out, kH * kW);
+  for (int y = 0; y < kH; ++y) {
+    for (int x = 0; x < kW; ++x) {
+      float sum = 0;
+      for (int i = 0; i < kF; ++i) {
+        for (int j = 0; j < kF; ++j) {
+          const int row = y + i - kF / 2;
+          const int col = x + j - kF / 2;
+          if (row >= 0 && row < kH && col >= 0 && col < kW) {
+            sum += in[static_cast<std::size_t>(row * kW + col)] *
+                   filter[static_cast<std::size_t>(i * kF + j)];
+          }
+        }
+      }
+      ASSERT_EQ(result[static_cast<std::size_t>(y * kW + x)], sum) << y << ", " << x;
+    }
+  }
+}
+
+TEST_F(Kernels, AProblemThatMakesNoSenseIsAnError) {
+  HistogramCall call;
+  call.n = 100;
+  call.bins = 16;
+  const Expected<void> done = histogram(*launcher_, queue_, call);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, LaunchErrorCode::bad_problem);
+  EXPECT_THROW(done.value(), LaunchFailure);
+}
+
+}  // namespace
+}  // namespace kiln

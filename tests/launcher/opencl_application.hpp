@@ -1,0 +1,100 @@
+// An application with an OpenCL context of its own, as the launcher meets it: queues, memory, no
+// Kiln types.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdlib.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CL/cl.h>
+
+#include <kiln/launcher.hpp>
+
+namespace kiln::test {
+
+/// The first OpenCL device with a context; one for the whole program, as starting a compiler takes
+/// a second.
+class OpenClApplication {
+ public:
+  static OpenClApplication& instance();
+
+  [[nodiscard]] cl_command_queue queue() const { return queue_; }
+  [[nodiscard]] cl_command_queue make_queue() const;  ///< the caller releases it
+
+  /// Memory holding `bytes` bytes; released when the program ends.
+  [[nodiscard]] cl_mem allocate(std::size_t bytes);
+  template <typename T>
+  [[nodiscard]] cl_mem upload(const std::vector<T>& values) {
+    const cl_mem memory = allocate(values.size() * sizeof(T));
+    write(memory, values.data(), values.size() * sizeof(T));
+    return memory;
+  }
+  /// Waits for `queue` and reads.
+  template <typename T>
+  [[nodiscard]] std::vector<T> download(cl_mem memory, std::size_t count,
+                                        cl_command_queue queue = nullptr) {
+    std::vector<T> values(count);
+    read(memory, values.data(), count * sizeof(T), queue == nullptr ? queue_ : queue);
+    return values;
+  }
+
+ private:
+  OpenClApplication();
+  void write(cl_mem memory, const void* from, std::size_t bytes);
+  void read(cl_mem memory, void* to, std::size_t bytes, cl_command_queue queue);
+
+  cl_device_id device_ = nullptr;
+  cl_context context_ = nullptr;
+  cl_command_queue queue_ = nullptr;
+};
+
+/// A folder for databases and caches that goes with the test.
+class LauncherFolder {
+ public:
+  LauncherFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "kiln-launcher-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~LauncherFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  LauncherFolder(const LauncherFolder&) = delete;
+  LauncherFolder& operator=(const LauncherFolder&) = delete;
+
+  [[nodiscard]] std::string operator/(const char* name) const { return (path_ / name).string(); }
+
+  /// On the application's queue, with a database and a cache in this folder.
+  [[nodiscard]] Launcher::Options options() const {
+    auto options = Launcher::Options::on_opencl_queue(OpenClApplication::instance().queue());
+    options.databases = {*this / "kiln.db"};
+    options.cache_folder = *this / "cache";
+    return options;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The text of an Expected's error, or "no error".
+template <typename T>
+std::string error_text(const Expected<T>& expected) {
+  return expected ? "no error" : expected.error().message;
+}
+
+/// Small odd whole numbers, different at each index, so that sums are exact in any order.
+template <typename T>
+std::vector<T> odd_numbers(std::size_t count, unsigned seed = 1) {
+  std::vector<T> values(count);
+  for (T& value : values) {
+    seed = seed * 1664525U + 1013904223U;
+    value = static_cast<T>(static_cast<int>(seed >> 30U) * 2 - 3);
+  }
+  return values;
+}
+
+}  // namespace kiln::test

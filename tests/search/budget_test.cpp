@@ -1,0 +1,66 @@
+// Budgets: the first limit reached ends the session, and a budget of nothing is refused.
+// SPDX-License-Identifier: Apache-2.0
+#include "search/budget.hpp"
+
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+std::string refusal(const Budget& budget) {
+  try {
+    check(budget);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Budget, WithoutLimitsIsNeverExhausted) {
+  EXPECT_EQ(Budget{}.exhausted({1e9, 1'000'000'000, 1'000'000'000}), std::nullopt);
+}
+
+TEST(Budget, EndsAtEachLimit) {
+  Budget budget;
+  budget.seconds = 60;
+  budget.trials = 100;
+  budget.no_progress_trials = 20;
+  EXPECT_EQ(budget.exhausted({59.9, 99, 19}), std::nullopt);
+  EXPECT_EQ(budget.exhausted({60, 1, 1}), BudgetLimit::seconds);
+  EXPECT_EQ(budget.exhausted({1, 100, 1}), BudgetLimit::trials);
+  EXPECT_EQ(budget.exhausted({1, 30, 20}), BudgetLimit::no_progress);
+}
+
+TEST(Budget, SaysWhyItEnded) {
+  Budget budget;
+  budget.seconds = 1.5;
+  budget.trials = 100;
+  budget.no_progress_trials = 20;
+  EXPECT_EQ(describe(BudgetLimit::seconds, budget), "1.5 s used");
+  EXPECT_EQ(describe(BudgetLimit::trials, budget), "100 trials done");
+  EXPECT_EQ(describe(BudgetLimit::no_progress, budget), "20 trials without progress");
+  EXPECT_EQ(name_of(BudgetLimit::no_progress), "no_progress");
+}
+
+TEST(Budget, OfNothingIsRefused) {
+  EXPECT_EQ(refusal({}), "");
+  EXPECT_EQ(refusal({.seconds = 0.1, .trials = 1, .no_progress_trials = 1}), "");
+  EXPECT_EQ(refusal({.seconds = 0.0, .trials = {}, .no_progress_trials = {}}),
+            "a budget of 0 s leaves no time for a single trial; give a number above 0");
+  EXPECT_EQ(refusal({.seconds = {}, .trials = 0, .no_progress_trials = {}}),
+            "a budget of 0 trials allows none; give at least 1");
+  EXPECT_EQ(refusal({.seconds = {}, .trials = {}, .no_progress_trials = -1}),
+            "stopping after -1 trials without progress allows none; give at least 1");
+  EXPECT_NE(refusal({.seconds = std::numeric_limits<double>::quiet_NaN(),
+                     .trials = {},
+                     .no_progress_trials = {}}),
+            "");
+}
+
+}  // namespace
+}  // namespace kiln

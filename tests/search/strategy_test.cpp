@@ -1,0 +1,250 @@
+// Strategies: one suite of stories for all of them, over an invented kernel whose times are a
+// formula.
+// SPDX-License-Identifier: Apache-2.0
+#include "search/strategy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/core/example_spec.hpp"
+
+namespace kiln {
+namespace {
+
+const char* const kHillSpec = R"toml(name = "hill"
+[problem.n]
+type = "int"
+[[arguments]]
+name = "out"
+access = "write"
+dtype = "f32"
+shape = ["n"]
+[verify]
+reference = "hill"
+[[variants]]
+name = "steep"
+template = "steep.inja"
+[variants.tunables.a]
+values = [1, 2, 3, 4, 5, 6, 7, 8]
+default = 1
+[variants.tunables.b]
+values = [1, 2, 3, 4, 5, 6, 7, 8]
+default = 1
+[variants.tunables.c]
+values = [1, 2, 3, 4, 5, 6, 7, 8]
+default = 8
+[variants.tunables.d]
+values = [1, 2, 3, 4, 5, 6, 7, 8]
+default = 5
+[[variants.constraints]]
+require = "(a + b + c + d) % 7 != 0"
+because = "so that the hill has holes"
+[[variants.steps]]
+entry = "steep"
+grid = [1]
+block = [1]
+arguments = ["out"]
+[[variants]]
+name = "flat"
+template = "flat.inja"
+[[variants.steps]]
+entry = "flat"
+grid = [1]
+block = [1]
+arguments = ["out"]
+)toml";
+
+Space hill_space() {
+  const KernelSpec spec = parse_spec(kHillSpec, "hill.toml");
+  return Space::build(spec, Problem::parse(spec, "n=1"), device_for_architecture("cuda", "sm_80"));
+}
+
+// Fastest at a=6, b=2, c=5, d=7, with ripples that make other places locally best; some configs
+// fail.
+Trial measure(const Space& space, std::size_t index) {
+  Trial trial;
+  trial.config = space.at(index);
+  if (trial.config.variant == "flat") {
+    trial.time_ns = 900;
+    return trial;
+  }
+  const double best[4] = {6, 2, 5, 7};
+  double ns = 100;
+  for (std::size_t t = 0; t < 4; ++t) {
+    const double value = as_double(trial.config.values[t].second);
+    ns += 20 * std::abs(value - best[t]) + 15 * (static_cast<int>(value + best[t]) % 2);
+  }
+  if (trial.config.values[0].second == Value(std::int64_t{3})) {
+    trial.outcome = Outcome::compile_error;
+  } else {
+    trial.time_ns = ns;
+  }
+  return trial;
+}
+
+// Runs a strategy with `batch` configs in flight; returns the configs in the order asked.
+std::vector<std::size_t> run(Strategy& strategy, const Space& space, std::size_t trials,
+                             std::size_t batch = 1) {
+  std::vector<std::size_t> asked;
+  std::deque<std::size_t> in_flight;
+  while (true) {
+    while (asked.size() < trials && in_flight.size() < batch) {
+      const std::optional<std::size_t> index = strategy.ask();
+      if (!index) break;
+      asked.push_back(*index);
+      in_flight.push_back(*index);
+    }
+    if (in_flight.empty()) return asked;
+    const std::size_t done = in_flight.front();
+    in_flight.pop_front();
+    strategy.tell(done, measure(space, done));
+  }
+}
+
+double best_of(const Space& space, const std::vector<std::size_t>& asked) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const std::size_t index : asked) {
+    const Trial trial = measure(space, index);
+    if (trial.ok()) best = std::min(best, trial.time_ns);
+  }
+  return best;
+}
+
+class EveryStrategy : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Strategy> make(std::uint64_t seed = 1) {
+    return make_strategy(GetParam(), space_, seed);
+  }
+  const Space space_ = hill_space();
+};
+
+TEST_P(EveryStrategy, BeginsWithTheDefaultConfig) {
+  EXPECT_EQ(make()->ask(), space_.default_index());
+}
+
+TEST_P(EveryStrategy, VisitsEveryConfigOnceAndEnds) {
+  const auto strategy = make();
+  const std::vector<std::size_t> asked = run(*strategy, space_, space_.size() + 1);
+  EXPECT_EQ(asked.size(), space_.size());
+  EXPECT_EQ(std::set<std::size_t>(asked.begin(), asked.end()).size(), space_.size());
+  EXPECT_EQ(strategy->ask(), std::nullopt);
+}
+
+TEST_P(EveryStrategy, KeepsABatchInFlight) {
+  const auto strategy = make();
+  std::set<std::size_t> asked;
+  for (int i = 0; i < 64; ++i) {
+    const std::optional<std::size_t> index = strategy->ask();
+    ASSERT_TRUE(index) << "nothing to propose with " << i << " configs in flight";
+    EXPECT_TRUE(asked.insert(*index).second);
+  }
+}
+
+TEST_P(EveryStrategy, VisitsEveryConfigInBatchesToo) {
+  const auto strategy = make();
+  const std::vector<std::size_t> asked = run(*strategy, space_, space_.size() + 1, 16);
+  EXPECT_EQ(std::set<std::size_t>(asked.begin(), asked.end()).size(), space_.size());
+}
+
+TEST_P(EveryStrategy, ProposesTheSameForTheSameSeed) {
+  EXPECT_EQ(run(*make(5), space_, 300, 4), run(*make(5), space_, 300, 4));
+}
+
+TEST_P(EveryStrategy, NeverAsksForWhatItWasTold) {
+  const auto strategy = make();
+  std::set<std::size_t> told;
+  for (std::size_t index = 0; index < space_.size(); index += 2) {
+    strategy->tell(index, measure(space_, index));
+    told.insert(index);
+  }
+  const std::vector<std::size_t> asked = run(*strategy, space_, space_.size());
+  EXPECT_EQ(asked.size(), space_.size() - told.size());
+  for (const std::size_t index : asked) EXPECT_EQ(told.count(index), 0u);
+}
+
+TEST_P(EveryStrategy, GoesOnWhenEverythingFails) {
+  const auto strategy = make();
+  Trial failed;
+  failed.outcome = Outcome::launch_error;
+  std::size_t asked = 0;
+  while (const std::optional<std::size_t> index = strategy->ask()) {
+    strategy->tell(*index, failed);
+    ++asked;
+  }
+  EXPECT_EQ(asked, space_.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy,
+                         ::testing::Values("local", "random", "exhaustive"),
+                         [](const auto& strategy) { return strategy.param; });
+
+TEST(Strategies, ListsThemselvesWithTheDefaultFirst) {
+  std::vector<std::string> names;
+  for (const StrategyInfo& info : strategies()) names.push_back(info.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"local", "random", "exhaustive"}));
+}
+
+TEST(Strategies, RefusesAnUnknownName) {
+  const Space space = hill_space();
+  try {
+    (void)make_strategy("locale", space, 1);
+    FAIL() << "a strategy was made";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "there is no strategy 'locale'; did you mean 'local'? (there are: "
+                 "local, random, exhaustive)");
+  }
+}
+
+TEST(RandomSearch, DependsOnTheSeed) {
+  const Space space = hill_space();
+  EXPECT_NE(run(*make_strategy("random", space, 1), space, 100),
+            run(*make_strategy("random", space, 2), space, 100));
+}
+
+TEST(LocalSearch, TriesTheDefaultOfEveryVariantFirst) {
+  const Space space = hill_space();
+  const auto strategy = make_strategy("local", space, 1);
+  const std::vector<std::size_t> asked = run(*strategy, space, 2);
+  EXPECT_EQ(asked, space.default_indices());
+}
+
+TEST(LocalSearch, FindsTheBestOfThousandsInAFewHundred) {
+  const Space space = hill_space();
+  ASSERT_GT(space.size(), 3000u);
+  for (const std::size_t batch : {std::size_t{1}, std::size_t{8}}) {
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const auto strategy = make_strategy("local", space, seed);
+      if (best_of(space, run(*strategy, space, 300, batch)) == 100) ++found;
+    }
+    EXPECT_GE(found, 18) << "with " << batch << " in flight";
+  }
+}
+
+TEST(LocalSearch, GoesOnFromTheBestThatItWasTold) {
+  const Space space = hill_space();
+  const auto strategy = make_strategy("local", space, 3);
+  const KernelSpec spec = parse_spec(kHillSpec, "hill.toml");
+  const Problem problem = Problem::parse(spec, "n=1");
+  const Config near = parse_config(spec, "steep:a=6,b=2,c=5,d=6", problem,
+                                   device_for_architecture("cuda", "sm_80"));
+  const std::size_t near_index = *space.index_of(near);
+  for (const std::size_t index : space.default_indices()) {
+    strategy->tell(index, measure(space, index));
+  }
+  strategy->tell(near_index, measure(space, near_index));
+  const auto neighbours = space.neighbours(near_index, Neighbourhood::hamming);
+  const std::optional<std::size_t> next = strategy->ask();
+  ASSERT_TRUE(next);
+  EXPECT_EQ(std::count(neighbours.begin(), neighbours.end(), *next), 1);
+}
+
+}  // namespace
+}  // namespace kiln

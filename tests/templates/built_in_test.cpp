@@ -1,0 +1,79 @@
+// Every built-in kernel is clean, and the default config of each variant renders in every dialect.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/dtype.hpp"
+#include "templates/library.hpp"
+#include "tests/templates/small_kernel.hpp"
+
+namespace kiln::test {
+namespace {
+
+struct Case {
+  const char* kernel;
+  const char* problem;
+};
+
+constexpr Case kCases[] = {
+    {"reduce", "n=100003"},
+    {"reduce", "n=100003 dtype=f16 op=dot"},
+    {"reduce", "n=100003 dtype=f64 source=index map='sin(2*x)**2*cos(x)**2'"},
+    {"histogram", "n=100003"},
+    {"histogram", "n=100003 dtype=f32 bins=1000"},
+    {"transpose", "rows=100 cols=77"},
+    {"transpose", "rows=100 cols=77 dtype=u8 batch=3"},
+    {"matmul", "m=100 n=77 k=33"},
+    {"matmul", "m=100 n=77 k=33 dtype=bf16 trans_a=true beta_zero=false"},
+    {"convolution", "h=100 w=77 fh=15"},
+    {"convolution", "h=56 w=56 fh=3 n=2 c=8 k=16 groups=2 stride=2"},
+};
+
+TEST(BuiltInKernels, HaveNoLintFindings) {
+  for (const std::string& name : KernelLibrary().names()) {
+    for (const LintFinding& finding : lint(KernelLibrary().load(name))) {
+      ADD_FAILURE() << to_text(finding.where) << ": " << finding.message;
+    }
+  }
+}
+
+TEST(BuiltInKernels, DefaultConfigsRenderInEveryDialect) {
+  for (const Case& c : kCases) {
+    KernelSpec spec = KernelLibrary().load(c.kernel);
+    Renderer renderer(spec);
+    Problem problem = Problem::parse(spec, c.problem);
+    for (const char* backend : {"cuda", "hip", "opencl"}) {
+      DeviceInfo device = device_for_architecture(backend, architecture_for(backend));
+      Scope scope = make_scope(spec, problem, device);
+      int possible = 0;
+      for (const Variant& variant : spec.variants) {
+        if (variant.requires_ && !variant.requires_->evaluate_bool(scope)) continue;
+        ++possible;
+        Source source =
+            renderer.render(default_config(variant, spec, problem, device), problem, device);
+        EXPECT_FALSE(source.entries.empty()) << c.kernel << " " << variant.name;
+        EXPECT_THAT(source.text, testing::Not(testing::HasSubstr("{{")))
+            << c.kernel << " " << variant.name;
+      }
+      EXPECT_GE(possible, 2) << c.kernel << " " << c.problem << " " << backend;
+    }
+  }
+}
+
+TEST(Toolbox, RendersForEveryElementType) {
+  KernelSpec spec = KernelLibrary::load_toolbox();
+  EXPECT_THAT(lint(spec), testing::IsEmpty());
+  Renderer renderer(spec);
+  DeviceInfo device = device_for_architecture("opencl", "opencl");
+  for (DType dtype : all_dtypes()) {
+    Problem problem = Problem::parse(spec, "n=5000000000 dtype=" + std::string(name_of(dtype)));
+    for (const Variant& variant : spec.variants) {
+      Source source =
+          renderer.render(default_config(variant, spec, problem, device), problem, device);
+      EXPECT_EQ(source.entries.size(), variant.steps.size()) << variant.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::test

@@ -1,0 +1,301 @@
+// What transpose, matmul and convolution compute (their CPU loops), that the default config of
+// every variant is legal for awkward problems on every kind of device, and what shares a source.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/launch_plan.hpp"
+#include "templates/library.hpp"
+#include "templates/reference.hpp"
+#include "templates/renderer.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+HostArray array_of(DType type, const std::vector<std::int64_t>& shape,
+                   const std::vector<double>& values) {
+  HostArray array(type, shape);
+  EXPECT_EQ(array.count(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) array.set(i, values[i]);
+  return array;
+}
+
+std::vector<double> values_of(const HostArray& array) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < array.count(); ++i) values.push_back(array.get(i));
+  return values;
+}
+
+/// Runs a kernel's CPU loop and gives its output.
+std::vector<double> compute(const std::string& kernel, const std::string& problem_text,
+                            std::map<std::string, HostArray> arrays, const std::string& output,
+                            const std::map<std::string, double>& scalars = {}) {
+  const KernelSpec spec = KernelLibrary().load(kernel);
+  const Problem problem = Problem::parse(spec, problem_text);
+  ReferenceCall call{problem, arrays, scalars};
+  find_reference(spec.verify.reference)(call);
+  return values_of(arrays.at(output));
+}
+
+// ---- transpose: what it computes
+
+TEST(TransposeReference, TurnsEachMatrixOfTheBatch) {
+  EXPECT_THAT(
+      compute("transpose", "rows=2,cols=3,batch=2",
+              {{"in", array_of(DType::f32, {2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
+               {"out", HostArray(DType::f64, {2, 3, 2})}},
+              "out"),
+      ElementsAre(1, 4, 2, 5, 3, 6, 7, 10, 8, 11, 9, 12));
+}
+
+TEST(TransposeReference, KeepsBytesWhole) {
+  EXPECT_THAT(compute("transpose", "rows=1,cols=3,dtype=u8",
+                      {{"in", array_of(DType::u8, {1, 1, 3}, {0, 128, 255})},
+                       {"out", HostArray(DType::i64, {1, 3, 1})}},
+                      "out"),
+              ElementsAre(0, 128, 255));
+}
+
+// ---- matmul: what it computes
+
+// [1 2 3; 4 5 6] * [1 0; 0 1; 2 3] = [7 11; 16 23]
+const std::vector<double> kLeft = {1, 2, 3, 4, 5, 6};
+const std::vector<double> kRight = {1, 0, 0, 1, 2, 3};
+
+TEST(MatmulReference, ScalesAndLeavesOldValuesOutWhereBetaIsZero) {
+  EXPECT_THAT(compute("matmul", "m=2,n=2,k=3",
+                      {{"a", array_of(DType::f32, {2, 3}, kLeft)},
+                       {"b", array_of(DType::f32, {3, 2}, kRight)},
+                       {"c", array_of(DType::f64, {2, 2}, {100, 100, 100, 100})}},
+                      "c", {{"alpha", 2}, {"beta", 3}}),
+              ElementsAre(14, 22, 32, 46));
+}
+
+TEST(MatmulReference, AddsOldValuesAndLeavesTheGapBetweenRowsAlone) {
+  EXPECT_THAT(compute("matmul", "m=2,n=2,k=3,ldc=3,beta_zero=false",
+                      {{"a", array_of(DType::f32, {2, 3}, kLeft)},
+                       {"b", array_of(DType::f32, {3, 2}, kRight)},
+                       {"c", array_of(DType::f64, {2, 3}, {1, 2, 77, 3, 4, 78})}},
+                      "c", {{"alpha", 2}, {"beta", 3}}),
+              ElementsAre(17, 28, 77, 41, 58, 78));
+}
+
+TEST(MatmulReference, ReadsStoredTransposesWithTheirOwnRows) {
+  // A as k x m with lda = 4, B as n x k: the same product.
+  EXPECT_THAT(compute("matmul", "m=2,n=2,k=3,trans_a=true,trans_b=true,lda=4",
+                      {{"a", array_of(DType::f16, {3, 4}, {1, 4, 9, 9, 2, 5, 9, 9, 3, 6, 9, 9})},
+                       {"b", array_of(DType::f16, {2, 3}, {1, 0, 2, 0, 1, 3})},
+                       {"c", HostArray(DType::f64, {2, 2})}},
+                      "c", {{"alpha", 1}, {"beta", 0}}),
+              ElementsAre(7, 11, 16, 23));
+}
+
+TEST(MatmulProblem, RowsMustNotOverlap) {
+  const KernelSpec spec = KernelLibrary().load("matmul");
+  const Problem problem = Problem::parse(spec, "m=4,n=5,k=6,trans_a=true");
+  EXPECT_EQ(problem.integer("lda"), 4);
+  EXPECT_EQ(problem.integer("ldb"), 5);
+  try {
+    (void)Problem::parse(spec, "m=4,n=5,k=6,ldc=4");
+    FAIL() << "ldc below n was accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the rows of C must not overlap"));
+  }
+}
+
+// ---- convolution: what it computes
+
+TEST(ConvolutionReference, DoesNotFlipTheFilterAndSeesZerosOutside) {
+  EXPECT_THAT(
+      compute("convolution", "h=2,w=3,fh=3",
+              {{"in", array_of(DType::f32, {1, 1, 2, 3}, {1, 2, 3, 4, 5, 6})},
+               {"filter", array_of(DType::f32, {1, 1, 3, 3}, {0, 0, 0, 0, 1, 10, 0, 100, 0})},
+               {"out", HostArray(DType::f64, {1, 1, 2, 3})}},
+              "out"),
+      ElementsAre(1 + 20 + 400, 2 + 30 + 500, 3 + 600, 4 + 50, 5 + 60, 6));
+}
+
+TEST(ConvolutionReference, GroupsSeeTheirOwnChannels) {
+  // Two groups of one channel, two outputs each, a 1 x 1 filter, every second pixel.
+  EXPECT_THAT(compute("convolution", "h=1,w=3,fh=1,c=2,k=4,groups=2,stride=2",
+                      {{"in", array_of(DType::f32, {1, 2, 1, 3}, {1, 2, 3, 4, 5, 6})},
+                       {"filter", array_of(DType::f32, {4, 1, 1, 1}, {1, 10, 100, 1000})},
+                       {"out", HostArray(DType::f64, {1, 4, 1, 2})}},
+                      "out"),
+              ElementsAre(1, 3, 10, 30, 400, 600, 4000, 6000));
+}
+
+TEST(ConvolutionProblem, TheDefaultsAreAnImageFilterOfTheSameSize) {
+  const KernelSpec spec = KernelLibrary().load("convolution");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  const Problem problem = Problem::parse(spec, "h=100,w=50,fh=15,fw=7");
+  const Config config = default_config(spec, problem, device);
+  EXPECT_EQ(config.variant, "image");
+  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  ASSERT_TRUE(plan) << plan.failure().message;
+  EXPECT_THAT(plan->find_buffer("out")->shape, ElementsAre(1, 1, 100, 50));
+}
+
+TEST(ConvolutionProblem, ChannelsMustFillTheGroups) {
+  const KernelSpec spec = KernelLibrary().load("convolution");
+  try {
+    (void)Problem::parse(spec, "h=8,w=8,fh=3,c=6,k=6,groups=4");
+    FAIL() << "uneven groups were accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("every group has the same number of channels"));
+  }
+}
+
+// ---- every variant, every kind of device
+
+struct Case {
+  const char* kernel;
+  const char* problem;
+};
+
+constexpr Case kCases[] = {
+    {"transpose", "rows=1,cols=1,dtype=u8"},
+    {"transpose", "rows=33,cols=100000,dtype=f16"},
+    {"transpose", "rows=4096,cols=4096,dtype=f64,batch=100000"},
+    {"matmul", "m=1,n=1,k=1"},
+    {"matmul", "m=100,n=36,k=300,dtype=f64,trans_a=true"},
+    {"matmul", "m=16,n=4096,k=4096,dtype=f16,trans_b=true,beta_zero=false"},
+    {"matmul", "m=128,n=128,k=65536,dtype=bf16"},
+    {"convolution", "h=1,w=1,fh=31"},
+    {"convolution", "h=224,w=224,fh=7,n=32,c=3,k=64,stride=2"},
+    {"convolution", "h=56,w=56,fh=11,c=64,k=64,stride=4"},
+    {"convolution", "h=56,w=56,fh=3,n=32,c=128,k=128,groups=128"},
+    {"convolution", "h=7,w=7,fh=1,n=70000,c=512,k=512"},
+};
+
+std::vector<DeviceInfo> all_devices() {
+  std::vector<DeviceInfo> devices;
+  for (const char* name : {"sm_75", "sm_80", "sm_90a", "sm_120"}) {
+    devices.push_back(device_for_architecture("cuda", name));
+  }
+  for (const char* name : {"gfx906", "gfx90a", "gfx1030"}) {
+    devices.push_back(device_for_architecture("hip", name));
+  }
+  devices.push_back(device_for_architecture("opencl", "opencl"));
+  return devices;
+}
+
+TEST(DefaultConfigs, AreLegalAndRenderForAwkwardProblemsOnEveryDevice) {
+  for (const Case& c : kCases) {
+    const KernelSpec spec = KernelLibrary().load(c.kernel);
+    const Renderer renderer(spec);
+    const Problem problem = Problem::parse(spec, c.problem);
+    for (const DeviceInfo& device : all_devices()) {
+      const Scope scope = make_scope(spec, problem, device);
+      for (const Variant& variant : spec.variants) {
+        if (variant.requires_ && !variant.requires_->evaluate_bool(scope)) continue;
+        const Config config = default_config(variant, spec, problem, device);
+        const std::string what =
+            spec.name + " " + c.problem + " " + config.text() + " on " + device.architecture;
+        const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+        ASSERT_TRUE(plan) << what << ": " << plan.failure().message;
+        const Source source = renderer.render(config, problem, device);
+        for (const StepPlan& step : plan->steps) {
+          EXPECT_THAT(source.entries, testing::Contains(step.entry)) << what;
+        }
+      }
+    }
+  }
+}
+
+TEST(DeviceReferences, AreLegalWhereTheDeviceHasF64) {
+  for (const Case& c : kCases) {
+    const KernelSpec spec = KernelLibrary().load(c.kernel);
+    const Problem problem = Problem::parse(spec, c.problem);
+    const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+    const Config config = parse_config(spec, spec.verify.device_reference, problem, device);
+    const Status status = check_config(spec, config, problem, device);
+    EXPECT_TRUE(status) << c.kernel << ": " << status.failure().message;
+  }
+}
+
+// ---- what the renders share, and what they must differ in
+
+class Rendered {
+ public:
+  explicit Rendered(const std::string& kernel)
+      : spec_(KernelLibrary().load(kernel)), renderer_(spec_) {}
+
+  std::string operator()(const std::string& problem_text, const std::string& config) const {
+    const Problem problem = Problem::parse(spec_, problem_text);
+    return renderer_.render(parse_config(spec_, config, problem, device_), problem, device_).text;
+  }
+
+ private:
+  KernelSpec spec_;
+  Renderer renderer_;
+  DeviceInfo device_ = device_for_architecture("cuda", "sm_90a");
+};
+
+TEST(TransposeSource, IsSharedByElementTypesOfOneSizeAndByAllMatrixSizes) {
+  const Rendered render("transpose");
+  for (const char* variant : {"tile", "swizzle", "vector", "naive"}) {
+    const std::string f32 = render("rows=100,cols=100,dtype=f32", variant);
+    EXPECT_EQ(f32, render("rows=7,cols=4096,batch=9,dtype=i32", variant)) << variant;
+    EXPECT_NE(f32, render("rows=100,cols=100,dtype=f64", variant)) << variant;
+  }
+}
+
+TEST(TransposeSource, NeedsWholeElementsInAVector) {
+  const KernelSpec spec = KernelLibrary().load("transpose");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  const Problem problem = Problem::parse(spec, "rows=8,cols=8,dtype=f64");
+  const Config config = parse_config(spec, "vector:vector_bytes=4", problem, device);
+  const Status status = check_config(spec, config, problem, device);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.failure().message, HasSubstr("a vector holds at least one element"));
+}
+
+TEST(MatmulSource, IsSharedByAllSizesAndReadsCOnlyWhereBetaMayBeNonzero) {
+  const Rendered render("matmul");
+  const std::string source = render("m=512,n=512,k=512", "register");
+  EXPECT_EQ(source, render("m=513,n=4,k=70000,ldc=100", "register"));
+  EXPECT_THAT(source, Not(HasSubstr("beta * c[i]")));
+  EXPECT_THAT(render("m=512,n=512,k=512,beta_zero=false", "register"), HasSubstr("beta * c[i]"));
+}
+
+TEST(MatmulSource, AddsHalvesInF32AndCombinesPartsInASecondKernel) {
+  const Rendered render("matmul");
+  const std::string source = render("m=64,n=64,k=4096,dtype=f16", "split_k:splits=8");
+  EXPECT_THAT(source, HasSubstr("typedef f32 real_t;"));
+  EXPECT_THAT(source, HasSubstr("SPLITS = 8,"));
+  EXPECT_THAT(source, HasSubstr("*to = F32_TO_F16(alpha * sum);"));
+}
+
+TEST(ConvolutionSource, TakesTapsFromConstantMemoryOrFromAParameter) {
+  const Rendered render("convolution");
+  const std::string constant = render("h=64,w=64,fh=5", "image:filter_in=constant");
+  EXPECT_THAT(constant, HasSubstr("CONSTANT_ARRAY(f32, filter, TAPS)"));
+  EXPECT_THAT(constant, Not(HasSubstr("GLOBAL const f32* RESTRICT filter")));
+  const std::string shared = render("h=64,w=64,fh=5", "image:filter_in=shared");
+  EXPECT_THAT(shared, HasSubstr("GLOBAL const f32* RESTRICT filter"));
+  EXPECT_EQ(shared, render("h=4096,w=100,fh=5,n=3", "image:filter_in=shared"));
+}
+
+TEST(ConvolutionSource, IsNotWrittenOutForLargeFilters) {
+  const KernelSpec spec = KernelLibrary().load("convolution");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  const Problem problem = Problem::parse(spec, "h=64,w=64,fh=15");
+  const Config config = parse_config(spec, "image:unrolled=filter", problem, device);
+  const Status status = check_config(spec, config, problem, device);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.failure().message,
+              HasSubstr("longer code does not fit the instruction cache"));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,116 @@
+// Where kernels come from: the program itself, folders given by the user, a path.
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/library.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+#include "tests/templates/small_kernel.hpp"
+
+namespace kiln::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+class Library : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(testing::TempDir()) /
+            testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(root_);
+    write("mine/scale/spec.toml", kScaleSpec);
+    write("mine/scale/strided.inja", kScaleTemplate);
+    write("mine/scale/convert.inja", kConvertTemplate);
+    write("mine/scale/notes.txt", "no template");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void write(const std::string& name, const std::string& text) {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name) << text;
+  }
+
+  static std::string error_of(const KernelLibrary& library, const std::string& name) {
+    try {
+      (void)library.load(name);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  fs::path root_;
+};
+
+TEST_F(Library, TheFiveKernelsAreBuiltIn) {
+  KernelLibrary library;
+  EXPECT_THAT(library.names(),
+              ElementsAre("convolution", "histogram", "matmul", "reduce", "transpose"));
+  KernelSpec spec = library.load("reduce");
+  EXPECT_EQ(spec.path, "built-in:reduce/spec.toml");
+  EXPECT_THAT(spec.files, testing::Contains(testing::Key("grid_stride.inja")));
+}
+
+TEST_F(Library, AKernelPathIsAKernelOrAFolderOfKernels) {
+  EXPECT_THAT(KernelLibrary({root_ / "mine"}).names(), IsSupersetOf({"scale", "reduce"}));
+  KernelLibrary library({root_ / "mine" / "scale"});
+  EXPECT_THAT(library.names(), IsSupersetOf({"scale", "reduce"}));
+  EXPECT_EQ(library.load("scale").name, "scale");
+}
+
+TEST_F(Library, APathLoadsTheFolderWithItsTemplates) {
+  fs::path folder = root_ / "mine" / "scale";
+  for (const fs::path& path : {folder, folder / "spec.toml", fs::path(folder.string() + "/")}) {
+    KernelSpec spec = KernelLibrary().load(path.string());
+    EXPECT_EQ(spec.name, "scale") << path;
+    EXPECT_THAT(spec.files, ElementsAre(testing::Key("convert.inja"), testing::Key("strided.inja")))
+        << path;
+  }
+}
+
+TEST_F(Library, AUsersKernelComesBeforeTheBuiltInOfThatName) {
+  fs::rename(root_ / "mine" / "scale", root_ / "mine" / "reduce");
+  EXPECT_EQ(KernelLibrary({root_ / "mine"}).load("reduce").path,
+            (root_ / "mine/reduce/spec.toml").string());
+}
+
+TEST_F(Library, AnUnknownNameListsWhatThereIs) {
+  EXPECT_EQ(error_of(KernelLibrary(), "redcue"),
+            "unknown kernel 'redcue'; did you mean 'reduce'? (there are convolution, histogram, "
+            "matmul, reduce, "
+            "transpose; searched: built into kiln)");
+  std::string mine = (root_ / "mine").string();
+  EXPECT_THAT(error_of(KernelLibrary({mine}), "sort"),
+              HasSubstr("searched: built into kiln, " + mine));
+}
+
+TEST_F(Library, AFolderWithoutASpecIsNoKernel) {
+  EXPECT_EQ(error_of(KernelLibrary(), (root_ / "mine").string()),
+            (root_ / "mine").string() +
+                ": no spec.toml here: a kernel is a folder with spec.toml and its templates");
+  EXPECT_THROW(KernelLibrary({root_ / "nowhere"}), InputError);
+}
+
+TEST_F(Library, LinksOutOfTheFolderAreRefused) {
+  write("secret.inja", "secret");
+  fs::path link = root_ / "mine" / "scale" / "stolen.inja";
+  fs::create_symlink("../../secret.inja", link);
+  EXPECT_EQ(error_of(KernelLibrary(), (root_ / "mine/scale").string()),
+            link.string() + ": leads out of the kernel's folder");
+}
+
+TEST_F(Library, AFileTooLargeIsNoTemplate) {
+  write("mine/scale/large.inja", std::string((1 << 20) + 1, ' '));
+  EXPECT_THAT(error_of(KernelLibrary(), (root_ / "mine/scale").string()),
+              HasSubstr("is larger than 1 MiB"));
+}
+
+}  // namespace
+}  // namespace kiln::test

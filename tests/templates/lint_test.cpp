@@ -1,0 +1,108 @@
+// A template may name what is baked into its source, and nothing else: said before anything is
+// rendered.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/templates/small_kernel.hpp"
+
+namespace kiln::test {
+namespace {
+
+TEST(Lint, NamesAreCheckedInBranchesNotTaken) {
+  EXPECT_EQ(error_of("## if tile == 1\nx {{ blocck }}\n## endif\n"),
+            "scale/strided.inja:2:6: unknown name 'blocck'; did you mean 'block'?");
+}
+
+TEST(Lint, RunTimeFieldsAreHidden) {
+  EXPECT_EQ(error_of("{{ n }}"),
+            "scale/strided.inja:1:4: 'n' is a run-time field of the problem: mark it 'specialize = "
+            "true' to use it in a "
+            "template");
+  EXPECT_EQ(error_of("{{ twice_n }}"),
+            "scale/strided.inja:1:4: 'twice_n' depends on 'n', which templates cannot see");
+  EXPECT_EQ(error_of("{{ tiles }}"),
+            "scale/strided.inja:1:4: 'tiles' depends on 'n', which templates cannot see");
+  EXPECT_EQ(error_of("{{ device.compute_units }}"),
+            "scale/strided.inja:1:4: 'device.compute_units' is not for templates: they see "
+            "warp_size only, so that one "
+            "text serves every device");
+  EXPECT_EQ(body_of("{{ bits }} {{ warp_size }} {{ tile }}\n"), "32 32 256\n");
+}
+
+TEST(Lint, LocalNamesLiveAsLongAsTheirLoop) {
+  EXPECT_EQ(error_of("## for i in range(2)\n## set k = i\n## endfor\n{{ k }}"),
+            "scale/strided.inja:4:4: unknown name 'k'");
+  EXPECT_EQ(body_of("## set k = 1\n## for i in range(3)\n## set k = k * 2\n## endfor\n{{ k }}\n"),
+            "8\n");
+  EXPECT_EQ(body_of("## if unroll == 2\n## set k = 1\n## else\n## set k = 2\n## endif\n{{ k }}\n"),
+            "1\n");
+  EXPECT_EQ(error_of("## set tile = 1\n"),
+            "scale/strided.inja:1:13: 'tile' is a name of the spec; take another");
+}
+
+TEST(Lint, ConditionalTunablesAreAskedFor) {
+  EXPECT_EQ(body_of("{{ depth }}\n"), "2\n");
+  EXPECT_EQ(error_of("{{ depth }}", "strided:unroll=1"),
+            "scale/strided.inja:1:4: 'depth' has no value here: a tunable whose 'when' is false, "
+            "or a 'set' of a branch "
+            "not taken (ask exists(\"depth\") first)");
+  EXPECT_EQ(body_of("{{ choose(exists(\"depth\"), 1, 0) }}\n", "strided:unroll=1"), "0\n");
+}
+
+TEST(Lint, IncludesStayInTheFolder) {
+  EXPECT_EQ(error_of("{% include \"../secret\" %}"),
+            "scale/strided.inja:1:12: include '../secret': only the templates of the spec's own "
+            "folder, by name");
+  EXPECT_EQ(error_of("{% include \"/etc/passwd\" %}"),
+            "scale/strided.inja:1:12: include '/etc/passwd': only the templates of the spec's own "
+            "folder, by name");
+  EXPECT_EQ(error_of("{% include \"convrt.inja\" %}"),
+            "scale/strided.inja:1:12: include 'convrt.inja': no such template in the spec's "
+            "folder; did you mean "
+            "'convert.inja'?");
+  EXPECT_EQ(error_of("{% include \"strided.inja\" %}"),
+            "scale/strided.inja:1:12: 'strided.inja' includes itself: strided.inja, strided.inja");
+}
+
+TEST(Lint, AFaultInAnIncludedTemplateNamesThatTemplate) {
+  KernelSpec spec = scale_spec();
+  spec.files["convert.inja"] = "\n\n  {{ oops }}\n";
+  try {
+    Renderer renderer(spec);
+    FAIL() << "the unknown name was accepted";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "scale/convert.inja:3:6: unknown name 'oops'");
+  }
+}
+
+TEST(Lint, AMissingTemplateIsNamedAtItsVariant) {
+  KernelSpec spec = scale_spec();
+  spec.files.erase("strided.inja");
+  spec.files["stride.inja"] = "";
+  std::vector<LintFinding> findings = lint(spec);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].message,
+            "variant 'strided': no template 'strided.inja' in the spec's folder; did you mean "
+            "'stride.inja'?");
+  EXPECT_EQ(findings[0].where.file, "scale/spec.toml");
+}
+
+TEST(Lint, ListsEverythingAndWarnsOfUnusedTunables) {
+  KernelSpec spec = scale_spec("{{ one }}\n{{ two }}\n");
+  std::vector<LintFinding> findings = lint(spec);
+  ASSERT_EQ(findings.size(), 3U);
+  EXPECT_EQ(findings[0].message, "unknown name 'one'");
+  EXPECT_EQ(findings[1].message, "unknown name 'two'");
+  EXPECT_EQ(findings[2].severity, LintFinding::Severity::warning);
+  EXPECT_EQ(findings[2].message, "tunable 'depth' of variant 'strided' is used by nothing");
+}
+
+TEST(Lint, AllTemplatesThatDoNotParseAreListed) {
+  KernelSpec spec = scale_spec("{{ tile-1 }}");
+  spec.files["convert.inja"] = "{{ | f }}";
+  EXPECT_THAT(lint(spec), testing::SizeIs(2));
+}
+
+}  // namespace
+}  // namespace kiln::test

@@ -1,0 +1,56 @@
+// The dialects speak the same words, and a kernel gets only those it uses.
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/prelude.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Prelude, AllDialectsDefineTheSameWords) {
+  EXPECT_THAT(dialect_words("cuda"), testing::SizeIs(testing::Gt(100U)));
+  EXPECT_EQ(dialect_words("hip"), dialect_words("cuda"));
+  EXPECT_EQ(dialect_words("opencl"), dialect_words("cuda"));
+}
+
+TEST(Prelude, OnlyWhatAKernelUsesAndWhatThatUses) {
+  std::string text = prelude_for("hip", "void f() { x = F32_TO_BF16(y); }", 64);
+  EXPECT_THAT(text, HasSubstr("kiln_f32_to_bf16"));
+  EXPECT_THAT(text, HasSubstr("typedef unsigned short bf16_t;"));  // the function's result
+  EXPECT_THAT(text, HasSubstr("#define DEVICE_FUNCTION"));
+  EXPECT_THAT(text, Not(HasSubstr("ATOMIC")));
+  EXPECT_EQ(prelude_for("cuda", "// BARRIER() in a comment /* THREAD_X */ is not used\n", 32), "");
+}
+
+TEST(Prelude, WarpSizeIsTheDevices) {
+  EXPECT_EQ(prelude_for("hip", "WARP_SIZE", 32), "#define WARP_SIZE 32\n");
+  EXPECT_EQ(prelude_for("opencl", "WARP_SIZE", 1), "#define WARP_SIZE 1\n");
+  EXPECT_THAT(prelude_for("hip", "KERNEL_MIN_BLOCKS(256, 1, 1, 2) f() {}", 64),
+              HasSubstr("#define WARP_SIZE 64\n"));
+}
+
+TEST(Prelude, NoDialectIncludesAHeader) {
+  for (const char* backend : {"cuda", "hip", "opencl"}) {
+    std::string everything;
+    for (const std::string& word : dialect_words(backend)) everything += word + " ";
+    EXPECT_THAT(prelude_for(backend, everything, 32), Not(HasSubstr("#include"))) << backend;
+  }
+}
+
+TEST(Prelude, AnUnknownBackendIsNamed) {
+  try {
+    (void)prelude_for("metal", "", 32);
+    FAIL() << "there is no such dialect";
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(), "there is no dialect for backend 'metal' (cuda, hip, opencl)");
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,154 @@
+// A config becomes a source: readable, whole, and the same for every config that the text cannot
+// tell apart.
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/renderer.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/templates/small_kernel.hpp"
+
+namespace kiln::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Compares with tests/templates/golden/<name>; KILN_UPDATE_GOLDEN=1 writes it instead.
+void expect_golden(const std::string& name, const std::string& text) {
+  std::string path = std::string(KILN_SOURCE_DIR) + "/tests/templates/golden/" + name;
+  if (std::getenv("KILN_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ifstream file(path);
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(text, expected.str()) << "golden/" << name
+                                  << " differs; KILN_UPDATE_GOLDEN=1 writes it anew";
+}
+
+TEST(Renderer, WholeSourcesOfEachDialect) {
+  KernelSpec spec = scale_spec();
+  expect_golden("scale.strided.cu", render(spec, "strided", "n=1000 dtype=f16", "cuda").text);
+  expect_golden("scale.strided.hip", render(spec, "strided", "n=1000 dtype=f16", "hip").text);
+  expect_golden("scale.strided.cl", render(spec, "strided", "n=1000 dtype=f16", "opencl").text);
+}
+
+TEST(Renderer, TheReadableFormHasNoDialectWords) {
+  KernelSpec spec = scale_spec();
+  Problem problem = Problem::parse(spec, "n=1000");
+  DeviceInfo device = device_for_architecture("cuda", "sm_80");
+  std::string text = Renderer(spec).render_readable(
+      parse_config(spec, "strided:unroll=4", problem, device), problem, device);
+  expect_golden("scale.strided.readable", text);
+  EXPECT_THAT(text, Not(HasSubstr("#define")));
+}
+
+TEST(Renderer, ATunableOfTheLaunchAloneSharesTheText) {
+  KernelSpec spec = scale_spec();
+  EXPECT_EQ(render(spec, "strided:blocks_per_unit=1"), render(spec, "strided:blocks_per_unit=4"));
+  EXPECT_EQ(render(spec, "strided", "n=1000"), render(spec, "strided", "n=2000"));
+  EXPECT_NE(render(spec, "strided:block=64").text, render(spec, "strided:block=256").text);
+}
+
+TEST(Renderer, EveryLineKnowsItsTemplateLine) {
+  Source source = render(scale_spec());
+  std::istringstream lines(source.text);
+  std::vector<std::string> texts;
+  for (std::string line; std::getline(lines, line);) texts.push_back(line);
+  ASSERT_EQ(source.origins.size(), texts.size());
+  auto origin_of = [&](const std::string& part) {
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (texts[i].find(part) != std::string::npos) return source.origins[i];
+    }
+    return std::string("no such line");
+  };
+  EXPECT_EQ(origin_of("// scale, strided"), "strided.inja:2");
+  EXPECT_EQ(origin_of("const f32 value"), "convert.inja:3");
+  EXPECT_EQ(origin_of("if (i + 128 < n)"), "strided.inja:15");
+  EXPECT_EQ(origin_of("#define KERNEL"), "");
+}
+
+TEST(Renderer, NamesEntriesAndOptionsForTheCompiler) {
+  Source source = render(scale_spec());
+  EXPECT_EQ(source.name, "scale.strided.cu");
+  EXPECT_THAT(source.entries, ElementsAre("scale_strided"));
+  EXPECT_THAT(source.options, ElementsAre("--use_fast_math", "-lineinfo"));
+  EXPECT_THAT(render(scale_spec(), "strided", "n=1", "opencl").options, ElementsAre());
+}
+
+TEST(Renderer, AStepWithoutItsKernelIsAnError) {
+  try {
+    (void)render(scale_spec("KERNEL(1, 1, 1) scale_stride(void) {}\n"));
+    FAIL() << "the missing kernel was not seen";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "scale/strided.inja: a step launches 'scale_strided', but the rendered text has "
+                 "no such kernel");
+  }
+}
+
+TEST(Renderer, LinesAreTidy) {
+  EXPECT_EQ(body_of("\n\na {   \n\n\n  b;  \n\n\n  c;\n\n}\n"), "a {\n  b;\n  c;\n}\n");
+}
+
+TEST(Renderer, AnIncludeIndentsWhatItIncludes) {
+  KernelSpec spec =
+      scale_spec("KERNEL(1, 1, 1) scale_strided(void) {\n    {% include \"two.inja\" %}\n}\n");
+  spec.files["two.inja"] = "if (a) {\n  b;\n}\n";
+  EXPECT_THAT(render(spec).text, HasSubstr("(void) {\n    if (a) {\n      b;\n    }\n}\n"));
+}
+
+TEST(Renderer, TextOfAProblemCannotBecomeCode) {
+  std::string text(kScaleSpec);
+  text.replace(text.find("[problem.map]"), 0,
+               "[problem.mode]\ntype = \"string\"\nvalues = [\"plain\", \"x; y\"]\ndefault = "
+               "\"plain\"\nspecialize = true\n\n");
+  KernelSpec spec = parse_spec(text, "scale/spec.toml");
+  spec.files["strided.inja"] = "KERNEL(1, 1, 1) scale_strided(void) { {{ mode }} }\n";
+  EXPECT_THAT(render(spec).text, HasSubstr("{ plain }"));
+  try {
+    (void)render(spec, "strided", "n=1 mode='x; y'");
+    FAIL() << "code came in through the problem";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "'mode' is the text \"x; y\"; templates take only letters, digits and '_'");
+  }
+}
+
+TEST(Renderer, ASummaryCannotLeaveItsComment) {
+  KernelSpec spec = scale_spec();
+  spec.summary = "harmless\nint evil; \\";
+  EXPECT_THAT(render(spec).text, HasSubstr("// scale: harmless int evil;\n// Variant"));
+}
+
+TEST(Renderer, ManyThreadsShareOneRenderer) {
+  KernelSpec spec = scale_spec();
+  Renderer renderer(spec);
+  Problem problem = Problem::parse(spec, "n=1000");
+  DeviceInfo device = device_for_architecture("cuda", "sm_80");
+  Config config = parse_config(spec, "strided", problem, device);
+  Source alone = renderer.render(config, problem, device);
+  std::vector<std::thread> threads;
+  std::array<bool, 4> same{};
+  for (std::size_t t = 0; t < same.size(); ++t) {
+    threads.emplace_back([&, t] {
+      same[t] = true;
+      for (int i = 0; i < 50; ++i)
+        same[t] = same[t] && renderer.render(config, problem, device) == alone;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(same, testing::Each(true));
+}
+
+}  // namespace
+}  // namespace kiln::test

@@ -1,0 +1,121 @@
+// Frames on the wire: whole, in pieces, and malformed.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/protocol.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/json.hpp"
+#include "tuner/messages.hpp"
+
+namespace kiln {
+namespace {
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto* data = reinterpret_cast<const std::byte*>(text.data());
+  return {data, data + text.size()};
+}
+
+TEST(Protocol, FramesComeOutAsTheyWentInHoweverTheyAreCut) {
+  std::vector<std::byte> wire = to_wire({"{\"type\":\"a\"}", bytes_of("blob")});
+  const std::vector<std::byte> second = to_wire({"{}", {}});
+  wire.insert(wire.end(), second.begin(), second.end());
+
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, wire.size()}) {
+    FrameReader reader;
+    std::vector<Frame> frames;
+    for (std::size_t at = 0; at < wire.size(); at += piece) {
+      reader.feed(std::span(wire).subspan(at, std::min(piece, wire.size() - at)));
+      while (auto frame = reader.next()) frames.push_back(std::move(*frame));
+    }
+    ASSERT_EQ(frames.size(), 2U);
+    EXPECT_EQ(frames[0].header, "{\"type\":\"a\"}");
+    EXPECT_EQ(frames[0].blob, bytes_of("blob"));
+    EXPECT_EQ(frames[1].header, "{}");
+    EXPECT_FALSE(reader.malformed());
+  }
+}
+
+TEST(Protocol, GarbageIsMalformedForGood) {
+  FrameReader reader;
+  reader.feed(bytes_of("this is what a broken worker writes"));
+  EXPECT_FALSE(reader.next().has_value());
+  EXPECT_TRUE(reader.malformed());
+  reader.feed(to_wire({"{}", {}}));
+  EXPECT_FALSE(reader.next().has_value());
+}
+
+TEST(Protocol, LengthsBeyondTheLimitAreMalformedBeforeAnythingIsAllocated) {
+  std::vector<std::byte> wire = to_wire({"{}", {}});
+  wire[7] = std::byte{0xFF};  // the highest byte of the header's length
+  FrameReader reader;
+  reader.feed(wire);
+  EXPECT_FALSE(reader.next().has_value());
+  EXPECT_TRUE(reader.malformed());
+}
+
+TEST(Messages, ATrialReportSurvivesTheWay) {
+  TrialReport report;
+  report.failure = Failure{Outcome::device_fault, "illegal address \xff", true};
+  report.max_error = 0.25;
+  report.samples.ns = {1.5, 2.5};
+  report.samples.batch = 7;
+  report.samples.dropped_early = true;
+  report.verify_ns = 12;
+  report.measure_ns = 34;
+  const Frame frame = encode(report);
+  EXPECT_EQ(type_of(frame), "measured");
+  const TrialReport copy = decode_trial_report(frame);
+  EXPECT_EQ(copy.failure->outcome, Outcome::device_fault);
+  EXPECT_TRUE(copy.failure->sticky);
+  EXPECT_EQ(copy.failure->message, "illegal address \xEF\xBF\xBD");
+  EXPECT_EQ(copy.samples.ns, report.samples.ns);
+  EXPECT_EQ(copy.samples.batch, 7);
+  EXPECT_TRUE(copy.samples.dropped_early);
+  EXPECT_EQ(copy.max_error, 0.25);
+  EXPECT_EQ(copy.verify_ns, 12);
+  EXPECT_EQ(copy.measure_ns, 34);
+}
+
+TEST(Messages, AProblemSurvivesTheWayWithItsTypes) {
+  ProblemJob job;
+  job.spec_text = "name = \"x\"";
+  job.spec_files = {{"a.inja", "text"}};
+  job.problem = {
+      {"n", std::int64_t{5}}, {"alpha", 2.0}, {"dtype", std::string("f32")}, {"flag", true}};
+  job.seed = 0xFFFFFFFFFFFFFFFF;
+  job.measure.cold_cache = false;
+  job.measure.stop.max_samples = 17;
+  job.measure.finals.max_rounds = 9;
+  const ProblemJob copy = decode_problem_job(encode(job));
+  EXPECT_EQ(copy.problem, job.problem);
+  EXPECT_EQ(copy.spec_files, job.spec_files);
+  EXPECT_EQ(copy.seed, job.seed);
+  EXPECT_FALSE(copy.measure.cold_cache);
+  EXPECT_EQ(copy.measure.stop.max_samples, 17U);
+  EXPECT_EQ(copy.measure.finals.max_rounds, 9U);
+}
+
+TEST(Messages, BinariesTravelInTheBlobOneAfterTheOther) {
+  FinalsJob job;
+  job.plans.resize(2);
+  job.binaries = {{bytes_of("first"), "log", 32, 0, 128}, {bytes_of("second!"), "", -1, -1, -1}};
+  const Frame frame = encode(job);
+  EXPECT_EQ(frame.blob.size(), 12U);
+  const FinalsJob copy = decode_finals_job(frame);
+  ASSERT_EQ(copy.binaries.size(), 2U);
+  EXPECT_EQ(copy.binaries[0].data, bytes_of("first"));
+  EXPECT_EQ(copy.binaries[0].registers, 32);
+  EXPECT_EQ(copy.binaries[1].data, bytes_of("second!"));
+}
+
+TEST(Messages, AFrameOfAnotherShapeIsRefused) {
+  EXPECT_EQ(type_of({"no json", {}}), "");
+  EXPECT_EQ(type_of({"[1, 2]", {}}), "");
+  EXPECT_THROW((void)decode_trial_report({"{\"type\":\"measured\"}", {}}), InputError);
+  Frame short_blob = encode(CompileReport{std::nullopt, {bytes_of("binary"), "", 0, 0, 0}, 1});
+  short_blob.blob.resize(3);
+  EXPECT_THROW((void)decode_compile_report(short_blob), InputError);
+}
+
+}  // namespace
+}  // namespace kiln

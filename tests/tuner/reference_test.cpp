@@ -1,0 +1,69 @@
+// Where references come from, and that data is fresh for each checked run.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "session_fixture.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ReferenceTest : public SessionTest {
+ protected:
+  ReferenceTest() {
+    spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/accumulate");
+  }
+
+  /// Makes another variant the device reference.
+  void trust(const std::string& variant) {
+    std::string text = spec_.text;
+    const std::string usual = "device_reference = \"plain\"";
+    text.replace(text.find(usual), usual.size(), "device_reference = \"" + variant + "\"");
+    const auto files = spec_.files;
+    spec_ = parse_spec(text, spec_.path);
+    spec_.files = files;
+  }
+
+  /// Outcomes by config.
+  std::map<std::string, Outcome> outcomes(double max_cpu_operations) {
+    TuneRequest asked = request({});
+    asked.options.max_cpu_operations = max_cpu_operations;
+    Store store(database(), Store::Mode::write);
+    SessionObserver silent;
+    std::map<std::string, Outcome> found;
+    for (const TrialRecord& record : store.trials(tune(asked, store, silent).id)) {
+      found[record.trial.config.text()] = record.trial.outcome;
+    }
+    return found;
+  }
+
+  const std::map<std::string, Outcome> kRight = {{"plain:block=32", Outcome::ok},
+                                                 {"plain:block=64", Outcome::ok},
+                                                 {"twice", Outcome::wrong_result}};
+};
+
+TEST_F(ReferenceTest, TheFormulasAreTheReferenceWhereTheyAreQuick) {
+  EXPECT_EQ(outcomes(1e9), kRight);
+}
+
+TEST_F(ReferenceTest, TheDeviceReferenceStandsInWhereTheyAreSlow) {
+  EXPECT_EQ(outcomes(1), kRight);
+}
+
+TEST_F(ReferenceTest, ADeviceReferenceThatDisagreesEndsTheRun) {
+  trust("twice");
+  try {
+    (void)outcomes(1);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::failed);
+    EXPECT_THAT(error.what(), StartsWith("the problem cannot be prepared on the device: the device "
+                                         "reference 'twice' fails on n=1000: "));
+    EXPECT_THAT(error.what(), HasSubstr("1000 of 1000 elements of 'y' are wrong"));
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,140 @@
+// Tolerance, shrunk problems and the choice of finalists.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "tuner/finalists.hpp"
+#include "tuner/shrink_problem.hpp"
+#include "tuner/tolerance.hpp"
+
+namespace kiln {
+namespace {
+
+TEST(Tolerance, IntegersMustBeExact) {
+  EXPECT_EQ(default_tolerance(DType::i32, 1e6, 1000), (Tolerance{0, 0}));
+  EXPECT_EQ(stated_tolerance(DType::u8, 0.5, 1000), (Tolerance{0, 0}));
+}
+
+TEST(Tolerance, GrowsWithTheRootOfTheSumAndWithTheScale) {
+  const Tolerance one = default_tolerance(DType::f32, 1, 10);
+  EXPECT_NEAR(one.relative, 14 * epsilon_of(DType::f32), 1e-9);
+  EXPECT_DOUBLE_EQ(one.absolute, 10 * one.relative);
+  const Tolerance many = default_tolerance(DType::f32, 1'000'000, 10);
+  EXPECT_NEAR(many.relative, 4010 * epsilon_of(DType::f32), 1e-6);
+}
+
+TEST(Tolerance, HalvesAreRoundedOnceAndSummedInF32) {
+  const Tolerance half = default_tolerance(DType::f16, 4096, 1);
+  EXPECT_NEAR(half.relative, 2 * epsilon_of(DType::f16) + 264 * epsilon_of(DType::f32), 1e-9);
+  EXPECT_LT(default_tolerance(DType::f64, 4096, 1).relative, 1e-12);
+}
+
+constexpr const char* kMatrixSpec = R"(
+name = "matrix"
+summary = "a matrix with a leading dimension"
+[problem.rows]
+type = "int"
+min = 1
+[problem.columns]
+type = "int"
+min = 1
+[problem.stride]
+type = "int"
+default = "columns"
+[problem.window]
+type = "int"
+specialize = true
+default = 5
+[[problem_rules]]
+require = "stride >= columns"
+because = "rows must not overlap"
+[[problem_rules]]
+require = "columns >= 4"
+because = "vectors have four elements"
+[[arguments]]
+name = "out"
+access = "write"
+dtype = "f32"
+shape = ["rows", "stride"]
+[verify]
+reference = "matrix"
+cpu_operations = "rows * columns * window"
+[[variants]]
+name = "only"
+summary = "the only one"
+template = "only.inja"
+[[variants.steps]]
+entry = "only"
+grid = ["rows"]
+block = [1]
+arguments = ["out"]
+)";
+
+TEST(ShrinkProblem, HalvesTheLargestSizesAndLetsDefaultsFollow) {
+  const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
+  const DeviceInfo device = device_for_architecture("opencl", "opencl");
+  const Problem problem = Problem::parse(spec, "rows=1000,columns=60000");
+  EXPECT_EQ(cpu_operations(spec, problem, device), 3e8);
+  const Problem small = shrink_problem(spec, problem, device, 1e5);
+  EXPECT_LE(cpu_operations(spec, small, device), 1e5);
+  EXPECT_EQ(small.integer("stride"), small.integer("columns"));
+  EXPECT_EQ(small.integer("window"), 5);
+}
+
+TEST(ShrinkProblem, KeepsToTheRulesOfTheProblem) {
+  const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
+  const DeviceInfo device = device_for_architecture("opencl", "opencl");
+  const Problem small = shrink_problem(spec, Problem::parse(spec, "rows=3,columns=7"), device, 1);
+  EXPECT_EQ(small.integer("rows"), 1);
+  EXPECT_EQ(small.integer("columns"), 4);
+}
+
+TEST(ShrinkProblem, LeavesASmallProblemAlone) {
+  const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
+  const DeviceInfo device = device_for_architecture("opencl", "opencl");
+  const Problem problem = Problem::parse(spec, "rows=10,columns=20");
+  EXPECT_EQ(shrink_problem(spec, problem, device, 1e6), problem);
+}
+
+TrialRecord record(std::int64_t sequence, const std::string& variant, double ns) {
+  TrialRecord stored;
+  stored.sequence = sequence;
+  stored.trial.config.variant = variant;
+  stored.trial.outcome = ns > 0 ? Outcome::ok : Outcome::wrong_result;
+  stored.trial.time_ns = ns;
+  if (ns > 0) stored.trial.samples.ns = {ns * 0.99, ns, ns * 1.01};
+  return stored;
+}
+
+TEST(Finalists, AreTheDefaultAndTheBestWhoseSamplesOverlap) {
+  const std::vector<TrialRecord> trials = {record(1, "default", 500), record(2, "good", 101),
+                                           record(3, "wrong", 0),     record(4, "best", 100),
+                                           record(5, "slow", 150),    record(6, "close", 102)};
+  const Finalists finalists = choose_finalists(trials, Config{"default", {}});
+  ASSERT_EQ(finalists.trials.size(), 4U);
+  EXPECT_EQ(finalists.default_index, 0U);
+  EXPECT_EQ(finalists.trials[0]->sequence, 1);
+  EXPECT_EQ(finalists.trials[1]->sequence, 2);
+  EXPECT_EQ(finalists.trials[2]->sequence, 4);
+  EXPECT_EQ(finalists.trials[3]->sequence, 6);
+}
+
+TEST(Finalists, DoWithoutADefaultThatFailed) {
+  const std::vector<TrialRecord> trials = {record(1, "default", 0), record(2, "good", 100)};
+  const Finalists finalists = choose_finalists(trials, Config{"default", {}});
+  ASSERT_EQ(finalists.trials.size(), 1U);
+  EXPECT_FALSE(finalists.default_index.has_value());
+  EXPECT_TRUE(choose_finalists({record(1, "default", 0)}, Config{"default", {}}).trials.empty());
+}
+
+TEST(Finalists, LeaveTheirSamplesAsEvidence) {
+  const std::vector<TrialRecord> trials = {record(1, "default", 100), record(2, "good", 99)};
+  const std::string evidence =
+      evidence_text(choose_finalists(trials, Config{"default", {}}), {{100, 102}, {99, 97}});
+  EXPECT_NE(
+      evidence.find(R"("config":"good","sequence":2,"median_ns":98.0,"samples_ns":[99.0,97.0])"),
+      std::string::npos)
+      << evidence;
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,58 @@
+// What tests of whole sessions share: the faulty kernel on PoCL, with a scratch database.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "templates/library.hpp"
+#include "tuner/devices.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln {
+
+class SessionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder =
+        (std::filesystem::temp_directory_path() / "kiln-tuner-test-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    if (!has_opencl()) GTEST_SKIP() << "no OpenCL device here";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  static bool has_opencl() {
+    static const bool kHas = [] {
+      for (const BackendDevices& backend : list_devices()) {
+        if (backend.backend == "opencl" && !backend.devices.empty()) return true;
+      }
+      return false;
+    }();
+    return kHas;
+  }
+
+  [[nodiscard]] std::filesystem::path database() const { return folder_ / "kiln.db"; }
+
+  /// A request for y = 2 * x + 1 over 1000 elements, restricted to `variants`.
+  [[nodiscard]] TuneRequest request(const std::vector<std::string>& variants) const {
+    TuneRequest made{spec_, Problem::parse(spec_, "n=1000"), "opencl", 0, {}};
+    made.options.strategy = "exhaustive";
+    made.options.variants = variants;
+    made.options.compile_workers = 1;
+    made.options.measure.warm_up_ns = 0;
+    made.options.measure.stop.max_ns = 20e6;
+    made.options.measure.finals.max_ns = 50e6;
+    return made;
+  }
+
+  KernelSpec spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/faulty");
+  std::filesystem::path folder_;
+};
+
+}  // namespace kiln

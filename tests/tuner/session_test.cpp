@@ -1,0 +1,211 @@
+// Whole sessions with real processes on PoCL: every fault costs its own config and no other.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session.hpp"
+
+#include <map>
+
+#include <gmock/gmock.h>
+
+#include "session_fixture.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// The first trial of a variant.
+const Trial& trial_of(const std::vector<TrialRecord>& trials, const std::string& variant) {
+  for (const TrialRecord& record : trials) {
+    if (record.trial.config.variant == variant) return record.trial;
+  }
+  throw std::out_of_range(variant);
+}
+
+class FaultTest : public SessionTest {
+ protected:
+  /// Tunes `variants` (the default config comes first all the same) and returns the stored trials.
+  std::vector<TrialRecord> trials_of(const std::vector<std::string>& variants) {
+    TuneRequest tuned = request(variants);
+    if (has_deadlines_) {
+      tuned.options.compile_deadline = std::chrono::seconds(10);
+      tuned.options.deadlines.run_cap = std::chrono::seconds(5);
+    }
+    Store store(database(), Store::Mode::write);
+    SessionObserver silent;
+    result_ = tune(tuned, store, silent);
+    EXPECT_TRUE(store.check().empty());
+    return store.trials(result_.id);
+  }
+  bool has_deadlines_ = false;
+  SessionResult result_;
+};
+
+TEST_F(FaultTest, GoodConfigsAreOkAndTheDefaultComesFirst) {
+  const std::vector<TrialRecord> trials = trials_of({"good", "naive"});
+  ASSERT_EQ(trials.size(), 5U);
+  EXPECT_EQ(trials[0].sequence, 1);
+  EXPECT_EQ(trials[0].trial.config.text(), "good:block=64");
+  for (const TrialRecord& record : trials) {
+    EXPECT_EQ(record.trial.outcome, Outcome::ok)
+        << record.trial.config.text() << ": " << record.trial.message;
+    EXPECT_GE(record.trial.samples.ns.size(), 2U);
+    EXPECT_GT(record.trial.time_ns, 0);
+    EXPECT_GT(record.trial.cost.verify_ns, 0);
+    EXPECT_TRUE(record.trial.samples.cold_cache);
+  }
+  EXPECT_EQ(result_.end, SessionEnd::exhausted);
+  EXPECT_EQ(result_.state, SessionState::finished);
+  ASSERT_TRUE(result_.best.has_value());
+  EXPECT_GT(result_.best->default_time_ns, 0);
+  EXPECT_TRUE(result_.best->naive_time_ns.has_value());
+  EXPECT_EQ(result_.best->bytes, 8000);
+  EXPECT_THAT(result_.best->evidence, HasSubstr("good:block=64"));
+}
+
+TEST_F(FaultTest, AWrongElementIsNamed) {
+  const Trial trial = trial_of(trials_of({"wrong"}), "wrong");
+  EXPECT_EQ(trial.outcome, Outcome::wrong_result);
+  EXPECT_THAT(
+      trial.message,
+      StartsWith("1 of 1000 elements of 'y' are wrong; the first is y[999]: nan, expected "));
+  EXPECT_EQ(result_.best->config.variant, "good");
+}
+
+TEST_F(FaultTest, WritesPastTheEndAreSeen) {
+  const Trial trial = trial_of(trials_of({"overrun"}), "overrun");
+  EXPECT_EQ(trial.outcome, Outcome::wrong_result);
+  EXPECT_EQ(trial.message, "wrote past the end of 'y': byte 0 behind it changed");
+}
+
+TEST_F(FaultTest, WritesToInputsAreSeenAndRepaired) {
+  const std::vector<TrialRecord> trials = trials_of({"scribble", "good"});
+  EXPECT_EQ(trial_of(trials, "scribble").outcome, Outcome::wrong_result);
+  EXPECT_EQ(trial_of(trials, "scribble").message, "changed its read-only input 'x'");
+  EXPECT_EQ(result_.failures, 1);
+  EXPECT_EQ(result_.trials, 5);
+}
+
+TEST_F(FaultTest, AWorkspaceHoldsNoZeros) {
+  const Trial trial = trial_of(trials_of({"stale"}), "stale");
+  EXPECT_EQ(trial.outcome, Outcome::wrong_result);
+  EXPECT_THAT(trial.message, HasSubstr("1000 of 1000 elements of 'y' are wrong"));
+}
+
+TEST_F(FaultTest, AKernelThatDoesNotCompileSaysWhere) {
+  const Trial trial = trial_of(trials_of({"broken"}), "broken");
+  EXPECT_EQ(trial.outcome, Outcome::compile_error);
+  EXPECT_THAT(trial.message, HasSubstr("undeclared"));
+  EXPECT_THAT(trial.message, HasSubstr("broken.inja:4"));
+}
+
+TEST_F(FaultTest, TooMuchWorkspaceIsOutOfMemory) {
+  const Trial trial = trial_of(trials_of({"greedy"}), "greedy");
+  EXPECT_EQ(trial.outcome, Outcome::out_of_memory);
+  EXPECT_THAT(trial.message, StartsWith("no room for 'hoard' (140737488355328 bytes)"));
+}
+
+TEST_F(FaultTest, ACrashCostsItsConfigAlone) {
+  const std::vector<TrialRecord> trials = trials_of({"crash", "good"});
+  EXPECT_EQ(trial_of(trials, "crash").outcome, Outcome::device_fault);
+  EXPECT_THAT(trial_of(trials, "crash").message, StartsWith("the worker died: signal SIGSEGV"));
+  EXPECT_EQ(result_.trials, 5);
+  EXPECT_EQ(result_.failures, 1);
+  EXPECT_EQ(result_.state, SessionState::finished);
+}
+
+TEST_F(FaultTest, AHangEndsAtItsDeadlineAndCostsItsConfigAlone) {
+  has_deadlines_ = true;
+  const std::vector<TrialRecord> trials = trials_of({"hang", "good"});
+  EXPECT_EQ(trial_of(trials, "hang").outcome, Outcome::run_timeout);
+  EXPECT_THAT(trial_of(trials, "hang").message, StartsWith("the first run did not finish within "));
+  EXPECT_EQ(result_.trials, 5);
+  EXPECT_EQ(result_.failures, 1);
+}
+
+// --- What a session is asked for ---
+
+TEST_F(SessionTest, TheSameRequestAgainIsAnsweredFromTheStore) {
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  TuneRequest asked = request({"good"});
+  asked.options.budget.trials = 2;
+  const SessionResult first = tune(asked, store, silent);
+  EXPECT_EQ(first.end, SessionEnd::trials);
+  EXPECT_EQ(first.new_trials, 2);
+  const SessionResult again = tune(asked, store, silent);
+  EXPECT_EQ(again.end, SessionEnd::stored);
+  EXPECT_EQ(again.id, first.id);
+  EXPECT_EQ(again.new_trials, 0);
+  ASSERT_TRUE(again.best.has_value());
+  EXPECT_EQ(again.best->config, first.best->config);
+
+  asked.options.budget.trials = 3;  // more than was used: the session goes on
+  const SessionResult more = tune(asked, store, silent);
+  EXPECT_EQ(more.id, first.id);
+  EXPECT_EQ(more.new_trials, 1);
+  EXPECT_EQ(more.trials, 3);
+
+  asked.options.fresh = true;
+  const SessionResult fresh = tune(asked, store, silent);
+  EXPECT_NE(fresh.id, first.id);
+  EXPECT_EQ(fresh.new_trials, 3);
+  EXPECT_TRUE(store.check().empty());
+}
+
+TEST_F(SessionTest, AStopEndsItAfterTheTrialInHandAndTheNextRunGoesOn) {
+  std::atomic<bool> stop = false;
+  class StopAfterTwo : public SessionObserver {
+   public:
+    explicit StopAfterTwo(std::atomic<bool>& flag) : flag_(flag) {}
+    void on_trial(const TrialRecord& record, const SessionProgress&) override {
+      flag_ = record.sequence >= 2;
+    }
+
+   private:
+    std::atomic<bool>& flag_;
+  } observer(stop);
+  Store store(database(), Store::Mode::write);
+  TuneRequest asked = request({"good"});
+  asked.options.stop = &stop;
+  const SessionResult stopped = tune(asked, store, observer);
+  EXPECT_EQ(stopped.end, SessionEnd::interrupted);
+  EXPECT_EQ(stopped.state, SessionState::interrupted);
+  EXPECT_GE(stopped.trials, 2);
+  EXPECT_FALSE(stopped.best.has_value());
+
+  asked.options.stop = nullptr;
+  SessionObserver silent;
+  const SessionResult resumed = tune(asked, store, silent);
+  EXPECT_EQ(resumed.id, stopped.id);
+  EXPECT_EQ(resumed.trials, 4);
+  EXPECT_EQ(resumed.new_trials, 4 - stopped.trials);
+  EXPECT_EQ(resumed.state, SessionState::finished);
+}
+
+TEST_F(SessionTest, ADeviceThatIsNotThereEndsTheRunWithTheReason) {
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  TuneRequest asked = request({"good"});
+  asked.ordinal = 99;
+  EXPECT_THROW((void)tune(asked, store, silent), Error);
+  EXPECT_TRUE(store.sessions().empty());
+}
+
+TEST_F(SessionTest, AWorkerProgramThatIsNoWorkerIsReported) {
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  TuneRequest asked = request({"good"});
+  asked.options.worker_program = "/does/not/exist";
+  try {
+    (void)tune(asked, store, silent);
+    FAIL() << "no error";
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(),
+                 "opencl:0 does not come up: the worker died: exit code 127; it printed: cannot "
+                 "execute the worker program");
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,81 @@
+// The stop rule on invented samples.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/stop_rule.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace kiln {
+namespace {
+
+constexpr double kNobody = 0;  // no incumbent
+const StopOptions kOptions;
+
+TEST(StopRule, WantsSamplesWhileThereAreNone) {
+  EXPECT_EQ(decide({}, 0, kNobody, kOptions), StopDecision::more);
+  EXPECT_EQ(decide({}, 1e12, 100, kOptions), StopDecision::more);
+}
+
+TEST(StopRule, QuietSamplesAreEnoughAtTheMinimum) {
+  const std::vector<double> quiet(kOptions.min_samples, 1000.0);
+  EXPECT_EQ(decide(quiet, 0, kNobody, kOptions), StopDecision::enough);
+  const std::vector<double> too_few(quiet.begin(), quiet.end() - 1);
+  EXPECT_EQ(decide(too_few, 0, kNobody, kOptions), StopDecision::more);
+}
+
+TEST(StopRule, NoisySamplesGoOnUntilTheMedianIsKnown) {
+  std::vector<double> noisy;
+  for (int i = 0; i < 20; ++i) noisy.push_back(i % 2 == 0 ? 900 : 1100);
+  EXPECT_EQ(decide(noisy, 0, kNobody, kOptions), StopDecision::more);
+}
+
+TEST(StopRule, NoiseEndsAtTheMostSamplesAndAtTheTimeLimit) {
+  std::vector<double> noisy;
+  for (std::size_t i = 0; i < kOptions.max_samples; ++i) noisy.push_back(i % 2 == 0 ? 500 : 1500);
+  EXPECT_EQ(decide(noisy, 0, kNobody, kOptions), StopDecision::enough);
+  noisy.resize(10);
+  EXPECT_EQ(decide(noisy, 0, kNobody, kOptions), StopDecision::more);
+  EXPECT_EQ(decide(noisy, kOptions.max_ns, kNobody, kOptions), StopDecision::enough);
+}
+
+TEST(StopRule, AFewWildSamplesDoNotHoldItUp) {
+  std::vector<double> mostly_quiet(20, 1000.0);
+  mostly_quiet[3] = 90000;
+  mostly_quiet[11] = 50000;
+  EXPECT_EQ(decide(mostly_quiet, 0, kNobody, kOptions), StopDecision::enough);
+}
+
+TEST(StopRule, DropsWhatIsClearlySlowerThanTheIncumbent) {
+  const std::vector<double> slower = {1400, 1300, 1290};
+  EXPECT_EQ(decide(slower, 0, 1000, kOptions), StopDecision::dropped);
+  EXPECT_EQ(decide(slower, 0, kNobody, kOptions), StopDecision::more);
+}
+
+TEST(StopRule, OneFastSampleKeepsAConfigInTheRace) {
+  EXPECT_EQ(decide(std::vector<double>{5000, 5000, 1010}, 0, 1000, kOptions), StopDecision::more);
+}
+
+TEST(StopRule, NeverDropsOnTheFirstSample) {
+  EXPECT_EQ(decide(std::vector<double>{1e9}, 0, 1000, kOptions), StopDecision::more);
+  EXPECT_EQ(decide(std::vector<double>{1e9, 1e9}, 0, 1000, kOptions), StopDecision::dropped);
+}
+
+TEST(StopRule, LeavesCloseRacesToTheFinals) {
+  const std::vector<double> three_percent_slower(kOptions.min_samples, 1030.0);
+  EXPECT_EQ(decide(three_percent_slower, 0, 1000, kOptions), StopDecision::enough);
+  const std::vector<double> ten_percent_slower(kOptions.min_samples, 1100.0);
+  EXPECT_EQ(decide(ten_percent_slower, 0, 1000, kOptions), StopDecision::dropped);
+}
+
+TEST(StopRule, ErrorOfTheMedianShrinksWithTheRootOfTheNumberOfSamples) {
+  std::vector<double> samples;
+  for (int i = 0; i < 25; ++i) samples.push_back(1000 + (i % 5) * 10);
+  const double few = relative_error_of_median(samples);
+  for (int i = 0; i < 75; ++i) samples.push_back(1000 + (i % 5) * 10);
+  EXPECT_NEAR(relative_error_of_median(samples), few / 2, few * 0.01);
+  EXPECT_EQ(relative_error_of_median(std::vector<double>{1, 2}), 1);
+}
+
+}  // namespace
+}  // namespace kiln

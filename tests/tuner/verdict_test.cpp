@@ -1,0 +1,94 @@
+// The rule of the finals on invented samples.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/verdict.hpp"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace kiln {
+namespace {
+
+using Samples = std::vector<double>;
+
+/// `rounds` samples around `ns`, spread by `noise` (relative), plus a drift that all finalists
+/// share.
+Samples noisy(double ns, double noise, int seed, int rounds = 20) {
+  std::mt19937 engine(static_cast<unsigned>(seed));
+  std::normal_distribution<double> spread(0, noise);
+  Samples samples;
+  for (int round = 0; round < rounds; ++round) {
+    const double drift = 1 + 0.2 * std::sin(round / 3.0);
+    samples.push_back(ns * drift * (1 + spread(engine)));
+  }
+  return samples;
+}
+
+TEST(RatioInterval, CancelsDriftThatAllShare) {
+  const RatioInterval ratio = ratio_interval(noisy(900, 0.002, 1), noisy(1000, 0.002, 2));
+  EXPECT_GT(ratio.low, 0.89);
+  EXPECT_NEAR(ratio.middle, 0.90, 0.005);
+  EXPECT_LT(ratio.high, 0.91);
+}
+
+TEST(RatioInterval, SaysNothingFromTooFewRounds) {
+  const Samples seven(7, 1000.0);
+  EXPECT_EQ(ratio_interval(seven, seven).low, 0);
+  EXPECT_TRUE(std::isinf(ratio_interval(seven, seven).high));
+  const Samples eight(8, 1000.0);
+  EXPECT_EQ(ratio_interval(eight, eight).low, 1);
+  EXPECT_EQ(ratio_interval(eight, eight).high, 1);
+}
+
+TEST(Finals, AClearlyFasterConfigIsBetter) {
+  const FinalsVerdict verdict =
+      judge_finals({noisy(1000, 0.01, 1), noisy(800, 0.01, 2), noisy(700, 0.01, 3)}, 0);
+  EXPECT_EQ(verdict.winner, 2U);
+  EXPECT_EQ(verdict.verdict, Verdict::better);
+}
+
+TEST(Finals, AGainBelowOnePercentIsATieAndTheDefaultWins) {
+  const FinalsVerdict verdict = judge_finals({noisy(1000, 0.001, 1), noisy(995, 0.001, 2)}, 0);
+  EXPECT_EQ(verdict.winner, 0U);
+  EXPECT_EQ(verdict.verdict, Verdict::tie);
+}
+
+TEST(Finals, TiesAmongOthersGoToTheEarlier) {
+  const FinalsVerdict verdict =
+      judge_finals({noisy(1000, 0.001, 1), noisy(801, 0.001, 2), noisy(799, 0.001, 3)}, 0);
+  EXPECT_EQ(verdict.winner, 1U);
+  EXPECT_EQ(verdict.verdict, Verdict::better);
+}
+
+TEST(Finals, NoiseLargerThanAnyDifferenceIsUnmeasurable) {
+  Samples usual;
+  Samples other;
+  for (int round = 0; round < 12; ++round) {
+    usual.push_back(round % 2 == 0 ? 1000 : 2000);
+    other.push_back(round % 3 == 0 ? 2500 : 900);
+  }
+  EXPECT_EQ(judge_finals({usual, other}, 0).verdict, Verdict::unmeasurable);
+}
+
+TEST(Finals, WithoutADefaultTheFastestIsBetterAndWithoutConfigsThereIsNone) {
+  const FinalsVerdict verdict =
+      judge_finals({noisy(900, 0.01, 1), noisy(800, 0.01, 2)}, std::nullopt);
+  EXPECT_EQ(verdict.winner, 1U);
+  EXPECT_EQ(verdict.verdict, Verdict::better);
+  EXPECT_EQ(judge_finals({}, std::nullopt).verdict, Verdict::none);
+}
+
+TEST(Finals, CopiesOfOneConfigAreHardlyEverBetter) {
+  int better = 0;
+  for (int session = 0; session < 500; ++session) {
+    std::vector<Samples> copies;
+    for (int copy = 0; copy < 4; ++copy) copies.push_back(noisy(1000, 0.03, 4 * session + copy));
+    if (judge_finals(copies, 0).verdict == Verdict::better) ++better;
+  }
+  EXPECT_LE(better, 5);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,161 @@
+// fork and exec with care, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/child_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+[[noreturn]] void fail(const std::string& call) {
+  throw Error(ExitCode::internal,
+              "cannot start a worker process: " + call + ": " + ::strerror(errno));
+}
+
+/// "NAME=value" for every variable, the command's own ones in place of this process's.
+std::vector<std::string> environment_of(const ChildCommand& command) {
+  std::vector<std::string> lines;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string line = *entry;
+    if (!command.environment.contains(line.substr(0, line.find('=')))) lines.push_back(line);
+  }
+  for (const auto& [name, value] : command.environment) lines.push_back(name + "=" + value);
+  return lines;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// What the child does between fork and exec: only calls that are safe there.
+[[noreturn]] void become(const char* program, char** arguments, char** environment, int socket,
+                         int output, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // the parent died before prctl
+  ::setpgid(0, 0);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT}) ::signal(number, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(nothing, 0);
+  ::dup2(output, 1);
+  ::dup2(output, 2);
+  if (socket == kWorkerSocket) {
+    ::fcntl(socket, F_SETFD, 0);
+  } else {
+    ::dup2(socket, kWorkerSocket);
+  }
+  ::close_range(kWorkerSocket + 1, ~0U, 0);
+  ::execve(program, arguments, environment);
+  constexpr std::string_view kMessage = "cannot execute the worker program\n";
+  [[maybe_unused]] const ssize_t written = ::write(2, kMessage.data(), kMessage.size());
+  ::_exit(127);
+}
+
+std::string describe(int status) {
+  if (!WIFSIGNALED(status)) return "exit code " + std::to_string(WEXITSTATUS(status));
+  const char* name = ::sigabbrev_np(WTERMSIG(status));
+  return "signal " +
+         (name == nullptr ? std::to_string(WTERMSIG(status)) : "SIG" + std::string(name));
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    value_ = other.value_;
+    other.value_ = -1;
+  }
+  return *this;
+}
+
+void Descriptor::reset() {
+  if (value_ >= 0) ::close(value_);
+  value_ = -1;
+}
+
+ChildProcess::ChildProcess(const ChildCommand& command) {
+  std::array<int, 2> sockets{};
+  std::array<int, 2> pipe{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail("socketpair");
+  socket_ = Descriptor(sockets[0]);
+  const Descriptor child_socket(sockets[1]);
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) fail("pipe");
+  output_ = Descriptor(pipe[0]);
+  const Descriptor child_output(pipe[1]);
+  ::fcntl(socket_.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+
+  std::vector<std::string> argument_texts = {command.program};
+  argument_texts.insert(argument_texts.end(), command.arguments.begin(), command.arguments.end());
+  std::vector<std::string> environment_texts = environment_of(command);
+  std::vector<char*> arguments = pointers_to(argument_texts);
+  std::vector<char*> environment = pointers_to(environment_texts);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) fail("fork");
+  if (pid_ == 0) {
+    become(command.program.c_str(), arguments.data(), environment.data(), child_socket.get(),
+           child_output.get(), parent);
+  }
+  ::setpgid(pid_, pid_);  // both sides do it: whoever comes first
+}
+
+ChildProcess::~ChildProcess() {
+  kill();
+  (void)wait();
+}
+
+void ChildProcess::kill() {
+  if (reaped_) return;
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+}
+
+std::string ChildProcess::wait() {
+  if (reaped_) return ending_;
+  // A worker whose socket closed is ending; one that lingers (a driver's exit handler that hangs)
+  // is not waited for.
+  constexpr auto kPatience = std::chrono::seconds(2);
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  int status = 0;
+  pid_t got = 0;
+  while ((got = ::waitpid(pid_, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
+    if (std::chrono::steady_clock::now() > give_up) {
+      kill();
+      while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+      }
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ::kill(-pid_,
+         SIGKILL);  // its own children, should it have left any (a linker, a compiler driver)
+  reaped_ = true;
+  ending_ = got < 0 ? "an unknown end" : describe(status);
+  return ending_;
+}
+
+}  // namespace kiln

@@ -1,0 +1,53 @@
+// ConfigRun: one config's binary and launch plan, loaded and bound to the arguments of the problem.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "tuner/expected.hpp"
+#include "tuner/launch_sequence.hpp"
+#include "tuner/problem_data.hpp"
+
+namespace kiln {
+
+/// Where configs of one problem run. All must outlive the ConfigRuns made over it.
+struct Bench {
+  Device& device;
+  Toolbox& toolbox;
+  ProblemData& data;
+  Workspaces& workspaces;
+};
+
+class ConfigRun {
+ public:
+  /// Loads the binary and makes room for the workspaces. Only the last one made over a bench may
+  /// run: workspaces are shared. Fails with launch_error or out_of_memory.
+  static Result<ConfigRun> load(const Bench& bench, const LaunchPlan& plan, const Binary& binary);
+  /// Waits for the queue to run dry: code must not be unloaded while it runs.
+  ~ConfigRun();
+  ConfigRun(ConfigRun&&) = default;
+
+  [[nodiscard]] const LaunchSequence& sequence(InputSet set) const {
+    return set == InputSet::verify ? verify_ : timing_;
+  }
+
+  /// Fresh inputs, poisoned outputs and workspaces, then one run; waits for its end.
+  [[nodiscard]] Status run_once(InputSet set);
+
+  /// run_once, then everything that must hold: outputs as expected, red zones and read-only inputs
+  /// untouched. A result that is wrong in any way is a Failure{wrong_result}. Returns the largest
+  /// error, relative to the allowed one.
+  [[nodiscard]] Result<double> run_checked(InputSet set, const Expected& expected);
+
+ private:
+  ConfigRun(const Bench& bench, const LaunchPlan& plan, std::unique_ptr<Module> module);
+
+  Bench bench_;
+  std::unique_ptr<Module> module_;
+  LaunchSequence verify_;
+  LaunchSequence timing_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,211 @@
+// The device worker's life, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device_client.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+// A device that cannot be opened and prepared this many times in a row is gone.
+constexpr int kMaxFailedStarts = 3;
+// Checks may take this many times what they took last time.
+constexpr int kCheckSlack = 5;
+// Measuring may take this many times what its own time limit and the length of a run suggest.
+constexpr double kMeasureSlack = 5;
+constexpr double kFinalists = 4;
+
+Clock::duration nanoseconds(double ns) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::nano>(ns));
+}
+
+double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+DeviceClient::DeviceClient(WorkerHost& host, std::string backend, int ordinal,
+                           DeviceDeadlines deadlines)
+    : host_(host), backend_(std::move(backend)), ordinal_(ordinal), deadlines_(deadlines) {
+  start_worker();
+}
+
+void DeviceClient::start_worker() {
+  worker_ =
+      std::make_unique<WorkerProcess>(host_.command({WorkerKind::device, backend_, ordinal_}));
+  worker_->set_deadline(Clock::now() + deadlines_.open);
+  state_ = State::opening;
+}
+
+const DeviceInfo& DeviceClient::open() {
+  while (!device_) {
+    WorkerProcess* worker = worker_.get();
+    poll_workers({&worker, 1}, Clock::now() + std::chrono::seconds(1));
+    (void)step();
+  }
+  return *device_;
+}
+
+void DeviceClient::set_problem(ProblemJob job) {
+  problem_ = std::move(job);
+  if (state_ != State::opening) prepare();
+}
+
+void DeviceClient::prepare() {
+  state_ = State::preparing;
+  worker_->set_deadline(Clock::now() + deadlines_.prepare);
+  worker_->send(encode(*problem_));
+}
+
+void DeviceClient::start(TrialJob job) {
+  trial_ = std::make_unique<Trial>(Trial{std::move(job)});
+  send_trial();
+}
+
+Clock::duration DeviceClient::run_limit() const {
+  const double best = trial_ ? trial_->job.incumbent_ns : 0;
+  if (best <= 0) return deadlines_.run_cap;
+  return std::clamp<Clock::duration>(nanoseconds(deadlines_.run_factor * best),
+                                     deadlines_.run_floor, deadlines_.run_cap);
+}
+
+void DeviceClient::send_trial() {
+  state_ = State::running;
+  trial_->checked = false;
+  Clock::duration limit = run_limit() + kCheckSlack * last_check_;
+  if (backend_ == "opencl") limit += deadlines_.first_launch;
+  worker_->set_deadline(Clock::now() + limit);
+  worker_->send(encode(trial_->job));
+}
+
+std::optional<TrialReport> DeviceClient::step() {
+  std::optional<TrialReport> report;
+  try {
+    while (const auto frame = worker_->receive()) handle(*frame, report);
+  } catch (const InputError& error) {
+    worker_->kill();  // it no longer makes sense
+  }
+  if (!worker_->alive()) {
+    replace_dead(report);
+  } else if (worker_->overdue()) {
+    replace_overdue(report);
+  }
+  return report;
+}
+
+void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report) {
+  const std::string type = type_of(frame);
+  if (type == "opened") {
+    device_ = decode_opened(frame).device;
+    state_ = State::idle;
+    worker_->set_deadline(std::nullopt);
+    if (problem_) prepare();
+  } else if (type == "prepared") {
+    ProblemReport prepared = decode_problem_report(frame);
+    if (prepared.failure) {
+      throw Error(ExitCode::failed,
+                  "the problem cannot be prepared on the device: " + prepared.failure->message);
+    }
+    reference_ = std::move(prepared.reference);
+    failed_starts_ = 0;
+    state_ = State::idle;
+    worker_->set_deadline(std::nullopt);
+    if (trial_) send_trial();  // its first worker died
+  } else if (type == "checked" && trial_) {
+    trial_->checked = true;
+    const MeasureOptions& measure = problem_->measure;
+    const double expected = measure.stop.max_ns + decode_checked(frame).run_ns *
+                                                      static_cast<double>(measure.stop.min_samples);
+    worker_->set_deadline(Clock::now() + run_limit() + nanoseconds(kMeasureSlack * expected) +
+                          kCheckSlack * last_check_);
+  } else if (type == "measured" && trial_) {
+    handle_report(decode_trial_report(frame), report);
+  } else if (type == "finished") {
+    finals_ = decode_finals_report(frame);
+    state_ = State::idle;
+    worker_->set_deadline(std::nullopt);
+  } else if (type == "unavailable") {
+    const Unavailable unavailable = decode_unavailable(frame);
+    throw Error(unavailable.code, unavailable.reason);
+  } else {
+    worker_->kill();
+  }
+}
+
+void DeviceClient::handle_report(TrialReport arrived, std::optional<TrialReport>& report) {
+  const bool sticky = arrived.failure && arrived.failure->sticky;
+  if (!arrived.failure) last_check_ = std::chrono::nanoseconds(arrived.verify_ns);
+  trial_.reset();
+  state_ = State::idle;
+  worker_->set_deadline(std::nullopt);
+  report = std::move(arrived);
+  if (sticky) {
+    worker_->kill();
+    start_worker();
+  }
+}
+
+void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
+  const State was = state_;
+  worker_->kill();
+  start_worker();
+  if (was == State::opening || was == State::preparing) {
+    count_failed_start(
+        was == State::opening
+            ? fmt::format("it did not open within {:.3g} s", seconds(deadlines_.open))
+            : fmt::format("the problem was not prepared within {:.3g} s",
+                          seconds(deadlines_.prepare)));
+  } else if (trial_) {
+    report.emplace();
+    report->failure =
+        Failure{Outcome::run_timeout,
+                fmt::format("{} did not finish within {:.3g} s and was killed",
+                            trial_->checked ? "measuring" : "the first run", seconds(run_limit()))};
+    trial_.reset();
+  } else {
+    finals_.emplace().failure = Failure{Outcome::run_timeout, "the finals did not finish in time"};
+  }
+}
+
+void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
+  const State was = state_;
+  const std::string obituary = worker_->obituary();
+  start_worker();
+  if (was == State::opening || was == State::preparing) {
+    count_failed_start(obituary);
+  } else if (trial_ && !trial_->tried) {
+    trial_->tried = true;  // blamed once; it runs again, first thing in the new worker
+  } else if (trial_) {
+    report.emplace();
+    report->failure = Failure{Outcome::device_fault, obituary};
+    trial_.reset();
+  } else if (was == State::running) {
+    finals_.emplace().failure = Failure{Outcome::device_fault, obituary};
+  }
+}
+
+void DeviceClient::count_failed_start(const std::string& reason) {
+  if (++failed_starts_ < kMaxFailedStarts) return;
+  throw DeviceError(fmt::format("{}:{} does not come up: {}", backend_, ordinal_, reason));
+}
+
+FinalsReport DeviceClient::run_finals(const FinalsJob& job) {
+  const FinalsOptions& finals = problem_->measure.finals;
+  finals_.reset();
+  state_ = State::running;
+  const auto slowest = deadlines_.run_cap * static_cast<int>(kFinalists * 2);
+  worker_->set_deadline(Clock::now() + deadlines_.first_launch + slowest +
+                        nanoseconds(kMeasureSlack * finals.max_ns));
+  worker_->send(encode(job));
+  while (!finals_) {
+    WorkerProcess* worker = worker_.get();
+    poll_workers({&worker, 1}, Clock::now() + std::chrono::seconds(1));
+    (void)step();
+  }
+  return std::move(*finals_);
+}
+
+}  // namespace kiln

@@ -1,0 +1,93 @@
+// DeviceClient: the device worker as the supervisor sees it, with its deadlines and its
+// replacements.
+//
+// Opens the device, prepares the problem, runs one trial at a time. A worker that hangs is killed
+// at its deadline; one that died or reported a sticky failure is replaced, and the problem is
+// prepared again while the supervisor goes on. Used from the supervisor's thread; nothing blocks
+// except open() and run_finals().
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tuner/messages.hpp"
+#include "tuner/worker_host.hpp"
+#include "tuner/worker_process.hpp"
+
+namespace kiln {
+
+struct DeviceDeadlines {
+  std::chrono::milliseconds open{60000};
+  std::chrono::milliseconds prepare{600000};  ///< arguments and references of one problem
+  double run_factor = 50;  ///< a run may take this many times the best one known ...
+  std::chrono::milliseconds run_floor{2000};  ///< ... but at least this ...
+  std::chrono::milliseconds run_cap{60000};   ///< ... and at most this; also while none is known
+  /// On top of the first run where the first launch generates code (OpenCL): tune() sets the
+  /// compilers' deadline.
+  std::chrono::milliseconds first_launch{60000};
+};
+
+class DeviceClient {
+ public:
+  /// `host` must outlive it. Starts the worker.
+  DeviceClient(WorkerHost& host, std::string backend, int ordinal, DeviceDeadlines deadlines);
+
+  /// Waits until the device is open. Throws DeviceError with the reason.
+  const DeviceInfo& open();
+
+  /// From now on trials belong to this problem.
+  void set_problem(ProblemJob job);
+  /// Starts a trial; the client must be idle.
+  void start(TrialJob job);
+  /// Prepared, and nothing is running.
+  [[nodiscard]] bool idle() const { return state_ == State::idle; }
+  [[nodiscard]] bool running() const { return trial_ != nullptr; }
+  /// How results are proved; empty until the problem is prepared.
+  [[nodiscard]] const std::string& reference() const { return reference_; }
+
+  /// Takes what arrived; gives the report of the running trial when there is one. Throws Error when
+  /// the problem cannot be prepared or the device stays dead.
+  [[nodiscard]] std::optional<TrialReport> step();
+
+  /// Runs the finals and waits for them; the client must be idle.
+  [[nodiscard]] FinalsReport run_finals(const FinalsJob& job);
+
+  [[nodiscard]] WorkerProcess* worker() { return worker_.get(); }
+
+ private:
+  enum class State { opening, preparing, idle, running };
+  struct Trial {
+    TrialJob job;
+    bool tried = false;    ///< a worker died over it already
+    bool checked = false;  ///< past its first check
+  };
+
+  void start_worker();
+  void prepare();
+  void send_trial();
+  void handle(const Frame& frame, std::optional<TrialReport>& report);
+  void handle_report(TrialReport arrived, std::optional<TrialReport>& report);
+  void replace_overdue(std::optional<TrialReport>& report);
+  void replace_dead(std::optional<TrialReport>& report);
+  void count_failed_start(const std::string& reason);
+  [[nodiscard]] Clock::duration run_limit() const;
+
+  WorkerHost& host_;
+  std::string backend_;
+  int ordinal_;
+  DeviceDeadlines deadlines_;
+  std::unique_ptr<WorkerProcess> worker_;
+  State state_ = State::opening;
+  std::optional<DeviceInfo> device_;
+  std::optional<ProblemJob> problem_;
+  std::string reference_;
+  std::unique_ptr<Trial> trial_;
+  std::optional<FinalsReport> finals_;
+  Clock::duration last_check_{};  ///< what the checks of the last trial took
+  int failed_starts_ = 0;         ///< in a row
+};
+
+}  // namespace kiln

@@ -1,0 +1,161 @@
+// The TrialEngine over a real device.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "core/errors.hpp"
+#include "tuner/measure.hpp"
+#include "tuner/problem_bench.hpp"
+#include "tuner/trial_engine.hpp"
+
+namespace kiln {
+namespace {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] std::int64_t ns() const {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+class DeviceEngine final : public TrialEngine {
+ public:
+  DeviceEngine(const std::string& backend, int ordinal)
+      : backend_(make_backend(backend)),
+        device_(backend_->open_device(ordinal)),
+        compiler_(backend_->open_compiler(device_->info())),
+        toolbox_(*device_, *compiler_) {}
+
+  const DeviceInfo& device() const override { return device_->info(); }
+  ProblemReport prepare(const ProblemJob& job) override;
+  TrialReport run(const TrialJob& job, const std::function<void(const Checked&)>& checked) override;
+  FinalsReport run_finals(const FinalsJob& job) override;
+
+ private:
+  [[nodiscard]] Status run_trial(const TrialJob& job,
+                                 const std::function<void(const Checked&)>& checked,
+                                 TrialReport& report);
+  [[nodiscard]] Status measure_in_turn(const FinalsJob& job, FinalsReport& report);
+  [[nodiscard]] Failure examined(Failure failure);
+
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Compiler> compiler_;
+  Toolbox toolbox_;
+  KernelSpec spec_;
+  std::unique_ptr<ProblemBench> problem_;
+  std::optional<Measurer> measurer_;
+};
+
+/// Is the device still usable after this failure? It is asked to move a few bytes: driver error
+/// numbers alone do not always tell.
+Failure DeviceEngine::examined(Failure failure) {
+  if (failure.sticky || failure.outcome == Outcome::wrong_result) return failure;
+  std::array<std::byte, 64> bytes{};
+  Result<OwnedBuffer> probe = OwnedBuffer::allocate(*device_, bytes.size());
+  if (!probe) {
+    failure.sticky = probe.failure().sticky;
+    return failure;
+  }
+  const Status filled = device_->fill(probe->get(), 0, bytes.size(), 0x5A);
+  const Status read = filled ? device_->download(probe->get(), 0, bytes) : filled;
+  failure.sticky = !read || bytes.back() != std::byte{0x5A};
+  return failure;
+}
+
+ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
+  problem_.reset();
+  spec_ = parse_spec(job.spec_text, job.spec_path);
+  spec_.files = job.spec_files;
+  const Problem problem = Problem::make(spec_, job.problem);
+  measurer_.emplace(*device_, job.measure);
+  Result<std::unique_ptr<ProblemBench>> made = ProblemBench::create(
+      {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.max_cpu_operations);
+  if (!made) return {examined(made.failure()), {}};
+  problem_ = std::move(*made);
+  return {std::nullopt, problem_->reference()};
+}
+
+Status DeviceEngine::run_trial(const TrialJob& job,
+                               const std::function<void(const Checked&)>& checked,
+                               TrialReport& report) {
+  const Stopwatch first_check;
+  Result<ConfigRun> run = ConfigRun::load(problem_->bench(), job.plan, job.binary);
+  if (!run) return run.failure();
+  const Result<double> error =
+      run->run_checked(InputSet::verify, problem_->expected(InputSet::verify));
+  if (!error) return error.failure();
+  report.max_error = *error;
+  report.verify_ns = first_check.ns();
+
+  const Stopwatch measuring;
+  // The right inputs, in case timing depends on values.
+  if (Status status = run->run_once(InputSet::timing); !status) return status;
+  const LaunchSequence& sequence = run->sequence(InputSet::timing);
+  if (Status status = measurer_->warm_device(sequence); !status) return status;
+  const Result<double> estimate = measurer_->estimate(sequence);
+  if (!estimate) return estimate.failure();
+  checked({*estimate});
+  Result<Samples> samples = measurer_->measure(sequence, *estimate, job.incumbent_ns);
+  if (!samples) return samples.failure();
+  report.samples = std::move(*samples);
+  report.measure_ns = measuring.ns();
+
+  const Stopwatch last_check;
+  const Result<double> last_error =
+      run->run_checked(InputSet::timing, problem_->expected(InputSet::timing));
+  if (!last_error) return last_error.failure();
+  report.max_error = std::max(report.max_error, *last_error);
+  report.verify_ns += last_check.ns();
+  return Done{};
+}
+
+TrialReport DeviceEngine::run(const TrialJob& job,
+                              const std::function<void(const Checked&)>& checked) {
+  if (!problem_) throw InputError("the device worker was sent a trial before a problem");
+  TrialReport report;
+  if (Status status = run_trial(job, checked, report); !status)
+    report.failure = examined(status.failure());
+  return report;
+}
+
+Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report) {
+  // Workspaces are shared by position and grow: first make them large enough for all, then bind.
+  Workspaces& workspaces = problem_->bench().workspaces;
+  for (const LaunchPlan& plan : job.plans) {
+    if (Status status = workspaces.prepare(plan); !status) return status;
+  }
+  std::vector<ConfigRun> runs;
+  std::vector<const LaunchSequence*> sequences;
+  for (std::size_t i = 0; i < job.plans.size(); ++i) {
+    Result<ConfigRun> run = ConfigRun::load(problem_->bench(), job.plans[i], job.binaries[i]);
+    if (!run) return run.failure();
+    if (Status status = run->run_once(InputSet::timing); !status) return status;
+    runs.push_back(std::move(*run));
+  }
+  for (const ConfigRun& run : runs) sequences.push_back(&run.sequence(InputSet::timing));
+  Result<std::vector<std::vector<double>>> samples = measurer_->measure_in_turn(sequences);
+  if (!samples) return samples.failure();
+  report.samples = std::move(*samples);
+  return Done{};
+}
+
+FinalsReport DeviceEngine::run_finals(const FinalsJob& job) {
+  if (!problem_) throw InputError("the device worker was sent finals before a problem");
+  FinalsReport report;
+  if (Status status = measure_in_turn(job, report); !status)
+    report.failure = examined(status.failure());
+  return report;
+}
+
+}  // namespace
+
+std::unique_ptr<TrialEngine> open_device_engine(const std::string& backend, int ordinal) {
+  return std::make_unique<DeviceEngine>(backend, ordinal);
+}
+
+}  // namespace kiln

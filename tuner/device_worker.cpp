@@ -1,0 +1,43 @@
+// The device worker: messages in, TrialEngine calls, reports out.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "core/errors.hpp"
+#include "tuner/messages.hpp"
+#include "tuner/trial_engine.hpp"
+#include "tuner/worker_loops.hpp"
+
+namespace kiln {
+namespace {
+
+enum class Next { go_on, end };
+
+/// Sends the report and decides whether the process is still good for another job.
+template <typename Report>
+Next answer(BlockingChannel& channel, const Report& report) {
+  if (!channel.send(encode(report))) return Next::end;
+  return report.failure && report.failure->sticky ? Next::end : Next::go_on;
+}
+
+Next serve(TrialEngine& engine, const Frame& frame, BlockingChannel& channel) {
+  const std::string type = type_of(frame);
+  if (type == "problem") return answer(channel, engine.prepare(decode_problem_job(frame)));
+  if (type == "trial") {
+    const auto checked = [&](const Checked& news) { (void)channel.send(encode(news)); };
+    return answer(channel, engine.run(decode_trial_job(frame), checked));
+  }
+  if (type == "finals") return answer(channel, engine.run_finals(decode_finals_job(frame)));
+  throw InputError("the device worker was sent an unknown message: '" + type + "'");
+}
+
+}  // namespace
+
+void serve_device_jobs(const WorkerOptions& options, BlockingChannel& channel) {
+  const std::unique_ptr<TrialEngine> engine = open_device_engine(options.backend, options.device);
+  if (!channel.send(encode(Opened{engine->device()}))) return;
+  while (const auto frame = channel.receive()) {
+    if (serve(*engine, *frame, channel) == Next::end) return;
+  }
+}
+
+}  // namespace kiln

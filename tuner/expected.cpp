@@ -1,0 +1,224 @@
+// References and comparing with them, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/expected.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kiln {
+namespace {
+
+// Elements looked at for the typical magnitude of a reference that stays on the device: runs of
+// this many elements, spread evenly over the output.
+constexpr std::int64_t kSampledRuns = 16;
+constexpr std::int64_t kRunElements = 256;
+
+class SquareMean {
+ public:
+  void add(const HostArray& array) {
+    for (std::size_t i = 0; i < array.count(); ++i) {
+      const double value = array.get(i);
+      if (std::isfinite(value)) sum_ += value * value;
+    }
+    count_ += static_cast<double>(array.count());
+  }
+  [[nodiscard]] double root() const { return count_ > 0 ? std::sqrt(sum_ / count_) : 0; }
+
+ private:
+  double sum_ = 0;
+  double count_ = 0;
+};
+
+Tolerance tolerance_for(DType dtype, const Strictness& strictness, double scale) {
+  if (strictness.exact) return {};
+  if (strictness.stated) return stated_tolerance(dtype, *strictness.stated, scale);
+  return default_tolerance(dtype, strictness.sum_length, scale);
+}
+
+/// The reference's f64 or i64 values, rounded to the element type that the device stores.
+HostArray rounded(const HostArray& wide, DType dtype) {
+  HostArray narrow(dtype, wide.shape);
+  const bool whole = wide.dtype == DType::i64;
+  for (std::size_t i = 0; i < wide.count(); ++i) {
+    if (whole && size_of(dtype) == sizeof(std::int64_t)) {
+      narrow.elements<std::int64_t>()[i] = wide.elements<std::int64_t>()[i];
+    } else {
+      narrow.set(i, wide.get(i));
+    }
+  }
+  return narrow;
+}
+
+/// Same values, in the type in which references give their outputs.
+HostArray widened(const HostArray& narrow) {
+  HostArray wide(reference_dtype(narrow.dtype), narrow.shape);
+  const bool whole = wide.dtype == DType::i64 && size_of(narrow.dtype) == sizeof(std::int64_t);
+  for (std::size_t i = 0; i < narrow.count(); ++i) {
+    if (whole) {
+      wide.elements<std::int64_t>()[i] = narrow.elements<std::int64_t>()[i];
+    } else {
+      wide.set(i, narrow.get(i));
+    }
+  }
+  return wide;
+}
+
+/// Calls the spec's CPU loop; afterwards `arrays` holds the outputs.
+void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                   const ProblemData& data, std::map<std::string, HostArray>& arrays) {
+  for (const ProblemData::Output& output : data.outputs()) {
+    const auto before = arrays.find(output.name);
+    arrays[output.name] = before == arrays.end()
+                              ? HostArray(reference_dtype(output.dtype), output.shape)
+                              : widened(before->second);
+  }
+  std::map<std::string, double> scalars;
+  for (const ScalarPlan& scalar : plan.scalars) scalars[scalar.name] = as_double(scalar.value);
+  ReferenceCall call{problem, arrays, scalars};
+  if (spec.verify.reference.empty()) {
+    evaluate_formulas(spec, call);
+    return;
+  }
+  const ReferenceFunction reference = find_reference(spec.verify.reference);
+  if (reference == nullptr) {
+    throw InputError(fmt::format("{}: there is no CPU reference named '{}'; there are {}",
+                                 spec.path, spec.verify.reference,
+                                 fmt::join(reference_names(), ", ")));
+  }
+  reference(call);
+}
+
+Result<double> sampled_scale(Device& device, const Buffer& values,
+                             const ProblemData::Output& output) {
+  SquareMean mean;
+  const std::int64_t run = std::min(kRunElements, output.count);
+  const std::int64_t runs =
+      std::min(kSampledRuns, (output.count + run - 1) / std::max<std::int64_t>(run, 1));
+  for (std::int64_t i = 0; i < runs; ++i) {
+    const std::int64_t start = runs == 1 ? 0 : (output.count - run) / (runs - 1) * i;
+    HostArray sample(output.dtype, {run});
+    const std::size_t offset = static_cast<std::size_t>(start) * size_of(output.dtype);
+    if (Status status = device.download(values, offset, sample.data); !status)
+      return status.failure();
+    mean.add(sample);
+  }
+  return mean.root();
+}
+
+/// "[row, column]" of a flat index.
+std::string place_of(std::int64_t index, const std::vector<std::int64_t>& shape) {
+  std::vector<std::int64_t> place(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    place[i] = index % std::max<std::int64_t>(shape[i], 1);
+    index /= std::max<std::int64_t>(shape[i], 1);
+  }
+  return fmt::format("[{}]", fmt::join(place, ", "));
+}
+
+Result<double> element_at(Device& device, const Buffer& buffer, DType dtype, std::int64_t index) {
+  HostArray element(dtype, {1});
+  const std::size_t offset = static_cast<std::size_t>(index) * size_of(dtype);
+  if (Status status = device.download(buffer, offset, element.data); !status)
+    return status.failure();
+  return element.get(0);
+}
+
+std::string number_text(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.9g}", value);
+}
+
+Result<std::string> describe_mismatch(Device& device, const Buffer& values, const Buffer& reference,
+                                      const ProblemData::Output& output, const Tolerance& tolerance,
+                                      const Comparison& found) {
+  const Result<double> got = element_at(device, values, output.dtype, found.first_wrong);
+  if (!got) return got.failure();
+  const Result<double> wanted = element_at(device, reference, output.dtype, found.first_wrong);
+  if (!wanted) return wanted.failure();
+  const double allowed = tolerance.absolute + tolerance.relative * std::abs(*wanted);
+  return fmt::format(
+      "{} of {} elements of '{}' are wrong; the first is {}{}: {}, expected {} (allowed error "
+      "{:.3g})",
+      found.wrong, output.count, output.name, output.name,
+      place_of(found.first_wrong, output.shape), number_text(*got), number_text(*wanted), allowed);
+}
+
+}  // namespace
+
+Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet set,
+                         bool sets_differ) {
+  const Verification& verify = spec.verify;
+  Strictness strictness;
+  strictness.sum_length = verify.sum_length.evaluate_number(scope);
+  if (verify.tolerance) strictness.stated = verify.tolerance->evaluate_number(scope);
+  const bool may_be_exact = set == InputSet::verify || !sets_differ;
+  strictness.exact = may_be_exact && verify.exact && verify.exact->evaluate_bool(scope);
+  return strictness;
+}
+
+Result<Expected> Expected::from_cpu(Device& device, const KernelSpec& spec, const Problem& problem,
+                                    const LaunchPlan& plan, ProblemData& data, InputSet set,
+                                    const Strictness& strictness) {
+  if (Status status = data.load(set); !status) return status.failure();
+  Result<std::map<std::string, HostArray>> arrays = data.download_inputs(set);
+  if (!arrays) return arrays.failure();
+  run_reference(spec, problem, plan, data, *arrays);
+
+  Expected expected;
+  for (const ProblemData::Output& output : data.outputs()) {
+    const HostArray& wide = arrays->at(output.name);
+    SquareMean mean;
+    mean.add(wide);
+    const HostArray values = rounded(wide, output.dtype);
+    Result<OwnedBuffer> memory =
+        OwnedBuffer::allocate(device, std::max<std::size_t>(values.data.size(), 1));
+    if (!memory) return memory.failure();
+    if (Status status = device.upload(memory->get(), 0, values.data); !status)
+      return status.failure();
+    expected.entries_.push_back(
+        {output, std::move(*memory), tolerance_for(output.dtype, strictness, mean.root())});
+  }
+  return expected;
+}
+
+Result<Expected> Expected::from_outputs(Device& device, ProblemData& data, InputSet set,
+                                        const Strictness& strictness) {
+  Expected expected;
+  for (const ProblemData::Output& output : data.outputs()) {
+    const std::size_t bytes = static_cast<std::size_t>(output.count) * size_of(output.dtype);
+    Result<OwnedBuffer> memory = OwnedBuffer::allocate(device, std::max<std::size_t>(bytes, 1));
+    if (!memory) return memory.failure();
+    if (Status status = device.copy(*data.find(output.name, set), 0, memory->get(), 0, bytes);
+        !status) {
+      return status.failure();
+    }
+    const Result<double> scale = sampled_scale(device, memory->get(), output);
+    if (!scale) return scale.failure();
+    expected.entries_.push_back(
+        {output, std::move(*memory), tolerance_for(output.dtype, strictness, *scale)});
+  }
+  return expected;
+}
+
+Result<Expected::Check> Expected::check(Device& device, Toolbox& toolbox, const ProblemData& data,
+                                        InputSet set) const {
+  Check check;
+  for (const Entry& entry : entries_) {
+    const ProblemData::Output& output = entry.output;
+    const Buffer& values = *data.find(output.name, set);
+    const Result<Comparison> found =
+        toolbox.compare(values, entry.values.get(), output.dtype, output.count, entry.tolerance);
+    if (!found) return found.failure();
+    check.max_error = std::max(check.max_error, found->max_error);
+    if (found->wrong == 0 || !check.mismatch.empty()) continue;
+    Result<std::string> mismatch =
+        describe_mismatch(device, values, entry.values.get(), output, entry.tolerance, *found);
+    if (!mismatch) return mismatch.failure();
+    check.mismatch = std::move(*mismatch);
+  }
+  return check;
+}
+
+}  // namespace kiln

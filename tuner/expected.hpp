@@ -1,0 +1,56 @@
+// Expected: what the outputs of a problem must be for one set of inputs, and how exactly.
+//
+// Values lie in device memory in the output's own element type, so that comparing needs no
+// download. They come from the CPU loop where that takes seconds at most, else from the device
+// reference.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/problem_data.hpp"
+
+namespace kiln {
+
+/// How strict a comparison is, from the spec's [verify].
+struct Strictness {
+  bool exact = false;  ///< bit for bit
+  double sum_length = 1;
+  std::optional<double> stated;  ///< the spec's own tolerance
+};
+
+/// `set`: only the first check may ask for exactness, unless both sets are the same.
+[[nodiscard]] Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet set,
+                                       bool sets_differ);
+
+class Expected {
+ public:
+  /// Runs the CPU loop (or the spec's formulas) over the downloaded inputs of the set.
+  static Result<Expected> from_cpu(Device& device, const KernelSpec& spec, const Problem& problem,
+                                   const LaunchPlan& plan, ProblemData& data, InputSet set,
+                                   const Strictness& strictness);
+
+  /// Keeps what the outputs hold now: the device reference has just run.
+  static Result<Expected> from_outputs(Device& device, ProblemData& data, InputSet set,
+                                       const Strictness& strictness);
+
+  struct Check {
+    double max_error = 0;  ///< relative to the allowed error, over all outputs
+    std::string mismatch;  ///< a sentence on the first wrong element; empty: all agree
+  };
+  /// Compares what the outputs hold now.
+  [[nodiscard]] Result<Check> check(Device& device, Toolbox& toolbox, const ProblemData& data,
+                                    InputSet set) const;
+
+ private:
+  struct Entry {
+    ProblemData::Output output;
+    OwnedBuffer values;
+    Tolerance tolerance;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,33 @@
+// From the trials of a session to its best: who enters the finals, and what their samples say.
+// Pure.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/trial.hpp"
+#include "db/store.hpp"
+#include "tuner/verdict.hpp"
+
+namespace kiln {
+
+inline constexpr std::size_t kMaxFinalists = 3;  ///< beside the default config
+
+struct Finalists {
+  std::vector<const TrialRecord*> trials;    ///< the default config first, then by sequence number
+  std::optional<std::size_t> default_index;  ///< 0, or nullopt when the default config was not ok
+};
+
+/// The best trial, at most two others whose samples overlap with its own, and the default config.
+/// Empty when no trial was ok. Points into `trials`.
+[[nodiscard]] Finalists choose_finalists(const std::vector<TrialRecord>& trials,
+                                         const Config& default_config);
+
+/// The finals as JSON, for people and tests: each finalist's config, sequence number and samples.
+[[nodiscard]] std::string evidence_text(const Finalists& finalists,
+                                        const std::vector<std::vector<double>>& samples);
+
+}  // namespace kiln

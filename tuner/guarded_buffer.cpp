@@ -1,0 +1,89 @@
+// Red zones, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/guarded_buffer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+constexpr std::uint8_t kPattern = 0xC7;
+
+/// Offset of the first byte that is not the pattern; the size when all are.
+std::size_t first_damage(const std::array<std::byte, kRedZoneBytes>& zone) {
+  const auto damaged = [](std::byte byte) { return byte != std::byte{kPattern}; };
+  return static_cast<std::size_t>(std::find_if(zone.begin(), zone.end(), damaged) - zone.begin());
+}
+
+}  // namespace
+
+OwnedBuffer& OwnedBuffer::operator=(OwnedBuffer&& other) noexcept {
+  if (this != &other) {
+    reset();
+    device_ = std::exchange(other.device_, nullptr);
+    buffer_ = std::exchange(other.buffer_, {});
+  }
+  return *this;
+}
+
+void OwnedBuffer::reset() {
+  if (device_ != nullptr) device_->release(buffer_);
+  device_ = nullptr;
+}
+
+Result<OwnedBuffer> OwnedBuffer::allocate(Device& device, std::size_t bytes) {
+  Result<Buffer> buffer = device.allocate(bytes);
+  if (!buffer) return buffer.failure();
+  return OwnedBuffer(device, *buffer);
+}
+
+Result<GuardedBuffer> GuardedBuffer::allocate(Device& device, const std::string& name,
+                                              std::size_t bytes) {
+  Result<OwnedBuffer> memory = OwnedBuffer::allocate(device, bytes + 2 * kRedZoneBytes);
+  if (!memory) {
+    Failure failure = memory.failure();
+    failure.message =
+        "no room for '" + name + "' (" + std::to_string(bytes) + " bytes): " + failure.message;
+    return failure;
+  }
+  GuardedBuffer buffer;
+  buffer.device_ = &device;
+  buffer.memory_ = std::move(*memory);
+  buffer.room_ = bytes;
+  if (Status status = buffer.assign(name, bytes); !status) return status.failure();
+  return buffer;
+}
+
+Status GuardedBuffer::assign(const std::string& name, std::size_t bytes) {
+  name_ = name;
+  view_ = {memory_.get().handle, bytes, kRedZoneBytes};
+  return arm();
+}
+
+Status GuardedBuffer::arm() {
+  const Buffer& all = memory_.get();
+  if (Status status = device_->fill(all, 0, kRedZoneBytes, kPattern); !status) return status;
+  return device_->fill(all, kRedZoneBytes + view_.bytes, kRedZoneBytes, kPattern);
+}
+
+Result<std::string> GuardedBuffer::inspect() {
+  std::array<std::byte, kRedZoneBytes> zone;
+  const Buffer& all = memory_.get();
+  if (Status status = device_->download(all, kRedZoneBytes + view_.bytes, zone); !status)
+    return status.failure();
+  if (const std::size_t at = first_damage(zone); at < zone.size()) {
+    return "wrote past the end of '" + name_ + "': byte " + std::to_string(at) +
+           " behind it changed";
+  }
+  if (Status status = device_->download(all, 0, zone); !status) return status.failure();
+  if (const std::size_t at = first_damage(zone); at < zone.size()) {
+    return "wrote before the start of '" + name_ + "': byte " + std::to_string(zone.size() - at) +
+           " in front of it changed";
+  }
+  return std::string();
+}
+
+}  // namespace kiln

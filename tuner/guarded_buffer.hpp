@@ -1,0 +1,66 @@
+// Device memory with red zones: a known pattern before and behind, so that writes past the ends are
+// seen.
+//
+//   | 4 KiB pattern | bytes that a kernel may touch | 4 KiB pattern |
+//
+// The right zone begins at the very next byte. The kernel's part starts aligned like an allocation
+// (256 bytes).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "backends/backend.hpp"
+
+namespace kiln {
+
+inline constexpr std::size_t kRedZoneBytes = 4096;
+
+/// An allocation that is released at the end of its scope. Must not outlive its Device.
+class OwnedBuffer {
+ public:
+  OwnedBuffer() = default;
+  OwnedBuffer(Device& device, Buffer buffer) : device_(&device), buffer_(buffer) {}
+  ~OwnedBuffer() { reset(); }
+  OwnedBuffer(OwnedBuffer&& other) noexcept { *this = std::move(other); }
+  OwnedBuffer& operator=(OwnedBuffer&& other) noexcept;
+  [[nodiscard]] const Buffer& get() const { return buffer_; }
+  void reset();
+
+  static Result<OwnedBuffer> allocate(Device& device, std::size_t bytes);
+
+ private:
+  Device* device_ = nullptr;
+  Buffer buffer_;
+};
+
+class GuardedBuffer {
+ public:
+  /// Room for `bytes`; zones are armed. A Failure is {out_of_memory, which buffer and how much}.
+  static Result<GuardedBuffer> allocate(Device& device, const std::string& name, std::size_t bytes);
+
+  /// Lends the memory to another buffer of up to room() bytes, and arms the zones around those.
+  [[nodiscard]] Status assign(const std::string& name, std::size_t bytes);
+  [[nodiscard]] std::size_t room() const { return room_; }
+
+  /// What the kernel may touch.
+  [[nodiscard]] const Buffer& view() const { return view_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  /// Writes the pattern into both zones.
+  [[nodiscard]] Status arm();
+  /// Empty when both zones hold the pattern; else a sentence on what was overwritten. Blocks.
+  [[nodiscard]] Result<std::string> inspect();
+
+ private:
+  GuardedBuffer() = default;
+
+  Device* device_ = nullptr;
+  std::string name_;
+  OwnedBuffer memory_;
+  std::size_t room_ = 0;
+  Buffer view_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,47 @@
+// LaunchSequence: the steps of one config, bound to a loaded module and to buffers, ready to be
+// enqueued many times.
+//
+// Everything is looked up once, when it is built: enqueueing is a loop over prepared Launches.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "core/launch_plan.hpp"
+
+namespace kiln {
+
+/// From the name of an argument or workspace to the device memory that stands for it; nullptr:
+/// unknown.
+using BufferLookup = std::function<const Buffer*(const std::string& name)>;
+
+class LaunchSequence {
+ public:
+  /// Binds `plan`; keeps a copy of what it needs. `module` must outlive the sequence.
+  LaunchSequence(const LaunchPlan& plan, Module& module, const BufferLookup& find_buffer);
+  LaunchSequence(LaunchSequence&&) = default;
+  LaunchSequence& operator=(LaunchSequence&&) = default;
+
+  /// Puts all steps on the queue, in order; does not wait.
+  [[nodiscard]] Status enqueue(Device& device) const;
+
+ private:
+  struct Step {
+    bool is_clear = false;
+    Buffer cleared;
+    std::string entry;
+    std::vector<KernelArgument> arguments;
+    std::vector<ConstantArgument> constants;
+    Launch launch;  ///< its views point into this Step: steps are never moved
+  };
+  std::vector<std::unique_ptr<Step>> steps_;
+};
+
+/// A scalar as a kernel takes it: `value` converted to `dtype`.
+[[nodiscard]] KernelArgument scalar_argument(DType dtype, const Value& value);
+
+}  // namespace kiln

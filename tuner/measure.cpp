@@ -1,0 +1,163 @@
+// The measuring protocol, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Samples in flight: enough to hide launch cost, few enough to drop a slow config early.
+constexpr std::size_t kInFlight = 8;
+constexpr double kMaxInFlightNs = 20e6;
+// The first samples are few: they may already show that the config is hopeless.
+constexpr std::size_t kFirstSamples = 3;
+// Event timers tick at up to 1 us: a batch of this length keeps that below 2%.
+constexpr double kMinBatchNs = 50e3;
+constexpr double kMaxBatch = 1000;
+// Untimed runs before the estimate; long runs need none, for the first check was one.
+constexpr int kWarmUpRuns = 2;
+constexpr double kLongRunNs = 20e6;
+
+// The flush writes twice the last-level cache. On CPU devices the cache that is reported may be
+// shared by a hundred cores, of which we own two: more than this only costs time.
+constexpr std::size_t kMinFlushBytes = std::size_t{8} << 20;
+constexpr std::size_t kMaxCpuFlushBytes = std::size_t{64} << 20;
+
+std::size_t flush_bytes(const DeviceInfo& device) {
+  const std::size_t wanted =
+      std::max(kMinFlushBytes, static_cast<std::size_t>(2 * device.l2_bytes));
+  return device.is_cpu ? std::min(wanted, kMaxCpuFlushBytes) : wanted;
+}
+
+double ns_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+Measurer::Measurer(Device& device, const MeasureOptions& options)
+    : device_(device), options_(options) {}
+
+Status Measurer::flush() {
+  if (flushed_.get().bytes == 0) {
+    Result<OwnedBuffer> memory = OwnedBuffer::allocate(device_, flush_bytes(device_.info()));
+    if (!memory) return memory.failure();
+    flushed_ = std::move(*memory);
+  }
+  return device_.fill(flushed_.get(), 0, flushed_.get().bytes, flush_byte_++);
+}
+
+Status Measurer::warm_device(const LaunchSequence& sequence) {
+  const auto start = Clock::now();
+  while (!device_is_warm_ && ns_since(start) < options_.warm_up_ns) {
+    if (Status status = sequence.enqueue(device_); !status) return status;
+    if (Status status = device_.synchronize(); !status) return status;
+  }
+  device_is_warm_ = true;
+  return Done{};
+}
+
+Result<double> Measurer::estimate(const LaunchSequence& sequence) {
+  double ns = 0;
+  for (int run = 0; run <= kWarmUpRuns; ++run) {
+    const Result<EventId> from = device_.record();
+    if (!from) return from.failure();
+    if (Status status = sequence.enqueue(device_); !status) return status.failure();
+    const Result<EventId> to = device_.record();
+    if (!to) return to.failure();
+    Result<double> elapsed = device_.elapsed_ns(*from, *to);
+    if (!elapsed) return elapsed.failure();
+    ns = *elapsed;
+    if (ns > kLongRunNs) break;
+  }
+  return ns;
+}
+
+Result<std::vector<double>> Measurer::take(const LaunchSequence& sequence, std::size_t count,
+                                           std::int64_t batch) {
+  std::vector<std::pair<EventId, EventId>> events;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (options_.cold_cache) {
+      if (Status status = flush(); !status) return status.failure();
+    }
+    const Result<EventId> from = device_.record();
+    if (!from) return from.failure();
+    for (std::int64_t run = 0; run < batch; ++run) {
+      if (Status status = sequence.enqueue(device_); !status) return status.failure();
+    }
+    const Result<EventId> to = device_.record();
+    if (!to) return to.failure();
+    events.emplace_back(*from, *to);
+  }
+  std::vector<double> ns;
+  for (const auto& [from, to] : events) {
+    const Result<double> elapsed = device_.elapsed_ns(from, to);
+    if (!elapsed) return elapsed.failure();
+    ns.push_back(*elapsed / static_cast<double>(batch));
+  }
+  return ns;
+}
+
+Result<Samples> Measurer::measure(const LaunchSequence& sequence, double estimate_ns,
+                                  double incumbent_ns) {
+  Samples samples;
+  samples.cold_cache = options_.cold_cache;
+  if (!options_.cold_cache) {
+    samples.batch = static_cast<std::int64_t>(
+        std::clamp(std::ceil(kMinBatchNs / std::max(estimate_ns, 1.0)), 1.0, kMaxBatch));
+  }
+  const double sample_ns = std::max(estimate_ns, 1.0) * static_cast<double>(samples.batch);
+  const auto in_flight =
+      std::clamp(static_cast<std::size_t>(kMaxInFlightNs / sample_ns), std::size_t{1}, kInFlight);
+
+  samples.clock_khz_before = device_.clock_state().clock_khz;
+  const auto start = Clock::now();
+  StopDecision decision = StopDecision::more;
+  while (decision == StopDecision::more) {
+    const std::size_t wanted = samples.ns.empty() ? std::min(in_flight, kFirstSamples) : in_flight;
+    const std::size_t room =
+        options_.stop.max_samples - std::min(options_.stop.max_samples, samples.ns.size());
+    Result<std::vector<double>> taken =
+        take(sequence, std::clamp(room, std::size_t{1}, wanted), samples.batch);
+    if (!taken) return taken.failure();
+    samples.ns.insert(samples.ns.end(), taken->begin(), taken->end());
+    decision = decide(samples.ns, ns_since(start), incumbent_ns, options_.stop);
+  }
+  const Device::ClockState clock = device_.clock_state();
+  samples.clock_khz_after = clock.clock_khz;
+  samples.throttled = clock.throttled;
+  samples.dropped_early = decision == StopDecision::dropped;
+  return samples;
+}
+
+Result<std::vector<std::vector<double>>> Measurer::measure_in_turn(
+    std::span<const LaunchSequence* const> sequences) {
+  std::vector<std::vector<double>> samples(sequences.size());
+  std::vector<std::int64_t> batches;
+  for (const LaunchSequence* sequence : sequences) {
+    if (Status status = warm_device(*sequence); !status) return status.failure();
+    const Result<double> ns = estimate(*sequence);
+    if (!ns) return ns.failure();
+    const double batch = options_.cold_cache ? 1 : std::ceil(kMinBatchNs / std::max(*ns, 1.0));
+    batches.push_back(static_cast<std::int64_t>(std::clamp(batch, 1.0, kMaxBatch)));
+  }
+  const FinalsOptions& finals = options_.finals;
+  const auto start = Clock::now();
+  for (std::size_t round = 0; round < finals.max_rounds; ++round) {
+    if (round >= finals.min_rounds && ns_since(start) >= finals.max_ns) break;
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      Result<std::vector<double>> sample = take(*sequences[i], 1, batches[i]);
+      if (!sample) return sample.failure();
+      samples[i].push_back(sample->front());
+    }
+  }
+  return samples;
+}
+
+}  // namespace kiln

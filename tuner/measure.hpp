@@ -1,0 +1,56 @@
+// Measurer: the protocol by which samples are taken. When to stop is tuner/stop_rule.hpp's
+// business.
+//
+// One sample is the time between two events around all steps. Several samples are enqueued before
+// the first is waited for, so that the queue never runs dry and the host's launch cost stays
+// hidden. docs/measurement.md tells it all.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "core/trial.hpp"
+#include "tuner/guarded_buffer.hpp"
+#include "tuner/launch_sequence.hpp"
+#include "tuner/measure_options.hpp"
+
+namespace kiln {
+
+class Measurer {
+ public:
+  /// `device` must outlive it.
+  Measurer(Device& device, const MeasureOptions& options);
+
+  /// Runs the config until the device has been busy for options.warm_up_ns; only the first call
+  /// does anything.
+  [[nodiscard]] Status warm_device(const LaunchSequence& sequence);
+
+  /// Nanoseconds of one warm run: some untimed runs, then a timed one.
+  [[nodiscard]] Result<double> estimate(const LaunchSequence& sequence);
+
+  /// `estimate_ns` is what estimate() said; `incumbent_ns`: the best median so far, 0: none.
+  [[nodiscard]] Result<Samples> measure(const LaunchSequence& sequence, double estimate_ns,
+                                        double incumbent_ns);
+
+  /// Runs all in turn, round after round: result[config][round], nanoseconds.
+  [[nodiscard]] Result<std::vector<std::vector<double>>> measure_in_turn(
+      std::span<const LaunchSequence* const> sequences);
+
+ private:
+  /// Time of `batch` runs after one flush, divided by `batch`, `count` times.
+  [[nodiscard]] Result<std::vector<double>> take(const LaunchSequence& sequence, std::size_t count,
+                                                 std::int64_t batch);
+  /// Writes through the last-level cache, so that nothing of the arguments is left in it.
+  [[nodiscard]] Status flush();
+
+  Device& device_;
+  MeasureOptions options_;
+  OwnedBuffer flushed_;  ///< allocated by the first flush
+  std::uint8_t flush_byte_ = 0;
+  bool device_is_warm_ = false;
+};
+
+}  // namespace kiln

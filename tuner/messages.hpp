@@ -1,0 +1,132 @@
+// What the supervisor and its workers say to each other, as plain values.
+//
+// The one place that knows how they look as JSON is messages.cpp. decode_* throw InputError on a
+// frame of another shape; a worker that sends one is treated as dead.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/artifact.hpp"
+#include "core/device.hpp"
+#include "core/errors.hpp"
+#include "core/launch_plan.hpp"
+#include "core/result.hpp"
+#include "core/trial.hpp"
+#include "tuner/measure_options.hpp"
+#include "tuner/protocol.hpp"
+
+namespace kiln {
+
+/// The kind of a frame: its header's "type"; empty for garbage.
+[[nodiscard]] std::string type_of(const Frame& frame);
+
+// --- Any worker ---
+
+/// The worker cannot do what it is for (no driver, no compiler, a spec whose reference does not
+/// exist): ends the run.
+struct Unavailable {
+  std::string reason;
+  ExitCode code = ExitCode::no_device;
+};
+[[nodiscard]] Frame encode(const Unavailable& message);
+[[nodiscard]] Unavailable decode_unavailable(const Frame& frame);
+
+// --- Listing worker: sends one of these and ends ---
+
+struct DeviceList {
+  std::vector<DeviceInfo> devices;
+};
+[[nodiscard]] Frame encode(const DeviceList& message);
+[[nodiscard]] DeviceList decode_device_list(const Frame& frame);
+
+// --- Compile worker: CompileJob -> CompileReport, one at a time ---
+
+struct CompileJob {
+  DeviceInfo target;
+  Source source;
+};
+struct CompileReport {
+  std::optional<Failure> failure;
+  Binary binary;
+  std::int64_t compile_ns = 0;
+};
+[[nodiscard]] Frame encode(const CompileJob& message);
+[[nodiscard]] CompileJob decode_compile_job(const Frame& frame);
+[[nodiscard]] Frame encode(const CompileReport& message);
+[[nodiscard]] CompileReport decode_compile_report(const Frame& frame);
+
+// --- Device worker ---
+
+/// What the device worker says first: the device it opened.
+struct Opened {
+  DeviceInfo device;
+};
+[[nodiscard]] Frame encode(const Opened& message);
+[[nodiscard]] Opened decode_opened(const Frame& frame);
+
+/// Everything that trials of one problem share: the worker makes arguments and references from it.
+struct ProblemJob {
+  std::string spec_path;
+  std::string spec_text;
+  std::map<std::string, std::string> spec_files;
+  std::vector<std::pair<std::string, Value>> problem;  ///< Problem::fields()
+  std::uint64_t seed = 0;                              ///< of the inputs
+  MeasureOptions measure;
+  double max_cpu_operations = 0;  ///< above: the device reference stands in for the CPU loop
+};
+struct ProblemReport {
+  std::optional<Failure> failure;
+  std::string reference;  ///< how results are proved, in words
+};
+[[nodiscard]] Frame encode(const ProblemJob& message);
+[[nodiscard]] ProblemJob decode_problem_job(const Frame& frame);
+[[nodiscard]] Frame encode(const ProblemReport& message);
+[[nodiscard]] ProblemReport decode_problem_report(const Frame& frame);
+
+/// One config to verify and measure.
+struct TrialJob {
+  LaunchPlan plan;
+  Binary binary;
+  double incumbent_ns = 0;  ///< best median so far; 0: none
+};
+struct TrialReport {
+  std::optional<Failure> failure;
+  double max_error = 0;
+  Samples samples;
+  std::int64_t verify_ns = 0;
+  std::int64_t measure_ns = 0;
+};
+[[nodiscard]] Frame encode(const TrialJob& message);
+[[nodiscard]] TrialJob decode_trial_job(const Frame& frame);
+[[nodiscard]] Frame encode(const TrialReport& message);
+[[nodiscard]] TrialReport decode_trial_report(const Frame& frame);
+
+/// Sent between the first check and the measuring, so that the supervisor can set the next
+/// deadline.
+struct Checked {
+  double run_ns = 0;  ///< one warm run
+};
+[[nodiscard]] Frame encode(const Checked& message);
+[[nodiscard]] Checked decode_checked(const Frame& frame);
+
+/// Configs that were ok, to be run in turn.
+struct FinalsJob {
+  std::vector<LaunchPlan> plans;
+  std::vector<Binary> binaries;  ///< one a plan
+};
+struct FinalsReport {
+  std::optional<Failure> failure;
+  std::vector<std::vector<double>> samples;  ///< [finalist][round], nanoseconds
+};
+[[nodiscard]] Frame encode(const FinalsJob& message);
+[[nodiscard]] FinalsJob decode_finals_job(const Frame& frame);
+[[nodiscard]] Frame encode(const FinalsReport& message);
+[[nodiscard]] FinalsReport decode_finals_report(const Frame& frame);
+
+}  // namespace kiln

@@ -1,0 +1,252 @@
+// The way of a config to its trial, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/pipeline.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+// Configs prepared beyond one for each compile worker.
+constexpr std::size_t kAhead = 2;
+// Binaries kept for other configs of the same source and for the finals.
+constexpr std::size_t kKeptBinaryBytes = std::size_t{256} << 20;
+
+std::int64_t ns_since(Clock::time_point start) {
+  return std::chrono::nanoseconds(Clock::now() - start).count();
+}
+
+void fail(Trial& trial, const Failure& failure) {
+  trial.outcome = failure.outcome;
+  trial.message = failure.message;
+  trial.time_ns = 0;
+}
+
+}  // namespace
+
+TrialPipeline::TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device)
+    : inputs_(inputs), renderer_(inputs.spec), compilers_(compilers), device_(device) {}
+
+bool TrialPipeline::wants_more() const {
+  return waiting_.size() < compilers_.worker_count() + kAhead;
+}
+
+void TrialPipeline::submit(const Config& config) {
+  Candidate candidate = make_candidate(config);
+  const bool is_first = submitted_++ == 0;
+  if (!candidate.trial.ok()) {
+    failed_.push_back(std::move(candidate.trial));
+    first_is_out_ |= is_first;
+    return;
+  }
+  request_build(candidate);
+  waiting_.push_back(std::move(candidate));
+}
+
+/// Plans and renders; a trial that is not ok afterwards is finished.
+TrialPipeline::Candidate TrialPipeline::make_candidate(const Config& config) const {
+  Candidate candidate;
+  Trial& trial = candidate.trial;
+  trial.config = config;
+  const auto start = Clock::now();
+  try {
+    Result<LaunchPlan> plan =
+        make_launch_plan(inputs_.spec, config, inputs_.problem, inputs_.device);
+    if (!plan) {
+      fail(trial, plan.failure());
+      return candidate;
+    }
+    candidate.plan = std::move(*plan);
+    candidate.source = renderer_.render(config, inputs_.problem, inputs_.device);
+  } catch (const InputError& error) {
+    fail(trial, {Outcome::compile_error, error.what()});
+    return candidate;
+  }
+  trial.cost.render_ns = ns_since(start);
+  trial.source_key = binary_key(candidate.source, inputs_.device.backend,
+                                inputs_.device.architecture, inputs_.device.compiler);
+  return candidate;
+}
+
+void TrialPipeline::request_build(Candidate& candidate) {
+  const auto [build, is_new] = builds_.try_emplace(candidate.trial.source_key);
+  if (is_new) compilers_.submit(build->first, std::move(candidate.source));
+  candidate.source = {};
+}
+
+void TrialPipeline::take_compiled() {
+  for (CompilePool::Compiled& compiled : compilers_.step()) {
+    Build& build = builds_[compiled.key];
+    build.done = true;
+    build.failure = std::move(compiled.report.failure);
+    build.compile_ns = compiled.report.compile_ns;
+    if (build.failure) continue;
+    build_bytes_ += compiled.report.binary.data.size();
+    build_order_.push_back(compiled.key);
+    build.binary = std::make_shared<const Binary>(std::move(compiled.report.binary));
+  }
+}
+
+/// Drops the oldest binaries that nobody waits for.
+void TrialPipeline::forget_old_builds() {
+  auto key = build_order_.begin();
+  while (build_bytes_ > kKeptBinaryBytes && key != build_order_.end()) {
+    const auto needs_it = [&](const Candidate& candidate) {
+      return candidate.trial.source_key == *key;
+    };
+    if (std::any_of(waiting_.begin(), waiting_.end(), needs_it)) {
+      ++key;
+      continue;
+    }
+    build_bytes_ -= builds_.at(*key).binary->data.size();
+    builds_.erase(*key);
+    key = build_order_.erase(key);
+  }
+}
+
+/// Compile time and resources of the build; the time counts for the first config that uses it.
+void TrialPipeline::book_build(Trial& trial, Build& build) {
+  if (!build.charged) trial.cost.compile_ns = build.compile_ns;
+  build.charged = true;
+  if (!build.binary) return;
+  trial.registers = build.binary->registers;
+  trial.spill_bytes = build.binary->spill_bytes;
+  trial.shared_bytes = build.binary->shared_bytes;
+}
+
+bool TrialPipeline::may_start(bool is_front) const {
+  if (running_ || !device_.idle()) return false;
+  if (inputs_.device.is_cpu && compilers_.busy()) return false;
+  return first_is_out_ || is_front;
+}
+
+/// On a CPU device compilers would take the very cores that are being measured: they take turns.
+void TrialPipeline::keep_cores_free() {
+  if (!inputs_.device.is_cpu) return;
+  const auto is_ready = [&](const Candidate& candidate) {
+    return builds_.at(candidate.trial.source_key).done;
+  };
+  const bool front_waits = !waiting_.empty() && is_ready(waiting_.front()) && device_.idle();
+  compilers_.hold(running_ != nullptr || front_waits);
+}
+
+void TrialPipeline::move_candidates(double incumbent_ns) {
+  for (auto candidate = waiting_.begin(); candidate != waiting_.end();) {
+    Build& build = builds_.at(candidate->trial.source_key);
+    if (build.done && build.failure) {
+      book_build(candidate->trial, build);
+      fail(candidate->trial, *build.failure);
+      // The first config keeps its place at the front of what comes out.
+      const bool is_first = !first_is_out_ && !running_ && candidate == waiting_.begin();
+      failed_.insert(is_first ? failed_.begin() : failed_.end(), std::move(candidate->trial));
+      first_is_out_ |= is_first;
+      candidate = waiting_.erase(candidate);
+    } else if (build.done && may_start(candidate == waiting_.begin())) {
+      book_build(candidate->trial, build);
+      start_on_device(std::move(*candidate), build, incumbent_ns);
+      candidate = waiting_.erase(candidate);
+    } else {
+      ++candidate;
+    }
+  }
+}
+
+void TrialPipeline::start_on_device(Candidate candidate, const Build& build, double incumbent_ns) {
+  device_.start({candidate.plan, *build.binary, incumbent_ns});
+  running_ = std::make_unique<Candidate>(std::move(candidate));
+}
+
+void TrialPipeline::finish_on_device(TrialReport report) {
+  Trial trial = std::move(running_->trial);
+  running_.reset();
+  trial.max_error = report.max_error;
+  trial.cost.verify_ns = report.verify_ns;
+  trial.cost.measure_ns = report.measure_ns;
+  trial.samples = std::move(report.samples);
+  if (report.failure) {
+    fail(trial, *report.failure);
+  } else {
+    trial.time_ns = median(trial.samples.ns);
+  }
+  finished_.push_back(std::move(trial));
+  first_is_out_ = true;
+}
+
+std::vector<Trial> TrialPipeline::step(Clock::time_point until, double incumbent_ns) {
+  const auto advance = [&] {
+    take_compiled();
+    if (auto report = device_.step()) finish_on_device(std::move(*report));
+    move_candidates(incumbent_ns);
+    keep_cores_free();
+    forget_old_builds();
+    if (waiting_.empty() && !running_)
+      first_is_out_ = true;  // nothing is left that could come first
+    if (first_is_out_) {
+      std::move(failed_.begin(), failed_.end(), std::back_inserter(finished_));
+      failed_.clear();
+    }
+  };
+  advance();
+  if (finished_.empty()) {
+    wait(until);
+    advance();
+  }
+  return std::exchange(finished_, {});
+}
+
+void TrialPipeline::wait(Clock::time_point until) {
+  std::vector<WorkerProcess*> workers = {device_.worker()};
+  compilers_.append_workers(workers);
+  poll_workers(workers, until);
+}
+
+void TrialPipeline::drop_waiting() {
+  waiting_.clear();
+  compilers_.cancel();
+  compilers_.hold(false);
+  std::erase_if(builds_, [](const auto& build) { return !build.second.done; });
+  if (!first_is_out_ && !running_) failed_.clear();  // nothing may come out before the first config
+}
+
+FinalsReport TrialPipeline::run_finals(const std::vector<Config>& configs) {
+  FinalsReport report;
+  FinalsJob job;
+  std::vector<Candidate> candidates;
+  for (const Config& config : configs) {
+    Candidate candidate = make_candidate(config);
+    if (!candidate.trial.ok()) {
+      report.failure = Failure{candidate.trial.outcome, candidate.trial.message};
+      return report;
+    }
+    request_build(candidate);
+    candidates.push_back(std::move(candidate));
+  }
+  for (Candidate& candidate : candidates) {
+    while (!builds_.at(candidate.trial.source_key).done || !device_.idle()) {
+      wait(Clock::now() + std::chrono::seconds(1));
+      take_compiled();
+      (void)device_.step();
+    }
+    const Build& build = builds_.at(candidate.trial.source_key);
+    if (build.failure) {
+      report.failure = build.failure;
+      return report;
+    }
+    job.plans.push_back(std::move(candidate.plan));
+    job.binaries.push_back(*build.binary);
+  }
+  return device_.run_finals(job);
+}
+
+std::string TrialPipeline::activity() const {
+  if (running_) return "running " + running_->trial.config.text();
+  if (device_.reference().empty()) return "preparing arguments and references";
+  if (!waiting_.empty()) return "compiling " + waiting_.front().trial.config.text();
+  return "searching";
+}
+
+}  // namespace kiln

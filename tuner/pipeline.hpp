@@ -1,0 +1,98 @@
+// TrialPipeline: configs in, finished trials out: plan, render, compile ahead, verify and measure.
+//
+// Compiling runs ahead of measuring; identical sources are compiled once. Configs that fail before
+// they reach the device come out without waiting for it, but never before the very first config
+// submitted. Used from the supervisor's thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/trial.hpp"
+#include "templates/renderer.hpp"
+#include "tuner/compile_pool.hpp"
+#include "tuner/device_client.hpp"
+
+namespace kiln {
+
+class TrialPipeline {
+ public:
+  /// What trials are made of; must outlive the pipeline.
+  struct Inputs {
+    const KernelSpec& spec;
+    const Problem& problem;
+    const DeviceInfo& device;
+  };
+  /// Parses the templates: throws InputError for the first that is wrong. Starts no process.
+  TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device);
+
+  /// Is there room for another config? The compilers are kept fed two configs beyond one each.
+  [[nodiscard]] bool wants_more() const;
+  void submit(const Config& config);
+  [[nodiscard]] std::size_t in_flight() const {
+    return waiting_.size() + (running_ ? 1 : 0) + failed_.size();
+  }
+
+  /// Moves everything on and waits for news until `until` at most. `incumbent_ns`: best median so
+  /// far, 0: none.
+  [[nodiscard]] std::vector<Trial> step(Clock::time_point until, double incumbent_ns);
+
+  /// Forgets the configs that have not reached the device and stops compiling; the one on the
+  /// device, if any, still comes out of step().
+  void drop_waiting();
+
+  /// Runs configs that were ok in turn (samples in the same order) and waits. Nothing may be in
+  /// flight. A config that cannot be compiled any more is a Failure.
+  [[nodiscard]] FinalsReport run_finals(const std::vector<Config>& configs);
+
+  /// What the device is doing, for people.
+  [[nodiscard]] std::string activity() const;
+
+ private:
+  struct Candidate {
+    Trial trial;
+    LaunchPlan plan;
+    Source source;  ///< emptied once its binary is on the way
+  };
+  /// What became of one source.
+  struct Build {
+    bool done = false;
+    bool charged = false;  ///< its time was booked on a trial
+    std::optional<Failure> failure;
+    std::shared_ptr<const Binary> binary;
+    std::int64_t compile_ns = 0;
+  };
+
+  [[nodiscard]] Candidate make_candidate(const Config& config) const;
+  void request_build(Candidate& candidate);
+  void take_compiled();
+  [[nodiscard]] bool may_start(bool is_front) const;
+  void move_candidates(double incumbent_ns);
+  void start_on_device(Candidate candidate, const Build& build, double incumbent_ns);
+  void finish_on_device(TrialReport report);
+  void book_build(Trial& trial, Build& build);
+  void forget_old_builds();
+  void keep_cores_free();
+  void wait(Clock::time_point until);
+
+  Inputs inputs_;
+  Renderer renderer_;
+  CompilePool& compilers_;
+  DeviceClient& device_;
+  std::deque<Candidate> waiting_;       ///< in the order submitted
+  std::deque<Trial> failed_;            ///< finished without the device
+  std::unique_ptr<Candidate> running_;  ///< on the device
+  std::vector<Trial> finished_;
+  std::size_t submitted_ = 0;
+  bool first_is_out_ = false;
+  std::map<std::string, Build> builds_;  ///< by source key
+  std::list<std::string> build_order_;   ///< keys with binaries, oldest first
+  std::size_t build_bytes_ = 0;
+};
+
+}  // namespace kiln

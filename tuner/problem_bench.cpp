@@ -1,0 +1,121 @@
+// Preparing a problem, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/problem_bench.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "templates/renderer.hpp"
+#include "tuner/shrink_problem.hpp"
+
+namespace kiln {
+namespace {
+
+// The CPU loop over the shrunk problem takes milliseconds.
+constexpr double kShrunkOperations = 2e6;
+
+bool has_cpu_reference(const KernelSpec& spec) {
+  return !spec.verify.reference.empty() || !spec.verify.formulas.empty();
+}
+
+std::string cpu_reference_text(const KernelSpec& spec) {
+  return spec.verify.reference.empty() ? "the formulas of the spec"
+                                       : "the CPU loop '" + spec.verify.reference + "'";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ProblemBench>> ProblemBench::create(const Tools& tools,
+                                                           const KernelSpec& spec,
+                                                           const Problem& problem,
+                                                           std::uint64_t seed,
+                                                           double max_cpu_operations) {
+  const DeviceInfo& device = tools.device.info();
+  const bool on_cpu =
+      spec.verify.device_reference.empty() ||
+      (has_cpu_reference(spec) && cpu_operations(spec, problem, device) <= max_cpu_operations);
+  const Config config = on_cpu ? default_config(spec, problem, device)
+                               : parse_config(spec, spec.verify.device_reference, problem, device);
+  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  if (!plan) return plan.failure();
+
+  std::unique_ptr<ProblemBench> bench(new ProblemBench(tools, spec, problem));
+  Result<std::unique_ptr<ProblemData>> data =
+      ProblemData::create(tools.device, tools.toolbox, spec, problem, *plan, seed);
+  if (!data) return data.failure();
+  bench->data_ = std::move(*data);
+
+  if (!on_cpu && has_cpu_reference(spec)) {
+    if (Status status = bench->check_device_reference(config, seed); !status)
+      return status.failure();
+  }
+  Status status = on_cpu ? bench->expect_from_cpu(*plan) : bench->expect_from_device(config, *plan);
+  if (!status) return status.failure();
+  return bench;
+}
+
+Strictness ProblemBench::strictness(InputSet set) const {
+  return strictness_of(spec_, make_scope(spec_, problem_, tools_.device.info()), set,
+                       data_->sets_differ());
+}
+
+Status ProblemBench::expect_from_cpu(const LaunchPlan& plan) {
+  reference_ = cpu_reference_text(spec_);
+  for (const InputSet set : {InputSet::verify, InputSet::timing}) {
+    if (set == InputSet::timing && !data_->sets_differ()) break;
+    Result<Expected> expected =
+        Expected::from_cpu(tools_.device, spec_, problem_, plan, *data_, set, strictness(set));
+    if (!expected) return expected.failure();
+    (set == InputSet::verify ? verify_ : timing_) = std::move(*expected);
+  }
+  return Done{};
+}
+
+Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& plan) {
+  reference_ = "the variant '" + config.text() + "'";
+  if (has_cpu_reference(spec_)) {
+    reference_ += ", which agreed with " + cpu_reference_text(spec_) + " on a smaller problem";
+  }
+  const Result<Binary> binary = compile(config);
+  if (!binary) return binary.failure();
+  Result<ConfigRun> run = ConfigRun::load(bench(), plan, *binary);
+  if (!run) return run.failure();
+  for (const InputSet set : {InputSet::verify, InputSet::timing}) {
+    if (set == InputSet::timing && !data_->sets_differ()) break;
+    if (Status status = run->run_once(set); !status) return status;
+    Result<Expected> expected = Expected::from_outputs(tools_.device, *data_, set, strictness(set));
+    if (!expected) return expected.failure();
+    (set == InputSet::verify ? verify_ : timing_) = std::move(*expected);
+  }
+  return Done{};
+}
+
+/// Runs the device reference on a problem that the CPU loop can do, and compares.
+Status ProblemBench::check_device_reference(const Config& config, std::uint64_t seed) {
+  const Problem small = shrink_problem(spec_, problem_, tools_.device.info(), kShrunkOperations);
+  Result<std::unique_ptr<ProblemBench>> trusted =
+      create(tools_, spec_, small, seed, std::numeric_limits<double>::infinity());
+  if (!trusted) return trusted.failure();
+  const Result<LaunchPlan> plan = make_launch_plan(spec_, config, small, tools_.device.info());
+  if (!plan) return plan.failure();
+  const Result<Binary> binary = compile(config);
+  if (!binary) return binary.failure();
+  Result<ConfigRun> run = ConfigRun::load((*trusted)->bench(), *plan, *binary);
+  if (!run) return run.failure();
+  for (const InputSet set : {InputSet::verify, InputSet::timing}) {
+    const Result<double> error = run->run_checked(set, (*trusted)->expected(set));
+    if (error) continue;
+    Failure failure = error.failure();
+    failure.message = fmt::format("the device reference '{}' fails on {}: {}", config.text(),
+                                  small.text(), failure.message);
+    return failure;
+  }
+  return Done{};
+}
+
+Result<Binary> ProblemBench::compile(const Config& config) const {
+  return tools_.compiler.compile(Renderer(spec_).render(config, problem_, tools_.device.info()));
+}
+
+}  // namespace kiln

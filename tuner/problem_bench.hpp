@@ -1,0 +1,58 @@
+// ProblemBench: everything that trials of one problem share on the device: arguments, references,
+// workspaces.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tuner/config_run.hpp"
+#include "tuner/expected.hpp"
+
+namespace kiln {
+
+class ProblemBench {
+ public:
+  /// Tools of the worker; must outlive the bench.
+  struct Tools {
+    Device& device;
+    Compiler& compiler;
+    Toolbox& toolbox;
+  };
+
+  /// Allocates, fills and computes the references: by the CPU loop up to `max_cpu_operations`,
+  /// above by the spec's device reference, after it has agreed with the CPU loop on a shrunk
+  /// problem.
+  static Result<std::unique_ptr<ProblemBench>> create(const Tools& tools, const KernelSpec& spec,
+                                                      const Problem& problem, std::uint64_t seed,
+                                                      double max_cpu_operations);
+
+  [[nodiscard]] Bench bench() { return {tools_.device, tools_.toolbox, *data_, workspaces_}; }
+  [[nodiscard]] const Expected& expected(InputSet set) const {
+    return set == InputSet::timing && timing_ ? *timing_ : *verify_;
+  }
+  /// How results are proved, in words: "the CPU loop 'reduce'".
+  [[nodiscard]] const std::string& reference() const { return reference_; }
+
+ private:
+  ProblemBench(const Tools& tools, const KernelSpec& spec, const Problem& problem)
+      : tools_(tools), spec_(spec), problem_(problem), workspaces_(tools.device) {}
+
+  [[nodiscard]] Status expect_from_cpu(const LaunchPlan& plan);
+  [[nodiscard]] Status expect_from_device(const Config& config, const LaunchPlan& plan);
+  [[nodiscard]] Status check_device_reference(const Config& config, std::uint64_t seed);
+  [[nodiscard]] Result<Binary> compile(const Config& config) const;
+  [[nodiscard]] Strictness strictness(InputSet set) const;
+
+  Tools tools_;
+  const KernelSpec& spec_;
+  Problem problem_;
+  std::unique_ptr<ProblemData> data_;
+  Workspaces workspaces_;
+  std::optional<Expected> verify_;
+  std::optional<Expected> timing_;  ///< only where the sets differ
+  std::string reference_;
+};
+
+}  // namespace kiln

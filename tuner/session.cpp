@@ -1,0 +1,274 @@
+// The session loop, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+#include "search/strategy.hpp"
+#include "tuner/finalists.hpp"
+#include "tuner/pipeline.hpp"
+#include "tuner/session_log.hpp"
+#include "tuner/worker_host.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::chrono::milliseconds kStatePeriod{250};
+
+std::string strategy_of(const TuneOptions& options) {
+  return options.strategy.empty() ? strategies().front().name : options.strategy;
+}
+
+/// One a core, less one for the device worker where there are enough; a CPU device shares its cores
+/// with the compilers, which then take turns with it anyway.
+std::size_t compile_workers(const TuneOptions& options) {
+  if (options.compile_workers > 0) return options.compile_workers;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  return cores > 2 ? cores - 1 : cores;
+}
+
+/// The variant whose default config is the naive figure; nullptr: the spec has none.
+const Variant* naive_variant(const KernelSpec& spec) {
+  if (const Variant* naive = spec.find_variant("naive")) return naive;
+  const std::string& reference = spec.verify.device_reference;
+  return spec.find_variant(reference.substr(0, reference.find(':')));
+}
+
+/// One run of a session, from the open device to the published best.
+class SessionRun {
+ public:
+  SessionRun(const TuneRequest& request, SessionObserver& observer, WorkerHost& host,
+             DeviceClient& device, const Space& space, SessionLog& log)
+      : request_(request),
+        observer_(observer),
+        space_(space),
+        log_(log),
+        device_(device),
+        strategy_(make_strategy(strategy_of(request.options), space, request.options.seed)),
+        default_config_(default_config(request.spec, request.problem, log.device())),
+        compilers_(host, {log.device(), compile_workers(request.options),
+                          request.options.compile_deadline}),
+        pipeline_({request.spec, request.problem, log.device()}, compilers_, device) {}
+
+  SessionEnd search();
+  std::optional<BestRecord> run_finals();
+
+ private:
+  void take_up_stored_trials();
+  void submit_first_configs();
+  void submit_once(const Config& config);
+  void feed();
+  void record(const Trial& trial);
+  [[nodiscard]] bool stopped() const {
+    return request_.options.stop != nullptr && request_.options.stop->load();
+  }
+  [[nodiscard]] bool may_submit() const;
+  [[nodiscard]] std::optional<SessionEnd> reached_limit() const;
+  [[nodiscard]] std::vector<std::vector<double>> measure_finalists(const Finalists& finalists);
+  [[nodiscard]] BestRecord make_best(const Finalists& finalists,
+                                     const std::vector<std::vector<double>>& samples) const;
+
+  const TuneRequest& request_;
+  SessionObserver& observer_;
+  const Space& space_;
+  SessionLog& log_;
+  DeviceClient& device_;
+  std::unique_ptr<Strategy> strategy_;
+  Config default_config_;
+  CompilePool compilers_;
+  TrialPipeline pipeline_;
+  std::set<std::string> submitted_;  ///< canonical texts of configs stored or under way
+  bool has_more_ = true;             ///< the strategy may still propose
+};
+
+void SessionRun::take_up_stored_trials() {
+  for (const TrialRecord& stored : log_.trials()) {
+    submitted_.insert(stored.trial.config.text());
+    if (const auto index = space_.index_of(stored.trial.config))
+      strategy_->tell(*index, stored.trial);
+  }
+}
+
+void SessionRun::submit_once(const Config& config) {
+  if (submitted_.insert(config.text()).second) pipeline_.submit(config);
+}
+
+/// The default config is trial 1; the naive one follows, for the figure that speed-ups are told
+/// against.
+void SessionRun::submit_first_configs() {
+  submit_once(default_config_);
+  const Variant* naive = naive_variant(request_.spec);
+  const std::vector<std::string>& wanted = request_.options.variants;
+  if (naive == nullptr || !may_submit()) return;
+  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), naive->name) == wanted.end())
+    return;
+  const Config config = default_config(*naive, request_.spec, request_.problem, log_.device());
+  if (space_.index_of(config)) submit_once(config);
+}
+
+bool SessionRun::may_submit() const {
+  const auto& limit = request_.options.budget.trials;
+  return !limit || static_cast<std::int64_t>(log_.trials().size() + pipeline_.in_flight()) < *limit;
+}
+
+void SessionRun::feed() {
+  has_more_ = true;
+  while (pipeline_.wants_more() && may_submit()) {
+    const std::optional<std::size_t> index = strategy_->ask();
+    if (!index) {
+      has_more_ = false;
+      return;
+    }
+    submit_once(space_.at(*index));
+  }
+}
+
+void SessionRun::record(const Trial& trial) {
+  const TrialRecord& stored = log_.append(trial);
+  if (const auto index = space_.index_of(trial.config)) strategy_->tell(*index, trial);
+  observer_.on_trial(stored, log_.progress(request_.options.budget, default_config_));
+}
+
+std::optional<SessionEnd> SessionRun::reached_limit() const {
+  if (stopped()) return SessionEnd::interrupted;
+  const auto limit = request_.options.budget.exhausted(log_.search_progress());
+  if (!limit) return std::nullopt;
+  switch (*limit) {
+    case BudgetLimit::seconds:
+      return SessionEnd::seconds;
+    case BudgetLimit::trials:
+      return SessionEnd::trials;
+    case BudgetLimit::no_progress:
+      break;
+  }
+  return SessionEnd::no_progress;
+}
+
+SessionEnd SessionRun::search() {
+  take_up_stored_trials();
+  submit_first_configs();
+  std::optional<SessionEnd> end;
+  while (!(end = reached_limit())) {
+    feed();
+    if (pipeline_.in_flight() == 0 && !has_more_) end = SessionEnd::exhausted;
+    if (end) break;
+    for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
+      record(trial);
+    observer_.on_state(pipeline_.activity(),
+                       log_.progress(request_.options.budget, default_config_));
+  }
+  pipeline_.drop_waiting();
+  while (pipeline_.in_flight() > 0) {
+    for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
+      record(trial);
+  }
+  return *end;
+}
+
+std::vector<std::vector<double>> SessionRun::measure_finalists(const Finalists& finalists) {
+  std::vector<Config> configs;
+  for (const TrialRecord* record : finalists.trials) configs.push_back(record->trial.config);
+  observer_.on_finals(configs);
+  FinalsReport report = pipeline_.run_finals(configs);
+  if (!report.failure) return std::move(report.samples);
+  observer_.on_warning("the finals failed, the samples of the search decide: " +
+                       report.failure->message);
+  return {};
+}
+
+std::optional<BestRecord> SessionRun::run_finals() {
+  const Finalists finalists = choose_finalists(log_.trials(), default_config_);
+  if (finalists.trials.empty()) return std::nullopt;
+  std::vector<std::vector<double>> samples;
+  if (finalists.trials.size() > 1) samples = measure_finalists(finalists);
+  return make_best(finalists, samples);
+}
+
+BestRecord SessionRun::make_best(const Finalists& finalists,
+                                 const std::vector<std::vector<double>>& samples) const {
+  const bool measured = samples.size() == finalists.trials.size();
+  FinalsVerdict verdict;
+  if (measured) {
+    verdict = judge_finals(samples, finalists.default_index);
+  } else if (finalists.trials.size() == 1) {
+    verdict = {0, finalists.default_index ? Verdict::tie : Verdict::better};
+  } else {
+    const auto faster = [](const auto* a, const auto* b) {
+      return a->trial.time_ns < b->trial.time_ns;
+    };
+    const auto fastest = std::min_element(finalists.trials.begin(), finalists.trials.end(), faster);
+    verdict = {static_cast<std::size_t>(fastest - finalists.trials.begin()), Verdict::unmeasurable};
+  }
+  const auto time_of = [&](std::size_t i) {
+    return measured ? median(samples[i]) : finalists.trials[i]->trial.time_ns;
+  };
+
+  BestRecord best = log_.new_best();
+  best.config = finalists.trials[verdict.winner]->trial.config;
+  best.template_hash =
+      template_hash(request_.spec, *request_.spec.find_variant(best.config.variant));
+  best.time_ns = time_of(verdict.winner);
+  best.default_time_ns = finalists.default_index ? time_of(*finalists.default_index) : 0;
+  best.verdict = verdict.verdict;
+  best.evidence = evidence_text(finalists, samples);
+  if (const Variant* naive = naive_variant(request_.spec)) {
+    best.naive_time_ns =
+        log_.time_of(default_config(*naive, request_.spec, request_.problem, log_.device()));
+  }
+  const ProblemCost cost = problem_cost(request_.spec, request_.problem, log_.device());
+  best.bytes = cost.bytes;
+  best.flops = cost.flops;
+  return best;
+}
+
+ProblemJob problem_job(const TuneRequest& request) {
+  return {request.spec.path,
+          request.spec.text,
+          request.spec.files,
+          request.problem.fields(),
+          request.options.seed,
+          request.options.measure,
+          request.options.max_cpu_operations};
+}
+
+}  // namespace
+
+SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& observer) {
+  check(request.options.budget);
+  WorkerHost host(request.options.worker_program);
+  DeviceDeadlines deadlines = request.options.deadlines;
+  deadlines.first_launch = request.options.compile_deadline;
+  DeviceClient device(host, request.backend, request.ordinal, deadlines);
+  const DeviceInfo info = device.open();
+  const Space space = Space::build(request.spec, request.problem, info, {request.options.variants});
+
+  SessionLog log(store, request, strategy_of(request.options), info, space);
+  if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);
+  device.set_problem(problem_job(request));
+  SessionRun run(request, observer, host, device, space, log);
+  log.begin();
+  observer.on_start({log.id(), info, static_cast<std::int64_t>(space.size()),
+                     static_cast<std::int64_t>(log.trials().size()), strategy_of(request.options)});
+  try {
+    const SessionEnd end = run.search();
+    if (end == SessionEnd::interrupted) {
+      log.finish(SessionState::interrupted, std::nullopt);
+    } else {
+      log.finish(SessionState::finished, run.run_finals());
+    }
+    return log.result(end);
+  } catch (const DatabaseError&) {
+    throw;  // nothing more can be written
+  } catch (...) {
+    log.finish(SessionState::interrupted, std::nullopt);
+    throw;
+  }
+}
+
+}  // namespace kiln

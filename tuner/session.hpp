@@ -1,0 +1,128 @@
+// One session: search the space of one kernel on one problem and one device until the budget is
+// used, then publish.
+//
+// Every trial is stored as it finishes; a session that was killed goes on where it stopped when the
+// same request is made again. docs/measurement.md tells what is measured and how the winner is
+// found.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/problem.hpp"
+#include "core/spec.hpp"
+#include "core/trial.hpp"
+#include "db/store.hpp"
+#include "search/budget.hpp"
+#include "tuner/device_client.hpp"
+#include "tuner/measure_options.hpp"
+
+namespace kiln {
+
+/// How a session runs; none of it names what is tuned.
+struct TuneOptions {
+  // What is searched.
+  std::string strategy;               ///< empty: the default one (search/strategy.hpp lists them)
+  std::uint64_t seed = 1;             ///< of the strategy and of the inputs
+  std::vector<std::string> variants;  ///< only these; empty: all that are possible
+  Budget budget;
+
+  // How it is measured.
+  MeasureOptions measure;
+  /// CPU loops longer than this are replaced by the spec's device reference: raise it to trust
+  /// nothing but the loop.
+  double max_cpu_operations = 3e7;
+
+  // Processes.
+  std::size_t compile_workers = 0;  ///< 0: one a core, less one for the device worker
+  std::chrono::milliseconds compile_deadline{60000};
+  DeviceDeadlines deadlines;
+  std::filesystem::path worker_program;  ///< empty: this program (tuner/worker.hpp)
+
+  // Memory of earlier sessions.
+  bool fresh = false;  ///< neither continue nor answer from a stored session: start anew
+  const std::atomic<bool>* stop =
+      nullptr;  ///< set it (a signal handler may) to end after the trial in hand
+};
+
+struct TuneRequest {
+  const KernelSpec& spec;  ///< with its files
+  Problem problem;
+  std::string backend;  ///< "opencl"
+  int ordinal = 0;
+  TuneOptions options;
+};
+
+/// Why a session ended.
+enum class SessionEnd {
+  seconds,  ///< of the budget
+  trials,
+  no_progress,
+  exhausted,    ///< every config of the space was tried
+  interrupted,  ///< options.stop
+  stored,       ///< nothing ran: an equal session had finished before
+};
+
+struct SessionResult {
+  SessionId id = 0;
+  SessionState state = SessionState::finished;
+  SessionEnd end = SessionEnd::exhausted;
+  DeviceInfo device;
+  std::int64_t space_size = 0;
+  std::int64_t trials = 0;  ///< stored in all runs of the session
+  std::int64_t failures = 0;
+  std::int64_t new_trials = 0;  ///< made by this run
+  double wall_seconds = 0;      ///< of all runs
+  std::optional<BestRecord> best;
+};
+
+/// What an observer is told when a session starts.
+struct SessionStart {
+  SessionId id = 0;
+  DeviceInfo device;
+  std::int64_t space_size = 0;
+  std::int64_t stored_trials = 0;  ///< above 0: the session goes on
+  std::string strategy;
+};
+
+/// What an observer is told after each trial.
+struct SessionProgress {
+  std::int64_t trials = 0;  ///< stored so far
+  std::int64_t failures = 0;
+  double elapsed_seconds = 0;    ///< of all runs
+  double trials_per_second = 0;  ///< of this run
+  double best_ns = 0;            ///< 0: none yet
+  std::string best_config;
+  double default_ns = 0;  ///< 0: not measured or not ok
+  std::optional<double> seconds_left;
+  std::optional<std::int64_t> trials_left;
+};
+
+/// Told what happens, in the thread that called tune(). Only the command line prints.
+class SessionObserver {
+ public:
+  virtual ~SessionObserver() = default;
+  virtual void on_start(const SessionStart&) {}
+  /// What is being done now, for a progress line; called at least twice a second.
+  virtual void on_state(const std::string& /*activity*/, const SessionProgress&) {}
+  virtual void on_trial(const TrialRecord&, const SessionProgress&) {}
+  virtual void on_finals(const std::vector<Config>& /*finalists*/) {}
+  virtual void on_warning(const std::string&) {}
+};
+
+/// Throws UsageError, InputError, DeviceError or DatabaseError for what ends a run; trials never
+/// do.
+///
+/// The same request again: an unfinished session goes on, nothing is measured twice. A finished one
+/// is answered from the store, unless the budget now leaves room for more (more seconds, more
+/// trials than were used): then it goes on.
+[[nodiscard]] SessionResult tune(const TuneRequest& request, Store& store,
+                                 SessionObserver& observer);
+
+}  // namespace kiln

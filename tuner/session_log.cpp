@@ -1,0 +1,214 @@
+// Rows of a session, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_log.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
+#include "core/version.hpp"
+
+namespace kiln {
+namespace {
+
+/// Everything else that changes results, as canonical text.
+std::string options_text(const TuneOptions& options) {
+  std::vector<std::string> variants = options.variants;
+  std::sort(variants.begin(), variants.end());
+  return fmt::format("cache={} variants={}", options.measure.cold_cache ? "cold" : "warm",
+                     variants.empty() ? "all" : fmt::format("{}", fmt::join(variants, ",")));
+}
+
+std::string budget_text(const Budget& budget) {
+  std::vector<std::string> limits;
+  if (budget.seconds) limits.push_back(fmt::format("seconds={}", *budget.seconds));
+  if (budget.trials) limits.push_back(fmt::format("trials={}", *budget.trials));
+  if (budget.no_progress_trials)
+    limits.push_back(fmt::format("no_progress={}", *budget.no_progress_trials));
+  return fmt::format("{}", fmt::join(limits, " "));
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+SessionRecord make_record(const TuneRequest& request, const std::string& strategy,
+                          const DeviceInfo& device, std::int64_t space_size) {
+  SessionRecord record;
+  record.key = {request.spec.name,
+                content_hash(request.spec),
+                request.problem.text(),
+                identity_of(device),
+                device.driver,
+                device.compiler,
+                kVersion,
+                strategy,
+                request.options.seed,
+                options_text(request.options)};
+  record.device_info = device;
+  record.problem_json = to_json(request.problem).dump();
+  record.budget = budget_text(request.options.budget);
+  record.space_size = space_size;
+  record.started_at = utc_now();
+  return record;
+}
+
+/// The newest session with the key, finished or not.
+std::optional<SessionRecord> find_newest(const Store& store, const SessionKey& key) {
+  std::optional<SessionRecord> finished = store.find_finished(key);
+  std::optional<SessionRecord> unfinished = store.find_unfinished(key);
+  if (!finished) return unfinished;
+  return unfinished && unfinished->id > finished->id ? unfinished : finished;
+}
+
+/// A killed run could not store its wall time: what its trials took on the device is the least it
+/// was.
+double used_seconds(const SessionRecord& record, const std::vector<TrialRecord>& trials) {
+  double ns = 0;
+  for (const TrialRecord& stored : trials) {
+    ns += static_cast<double>(stored.trial.cost.verify_ns + stored.trial.cost.measure_ns);
+  }
+  return std::max(record.wall_seconds, ns * 1e-9);
+}
+
+}  // namespace
+
+SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::string& strategy,
+                       const DeviceInfo& device, const Space& space)
+    : store_(store),
+      space_(space),
+      record_(make_record(request, strategy, device, static_cast<std::int64_t>(space.size()))) {
+  if (request.options.fresh) return;
+  const auto stored = find_newest(store, record_.key);
+  if (!stored) return;
+  record_.id = stored->id;
+  record_.state = stored->state;
+  trials_ = store.trials(stored->id);
+  for (const TrialRecord& record : trials_) count(record.trial);
+  stored_before_ = static_cast<std::int64_t>(trials_.size());
+  earlier_seconds_ = used_seconds(*stored, trials_);
+  // The same budget as then is answered, even where the clock ran out a moment early.
+  if (stored->state == SessionState::finished && stored->budget == record_.budget) {
+    earlier_seconds_ = std::max(earlier_seconds_, request.options.budget.seconds.value_or(0));
+  }
+  for (BestRecord& best : store.bests(record_.key.kernel)) {
+    if (best.session == record_.id) published_ = std::move(best);
+  }
+}
+
+bool SessionLog::answers(const Budget& budget) const {
+  if (record_.id == 0 || record_.state != SessionState::finished) return false;
+  const bool exhausted_space = tried_of_space_ >= record_.space_size;
+  const bool unlimited = !budget.seconds && !budget.trials && !budget.no_progress_trials;
+  return exhausted_space || unlimited || budget.exhausted(search_progress()).has_value();
+}
+
+void SessionLog::begin() {
+  start_ = std::chrono::steady_clock::now();
+  if (record_.id == 0) {
+    record_.id = store_.begin_session(record_);
+  } else {
+    store_.reopen(record_.id);
+  }
+  record_.state = SessionState::running;
+}
+
+void SessionLog::count(const Trial& trial) {
+  if (space_.index_of(trial.config)) ++tried_of_space_;
+  if (!trial.ok()) ++failures_;
+  if (trial.ok() && (!best_ || trial.time_ns < best_->time_ns)) {
+    best_ = trial;
+    without_progress_ = 0;
+  } else {
+    ++without_progress_;
+  }
+}
+
+const TrialRecord& SessionLog::append(const Trial& trial) {
+  const std::int64_t sequence = trials_.empty() ? 1 : trials_.back().sequence + 1;
+  store_.append(record_.id, sequence, trial);
+  trials_.push_back({0, sequence, trial});
+  count(trial);
+  return trials_.back();
+}
+
+void SessionLog::finish(SessionState state, std::optional<BestRecord> best) {
+  store_.finish(record_.id, state, run_seconds(), best);
+  record_.state = state;
+  if (best) published_ = std::move(best);
+}
+
+std::optional<double> SessionLog::time_of(const Config& config) const {
+  for (const TrialRecord& stored : trials_) {
+    if (stored.trial.config == config && stored.trial.ok()) return stored.trial.time_ns;
+  }
+  return std::nullopt;
+}
+
+double SessionLog::run_seconds() const {
+  if (record_.state != SessionState::running) return 0;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+Progress SessionLog::search_progress() const {
+  return {elapsed_seconds(), static_cast<std::int64_t>(trials_.size()), without_progress_};
+}
+
+SessionProgress SessionLog::progress(const Budget& budget, const Config& default_config) const {
+  SessionProgress progress;
+  progress.trials = static_cast<std::int64_t>(trials_.size());
+  progress.failures = failures_;
+  progress.elapsed_seconds = elapsed_seconds();
+  const double seconds = run_seconds();
+  progress.trials_per_second =
+      seconds > 0 ? static_cast<double>(progress.trials - stored_before_) / seconds : 0;
+  if (best_) {
+    progress.best_ns = best_->time_ns;
+    progress.best_config = best_->config.text();
+  }
+  progress.default_ns = time_of(default_config).value_or(0);
+  if (budget.seconds)
+    progress.seconds_left = std::max(0.0, *budget.seconds - progress.elapsed_seconds);
+  if (budget.trials)
+    progress.trials_left = std::max<std::int64_t>(0, *budget.trials - progress.trials);
+  return progress;
+}
+
+SessionResult SessionLog::result(SessionEnd end) const {
+  SessionResult result;
+  result.id = record_.id;
+  result.state = record_.state;
+  result.end = end;
+  result.device = record_.device_info;
+  result.space_size = record_.space_size;
+  result.trials = static_cast<std::int64_t>(trials_.size());
+  result.failures = failures_;
+  result.new_trials = result.trials - stored_before_;
+  const auto stored = store_.session(record_.id);
+  result.wall_seconds = stored ? stored->wall_seconds : 0;
+  result.best = published_;
+  return result;
+}
+
+BestRecord SessionLog::new_best() const {
+  BestRecord best;
+  best.session = record_.id;
+  best.key = record_.key;
+  best.device_info = record_.device_info;
+  best.problem_json = record_.problem_json;
+  best.trials = static_cast<std::int64_t>(trials_.size());
+  best.failures = failures_;
+  best.published_at = utc_now();
+  return best;
+}
+
+}  // namespace kiln

@@ -1,0 +1,67 @@
+// SessionLog: a session's rows: found or begun, appended to, counted, finished.
+//
+// Decides whether a request continues a stored session, is answered by one, or starts anew. Private
+// to the session.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/space.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln {
+
+class SessionLog {
+ public:
+  /// Looks for a stored session with the request's key and reads its trials. Writes nothing.
+  /// `space` must outlive it.
+  SessionLog(Store& store, const TuneRequest& request, const std::string& strategy,
+             const DeviceInfo& device, const Space& space);
+
+  /// Is the request answered by a finished session, since the budget leaves room for nothing more?
+  [[nodiscard]] bool answers(const Budget& budget) const;
+  /// Begins the session, or takes the stored one up again.
+  void begin();
+  /// Stores a trial durably, then returns its record.
+  const TrialRecord& append(const Trial& trial);
+  /// Marks the end and publishes the best.
+  void finish(SessionState state, std::optional<BestRecord> best);
+
+  [[nodiscard]] SessionId id() const { return record_.id; }
+  [[nodiscard]] const DeviceInfo& device() const { return record_.device_info; }
+  [[nodiscard]] const std::vector<TrialRecord>& trials() const { return trials_; }
+  /// Best median so far; 0: none.
+  [[nodiscard]] double best_ns() const { return best_ ? best_->time_ns : 0; }
+  /// Median of a config; nullopt when it was not tried or not ok.
+  [[nodiscard]] std::optional<double> time_of(const Config& config) const;
+
+  [[nodiscard]] Progress search_progress() const;
+  [[nodiscard]] SessionProgress progress(const Budget& budget, const Config& default_config) const;
+  [[nodiscard]] SessionResult result(SessionEnd end) const;
+  /// A best with everything filled in that the session alone knows.
+  [[nodiscard]] BestRecord new_best() const;
+
+ private:
+  void count(const Trial& trial);
+  [[nodiscard]] double run_seconds() const;
+  [[nodiscard]] double elapsed_seconds() const { return earlier_seconds_ + run_seconds(); }
+
+  Store& store_;
+  const Space& space_;
+  SessionRecord record_;
+  std::vector<TrialRecord> trials_;  ///< in order of sequence
+  std::optional<BestRecord> published_;
+  std::optional<Trial> best_;
+  std::int64_t tried_of_space_ = 0;  ///< the default config may lie outside of a restricted space
+  std::int64_t failures_ = 0;
+  std::int64_t without_progress_ = 0;
+  std::int64_t stored_before_ = 0;
+  double earlier_seconds_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace kiln

@@ -1,0 +1,97 @@
+// Shrinking, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/shrink_problem.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/config.hpp"
+
+namespace kiln {
+namespace {
+
+using Fields = std::vector<std::pair<std::string, Value>>;
+
+std::optional<Problem> try_make(const KernelSpec& spec, const Fields& fields) {
+  try {
+    return Problem::make(spec, fields);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+bool is_size(const ProblemField& field) {
+  return field.type == FieldType::integer && field.values.empty() && !field.specialize &&
+         field.weight > 0;
+}
+
+/// The fields without those that hold their default anyway.
+Fields without_defaults(const KernelSpec& spec, const Problem& problem) {
+  Fields fields = problem.fields();
+  for (const ProblemField& field : spec.problem) {
+    if (!field.fallback) continue;
+    Fields fewer = fields;
+    std::erase_if(fewer, [&](const auto& entry) { return entry.first == field.name; });
+    const auto made = try_make(spec, fewer);
+    if (made && *made == problem) fields = std::move(fewer);
+  }
+  return fields;
+}
+
+/// Halves one field; nullopt when that breaks a rule.
+std::optional<Problem> halve(const KernelSpec& spec, Fields& fields, std::size_t index) {
+  Fields smaller = fields;
+  auto& value = std::get<std::int64_t>(smaller[index].second);
+  value = (value + 1) / 2;
+  auto made = try_make(spec, smaller);
+  if (made) fields = std::move(smaller);
+  return made;
+}
+
+/// Positions of the fields that are sizes above 1, the largest first.
+std::vector<std::size_t> halvable(const KernelSpec& spec, const Fields& fields) {
+  std::vector<std::size_t> positions;
+  const auto size_at = [&](std::size_t i) { return std::get<std::int64_t>(fields[i].second); };
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const ProblemField* field = spec.find_field(fields[i].first);
+    if (field != nullptr && is_size(*field) && size_at(i) > 1) positions.push_back(i);
+  }
+  std::stable_sort(positions.begin(), positions.end(),
+                   [&](auto a, auto b) { return size_at(a) > size_at(b); });
+  return positions;
+}
+
+}  // namespace
+
+double cpu_operations(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
+  const Scope scope = make_scope(spec, problem, device);
+  if (spec.verify.cpu_operations) return spec.verify.cpu_operations->evaluate_number(scope);
+  double elements = 0;
+  for (const Argument& argument : spec.arguments) {
+    if (argument.access == Access::scalar ||
+        (argument.when && !argument.when->evaluate_bool(scope)))
+      continue;
+    double count = 1;
+    for (const Expression& extent : argument.shape) count *= extent.evaluate_number(scope);
+    elements += count;
+  }
+  return elements;
+}
+
+Problem shrink_problem(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                       double max_operations) {
+  Problem small = problem;
+  Fields fields = without_defaults(spec, problem);
+  while (cpu_operations(spec, small, device) > max_operations) {
+    std::optional<Problem> halved;
+    for (const std::size_t position : halvable(spec, fields)) {
+      halved = halve(spec, fields, position);
+      if (halved) break;
+    }
+    if (!halved) break;
+    small = std::move(*halved);
+  }
+  return small;
+}
+
+}  // namespace kiln

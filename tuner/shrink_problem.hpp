@@ -1,0 +1,23 @@
+// A smaller problem of the same kind, on which the device reference is checked against the CPU
+// loop. Pure.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/device.hpp"
+#include "core/problem.hpp"
+
+namespace kiln {
+
+/// What the CPU loop costs: the spec's cpu_operations, or the elements of the arguments where it
+/// does not say.
+[[nodiscard]] double cpu_operations(const KernelSpec& spec, const Problem& problem,
+                                    const DeviceInfo& device);
+
+/// Halves the largest integer field, again and again, until the CPU loop costs at most
+/// `max_operations` or nothing can be halved without breaking a problem rule. Fields that the spec
+/// bakes into the source, gives a list of values or a weight of 0 stay; fields that hold their
+/// default follow the ones they are computed from.
+[[nodiscard]] Problem shrink_problem(const KernelSpec& spec, const Problem& problem,
+                                     const DeviceInfo& device, double max_operations);
+
+}  // namespace kiln

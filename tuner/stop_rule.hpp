@@ -1,0 +1,36 @@
+// When to stop sampling a config: pure arithmetic on the samples taken so far.
+//
+// The protocol (tuner/measure.hpp) takes samples, this rule looks at them. Tests feed it invented
+// samples. docs/measurement.md gives the reasons behind the constants.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace kiln {
+
+struct StopOptions {
+  std::size_t min_samples = 5;    ///< before a config may count as measured
+  std::size_t max_samples = 100;  ///< however noisy it is
+  double relative_error =
+      0.005;              ///< enough: the standard error of the median, relative to the median
+  double max_ns = 0.3e9;  ///< time spent on sampling one config; min_samples go before it
+  std::size_t drop_samples = 3;  ///< before a config may be dropped as clearly slower
+  double drop_factor = 1.25;     ///< clearly slower: even the fastest sample is this much slower
+  std::size_t hopeless_samples = 2;
+  double hopeless_factor = 3.0;  ///< the same, so far off that fewer samples do
+};
+
+enum class StopDecision { more, enough, dropped };
+
+/// `ns`: samples so far; `spent_ns`: time spent on taking them; `incumbent_ns`: the best median
+/// known, 0: none.
+[[nodiscard]] StopDecision decide(std::span<const double> ns, double spent_ns, double incumbent_ns,
+                                  const StopOptions& options);
+
+/// Standard error of the median relative to the median, from the median absolute deviation, so that
+/// a few wild samples do not count. 1 for fewer than three samples.
+[[nodiscard]] double relative_error_of_median(std::span<const double> ns);
+
+}  // namespace kiln

@@ -1,0 +1,56 @@
+// Toolbox: the checks that run on the device, so that gigabytes are never downloaded.
+//
+// Fills, compares and hashes buffers with small kernels of our own (templates/toolbox), compiled
+// once a device worker. Blocks where a value comes back. One thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backends/backend.hpp"
+#include "core/dtype.hpp"
+#include "tuner/guarded_buffer.hpp"
+#include "tuner/tolerance.hpp"
+
+namespace kiln {
+
+/// How an input is filled (docs/spec_format.md, "Fills").
+struct Fill {
+  std::string kind;  ///< "uniform", "integers", ...
+  double low = 0;
+  double high = 1;
+  std::uint64_t seed = 0;
+  friend bool operator==(const Fill&, const Fill&) = default;
+};
+
+struct Comparison {
+  std::int64_t wrong = 0;        ///< elements further from the reference than allowed
+  std::int64_t first_wrong = 0;  ///< lowest index of one; meaningless when none is wrong
+  double max_error = 0;  ///< largest error relative to the allowed one (exact: 0 or infinite)
+};
+
+class Toolbox {
+ public:
+  /// Both must outlive it. Kernels are compiled when first needed; a Failure there comes out of the
+  /// call.
+  Toolbox(Device& device, Compiler& compiler);
+  ~Toolbox();
+
+  [[nodiscard]] Status fill(const Buffer& buffer, DType dtype, std::int64_t count,
+                            const Fill& fill);
+  /// Two buffers of `count` elements of `dtype`. NaN equals NaN only.
+  [[nodiscard]] Result<Comparison> compare(const Buffer& values, const Buffer& reference,
+                                           DType dtype, std::int64_t count,
+                                           const Tolerance& tolerance);
+  /// A 64-bit hash of the first `bytes` bytes, the same in any order of execution.
+  [[nodiscard]] Result<std::uint64_t> checksum(const Buffer& buffer, std::size_t bytes);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,47 @@
+// Who won the finals, and is it worth saying? Pure arithmetic on interleaved samples.
+//
+// Finalists run in turn, round after round (ABCABC), so that drift of clocks and neighbours hits
+// all alike. Two of them are compared by the ratios of their samples in the same rounds: the
+// interval for the median ratio comes from its order statistics (the sign test), which assumes
+// nothing about the noise. docs/measurement.md explains.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "db/store.hpp"
+
+namespace kiln {
+
+/// Differences below this are a tie: nobody notices them, and they do not survive the next driver.
+inline constexpr double kPracticalTie = 0.01;
+/// An interval that reaches further than this to both sides of 1 says nothing: unmeasurable.
+inline constexpr double kUnmeasurableSpread = 0.10;
+
+/// Bounds of the median of a/b over the rounds, at 99% confidence.
+struct RatioInterval {
+  double low = 0;
+  double middle = 1;
+  double high =
+      0;  ///< infinity when there are too few rounds for an interval (fewer than 8); low is 0 then
+};
+
+/// a[i] and b[i] are samples of the same round, in nanoseconds.
+[[nodiscard]] RatioInterval ratio_interval(std::span<const double> a, std::span<const double> b);
+
+struct FinalsVerdict {
+  std::size_t winner = 0;  ///< index of the finalist to publish
+  Verdict verdict = Verdict::none;
+};
+
+/// `samples[f][round]`: finalists in the fixed order that settles ties (the default config first,
+/// then by sequence number). `default_index`: the default config among them, nullopt when it was
+/// not ok (then the fastest is `better`). The winner is the first finalist that is not clearly
+/// slower than the fastest one. No finalist: Verdict::none.
+[[nodiscard]] FinalsVerdict judge_finals(const std::vector<std::vector<double>>& samples,
+                                         std::optional<std::size_t> default_index);
+
+}  // namespace kiln

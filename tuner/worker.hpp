@@ -1,0 +1,40 @@
+// A worker process: the same program, executed anew, talking to the supervisor over one socket.
+//
+// `kiln worker compile|device|list --backend B --device N` is a hidden command that ends in
+// run_worker. Workers are processes because kernels crash and hang, compilers too, and two vendors'
+// runtimes may not share one.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+enum class WorkerKind {
+  compile,   ///< turns sources into binaries
+  device,    ///< owns one device: verifies and measures
+  list,      ///< says which devices a backend has, and ends
+  ceilings,  ///< measures what one device can do at most, and ends
+};
+
+struct WorkerOptions {
+  WorkerKind kind = WorkerKind::compile;
+  std::string backend;
+  int device = 0;  ///< ordinal within the backend; only the device worker looks at it
+};
+
+/// The arguments that make a program of ours such a worker: {"worker", "compile", "--backend",
+/// ...}.
+[[nodiscard]] std::vector<std::string> to_arguments(const WorkerOptions& options);
+
+/// The inverse, for main(): nullopt when the command line asks for something else.
+[[nodiscard]] std::optional<WorkerOptions> parse_worker_arguments(int argc,
+                                                                  const char* const* argv);
+
+/// Serves the socket at descriptor kWorkerSocket until it closes. Returns the process's exit code.
+/// Never throws.
+[[nodiscard]] int run_worker(const WorkerOptions& options);
+
+}  // namespace kiln

@@ -1,0 +1,80 @@
+// Scratch folders and command lines of workers, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/worker_host.hpp"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kPrefix = "kiln-worker-";
+
+/// The process in a name like "kiln-worker-1234-Ab3dEf"; 0: no such name.
+pid_t owner_of(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return 0;
+  name.remove_prefix(kPrefix.size());
+  pid_t owner = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), owner);
+  return error == std::errc() && end != name.data() + name.size() && *end == '-' ? owner : 0;
+}
+
+bool is_ours(const fs::path& folder) {
+  struct stat status {};
+  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid();
+}
+
+bool has_ended(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+
+void remove_left_behind(const fs::path& parent) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
+    const pid_t owner = owner_of(entry.path().filename().string());
+    if (owner > 0 && is_ours(entry.path()) && has_ended(owner))
+      fs::remove_all(entry.path(), ignored);
+  }
+}
+
+}  // namespace
+
+WorkerHost::WorkerHost(fs::path program)
+    : program_(program.empty() ? "/proc/self/exe" : std::move(program)) {
+  const fs::path parent = fs::temp_directory_path();
+  remove_left_behind(parent);
+  std::string name = (parent / kPrefix).string() + std::to_string(::getpid()) + "-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(ExitCode::failed,
+                "cannot make a scratch folder " + name + ": " + std::strerror(errno));
+  }
+  scratch_ = name;
+}
+
+WorkerHost::~WorkerHost() {
+  std::error_code ignored;
+  fs::remove_all(scratch_, ignored);
+}
+
+ChildCommand WorkerHost::command(const WorkerOptions& options) {
+  // PoCL's kernel cache falsifies compile times, and two workers must not write to one. Device
+  // workers come one after the other: a replacement finds the checks' own kernels compiled.
+  const std::string name =
+      options.kind == WorkerKind::device ? "device" : std::to_string(started_++);
+  const fs::path cache = scratch_ / name;
+  std::error_code ignored;
+  fs::create_directory(cache, ignored);
+  return {program_.string(), to_arguments(options), {{"POCL_CACHE_DIR", cache.string()}}};
+}
+
+}  // namespace kiln

@@ -1,0 +1,23 @@
+// What each kind of worker does with its socket; private to the tuner.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tuner/protocol.hpp"
+#include "tuner/worker.hpp"
+
+namespace kiln {
+
+/// Answers CompileJobs. The compiler is opened with the first one.
+void serve_compile_jobs(const WorkerOptions& options, BlockingChannel& channel);
+
+/// Opens the device, says Opened, then answers ProblemJobs, TrialJobs and FinalsJobs. Returns after
+/// a sticky failure: the process is of no more use.
+void serve_device_jobs(const WorkerOptions& options, BlockingChannel& channel);
+
+/// Sends the DeviceList.
+void serve_device_list(const WorkerOptions& options, BlockingChannel& channel);
+
+/// Measures the device's ceilings and sends them (tuner/device_ceilings.hpp).
+void serve_ceilings(const WorkerOptions& options, BlockingChannel& channel);
+
+}  // namespace kiln
