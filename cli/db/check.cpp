@@ -1,0 +1,35 @@
+// `kiln db check`: the proof that a database file is sound.
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/db/command.hpp"
+#include "cli/json_output.hpp"
+#include "db/store.hpp"
+
+namespace kiln::cli {
+namespace {
+
+ExitCode run(const CommonOptions& options) {
+  const std::vector<std::string> findings = Store(options.database, Store::Mode::read).check();
+  if (options.json) {
+    fmt::print("{}", json_output({{"ok", findings.empty()}, {"findings", findings}}));
+  } else if (findings.empty()) {
+    fmt::print("{}: sound\n", options.database.string());
+  } else {
+    fmt::print("{}\n", fmt::join(findings, "\n"));
+  }
+  return findings.empty() ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_db_check(CLI::App& db, Work& work) {
+  CLI::App* command =
+      db.add_subcommand("check", "Prove that the file is sound; exit code 1 if it is not");
+  add_reading_options(*command, std::make_shared<CommonOptions>(), work, run);
+}
+
+}  // namespace kiln::cli
