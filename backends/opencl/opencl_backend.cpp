@@ -77,7 +77,8 @@ class OpenClBackend final : public Backend {
         own(opencl().create_context(nullptr, 1, &entry.id, nullptr, nullptr, &code));
     throw_unless(code, "clCreateContext");
     OwnedQueue queue = make_queue(context.get(), entry.id);
-    return std::make_unique<OpenClDevice>(std::move(entry), std::move(context), std::move(queue));
+    return std::make_unique<OpenClDevice>(std::move(entry), std::move(context), std::move(queue),
+                                          OpenClDevice::QueueOwner::device);
   }
 
   std::unique_ptr<Device> attach(const NativeQueue& native) override {
@@ -89,7 +90,8 @@ class OpenClBackend final : public Backend {
     OwnedContext context = retained(static_cast<cl_context>(native.context));
     OpenClDeviceEntry entry = entry_of(static_cast<cl_device_id>(native.device));
     OwnedQueue queue = make_queue(context.get(), entry.id);
-    return std::make_unique<OpenClDevice>(std::move(entry), std::move(context), std::move(queue));
+    return std::make_unique<OpenClDevice>(std::move(entry), std::move(context), std::move(queue),
+                                          OpenClDevice::QueueOwner::device);
   }
 
  private:
@@ -106,7 +108,8 @@ class OpenClBackend final : public Backend {
     // NOLINTEND(bugprone-sizeof-expression)
     throw_unless(opencl().retain_command_queue(queue), "clRetainCommandQueue");
     OwnedQueue owned = own(queue);
-    return std::make_unique<OpenClDevice>(entry_of(device), retained(context), std::move(owned));
+    return std::make_unique<OpenClDevice>(entry_of(device), retained(context), std::move(owned),
+                                          OpenClDevice::QueueOwner::caller);
   }
 };
 

@@ -24,14 +24,22 @@ Failure wait_failure(cl_int code, std::string_view call) {
 
 }  // namespace
 
-OpenClDevice::OpenClDevice(OpenClDeviceEntry entry, OwnedContext context, OwnedQueue own_queue)
+OpenClDevice::OpenClDevice(OpenClDeviceEntry entry, OwnedContext context, OwnedQueue own_queue,
+                           QueueOwner owner)
     : entry_(std::move(entry)),
       context_(std::move(context)),
       own_queue_(std::move(own_queue)),
+      owner_(owner),
       queue_(own_queue_.get()),
       max_constant_bytes_(device_property<cl_ulong>(entry_.id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE)),
       events_(kEventCount) {
   inspect_queue();
+}
+
+// A program may end right after this, and PoCL, which compiles a kernel while it runs it, does not
+// survive that.
+OpenClDevice::~OpenClDevice() {
+  if (owner_ == QueueOwner::device) opencl().finish(own_queue_.get());
 }
 
 void OpenClDevice::inspect_queue() {

@@ -13,8 +13,14 @@ namespace kiln {
 
 class OpenClDevice final : public Device {
  public:
+  /// Whose queue it is: one that nobody else can wait for is waited for by the destructor.
+  enum class QueueOwner { device, caller };
   /// `own_queue` may be a caller's, retained. Throws DeviceError when the queue cannot be asked.
-  OpenClDevice(OpenClDeviceEntry entry, OwnedContext context, OwnedQueue own_queue);
+  OpenClDevice(OpenClDeviceEntry entry, OwnedContext context, OwnedQueue own_queue,
+               QueueOwner owner);
+  ~OpenClDevice() override;
+  OpenClDevice(const OpenClDevice&) = delete;
+  OpenClDevice& operator=(const OpenClDevice&) = delete;
 
   const DeviceInfo& info() const override { return entry_.info; }
 
@@ -61,6 +67,7 @@ class OpenClDevice final : public Device {
   OpenClDeviceEntry entry_;
   OwnedContext context_;
   OwnedQueue own_queue_;
+  QueueOwner owner_;
   cl_command_queue queue_ = nullptr;
   bool has_profiling_ = false;
   bool out_of_order_ = false;

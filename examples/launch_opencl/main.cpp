@@ -46,6 +46,7 @@ struct Application {
     check(code, "clCreateCommandQueue");
   }
   ~Application() {
+    clFinish(queue);  // a program must not end while a driver still works for it
     clReleaseCommandQueue(queue);
     clReleaseContext(context);
   }

@@ -24,6 +24,8 @@ class Arguments : public ::testing::Test {
     delete folder_;
   }
 
+  void TearDown() override { OpenClApplication::instance().wait(); }
+
   std::string launch(const char* kernel, const char* problem,
                      std::initializer_list<LaunchArgument> arguments) {
     const Expected<void> done =

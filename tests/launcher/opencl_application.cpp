@@ -30,6 +30,12 @@ OpenClApplication::OpenClApplication() {
   queue_ = make_queue();
 }
 
+// PoCL compiles a kernel while it runs it. A program that ends meanwhile takes LLVM's globals away
+// from under that thread, and dies.
+OpenClApplication::~OpenClApplication() { ::clFinish(queue_); }
+
+void OpenClApplication::wait() { require(::clFinish(queue_), "clFinish"); }
+
 cl_command_queue OpenClApplication::make_queue() const {
   cl_int code = CL_SUCCESS;
   const cl_command_queue queue = ::clCreateCommandQueue(context_, device_, 0, &code);

@@ -23,7 +23,14 @@ class OpenClApplication {
   static OpenClApplication& instance();
 
   [[nodiscard]] cl_command_queue queue() const { return queue_; }
-  [[nodiscard]] cl_command_queue make_queue() const;  ///< the caller releases it
+  /// The caller waits for it and releases it.
+  [[nodiscard]] cl_command_queue make_queue() const;
+  /// Until the queue has run dry. A test that launches ends with this or with a download.
+  void wait();
+
+  ~OpenClApplication();
+  OpenClApplication(const OpenClApplication&) = delete;
+  OpenClApplication& operator=(const OpenClApplication&) = delete;
 
   /// Memory holding `bytes` bytes; released when the program ends.
   [[nodiscard]] cl_mem allocate(std::size_t bytes);
