@@ -13,8 +13,10 @@
 #include "cli/json_output.hpp"
 #include "cli/units.hpp"
 #include "db/lookup.hpp"
+#include "db/shipped.hpp"
 
 namespace kiln::cli {
+namespace fs = std::filesystem;
 namespace {
 
 struct Options {
@@ -23,6 +25,8 @@ struct Options {
   std::string problem;
   std::string device = "auto";
   bool explain = false;
+  bool names_database = false;  ///< --db was given: the file must be there
+  bool no_shipped = false;
 };
 
 std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests) {
@@ -36,6 +40,22 @@ std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests) {
   return devices;
 }
 
+/// The rows that a lookup may use, of the database and of the shipped wisdom.
+std::vector<BestRecord> layered_bests(const Options& options, const std::string& kernel) {
+  std::vector<BestRecord> bests;
+  if (options.names_database || options.no_shipped || fs::exists(options.common.database)) {
+    bests = Store(options.common.database, Store::Mode::read).bests(kernel);
+  }
+  if (options.no_shipped) return bests;
+  for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
+  return bests;
+}
+
+std::vector<BestRecord> without_shipped(std::vector<BestRecord> bests) {
+  std::erase_if(bests, [](const BestRecord& best) { return best.layer == kShippedLayer; });
+  return bests;
+}
+
 std::string identities(const std::vector<DeviceInfo>& devices) {
   std::string text;
   for (const DeviceInfo& device : devices) text += "\n  " + identity_of(device);
@@ -44,8 +64,9 @@ std::string identities(const std::vector<DeviceInfo>& devices) {
 
 // The device that the answer is for. One that the database knows is asked about without a driver.
 DeviceInfo device_to_ask_for(const Options& options, const std::vector<BestRecord>& bests) {
+  const std::vector<DeviceInfo> own = tuned_devices(without_shipped(bests));
+  if (options.device == "auto" && own.size() == 1) return own.front();
   const std::vector<DeviceInfo> tuned = tuned_devices(bests);
-  if (options.device == "auto" && tuned.size() == 1) return tuned.front();
   for (const DeviceInfo& device : tuned) {
     if (identity_of(device) == options.device) return device;
   }
@@ -53,7 +74,7 @@ DeviceInfo device_to_ask_for(const Options& options, const std::vector<BestRecor
     return choose_device(options.device);
   } catch (const DeviceError& error) {
     if (tuned.empty()) throw;
-    throw DeviceError(fmt::format("{}\nthe database was tuned on (--device takes these too):{}",
+    throw DeviceError(fmt::format("{}\nthere are bests of (--device takes these too):{}",
                                   error.what(), identities(tuned)));
   }
 }
@@ -110,8 +131,7 @@ void print_steps(const Match& match) {
 ExitCode run(const Options& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
-  const std::vector<BestRecord> bests =
-      Store(options.common.database, Store::Mode::read).bests(spec.name);
+  const std::vector<BestRecord> bests = layered_bests(options, spec.name);
   const DeviceInfo device = device_to_ask_for(options, bests);
   const Result<Match> match = lookup(spec, problem, device, bests);
   if (!match) throw DeviceError(match.failure().message);
@@ -138,6 +158,8 @@ void add_best_command(CLI::App& app, Work& work) {
       ->type_name("NAME")
       ->capture_default_str();
   command->add_flag("--explain", options->explain, "Print the lookup chain as it was walked");
+  command->add_flag("--no-shipped", options->no_shipped,
+                    "Ask the database alone, not the wisdom that is part of Kiln");
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
@@ -146,7 +168,10 @@ void add_best_command(CLI::App& app, Work& work) {
       "\n"
       "Example:\n"
       "  kiln best matmul --problem m=500,n=500,k=500,dtype=f32 --json");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, command, &work] {
+    options->names_database = command->count("--db") > 0;
+    work = [options] { return run(*options); };
+  });
 }
 
 }  // namespace kiln::cli

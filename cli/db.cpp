@@ -24,9 +24,11 @@ void add_reading_options(CLI::App& command, const std::shared_ptr<CommonOptions>
 }
 
 void add_db_command(CLI::App& app, Work& work) {
-  CLI::App* command = app.add_subcommand("db", "Look into the database, check it, publish a copy");
+  CLI::App* command =
+      app.add_subcommand("db", "Look into the database, check it, publish it, send it");
   command->require_subcommand(1);
-  for (const auto add : {add_db_info, add_db_check, add_db_publish}) add(*command, work);
+  for (const auto add : {add_db_info, add_db_check, add_db_publish, add_db_export, add_db_import})
+    add(*command, work);
 }
 
 }  // namespace kiln::cli

@@ -70,6 +70,21 @@ std::vector<std::string> changes_since(const BestRecord& best, const KernelSpec&
   return changes;
 }
 
+// Nothing but content decides, so that the order of rows in a database does not show: of two that
+// match alike the one of the earlier layer, then the newer one, then the one whose text sorts
+// first.
+bool goes_before(const Candidate& a, const Candidate& b) {
+  const auto match = [](const Candidate& each) {
+    return std::tuple(each.grade, !each.stale.empty(), each.distance, each.best->layer);
+  };
+  if (match(a) != match(b)) return match(a) < match(b);
+  if (a.best->published_at != b.best->published_at) {
+    return a.best->published_at > b.best->published_at;
+  }
+  return std::tuple(a.best->config.text(), a.problem) <
+         std::tuple(b.best->config.text(), b.problem);
+}
+
 std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& problem,
                                          const DeviceInfo& device,
                                          std::span<const BestRecord> bests) {
@@ -91,11 +106,7 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
           {&best, *grade, *apart, measured->short_text(spec), changes_since(best, spec, device)});
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) {
-                     return std::tuple(a.grade, !a.stale.empty(), a.distance) <
-                            std::tuple(b.grade, !b.stale.empty(), b.distance);
-                   });
+  std::sort(candidates.begin(), candidates.end(), goes_before);
   return candidates;
 }
 

@@ -30,8 +30,9 @@ struct Match {
 };
 
 /// Walks exact -> near_size -> same_arch -> same_vendor -> default. `bests` may hold rows of any
-/// kernel and device; layers in order of preference (user before shipped) are expressed by the
-/// order of rows. A fresh row goes before a stale one of the same grade. A candidate illegal for
+/// kernel and device, in any order: nothing but their content decides. A fresh row goes before a
+/// stale one of the same grade; of rows that match alike, the one of the lower layer (user before
+/// shipped), then the newer one. A candidate illegal for
 /// this problem on this device is passed over and said so. A Failure means that not even the
 /// default is legal here.
 [[nodiscard]] Result<Match> lookup(const KernelSpec& spec, const Problem& problem,

@@ -300,6 +300,28 @@ void insert_best(SQLite::Database& database, SessionId session, const BestRecord
   insert.exec();
 }
 
+bool has_best(SQLite::Database& database, const BestRecord& best) {
+  SQLite::Statement query(database,
+                          "SELECT 1 FROM best JOIN sessions ON sessions.id = best.session WHERE "
+                          "kernel = ? AND problem = ? AND device = ? AND config = ? AND "
+                          "published_at = ?");
+  SQLite::bind(query, best.key.kernel, best.key.problem, best.key.device, best.config.text(),
+               best.published_at);
+  return query.executeStep();
+}
+
+void insert_finished(SQLite::Database& database, const FinishedSession& session) {
+  const SessionId id = insert_session(database, session.record);
+  SQLite::Statement update(
+      database, "UPDATE sessions SET state = ?, finished_at = ?, wall_seconds = ? WHERE id = ?");
+  SQLite::bind(update, std::string(name_of(session.record.state)), session.record.finished_at,
+               session.record.wall_seconds, id);
+  update.exec();
+  std::int64_t sequence = 0;
+  for (const Trial& trial : session.trials) insert_trial(database, id, ++sequence, trial);
+  if (session.best) insert_best(database, id, *session.best);
+}
+
 std::vector<std::string> check_rows(SQLite::Database& database) {
   std::vector<std::string> findings;
   SQLite::Statement integrity(database, "PRAGMA integrity_check");

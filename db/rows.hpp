@@ -31,6 +31,11 @@ void update_session(SQLite::Database& database, SessionId session, SessionState 
                     double wall_seconds);
 void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best);
 
+/// Is there a best of this kernel, problem, device and config that was published at the same time?
+[[nodiscard]] bool has_best(SQLite::Database& database, const BestRecord& best);
+/// The session with its state and times as they are, its trials and its best.
+void insert_finished(SQLite::Database& database, const FinishedSession& session);
+
 /// Findings of the integrity check, each a sentence.
 [[nodiscard]] std::vector<std::string> check_rows(SQLite::Database& database);
 

@@ -90,6 +90,14 @@ struct BestRecord {
   std::int64_t failures = 0;
   std::string evidence;      ///< JSON: the finalists with their samples
   std::string published_at;  ///< UTC, ISO 8601
+  int layer = 0;             ///< the database it was read from: 0 is asked first
+};
+
+/// A whole session as it is stored at once: what an import writes.
+struct FinishedSession {
+  SessionRecord record;
+  std::vector<Trial> trials;  ///< in order of their sequence numbers
+  std::optional<BestRecord> best;
 };
 
 class Store {
@@ -115,6 +123,11 @@ class Store {
   void finish(SessionId session, SessionState state, double wall_seconds,
               const std::optional<BestRecord>& best);
 
+  /// Adds finished sessions, all or none of them, in one durable commit. One whose best the file
+  /// holds already (kernel, problem, device, config and time of publication are equal) is left out.
+  /// Returns how many were added.
+  std::size_t add_sessions(const std::vector<FinishedSession>& sessions);
+
   /// Takes a finished or interrupted session up again (a larger budget continues it).
   void reopen(SessionId session);
 
@@ -139,7 +152,7 @@ class Store {
   /// gaps, outcomes known); empty when all is well.
   [[nodiscard]] std::vector<std::string> check() const;
 
-  /// Writes a compact copy for readers to `path`, complete or not at all (temporary
+  /// Writes a compact copy for Mode::immutable readers to `path`, complete or not at all (temporary
   /// file, fsync, rename).
   void publish(const std::filesystem::path& path) const;
 

@@ -7,12 +7,9 @@
 #include <span>
 #include <string_view>
 
-namespace kiln {
+#include "core/embedded_file.hpp"
 
-struct EmbeddedFile {
-  std::string_view path;  ///< e.g. "kernels/reduce/spec.toml", "dialects/cuda.h"
-  std::string_view text;
-};
+namespace kiln {
 
 /// All of them, sorted by path.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_files();

@@ -45,9 +45,7 @@ void CompilePool::start_jobs() {
     if (!worker.process) {
       const WorkerOptions worker_options{WorkerKind::compile, options_.target.backend,
                                          options_.target.ordinal};
-      ChildCommand command = host_.command(worker_options);
-      command.memory_bytes = options_.memory_bytes;
-      worker.process = std::make_unique<WorkerProcess>(command);
+      worker.process = std::make_unique<WorkerProcess>(host_.command(worker_options));
       worker.compiled = 0;
     }
     worker.job = std::move(waiting_.front());

@@ -11,7 +11,6 @@
 #include "core/errors.hpp"
 #include "tuner/child_process.hpp"
 #include "tuner/messages.hpp"
-#include "tuner/trial_engine.hpp"
 #include "tuner/worker_loops.hpp"
 
 namespace kiln {
@@ -60,25 +59,15 @@ void serve_device_list(const WorkerOptions& options, BlockingChannel& channel) {
   (void)channel.send(encode(DeviceList{make_backend(options.backend)->devices()}));
 }
 
-WorkerParts real_parts() {
-  const auto open_compiler = [](const WorkerOptions& options, const DeviceInfo& target) {
-    return make_backend(options.backend)->open_compiler(target);
-  };
-  const auto open_engine = [](const WorkerOptions& options) {
-    return open_device_engine(options.backend, options.device);
-  };
-  return {open_compiler, open_engine};
-}
-
-int run_worker(const WorkerOptions& options, const WorkerParts& parts) {
+int run_worker(const WorkerOptions& options) {
   BlockingChannel channel(kWorkerSocket);
   try {
     switch (options.kind) {
       case WorkerKind::compile:
-        serve_compile_jobs(options, parts, channel);
+        serve_compile_jobs(options, channel);
         break;
       case WorkerKind::device:
-        serve_device_jobs(options, parts, channel);
+        serve_device_jobs(options, channel);
         break;
       case WorkerKind::list:
         serve_device_list(options, channel);

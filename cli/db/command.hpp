@@ -12,6 +12,8 @@ namespace kiln::cli {
 void add_db_info(CLI::App& db, Work& work);
 void add_db_check(CLI::App& db, Work& work);
 void add_db_publish(CLI::App& db, Work& work);
+void add_db_export(CLI::App& db, Work& work);
+void add_db_import(CLI::App& db, Work& work);
 
 /// The options of a subcommand that reads one database: FILE or --db, and --json. `run` is called
 /// with them when the user chose `command`.

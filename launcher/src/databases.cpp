@@ -2,13 +2,15 @@
 #include "launcher/src/databases.hpp"
 
 #include "core/errors.hpp"
+#include "db/shipped.hpp"
 
 namespace kiln {
 namespace {
 
 namespace fs = std::filesystem;
 
-void read_database(const fs::path& path, TunedRows& rows) {
+// `layer` counts the databases: 0 is asked first.
+void read_database(const fs::path& path, int layer, TunedRows& rows) {
   std::error_code error;
   if (!fs::exists(path, error) && !error) {
     rows.warnings.push_back({Launcher::Warning::Kind::database_missing,
@@ -18,6 +20,7 @@ void read_database(const fs::path& path, TunedRows& rows) {
   }
   try {
     for (BestRecord& best : Store(path, Store::Mode::read).bests()) {
+      best.layer = layer;
       rows.by_kernel[best.key.kernel].push_back(std::move(best));
     }
   } catch (const Error& reason) {
@@ -27,25 +30,28 @@ void read_database(const fs::path& path, TunedRows& rows) {
 
 }  // namespace
 
-std::span<const BestRecord> TunedRows::of(const std::string& kernel) const {
-  const auto found = by_kernel.find(kernel);
-  return found == by_kernel.end() ? std::span<const BestRecord>() : found->second;
+std::span<const BestRecord> TunedRows::of(const std::string& kernel) {
+  std::vector<BestRecord>& rows = by_kernel[kernel];
+  if (asks_shipped && with_shipped.insert(kernel).second) {
+    for (BestRecord& best : shipped_bests(kernel)) rows.push_back(std::move(best));
+  }
+  return rows;
 }
 
 TunedRows read_databases(const std::vector<std::string>& paths) {
   TunedRows rows;
   if (!paths.empty()) {
-    for (const std::string& path : paths) {
-      read_database(path, rows);
-    }
+    int layer = 0;
+    for (const std::string& path : paths) read_database(path, layer++, rows);
     return rows;
   }
-  read_database(default_database_path(), rows);
-  const fs::path shipped = KILN_SHIPPED_DATABASE;
+  read_database(default_database_path(), 0, rows);
+  const fs::path site = KILN_SHIPPED_DATABASE;
   std::error_code error;
-  if (fs::exists(shipped, error)) {
-    read_database(shipped, rows);
+  if (fs::exists(site, error)) {
+    read_database(site, 1, rows);
   }
+  rows.asks_shipped = true;
   return rows;
 }
 

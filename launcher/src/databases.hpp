@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,12 +20,16 @@ struct TunedRows {
   std::map<std::string, std::vector<BestRecord>, std::less<>> by_kernel;
   std::vector<Launcher::Warning> warnings;  ///< one per database that is missing or unusable
 
-  [[nodiscard]] std::span<const BestRecord> of(const std::string& kernel) const;
+  bool asks_shipped = false;           ///< the wisdom inside the library is the last layer
+  std::set<std::string> with_shipped;  ///< kernels whose shipped bests are in by_kernel
+
+  /// Reads the shipped wisdom of a kernel when it is first asked for: one thread at a time.
+  [[nodiscard]] std::span<const BestRecord> of(const std::string& kernel);
 };
 
-/// Reads the databases of `paths`; when it is empty, the user's (default_database_path()) and the
-/// one that is installed with the library. Never fails: a database that cannot be read is a
-/// warning.
+/// Reads the databases of `paths`; when it is empty, the user's (default_database_path()), the one
+/// that is installed at the library's prefix, and the wisdom inside the library. Never fails: a
+/// database that cannot be read is a warning.
 [[nodiscard]] TunedRows read_databases(const std::vector<std::string>& paths);
 
 }  // namespace kiln

@@ -4,10 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "core/json.hpp"
-#include "tests/db/scratch.hpp"
+#include "tests/db/scale.hpp"
 
 namespace kiln {
 namespace {
@@ -15,73 +13,12 @@ namespace {
 using test::some_device;
 using ::testing::ElementsAre;
 
-constexpr const char* kSpec = R"toml(
-name = "scale"
-summary = "out[i] = 2 * source[i * stride]"
-
-[problem.n]
-type = "int"
-min = 1
-[problem.dtype]
-type = "dtype"
-values = ["f32", "f64"]
-default = "f32"
-specialize = true
-[problem.stride]
-type = "int"
-default = 1
-weight = 0
-
-[[arguments]]
-name = "source"
-access = "read"
-shape = ["n * stride"]
-dtype = "dtype"
-[[arguments]]
-name = "out"
-access = "write"
-shape = ["n"]
-dtype = "dtype"
-
-[verify.formulas]
-out = "2 * source"
-
-[[variants]]
-name = "vector"
-summary = "one load of several elements"
-template = "vector.inja"
-[variants.tunables.block_size]
-values = [64, 128, 256, 512, 1024]
-default = 64
-[[variants.constraints]]
-require = "block_size <= n"
-because = "a block must have work"
-[[variants.constraints]]
-require = "block_size <= device.max_threads_per_block"
-because = "the device runs no larger block"
-[[variants.steps]]
-entry = "scale"
-grid = ["ceil_div(n, block_size)"]
-block = ["block_size"]
-arguments = ["source", "out"]
-)toml";
-
 class Lookup : public ::testing::Test {
  protected:
-  Lookup() { spec_.files["vector.inja"] = "the template"; }
-
   BestRecord tuned(const std::string& problem_text, std::int64_t block_size,
                    const DeviceInfo& device = some_device()) {
-    const Problem problem = Problem::parse(spec_, problem_text);
-    BestRecord best = test::some_best(block_size);
+    BestRecord best = test::scale_best(spec_, problem_text, block_size, device);
     best.session = ++sessions_;
-    best.key = test::some_session(problem.text()).key;
-    best.key.device = identity_of(device);
-    best.key.driver = device.driver;
-    best.key.compiler = device.compiler;
-    best.device_info = device;
-    best.problem_json = to_json(problem).dump();
-    best.template_hash = template_hash(spec_, spec_.variants[0]);
     return best;
   }
 
@@ -112,7 +49,7 @@ class Lookup : public ::testing::Test {
     return device;
   }
 
-  KernelSpec spec_ = parse_spec(kSpec, "scale/spec.toml");
+  KernelSpec spec_ = test::scale_spec();
   SessionId sessions_ = 0;
 };
 
@@ -216,8 +153,27 @@ TEST_F(Lookup, AFreshRowGoesBeforeANearerStaleOne) {
 TEST_F(Lookup, ALayerThatComesFirstWinsATie) {
   BestRecord user = tuned("n=4096", 512);
   BestRecord shipped = tuned("n=4096", 128);
+  shipped.published_at = "2030-01-01T00:00:00Z";
+  shipped.layer = 1;
   EXPECT_EQ(ask("n=4096", {user, shipped}).config.text(), "vector:block_size=512");
-  EXPECT_EQ(ask("n=4096", {shipped, user}).config.text(), "vector:block_size=128");
+  EXPECT_EQ(ask("n=4096", {shipped, user}).config.text(), "vector:block_size=512");
+  EXPECT_EQ(ask("n=8192", {shipped, user}).config.text(), "vector:block_size=512");
+}
+
+TEST_F(Lookup, OfTwoThatMatchAlikeTheNewerOneIsTakenWhateverTheirOrder) {
+  BestRecord older = tuned("n=4096", 512);
+  BestRecord newer = tuned("n=4096", 128);
+  newer.published_at = "2030-01-01T00:00:00Z";
+  EXPECT_EQ(ask("n=4096", {older, newer}).config.text(), "vector:block_size=128");
+  EXPECT_EQ(ask("n=4096", {newer, older}).config.text(), "vector:block_size=128");
+
+  older.published_at = newer.published_at;  // then the text decides: "128" sorts before "512"
+  EXPECT_EQ(ask("n=4096", {older, newer}).config.text(), "vector:block_size=128");
+  EXPECT_EQ(ask("n=4096", {newer, older}).config.text(), "vector:block_size=128");
+
+  const BestRecord smaller = tuned("n=1024", 256);  // as far away as n=4096
+  const Match match = ask("n=2048", {smaller, older});
+  EXPECT_EQ(match.config.text(), ask("n=2048", {older, smaller}).config.text());
 }
 
 TEST_F(Lookup, ACandidateIllegalHereIsPassedOverAndSaidSo) {

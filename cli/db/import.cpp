@@ -1,0 +1,120 @@
+// `kiln db import`: wisdom into the database, each best held against the spec of its kernel.
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/db/command.hpp"
+#include "cli/json_output.hpp"
+#include "cli/text_files.hpp"
+#include "cli/units.hpp"
+#include "db/wisdom.hpp"
+#include "db/wisdom_check.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::vector<std::string> files;
+  bool skip_bad = false;
+};
+
+/// What the files hold that the specs agree with, and what is wrong with the rest.
+struct Import {
+  std::vector<FinishedSession> sessions;
+  std::vector<std::string> bad;
+};
+
+class Importer {
+ public:
+  explicit Importer(const CommonOptions& common) : library_(common.library()) {}
+
+  void read(const std::string& file) {
+    WisdomText text =
+        read_wisdom(read_text_file(file, "wisdom as `kiln db export` writes it"), file);
+    for (std::string& line : text.bad) import_.bad.push_back(std::move(line));
+    for (WisdomEntry& entry : text.entries) add(entry);
+  }
+
+  Import finish() { return std::move(import_); }
+
+ private:
+  void add(WisdomEntry& entry) {
+    try {
+      const KernelSpec& spec = spec_of(entry.best.key.kernel);
+      check_wisdom(spec, entry.best);
+      import_.sessions.push_back(imported_session(spec, entry.best));
+    } catch (const Error& error) {
+      import_.bad.push_back(fmt::format("{}: {}", to_text(entry.where), error.what()));
+    }
+  }
+
+  // By name only: a wisdom file does not get to say which folders are read.
+  const KernelSpec& spec_of(const std::string& kernel) {
+    const auto known = specs_.find(kernel);
+    if (known != specs_.end()) return known->second;
+    if (kernel.find('/') != std::string::npos || kernel.starts_with(".")) {
+      throw InputError(fmt::format("key 'kernel' must be the name of a kernel, not '{}'", kernel));
+    }
+    return specs_.emplace(kernel, library_.load(kernel)).first->second;
+  }
+
+  KernelLibrary library_;
+  std::map<std::string, KernelSpec> specs_;
+  Import import_;
+};
+
+[[noreturn]] void refuse(const std::vector<std::string>& bad) {
+  std::string message = bad.front();
+  if (bad.size() > 1)
+    message += fmt::format("\nand {} more",
+                           counted(static_cast<std::int64_t>(bad.size() - 1), "bad line"));
+  throw InputError(message + "\nnothing was imported; --skip-bad imports the rest");
+}
+
+void print(const Options& options, const Import& import, std::size_t added) {
+  const std::size_t present = import.sessions.size() - added;
+  if (options.common.json) {
+    fmt::print("{}", json_output({{"imported", added}, {"present", present}, {"bad", import.bad}}));
+    return;
+  }
+  for (const std::string& line : import.bad) fmt::print(stderr, "kiln: warning: {}\n", line);
+  fmt::print("{}: {} imported, {} there before, {} left out\n", options.common.database.string(),
+             counted(static_cast<std::int64_t>(added), "best"), present,
+             counted(static_cast<std::int64_t>(import.bad.size()), "bad line"));
+}
+
+ExitCode run(const Options& options) {
+  Importer importer(options.common);
+  for (const std::string& file : options.files) importer.read(file);
+  const Import import = importer.finish();
+  if (!import.bad.empty() && !options.skip_bad) refuse(import.bad);
+  Store store(options.common.database, Store::Mode::write);
+  print(options, import, store.add_sessions(import.sessions));
+  return import.sessions.empty() ? ExitCode::failed : ExitCode::ok;
+}
+
+}  // namespace
+
+void add_db_import(CLI::App& db, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = db.add_subcommand("import", "Read wisdom into the database");
+  command->add_option("files", options->files, "Files that `kiln db export` wrote")
+      ->required()
+      ->type_name("FILE");
+  command->add_flag("--skip-bad", options->skip_bad,
+                    "Import what is sound instead of refusing everything for one bad line");
+  add_database_option(*command, options->common);
+  add_kernel_path_option(*command, options->common);
+  add_json_option(*command, options->common);
+  command->footer(
+      "Each best is held against the spec of its kernel. Importing the same again changes "
+      "nothing.\n"
+      "docs/wisdom.md describes the format.");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

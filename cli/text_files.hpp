@@ -1,0 +1,18 @@
+// Texts that commands read and write as whole files.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace kiln::cli {
+
+/// The bytes of `path`. Throws InputError "PATH: cannot be read; expected WHAT".
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& path, std::string_view what);
+
+/// Replaces `path` by a file with this text, complete or not at all; "-" is stdout. Throws
+/// UsageError when it cannot be written.
+void write_text_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace kiln::cli

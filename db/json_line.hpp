@@ -1,0 +1,42 @@
+// One JSON object that a stranger wrote: its keys read one by one, each with the type expected of
+// it. Private to db/.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
+
+namespace kiln {
+
+/// Every reader throws InputError naming the key and what was expected of it.
+class JsonLine {
+ public:
+  /// `json` must outlive the line. Throws when it is no object.
+  explicit JsonLine(const Json& json);
+
+  [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
+  [[nodiscard]] std::string text(const char* key) const;
+  /// A finite number of at least 0.
+  [[nodiscard]] double number(const char* key) const;
+  /// A whole number of at least 0.
+  [[nodiscard]] std::int64_t count(const char* key) const;
+  [[nodiscard]] const Json& object(const char* key) const;
+  [[nodiscard]] const Json& array(const char* key) const;
+
+  /// Throws for a key that is not among `known`.
+  void allow_only(const std::vector<std::string>& known) const;
+
+ private:
+  [[nodiscard]] const Json& at(const char* key, const char* expected) const;
+  const Json& json_;
+};
+
+/// Parses one line. Throws InputError that says at which column it stops being JSON.
+[[nodiscard]] Json parse_json_line(std::string_view line);
+
+}  // namespace kiln

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/wisdom_check.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "core/json.hpp"
+#include "db/wisdom.hpp"
+
+namespace kiln {
+namespace {
+
+Problem problem_of(const KernelSpec& spec, const BestRecord& best) {
+  std::vector<std::pair<std::string, Value>> fields;
+  const Json json = Json::parse(best.problem_json);
+  for (const auto& [name, value] : json.items()) {
+    fields.emplace_back(name, value_from_json(value));
+  }
+  return Problem::make(spec, fields);
+}
+
+/// Adds trials of configs that the spec knows; each config once.
+class TrialList {
+ public:
+  TrialList(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device)
+      : spec_(spec), problem_(problem), device_(device) {}
+
+  void add(const std::string& config, double time_ns, std::vector<double> samples) {
+    Trial trial;
+    try {
+      trial.config = parse_config(spec_, config, problem_, device_);
+    } catch (const Error&) {
+      return;  // a config of another version of the spec proves nothing here
+    }
+    const bool known = std::any_of(trials_.begin(), trials_.end(), [&](const Trial& other) {
+      return other.config == trial.config;
+    });
+    if (known || time_ns <= 0) return;
+    trial.time_ns = time_ns;
+    trial.samples.ns = std::move(samples);
+    trials_.push_back(std::move(trial));
+  }
+
+  std::vector<Trial> take() { return std::move(trials_); }
+
+ private:
+  const KernelSpec& spec_;
+  const Problem& problem_;
+  const DeviceInfo& device_;
+  std::vector<Trial> trials_;
+};
+
+}  // namespace
+
+void check_wisdom(const KernelSpec& spec, BestRecord& best) {
+  const Problem problem = problem_of(spec, best);
+  best.key.problem = problem.text();
+  best.problem_json = to_json(problem).dump();
+  best.config = parse_config(spec, best.config.text(), problem, best.device_info);
+  const Status legal = check_config(spec, best.config, problem, best.device_info);
+  if (!legal) {
+    throw InputError(fmt::format("the config {} is not legal for {} on {}: {}", best.config.text(),
+                                 best.key.problem, best.key.device, legal.failure().message));
+  }
+}
+
+FinishedSession imported_session(const KernelSpec& spec, const BestRecord& best) {
+  FinishedSession session;
+  session.record.key = best.key;
+  session.record.key.options += fmt::format("{}{}", best.key.options.empty() ? "" : " ", kImported);
+  session.record.device_info = best.device_info;
+  session.record.problem_json = best.problem_json;
+  session.record.budget = kImported;
+  session.record.started_at = best.published_at;
+  session.record.finished_at = best.published_at;
+  session.record.state = SessionState::finished;
+  session.best = best;
+
+  const Problem problem = problem_of(spec, best);
+  TrialList trials(spec, problem, best.device_info);
+  const Json evidence = Json::parse(best.evidence);
+  for (const Json& finalist : evidence.at("finalists")) {
+    trials.add(finalist.at("config"), finalist.at("median_ns"), finalist.at("samples_ns"));
+  }
+  trials.add(best.config.text(), best.time_ns, {});
+  if (evidence.contains("close")) {
+    for (const Json& close : evidence.at("close")) {
+      trials.add(close.at("config"), close.at("time_ns"), {});
+    }
+  }
+  session.trials = trials.take();
+  return session;
+}
+
+}  // namespace kiln

@@ -1,0 +1,140 @@
+// Wisdom by the program: text into a database, a question answered from it, and text out again.
+// SPDX-License-Identifier: Apache-2.0
+#include "db/wisdom.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "db/shipped.hpp"
+#include "db/wisdom_check.hpp"
+#include "kiln_program.hpp"
+#include "templates/library.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+constexpr const char* kGpu = "cuda/nvidia/H200 (made up)/sm_90a";
+
+class WisdomTest : public ProgramTest {
+ protected:
+  /// A best of tests/cli/kernels/scale on a made-up GPU.
+  static BestRecord best(std::int64_t n, std::int64_t block_size) {
+    const KernelSpec spec = KernelLibrary({kKernels}).load("scale");
+    const Problem problem = Problem::make(spec, {{"n", n}});
+    BestRecord best;
+    best.device_info = device_for_architecture("cuda", "sm_90a");
+    best.key = {.kernel = "scale",
+                .spec_hash = content_hash(spec),
+                .problem = problem.text(),
+                .device = identity_of(best.device_info),
+                .driver = "580.1",
+                .compiler = "nvrtc 13.0",
+                .tool_version = "0.1.0",
+                .strategy = "random",
+                .seed = 1,
+                .options = "cache=cold"};
+    best.problem_json = to_json(problem).dump();
+    best.config = default_config(spec.variants[0], spec, problem, best.device_info);
+    for (auto& [name, value] : best.config.values) {
+      if (name == "block_size") value = block_size;
+    }
+    best.template_hash = template_hash(spec, spec.variants[0]);
+    best.time_ns = 1000;
+    best.default_time_ns = 2000;
+    best.verdict = Verdict::better;
+    best.published_at = "2026-01-02T03:04:05Z";
+    best.evidence = R"({"finalists":[]})";
+    return best;
+  }
+
+  Output import(const Words& more) const {
+    Words words = {"db", "import", "--db", "kiln.db", "--kernel-path", kKernels};
+    words.insert(words.end(), more.begin(), more.end());
+    return kiln(words);
+  }
+};
+
+TEST_F(WisdomTest, TravelsFromTextToDatabaseAndBack) {
+  const std::string text = write_wisdom({{best(4096, 64), best(1 << 20, 128)}});
+  write("w.jsonl", text);
+  const Output first = import({"w.jsonl"});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
+  EXPECT_EQ(import({"w.jsonl", "w.jsonl"}).out,
+            "kiln.db: 0 bests imported, 4 there before, 0 bad lines left out\n");
+  EXPECT_EQ(kiln({"db", "export", "-", "--db", "kiln.db"}).out, text);
+  EXPECT_EQ(kiln({"db", "check", "kiln.db"}).exit_code, 0);
+
+  const Json match = kiln_json({"best", "scale", "--problem", "n=5000", "--db", "kiln.db",
+                                "--kernel-path", kKernels, "--json"});
+  EXPECT_EQ(match["grade"], "near_size");
+  EXPECT_EQ(match["config"]["tunables"]["block_size"], 64);
+}
+
+TEST_F(WisdomTest, OneBadLineStopsAllUnlessItMayBeSkipped) {
+  std::string text = write_wisdom({{best(4096, 64), best(1 << 20, 128)}});
+  text.replace(text.find("\"block_size\":64"), 15, "\"block_size\":65");
+  write("w.jsonl", text);
+  const Output refused = import({"w.jsonl"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_TRUE(refused.err.starts_with("kiln: error: w.jsonl:4: ")) << refused.err;
+  EXPECT_NE(refused.err.find("block_size"), std::string::npos) << refused.err;
+  EXPECT_TRUE(refused.err.ends_with("\nnothing was imported; --skip-bad imports the rest\n"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "kiln.db"));
+
+  const Output skipped = import({"w.jsonl", "--skip-bad"});
+  EXPECT_EQ(skipped.exit_code, 0);
+  EXPECT_EQ(skipped.out, "kiln.db: 1 best imported, 0 there before, 1 bad line left out\n");
+  EXPECT_TRUE(skipped.err.starts_with("kiln: warning: w.jsonl:4: ")) << skipped.err;
+}
+
+TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
+  write("w.jsonl", "hello\n");
+  write("other.jsonl", write_wisdom({{best(4096, 64)}}));
+  Output output = import({"w.jsonl"});
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_TRUE(output.err.starts_with("kiln: error: w.jsonl:1: this is no JSON from column 1 on; "));
+  output = import({"none.jsonl"});
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_TRUE(output.err.starts_with("kiln: error: none.jsonl: cannot be read; expected wisdom"));
+  output = kiln({"db", "import", "other.jsonl", "--db", "kiln.db"});
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_TRUE(
+      output.err.starts_with("kiln: error: other.jsonl:3: unknown kernel 'scale' (there are "))
+      << output.err;
+}
+
+TEST_F(WisdomTest, AnExportOfNothingSaysSo) {
+  write("w.jsonl", write_wisdom({{best(4096, 64)}}));
+  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  const Output output = kiln({"db", "export", "o.jsonl", "--db", "kiln.db", "--kernel", "reduce"});
+  EXPECT_EQ(output.exit_code, 1);
+  EXPECT_EQ(output.err, "kiln: warning: kiln.db holds no best that was asked for\n");
+  EXPECT_EQ(kiln({"db", "export", "no/o.jsonl", "--db", "kiln.db", "--device", kGpu}).err,
+            "kiln: error: no/o.jsonl: cannot be written\n");
+}
+
+TEST_F(WisdomTest, ShippedBestsFitTheBuiltInKernels) {
+  const KernelLibrary library;
+  for (const EmbeddedFile& file : shipped_files()) {
+    WisdomText text = read_wisdom(file.text, std::string(file.path));
+    EXPECT_EQ(text.bad, std::vector<std::string>());
+    EXPECT_FALSE(text.entries.empty()) << file.path;
+    for (WisdomEntry& entry : text.entries) {
+      const KernelSpec spec = library.load(entry.best.key.kernel);
+      EXPECT_NO_THROW(check_wisdom(spec, entry.best)) << to_text(entry.where);
+    }
+  }
+}
+
+TEST_F(WisdomTest, WithoutADatabaseTheShippedWisdomAndThenTheDefaultAnswer) {
+  const Output output =
+      kiln({"best", "reduce", "--problem", "n=1000", "--device", "opencl", "--json"},
+           {{"KILN_OPENCL_LIBRARY", "/no/libOpenCL.so"}});
+  EXPECT_EQ(output.exit_code, 4) << "the database is not missed, the device is";
+  EXPECT_EQ(kiln({"best", "reduce", "--problem", "n=1000", "--no-shipped"}).exit_code, 5);
+  EXPECT_EQ(kiln({"best", "reduce", "--problem", "n=1000", "--db", "new.db"}).exit_code, 5);
+}
+
+}  // namespace
+}  // namespace kiln::cli
