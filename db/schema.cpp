@@ -100,6 +100,20 @@ bool is_empty(SQLite::Database& database) {
   return database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
 }
 
+// Ours holds tables and indexes. A view under the name of a table could compute for ever, a virtual
+// table runs other code.
+void require_plain(SQLite::Database& database, const std::string& name) {
+  SQLite::Statement query(
+      database,
+      "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index') "
+      "OR (type = 'table' AND rootpage = 0) LIMIT 1");
+  if (query.executeStep()) {
+    const std::string type = query.getColumn(0).getString();
+    throw DatabaseError(name + ": holds the " + (type == "table" ? "virtual table" : type) + " '" +
+                        query.getColumn(1).getString() + "', which no Kiln made");
+  }
+}
+
 }  // namespace
 
 void require_schema(SQLite::Database& database, const std::string& name) {
@@ -120,6 +134,7 @@ void require_schema(SQLite::Database& database, const std::string& name) {
     throw DatabaseError(name + ": has schema version " + std::to_string(version) +
                         ", expected 1 or later");
   }
+  require_plain(database, name);
 }
 
 void prepare_schema(SQLite::Database& database, const std::string& name) {

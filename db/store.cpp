@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/store.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -13,129 +9,17 @@
 
 #include "core/errors.hpp"
 #include "core/json.hpp"
+#include "db/connection.hpp"
+#include "db/explain.hpp"
+#include "db/publish.hpp"
 #include "db/rows.hpp"
-#include "db/schema.hpp"
-#include "db/writer_lock.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
-namespace {
-
-constexpr int kBusyMilliseconds = 5000;
-
-int open_flags(Store::Mode mode) {
-  switch (mode) {
-    case Store::Mode::write:
-      return SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
-    case Store::Mode::read:
-      return SQLite::OPEN_READONLY;
-    case Store::Mode::immutable:
-      return SQLite::OPEN_READONLY | SQLite::OPEN_URI;
-  }
-  return SQLite::OPEN_READONLY;
-}
-
-// '?' and '#' end the path of a URI, '%' starts an escape.
-std::string immutable_uri(const fs::path& path) {
-  std::string uri = "file:";
-  for (const char c : path.string()) {
-    switch (c) {
-      case '?':
-        uri += "%3f";
-        break;
-      case '#':
-        uri += "%23";
-        break;
-      case '%':
-        uri += "%25";
-        break;
-      default:
-        uri += c;
-    }
-  }
-  return uri + "?immutable=1";
-}
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
-// A reader of a WAL file writes its shared memory beside it. Where it may not, a file that no
-// writer has open (it would have a WAL) is complete and read as it lies.
-Store::Mode mode_for(const fs::path& path, Store::Mode asked) {
-  const bool quiet = asked == Store::Mode::read && ::access(folder_of(path).c_str(), W_OK) != 0 &&
-                     !fs::exists(path.string() + "-wal");
-  return quiet ? Store::Mode::immutable : asked;
-}
-
-std::string explain(const SQLite::Exception& error) {
-  constexpr int kCorrupt = 11;       // SQLITE_CORRUPT
-  constexpr int kNotADatabase = 26;  // SQLITE_NOTADB
-  switch (error.getErrorCode()) {
-    case kCorrupt:
-      return std::string("is damaged (") + error.what() +
-             "); `sqlite3 FILE .recover` saves what can be read; name another file with --db";
-    case kNotADatabase:
-      return "is no database, or damaged from its first bytes on; name another file with --db";
-    default:
-      return error.what();
-  }
-}
-
-void prepare_file(const fs::path& path, Store::Mode mode) {
-  std::error_code error;
-  // SQLite would take these for databases that nobody keeps.
-  if (path.empty() || path == ":memory:") {
-    throw DatabaseError("'" + path.string() + "' names no database file; name one with --db");
-  }
-  if (fs::is_directory(path, error)) {
-    throw DatabaseError(path.string() + ": is a folder; --db or KILN_DB names a file in it");
-  }
-  if (mode == Store::Mode::write) {
-    fs::create_directories(folder_of(path), error);
-    if (error) {
-      throw DatabaseError(path.string() + ": cannot create its folder: " + error.message());
-    }
-  } else if (!fs::exists(path, error)) {
-    throw DatabaseError(
-        path.string() +
-        ": there is no such database; `kiln tune` or `kiln sweep` creates one (--db names it)");
-  }
-}
-
-// A file's content, or a folder's names. errno says why not.
-bool sync_to_disk(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    return false;
-  }
-  const bool synced = ::fsync(file) == 0;
-  const int reason = errno;
-  ::close(file);
-  errno = reason;
-  return synced;
-}
-
-}  // namespace
 
 struct Store::Impl {
   Impl(const fs::path& path_in, Mode mode)
-      : path(path_in),
-        lock(mode == Mode::write ? std::make_unique<WriterLock>(path_in) : nullptr),
-        database(mode == Mode::immutable ? immutable_uri(path_in) : path_in.string(),
-                 open_flags(mode), kBusyMilliseconds) {
-    if (mode == Mode::write) {
-      database.exec("PRAGMA synchronous = FULL");  // a commit that returned is on the disk
-      prepare_schema(database, path.string());
-      // WAL needs shared memory, which network file systems lack.
-      database.exec(is_network_file_system(folder_of(path)) ? "PRAGMA journal_mode = DELETE"
-                                                            : "PRAGMA journal_mode = WAL");
-    } else {
-      require_schema(database, path.string());
-    }
-    database.exec("PRAGMA foreign_keys = ON");
-    database.exec("PRAGMA trusted_schema = OFF");
-  }
+      : path(path_in), connection(path_in, mode), database(connection.database()) {}
 
   // Runs `work`, turning SQLite's errors into ours with the file's name in front.
   template <typename Work>
@@ -151,19 +35,21 @@ struct Store::Impl {
       throw DatabaseError(path.string() + ": " + explain(error));
     } catch (const nlohmann::json::exception& error) {
       throw DatabaseError(path.string() + ": a row holds malformed JSON: " + error.what());
-    } catch (const InputError& error) {
+    } catch (const DatabaseError&) {
+      throw;
+    } catch (const std::exception& error) {  // an unknown word, a row without its session
       throw DatabaseError(path.string() + ": a row cannot be read: " + error.what());
     }
   }
 
   fs::path path;
-  std::unique_ptr<WriterLock> lock;
-  SQLite::Database database;
+  Connection connection;
+  SQLite::Database& database;
 };
 
 Store::Store(const fs::path& path, Mode mode) {
   prepare_file(path, mode);
-  impl_ = Impl::guard(path, [&] { return std::make_unique<Impl>(path, mode_for(path, mode)); });
+  impl_ = Impl::guard(path, [&] { return std::make_unique<Impl>(path, mode); });
 }
 Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
@@ -240,11 +126,15 @@ std::vector<TrialRecord> Store::trials(SessionId session) const {
 }
 
 std::vector<BestRecord> Store::bests(const std::string& kernel) const {
-  return impl_->guarded([&] { return read_bests(impl_->database, kernel); });
+  return impl_->guarded([&] {
+    const SQLite::Transaction snapshot(impl_->database);  // all rows as of one moment
+    return read_bests(impl_->database, kernel);
+  });
 }
 
 Store::Info Store::info() const {
   return impl_->guarded([&] {
+    const SQLite::Transaction snapshot(impl_->database);
     Info info;
     info.path = impl_->path.string();
     std::error_code error;
@@ -267,33 +157,14 @@ Store::Info Store::info() const {
 }
 
 std::vector<std::string> Store::check() const {
-  return impl_->guarded([&] { return check_rows(impl_->database); });
+  return impl_->guarded([&] {
+    const SQLite::Transaction snapshot(impl_->database);
+    return check_rows(impl_->database);
+  });
 }
 
 void Store::publish(const fs::path& path) const {
-  impl_->guarded([&] {
-    std::error_code error;
-    if (fs::equivalent(path, impl_->path, error)) {
-      throw DatabaseError(path.string() + ": is the database itself; publish to another file");
-    }
-    const fs::path temporary = path.string() + ".tmp-" + std::to_string(::getpid());
-    fs::remove(temporary, error);
-    SQLite::Statement vacuum(impl_->database, "VACUUM INTO ?");
-    vacuum.bind(1, temporary.string());
-    vacuum.exec();
-    if (!sync_to_disk(temporary)) {
-      const std::string reason = std::strerror(errno);
-      fs::remove(temporary, error);
-      throw DatabaseError(temporary.string() + ": cannot be written to the disk: " + reason);
-    }
-    fs::rename(temporary, path, error);
-    if (error) {
-      const std::string reason = error.message();
-      fs::remove(temporary, error);
-      throw DatabaseError(path.string() + ": cannot be replaced: " + reason);
-    }
-    sync_to_disk(folder_of(path));  // makes the new name durable; the content already is
-  });
+  impl_->guarded([&] { publish_copy(impl_->database, impl_->path, path); });
 }
 
 fs::path default_database_path() {

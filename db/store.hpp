@@ -152,7 +152,7 @@ class Store {
   /// gaps, outcomes known); empty when all is well.
   [[nodiscard]] std::vector<std::string> check() const;
 
-  /// Writes a compact copy for Mode::immutable readers to `path`, complete or not at all (temporary
+  /// Writes a compact copy for readers to `path`, complete or not at all (temporary
   /// file, fsync, rename).
   void publish(const std::filesystem::path& path) const;
 

@@ -4,25 +4,39 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "core/errors.hpp"
 
 namespace kiln {
 namespace {
 
+// The holder writes its name just after it took the lock: an empty file is asked again for a while.
 std::string read_holder(int file) {
-  std::array<char, 256> text{};
-  const ssize_t length = ::pread(file, text.data(), text.size() - 1, 0);
-  return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length))
-                    : "another process";
+  constexpr int kTries = 50;
+  for (int i = 0; i < kTries; ++i) {
+    std::array<char, 256> text{};
+    const ssize_t length = ::pread(file, text.data(), text.size() - 1, 0);
+    if (length > 0) {
+      return {text.data(), static_cast<std::size_t>(length)};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return "another process";
+}
+
+// One lock for one file: the name that links lead to. A missing file is named by its folder.
+std::filesystem::path lock_path(const std::filesystem::path& database) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(database, error);
+  return (error ? database : real).string() + ".writer";
 }
 
 std::string describe_self() {
@@ -41,8 +55,7 @@ bool still_at(const std::filesystem::path& path, int file) {
 
 }  // namespace
 
-WriterLock::WriterLock(const std::filesystem::path& database)
-    : path_(database.string() + ".writer") {
+WriterLock::WriterLock(const std::filesystem::path& database) : path_(lock_path(database)) {
   while (true) {
     file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (file_ < 0) {
@@ -69,20 +82,6 @@ WriterLock::WriterLock(const std::filesystem::path& database)
 WriterLock::~WriterLock() {
   ::unlink(path_.c_str());
   ::close(file_);
-}
-
-bool is_network_file_system(const std::filesystem::path& path) {
-  // Magic numbers from statfs(2): NFS, SMB, CIFS, SMB2, Lustre, GPFS, BeeGFS, AFS, Coda, Ceph, 9p,
-  // FUSE.
-  constexpr std::array<std::uint32_t, 12> kNetwork = {
-      0x6969,     0x517B,     0xFF534D42, 0xFE534D42, 0x0BD00BD0, 0x47504653,
-      0x19830326, 0x5346414F, 0x73757245, 0x00C36400, 0x01021997, 0x65735546};
-  struct statfs facts {};
-  if (::statfs(path.c_str(), &facts) != 0) {
-    return false;
-  }
-  return std::find(kNetwork.begin(), kNetwork.end(), static_cast<std::uint32_t>(facts.f_type)) !=
-         kNetwork.end();
 }
 
 }  // namespace kiln

@@ -25,8 +25,4 @@ class WriterLock {
   int file_ = -1;
 };
 
-/// True for file systems whose locks or shared memory WAL cannot rely on (NFS, SMB, Lustre, GPFS,
-/// BeeGFS, ...).
-[[nodiscard]] bool is_network_file_system(const std::filesystem::path& path);
-
 }  // namespace kiln

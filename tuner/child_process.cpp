@@ -46,12 +46,15 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 /// What the child does between fork and exec: only calls that are safe there.
 [[noreturn]] void become(const char* program, char** arguments, char** environment, int socket,
-                         int output, pid_t parent) {
+                         int output, pid_t parent, std::uint64_t memory_bytes) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // the parent died before prctl
   ::setpgid(0, 0);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  // Not RLIMIT_AS: drivers reserve address space far beyond what they use.
+  const rlimit memory{memory_bytes, memory_bytes};
+  if (memory_bytes > 0) ::setrlimit(RLIMIT_DATA, &memory);
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT}) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -118,7 +121,7 @@ ChildProcess::ChildProcess(const ChildCommand& command) {
   if (pid_ < 0) fail("fork");
   if (pid_ == 0) {
     become(command.program.c_str(), arguments.data(), environment.data(), child_socket.get(),
-           child_output.get(), parent);
+           child_output.get(), parent, command.memory_bytes);
   }
   ::setpgid(pid_, pid_);  // both sides do it: whoever comes first
 }
@@ -134,27 +137,35 @@ void ChildProcess::kill() {
   ::kill(pid_, SIGKILL);
 }
 
+/// The child's status once it has ended; nullopt: not within `patience`.
+std::optional<int> ChildProcess::reap_within(std::chrono::milliseconds patience) const {
+  constexpr int kUnknown = 127 << 8;  // somebody else reaped it
+  const auto give_up = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    int status = 0;
+    const pid_t got = ::waitpid(pid_, &status, WNOHANG);
+    if (got == pid_) return status;
+    if (got < 0 && errno != EINTR) return kUnknown;
+    if (std::chrono::steady_clock::now() > give_up) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 std::string ChildProcess::wait() {
   if (reaped_) return ending_;
   // A worker whose socket closed is ending; one that lingers (a driver's exit handler that hangs)
-  // is not waited for.
-  constexpr auto kPatience = std::chrono::seconds(2);
-  const auto give_up = std::chrono::steady_clock::now() + kPatience;
-  int status = 0;
-  pid_t got = 0;
-  while ((got = ::waitpid(pid_, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
-    if (std::chrono::steady_clock::now() > give_up) {
-      kill();
-      while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-      }
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // is not waited for. A killed one may have to wait for its device before it can go.
+  constexpr std::chrono::seconds kPatience{2};
+  constexpr std::chrono::seconds kPatienceWithTheKilled{10};
+  std::optional<int> status = reap_within(kPatience);
+  if (!status) {
+    kill();
+    status = reap_within(kPatienceWithTheKilled);
   }
   ::kill(-pid_,
          SIGKILL);  // its own children, should it have left any (a linker, a compiler driver)
   reaped_ = true;
-  ending_ = got < 0 ? "an unknown end" : describe(status);
+  ending_ = status ? describe(*status) : "no end though it was killed";
   return ending_;
 }
 

@@ -9,7 +9,10 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,7 @@ struct ChildCommand {
   std::string program;                             ///< path; found through no search
   std::vector<std::string> arguments;              ///< without the program's name
   std::map<std::string, std::string> environment;  ///< set on top of this process's own
+  std::uint64_t memory_bytes = 0;  ///< heap and private mappings that it may have; 0: no limit
 };
 
 class ChildProcess {
@@ -55,10 +59,13 @@ class ChildProcess {
   /// SIGKILL to the whole group. Safe to repeat.
   void kill();
   /// Waits for the end: "exit code 3", "signal SIGSEGV". The child must be ending (its socket
-  /// closed, or killed).
+  /// closed, or killed). One that does not end though killed (a driver call that never returns) is
+  /// left to the system after a while: "no end though it was killed".
   [[nodiscard]] std::string wait();
 
  private:
+  [[nodiscard]] std::optional<int> reap_within(std::chrono::milliseconds patience) const;
+
   pid_t pid_ = -1;
   bool reaped_ = false;
   std::string ending_;

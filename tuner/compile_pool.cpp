@@ -45,7 +45,9 @@ void CompilePool::start_jobs() {
     if (!worker.process) {
       const WorkerOptions worker_options{WorkerKind::compile, options_.target.backend,
                                          options_.target.ordinal};
-      worker.process = std::make_unique<WorkerProcess>(host_.command(worker_options));
+      ChildCommand command = host_.command(worker_options);
+      command.memory_bytes = options_.memory_bytes;
+      worker.process = std::make_unique<WorkerProcess>(command);
       worker.compiled = 0;
     }
     worker.job = std::move(waiting_.front());

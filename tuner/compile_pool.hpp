@@ -23,6 +23,7 @@ class CompilePool {
     DeviceInfo target;
     std::size_t workers = 1;
     std::chrono::milliseconds deadline{60000};
+    std::uint64_t memory_bytes = 0;  ///< that one worker may have; 0: no limit
   };
   /// `host` must outlive it.
   CompilePool(WorkerHost& host, Options options);

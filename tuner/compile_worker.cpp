@@ -1,22 +1,46 @@
 // The compile worker: one source in, one binary or log out.
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
 #include <chrono>
 #include <memory>
+#include <new>
+
+#include <fmt/format.h>
 
 #include "backends/backend.hpp"
 #include "tuner/messages.hpp"
 #include "tuner/worker_loops.hpp"
 
 namespace kiln {
+namespace {
 
-void serve_compile_jobs(const WorkerOptions& options, BlockingChannel& channel) {
-  const std::unique_ptr<Backend> backend = make_backend(options.backend);
+/// A compiler whose memory ran out throws, where it does not end the process with words of its own.
+Result<Binary> compile_within_memory(Compiler& compiler, const Source& source) {
+  try {
+    return compiler.compile(source);
+  } catch (const std::bad_alloc&) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_DATA, &limit);
+    if (limit.rlim_cur == RLIM_INFINITY)
+      return Failure{Outcome::compile_crash, "the compiler ran out of memory"};
+    return Failure{Outcome::compile_crash,
+                   fmt::format("the compiler wanted more than the {:.3g} GiB of memory that it "
+                               "may have",
+                               static_cast<double>(limit.rlim_cur) / (1 << 30))};
+  }
+}
+
+}  // namespace
+
+void serve_compile_jobs(const WorkerOptions& options, const WorkerParts& parts,
+                        BlockingChannel& channel) {
   std::unique_ptr<Compiler> compiler;
   while (const auto frame = channel.receive()) {
     const CompileJob job = decode_compile_job(*frame);
-    if (!compiler) compiler = backend->open_compiler(job.target);
+    if (!compiler) compiler = parts.open_compiler(options, job.target);
     const auto start = std::chrono::steady_clock::now();
-    Result<Binary> binary = compiler->compile(job.source);
+    Result<Binary> binary = compile_within_memory(*compiler, job.source);
     const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - start;
 
     CompileReport report;

@@ -23,9 +23,20 @@ Clock::duration nanoseconds(double ns) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::nano>(ns));
 }
 
+double nanoseconds_of(Clock::duration duration) {
+  return std::chrono::duration<double, std::nano>(duration).count();
+}
+
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
+
+Clock::duration run_limit(const DeviceDeadlines& deadlines, double best_ns) {
+  const double factor = deadlines.run_factor * best_ns;
+  // Compared as numbers: a duration could not hold 50 times a very long run.
+  if (best_ns <= 0 || factor >= nanoseconds_of(deadlines.run_cap)) return deadlines.run_cap;
+  return std::max<Clock::duration>(nanoseconds(factor), deadlines.run_floor);
+}
 
 DeviceClient::DeviceClient(WorkerHost& host, std::string backend, int ordinal,
                            DeviceDeadlines deadlines)
@@ -65,19 +76,19 @@ void DeviceClient::start(TrialJob job) {
   send_trial();
 }
 
-Clock::duration DeviceClient::run_limit() const {
-  const double best = trial_ ? trial_->job.incumbent_ns : 0;
-  if (best <= 0) return deadlines_.run_cap;
-  return std::clamp<Clock::duration>(nanoseconds(deadlines_.run_factor * best),
-                                     deadlines_.run_floor, deadlines_.run_cap);
+void DeviceClient::set_limit(Clock::duration limit) {
+  sent_ = Clock::now();
+  limit_ = limit;
+  worker_->set_deadline(sent_ + limit);
 }
 
 void DeviceClient::send_trial() {
   state_ = State::running;
   trial_->checked = false;
-  Clock::duration limit = run_limit() + kCheckSlack * last_check_;
+  Clock::duration limit =
+      run_limit(deadlines_, trial_->job.incumbent_ns) + kCheckSlack * last_check_;
   if (backend_ == "opencl") limit += deadlines_.first_launch;
-  worker_->set_deadline(Clock::now() + limit);
+  set_limit(limit);
   worker_->send(encode(trial_->job));
 }
 
@@ -119,8 +130,8 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     const MeasureOptions& measure = problem_->measure;
     const double expected = measure.stop.max_ns + decode_checked(frame).run_ns *
                                                       static_cast<double>(measure.stop.min_samples);
-    worker_->set_deadline(Clock::now() + run_limit() + nanoseconds(kMeasureSlack * expected) +
-                          kCheckSlack * last_check_);
+    set_limit(run_limit(deadlines_, trial_->job.incumbent_ns) +
+              nanoseconds(kMeasureSlack * expected) + kCheckSlack * last_check_);
   } else if (type == "measured" && trial_) {
     handle_report(decode_trial_report(frame), report);
   } else if (type == "finished") {
@@ -129,7 +140,10 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     worker_->set_deadline(std::nullopt);
   } else if (type == "unavailable") {
     const Unavailable unavailable = decode_unavailable(frame);
-    throw Error(unavailable.code, unavailable.reason);
+    // A device that was there may be busy for a moment with what its last worker left behind.
+    if (!device_) throw Error(unavailable.code, unavailable.reason);
+    count_failed_start(unavailable.reason);
+    start_worker();
   } else {
     worker_->kill();
   }
@@ -148,6 +162,15 @@ void DeviceClient::handle_report(TrialReport arrived, std::optional<TrialReport>
   }
 }
 
+/// The report of a trial whose worker could not send one, with the time that it cost.
+TrialReport DeviceClient::failed_trial(Outcome outcome, const std::string& message) const {
+  TrialReport report;
+  report.failure = Failure{outcome, message};
+  (trial_->checked ? report.measure_ns : report.verify_ns) =
+      std::chrono::nanoseconds(Clock::now() - sent_).count();
+  return report;
+}
+
 void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
   const State was = state_;
   worker_->kill();
@@ -159,11 +182,10 @@ void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
             : fmt::format("the problem was not prepared within {:.3g} s",
                           seconds(deadlines_.prepare)));
   } else if (trial_) {
-    report.emplace();
-    report->failure =
-        Failure{Outcome::run_timeout,
-                fmt::format("{} did not finish within {:.3g} s and was killed",
-                            trial_->checked ? "measuring" : "the first run", seconds(run_limit()))};
+    report =
+        failed_trial(Outcome::run_timeout,
+                     fmt::format("{} did not finish within {:.3g} s and was killed",
+                                 trial_->checked ? "measuring" : "the first run", seconds(limit_)));
     trial_.reset();
   } else {
     finals_.emplace().failure = Failure{Outcome::run_timeout, "the finals did not finish in time"};
@@ -179,8 +201,7 @@ void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
   } else if (trial_ && !trial_->tried) {
     trial_->tried = true;  // blamed once; it runs again, first thing in the new worker
   } else if (trial_) {
-    report.emplace();
-    report->failure = Failure{Outcome::device_fault, obituary};
+    report = failed_trial(Outcome::device_fault, obituary);
     trial_.reset();
   } else if (was == State::running) {
     finals_.emplace().failure = Failure{Outcome::device_fault, obituary};

@@ -19,6 +19,7 @@
 
 namespace kiln {
 
+/// How long the parts of a device worker's life may take; what takes longer is killed.
 struct DeviceDeadlines {
   std::chrono::milliseconds open{60000};
   std::chrono::milliseconds prepare{600000};  ///< arguments and references of one problem
@@ -29,6 +30,9 @@ struct DeviceDeadlines {
   /// compilers' deadline.
   std::chrono::milliseconds first_launch{60000};
 };
+
+/// How long one run may take when the best known one takes `best_ns` (0: none is known).
+[[nodiscard]] Clock::duration run_limit(const DeviceDeadlines& deadlines, double best_ns);
 
 class DeviceClient {
  public:
@@ -73,7 +77,8 @@ class DeviceClient {
   void replace_overdue(std::optional<TrialReport>& report);
   void replace_dead(std::optional<TrialReport>& report);
   void count_failed_start(const std::string& reason);
-  [[nodiscard]] Clock::duration run_limit() const;
+  void set_limit(Clock::duration limit);
+  [[nodiscard]] TrialReport failed_trial(Outcome outcome, const std::string& message) const;
 
   WorkerHost& host_;
   std::string backend_;
@@ -86,6 +91,8 @@ class DeviceClient {
   std::string reference_;
   std::unique_ptr<Trial> trial_;
   std::optional<FinalsReport> finals_;
+  Clock::time_point sent_;        ///< when the job at hand, or its part after the check, began
+  Clock::duration limit_{};       ///< how long that may take
   Clock::duration last_check_{};  ///< what the checks of the last trial took
   int failed_starts_ = 0;         ///< in a row
 };

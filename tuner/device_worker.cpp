@@ -32,8 +32,9 @@ Next serve(TrialEngine& engine, const Frame& frame, BlockingChannel& channel) {
 
 }  // namespace
 
-void serve_device_jobs(const WorkerOptions& options, BlockingChannel& channel) {
-  const std::unique_ptr<TrialEngine> engine = open_device_engine(options.backend, options.device);
+void serve_device_jobs(const WorkerOptions& options, const WorkerParts& parts,
+                       BlockingChannel& channel) {
+  const std::unique_ptr<TrialEngine> engine = parts.open_engine(options);
   if (!channel.send(encode(Opened{engine->device()}))) return;
   while (const auto frame = channel.receive()) {
     if (serve(*engine, *frame, channel) == Next::end) return;

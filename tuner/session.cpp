@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -33,6 +35,16 @@ std::size_t compile_workers(const TuneOptions& options) {
   return cores > 2 ? cores - 1 : cores;
 }
 
+std::uint64_t compile_memory_bytes(const TuneOptions& options) {
+  if (options.compile_memory_bytes > 0) return options.compile_memory_bytes;
+  constexpr std::uint64_t kMost = std::uint64_t{16} << 30;
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return kMost;
+  return std::min(kMost,
+                  static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 2);
+}
+
 /// The variant whose default config is the naive figure; nullptr: the spec has none.
 const Variant* naive_variant(const KernelSpec& spec) {
   if (const Variant* naive = spec.find_variant("naive")) return naive;
@@ -53,7 +65,7 @@ class SessionRun {
         strategy_(make_strategy(strategy_of(request.options), space, request.options.seed)),
         default_config_(default_config(request.spec, request.problem, log.device())),
         compilers_(host, {log.device(), compile_workers(request.options),
-                          request.options.compile_deadline}),
+                          request.options.compile_deadline, compile_memory_bytes(request.options)}),
         pipeline_({request.spec, request.problem, log.device()}, compilers_, device) {}
 
   SessionEnd search();

@@ -11,6 +11,7 @@
 #include "core/errors.hpp"
 #include "tuner/child_process.hpp"
 #include "tuner/messages.hpp"
+#include "tuner/trial_engine.hpp"
 #include "tuner/worker_loops.hpp"
 
 namespace kiln {
@@ -59,15 +60,25 @@ void serve_device_list(const WorkerOptions& options, BlockingChannel& channel) {
   (void)channel.send(encode(DeviceList{make_backend(options.backend)->devices()}));
 }
 
-int run_worker(const WorkerOptions& options) {
+WorkerParts real_parts() {
+  const auto open_compiler = [](const WorkerOptions& options, const DeviceInfo& target) {
+    return make_backend(options.backend)->open_compiler(target);
+  };
+  const auto open_engine = [](const WorkerOptions& options) {
+    return open_device_engine(options.backend, options.device);
+  };
+  return {open_compiler, open_engine};
+}
+
+int run_worker(const WorkerOptions& options, const WorkerParts& parts) {
   BlockingChannel channel(kWorkerSocket);
   try {
     switch (options.kind) {
       case WorkerKind::compile:
-        serve_compile_jobs(options, channel);
+        serve_compile_jobs(options, parts, channel);
         break;
       case WorkerKind::device:
-        serve_device_jobs(options, channel);
+        serve_device_jobs(options, parts, channel);
         break;
       case WorkerKind::list:
         serve_device_list(options, channel);

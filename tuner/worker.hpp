@@ -6,11 +6,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace kiln {
+
+class Compiler;
+class TrialEngine;
+struct DeviceInfo;
 
 enum class WorkerKind {
   compile,   ///< turns sources into binaries
@@ -33,8 +39,19 @@ struct WorkerOptions {
 [[nodiscard]] std::optional<WorkerOptions> parse_worker_arguments(int argc,
                                                                   const char* const* argv);
 
+/// What a worker works with. A test program puts a script in the place of a compiler or of a
+/// device: processes, messages and deadlines stay the real ones.
+struct WorkerParts {
+  std::function<std::unique_ptr<Compiler>(const WorkerOptions&, const DeviceInfo& target)>
+      open_compiler;
+  std::function<std::unique_ptr<TrialEngine>(const WorkerOptions&)> open_engine;
+};
+
+/// The compiler and the device that the options name.
+[[nodiscard]] WorkerParts real_parts();
+
 /// Serves the socket at descriptor kWorkerSocket until it closes. Returns the process's exit code.
 /// Never throws.
-[[nodiscard]] int run_worker(const WorkerOptions& options);
+[[nodiscard]] int run_worker(const WorkerOptions& options, const WorkerParts& parts = real_parts());
 
 }  // namespace kiln

@@ -8,11 +8,13 @@
 namespace kiln {
 
 /// Answers CompileJobs. The compiler is opened with the first one.
-void serve_compile_jobs(const WorkerOptions& options, BlockingChannel& channel);
+void serve_compile_jobs(const WorkerOptions& options, const WorkerParts& parts,
+                        BlockingChannel& channel);
 
 /// Opens the device, says Opened, then answers ProblemJobs, TrialJobs and FinalsJobs. Returns after
 /// a sticky failure: the process is of no more use.
-void serve_device_jobs(const WorkerOptions& options, BlockingChannel& channel);
+void serve_device_jobs(const WorkerOptions& options, const WorkerParts& parts,
+                       BlockingChannel& channel);
 
 /// Sends the DeviceList.
 void serve_device_list(const WorkerOptions& options, BlockingChannel& channel);

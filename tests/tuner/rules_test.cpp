@@ -1,13 +1,25 @@
-// Tolerance, shrunk problems and the choice of finalists.
+// Tolerance, run limits, shrunk problems and the choice of finalists.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "tuner/device_client.hpp"
 #include "tuner/finalists.hpp"
 #include "tuner/shrink_problem.hpp"
 #include "tuner/tolerance.hpp"
 
 namespace kiln {
 namespace {
+
+TEST(RunLimit, FollowsTheBestTimeKnownBetweenAFloorAndACap) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  const DeviceDeadlines deadlines;
+  EXPECT_EQ(run_limit(deadlines, 0), seconds(60)) << "nothing is known yet";
+  EXPECT_EQ(run_limit(deadlines, 1e3), seconds(2)) << "the floor";
+  EXPECT_EQ(run_limit(deadlines, 0.1e9), seconds(5)) << "50 times 100 ms";
+  EXPECT_EQ(run_limit(deadlines, 3e9), seconds(60)) << "the cap";
+  EXPECT_EQ(run_limit(deadlines, 1e300), seconds(60)) << "no overflow";
+}
 
 TEST(Tolerance, IntegersMustBeExact) {
   EXPECT_EQ(default_tolerance(DType::i32, 1e6, 1000), (Tolerance{0, 0}));

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/connection.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <system_error>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "core/errors.hpp"
+#include "db/file_system.hpp"
+#include "db/schema.hpp"
+#include "db/work_limit.hpp"
+
+namespace kiln {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kBusyMilliseconds = 5000;
+
+// '?' and '#' end the path of a URI, '%' starts an escape.
+std::string immutable_uri(const fs::path& path) {
+  std::string uri = "file:";
+  for (const char c : path.string()) {
+    switch (c) {
+      case '?':
+        uri += "%3f";
+        break;
+      case '#':
+        uri += "%23";
+        break;
+      case '%':
+        uri += "%25";
+        break;
+      default:
+        uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+// Does the file's header ask for a WAL? (Bytes 18 and 19 of an SQLite file are 2 then.) True of
+// files whose writer was killed.
+bool header_asks_for_wal(const fs::path& path) {
+  std::array<char, 20> head{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), head.size()) && head[18] == 2;
+}
+
+// A reader of such a file must write beside it and into it. Where it may not, a file without a WAL
+// is complete and read as it lies; `path` is left as it is.
+Store::Mode mode_for(const fs::path& path, Store::Mode asked) {
+  if (asked != Store::Mode::read || !header_asks_for_wal(path)) {
+    return asked;
+  }
+  const bool on_network = is_network_file_system(folder_of(path));
+  const bool may_write =
+      ::access(folder_of(path).c_str(), W_OK) == 0 && ::access(path.c_str(), W_OK) == 0;
+  if (may_write && !on_network) {
+    return asked;
+  }
+  std::error_code error;
+  if (!fs::exists(path.string() + "-wal", error)) {
+    return Store::Mode::immutable;
+  }
+  throw DatabaseError(path.string() + ": its writer was stopped in the middle and left " +
+                      path.string() +
+                      "-wal, which can only be taken up where the file may be written" +
+                      (on_network ? ", on a local disk" : "") + "; `kiln db check` there does so");
+}
+
+}  // namespace
+
+Connection::Connection(const fs::path& path, Store::Mode mode) {
+  if (mode == Store::Mode::write) {
+    open_for_writing(path);
+  } else {
+    open_for_reading(path, mode_for(path, mode));
+  }
+}
+
+void Connection::open_for_writing(const fs::path& path) {
+  std::error_code error;
+  const bool is_new = !fs::exists(path, error);
+  lock_ = std::make_unique<WriterLock>(path);
+  database_ = std::make_unique<SQLite::Database>(
+      path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
+  distrust(*database_);
+  database_->exec("PRAGMA synchronous = FULL");  // a commit that returned is on the disk
+  const bool on_network = is_network_file_system(folder_of(path));
+  if (on_network) {
+    // Without shared memory, should an earlier writer have left a WAL here.
+    database_->exec("PRAGMA locking_mode = EXCLUSIVE");
+  }
+  prepare_schema(*database_, path.string());
+  if (on_network) {
+    database_->exec("PRAGMA journal_mode = DELETE");
+    database_->exec("PRAGMA locking_mode = NORMAL");
+    static_cast<void>(database_->execAndGet("SELECT count(*) FROM sqlite_schema"));  // lets it go
+  } else {
+    // Where readers hold the file for long, the rollback journal does as well.
+    database_->tryExec("PRAGMA journal_mode = WAL");
+  }
+  database_->exec("PRAGMA foreign_keys = ON");
+  if (is_new && !sync_to_disk(folder_of(path))) {
+    throw DatabaseError(path.string() + ": its folder cannot be synced to the disk");
+  }
+}
+
+void Connection::open_for_reading(const fs::path& path, Store::Mode mode) {
+  if (mode == Store::Mode::immutable) {
+    database_ = std::make_unique<SQLite::Database>(immutable_uri(path),
+                                                   SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+  } else {
+    // Not OPEN_READONLY: a reader that meets what a killed writer left takes it into the file and
+    // cleans up, as only a connection that may write can. query_only keeps rows as they are.
+    database_ = std::make_unique<SQLite::Database>(path.string(), SQLite::OPEN_READWRITE,
+                                                   kBusyMilliseconds);
+    database_->exec("PRAGMA query_only = ON");
+  }
+  distrust(*database_);
+  limit_work(*database_, path);
+  require_schema(*database_, path.string());
+}
+
+Connection::~Connection() {
+  if (lock_ == nullptr || database_ == nullptr) {
+    return;
+  }
+  // One file at rest. Readers that are in it now keep the WAL; the last of them cleans up.
+  try {
+    database_->setBusyTimeout(0);
+    database_->tryExec("PRAGMA journal_mode = DELETE");
+  } catch (const SQLite::Exception&) {
+    // The WAL stays, and is complete.
+  }
+}
+
+void prepare_file(const fs::path& path, Store::Mode mode) {
+  std::error_code error;
+  // SQLite would take these for databases that nobody keeps.
+  if (path.empty() || path == ":memory:") {
+    throw DatabaseError("'" + path.string() + "' names no database file; name one with --db");
+  }
+  if (fs::is_directory(path, error)) {
+    throw DatabaseError(path.string() + ": is a folder; --db or KILN_DB names a file in it");
+  }
+  if (mode == Store::Mode::write) {
+    fs::create_directories(folder_of(path), error);
+    if (error) {
+      throw DatabaseError(path.string() + ": cannot create its folder: " + error.message());
+    }
+  } else if (!fs::exists(path, error)) {
+    throw DatabaseError(
+        path.string() +
+        ": there is no such database; `kiln tune` or `kiln sweep` creates one (--db names it)");
+  } else if (!fs::is_regular_file(path, error)) {
+    throw DatabaseError(path.string() + ": is no file");
+  }
+}
+
+}  // namespace kiln

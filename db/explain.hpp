@@ -1,0 +1,16 @@
+// The errors of SQLite in the user's words. Private to db/.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace SQLite {
+class Exception;
+}
+
+namespace kiln {
+
+/// What the error means for the file and what to do, to be put behind "FILE: ".
+[[nodiscard]] std::string explain(const SQLite::Exception& error);
+
+}  // namespace kiln

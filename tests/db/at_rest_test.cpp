@@ -1,0 +1,189 @@
+// A database at rest is one file: no reader, publisher or file system leaves or needs another
+// beside it.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <set>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+#include "db/file_system.hpp"
+#include "db/store.hpp"
+#include "tests/db/scratch.hpp"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ScratchFolder;
+using test::some_session;
+using test::some_trial;
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+constexpr std::uint32_t kNfs = 0x6969;
+constexpr std::uint32_t kExt4 = 0xEF53;
+
+std::set<std::string> names_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    names.insert(entry.path().filename().string());
+  }
+  return names;
+}
+
+// Bytes 18 and 19 of an SQLite file: 2 asks readers for a WAL, 1 does not.
+int journal_version(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(18);
+  return file.get();
+}
+
+void write_session(const fs::path& path) {
+  Store store(path, Store::Mode::write);
+  const SessionId session = store.begin_session(some_session());
+  store.append(session, 1, some_trial(1));
+}
+
+/// As long as it lives, all paths are on this kind of file system.
+struct Pretending {
+  explicit Pretending(std::uint32_t type) { pretend_file_system(type); }
+  ~Pretending() { pretend_file_system(std::nullopt); }
+  Pretending(const Pretending&) = delete;
+  Pretending& operator=(const Pretending&) = delete;
+};
+
+TEST(AtRest, AWriterLeavesOneFile) {
+  const ScratchFolder folder;
+  {
+    Store store(folder / "kiln.db", Store::Mode::write);
+    static_cast<void>(store.begin_session(some_session()));
+    EXPECT_THAT(names_in(folder.path()),
+                UnorderedElementsAre("kiln.db", "kiln.db-wal", "kiln.db-shm", "kiln.db.writer"));
+  }
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("kiln.db"));
+  EXPECT_EQ(journal_version(folder / "kiln.db"), 1);
+}
+
+TEST(AtRest, AReaderLeavesNothingBeside) {
+  const ScratchFolder folder;
+  write_session(folder / "kiln.db");
+  {
+    const Store store(folder / "kiln.db", Store::Mode::read);
+    EXPECT_EQ(store.trials(1).size(), 1U);
+    EXPECT_THAT(names_in(folder.path()), ElementsAre("kiln.db"));
+  }
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("kiln.db"));
+}
+
+TEST(AtRest, AReaderCleansUpAfterAKilledWriter) {
+  const ScratchFolder folder;
+  write_session(folder / "kiln.db");
+  {
+    // As a killed writer leaves it: its last rows in the WAL only.
+    SQLite::Database writer((folder / "kiln.db").string(), SQLite::OPEN_READWRITE);
+    writer.exec("PRAGMA journal_mode = WAL");
+    writer.exec("UPDATE trials SET message = 'the last word'");
+    fs::create_directory(folder / "killed");
+    for (const char* name : {"kiln.db", "kiln.db-wal"}) {
+      fs::copy(folder / name, folder / "killed" / name);
+    }
+  }
+  const fs::path killed = folder / "killed" / "kiln.db";
+  EXPECT_EQ(Store(killed, Store::Mode::read).trials(1).at(0).trial.message, "the last word");
+  EXPECT_THAT(names_in(folder / "killed"), ElementsAre("kiln.db"));
+}
+
+TEST(AtRest, AReaderChangesNoRow) {
+  const ScratchFolder folder;
+  write_session(folder / "kiln.db");
+  Store reader(folder / "kiln.db", Store::Mode::read);
+  EXPECT_THROW(reader.append(1, 2, some_trial(2)), DatabaseError);
+  EXPECT_EQ(reader.trials(1).size(), 1U);
+}
+
+TEST(AtRest, NetworkFileSystemsNeverGetAWal) {
+  const ScratchFolder folder;
+  const Pretending nfs(kNfs);
+  {
+    Store store(folder / "kiln.db", Store::Mode::write);
+    const SessionId session = store.begin_session(some_session());
+    store.append(session, 1, some_trial(1));
+    EXPECT_THAT(names_in(folder.path()), UnorderedElementsAre("kiln.db", "kiln.db.writer"));
+    EXPECT_EQ(journal_version(folder / "kiln.db"), 1);
+    EXPECT_EQ(Store(folder / "kiln.db", Store::Mode::read).trials(session).size(), 1U);
+  }
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("kiln.db"));
+}
+
+TEST(AtRest, AWalThatCameToANetworkFileSystemEndsThere) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_session(path);
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA journal_mode = WAL");
+  ASSERT_EQ(journal_version(path), 2);
+  const Pretending nfs(kNfs);
+  EXPECT_EQ(Store(path, Store::Mode::read).trials(1).size(), 1U);
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("kiln.db"));
+  { const Store store(path, Store::Mode::write); }
+  EXPECT_EQ(journal_version(path), 1);
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("kiln.db"));
+}
+
+TEST(AtRest, KnowsTheFileSystemsOfNetworks) {
+  EXPECT_TRUE(is_network_file_system(kNfs));
+  EXPECT_TRUE(is_network_file_system(std::uint32_t{0xFE534D42}));  // SMB2
+  EXPECT_TRUE(is_network_file_system(std::uint32_t{0x0BD00BD0}));  // Lustre
+  EXPECT_FALSE(is_network_file_system(kExt4));
+  EXPECT_FALSE(is_network_file_system(fs::path("/proc")));
+  EXPECT_FALSE(is_network_file_system(fs::path("/no/such/folder")));
+}
+
+TEST(AtRest, TwoNamesOfOneFileHaveOneWriter) {
+  const ScratchFolder folder;
+  write_session(folder / "kiln.db");
+  fs::create_symlink("kiln.db", folder / "link.db");
+  const Store first(folder / "kiln.db", Store::Mode::write);
+  try {
+    const Store second(folder / "link.db", Store::Mode::write);
+    FAIL() << "two writers";
+  } catch (const DatabaseError& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith((folder / "link.db").string() +
+                                                    ": is being written by process "));
+  }
+}
+
+TEST(AtRest, PublishingOverADatabaseInUseIsRefused) {
+  const ScratchFolder folder;
+  write_session(folder / "kiln.db");
+  const Store source(folder / "kiln.db", Store::Mode::read);
+  {
+    const Store other(folder / "other.db", Store::Mode::write);
+    try {
+      source.publish(folder / "other.db");
+      FAIL() << "published over a database that is being written";
+    } catch (const DatabaseError& error) {
+      EXPECT_THAT(error.what(), ::testing::StartsWith((folder / "other.db").string() +
+                                                      ": is being written by process "));
+    }
+  }
+  std::ofstream(folder / "other.db-wal") << "rows";
+  try {
+    source.publish(folder / "other.db");
+    FAIL() << "published over a database whose rows are in its WAL";
+  } catch (const DatabaseError& error) {
+    EXPECT_EQ(error.what(),
+              (folder / "other.db").string() + ": its writer was stopped in the middle and left " +
+                  (folder / "other.db-wal").string() + "; `kiln db check` takes that up");
+  }
+  fs::remove(folder / "other.db-wal");
+  source.publish(folder / "other.db");
+  EXPECT_EQ(journal_version(folder / "other.db"), 1);
+  EXPECT_EQ(Store(folder / "other.db", Store::Mode::read).trials(1).size(), 1U);
+  EXPECT_THAT(names_in(folder.path()), UnorderedElementsAre("kiln.db", "other.db"));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,166 @@
+// Playing the script, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "scripted_worker.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "backends/driver_errors.hpp"
+#include "core/errors.hpp"
+#include "tuner/trial_engine.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kSamples = 5;
+constexpr std::size_t kFinalRounds = 10;
+
+struct Script {
+  std::string deed;
+  std::int64_t number = 0;
+};
+
+Script parse_script(const std::string& text) {
+  const std::string mark = "// play ";
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) throw InputError("the source holds no script");
+  std::istringstream words(text.substr(at + mark.size(), text.find('\n', at)));
+  Script script;
+  words >> script.deed >> script.number;
+  return script;
+}
+
+[[noreturn]] void hang() {
+  while (true) ::pause();
+}
+
+[[noreturn]] void crash() {
+  ::raise(SIGSEGV);
+  std::abort();
+}
+
+/// Ends with std::bad_alloc, thanks to the limit that compile workers have.
+[[noreturn]] void take_all_memory() {
+  std::vector<std::unique_ptr<std::vector<char>>> hoard;
+  while (true) hoard.push_back(std::make_unique<std::vector<char>>(std::size_t{16} << 20));
+}
+
+void log_line(const std::string& line) {
+  const char* path = std::getenv(kScriptLogVariable);
+  if (path == nullptr) return;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  std::ofstream(path, std::ios::app)
+      << line << ' ' << std::chrono::nanoseconds(now).count() << '\n';
+}
+
+/// The binary is the source itself.
+class ScriptedCompiler final : public Compiler {
+ public:
+  Result<Binary> compile(const Source& source) override {
+    const Script script = parse_script(source.text);
+    if (script.deed == "compiler_crash") crash();
+    if (script.deed == "compiler_hang") hang();
+    if (script.deed == "compiler_greedy") take_all_memory();
+    Binary binary;
+    binary.data.resize(source.text.size());
+    std::memcpy(binary.data.data(), source.text.data(), source.text.size());
+    return binary;
+  }
+};
+
+class ScriptedEngine final : public TrialEngine {
+ public:
+  [[nodiscard]] const DeviceInfo& device() const override { return device_; }
+
+  ProblemReport prepare(const ProblemJob&) override {
+    log_line("ready 0");
+    return {std::nullopt, "the script"};
+  }
+
+  TrialReport run(const TrialJob& job,
+                  const std::function<void(const Checked&)>& checked) override {
+    const Script script = script_of(job.binary);
+    log_line(script.deed + " " + std::to_string(script.number));
+    TrialReport report;
+    report.failure = fault_of(script);
+    if (report.failure) {
+      log_line("fault " + std::to_string(script.number));
+      return report;
+    }
+    const double ns = scripted_time_ns(script.number);
+    checked({ns});
+    // Some hang only once they are measured.
+    if (script.deed == "hang") hang();
+    report.samples.ns.assign(kSamples, ns);
+    report.verify_ns = report.measure_ns = 1000;
+    return report;
+  }
+
+  FinalsReport run_finals(const FinalsJob& job) override {
+    FinalsReport report;
+    for (const Binary& binary : job.binaries) {
+      report.samples.emplace_back(kFinalRounds, scripted_time_ns(script_of(binary).number));
+    }
+    return report;
+  }
+
+ private:
+  static Script script_of(const Binary& binary) {
+    return parse_script({reinterpret_cast<const char*>(binary.data.data()), binary.data.size()});
+  }
+
+  std::optional<Failure> fault_of(const Script& script) {
+    if (poisoned_) return driver_failure(DriverCode::context_is_destroyed);
+    if (script.deed == "hang" && script.number % 2 == 0) hang();
+    if (script.deed == "wrong_result")
+      return Failure{Outcome::wrong_result, "1 of 1000 elements of 'y' are wrong"};
+    if (script.deed == "out_of_memory") return driver_failure(DriverCode::out_of_memory);
+    // Drivers differ: one reports the fault, another ends the process.
+    const bool dies = script.number % 4 == 3;
+    if (script.deed == "illegal_address")
+      return dies ? die() : driver_failure(DriverCode::illegal_address);
+    if (script.deed == "misaligned_access")
+      return dies ? die() : driver_failure(DriverCode::misaligned_address);
+    if (script.deed == "device_assert")
+      return dies ? die() : driver_failure(DriverCode::device_assert);
+    return std::nullopt;
+  }
+
+  [[noreturn]] static std::optional<Failure> die() { crash(); }
+
+  std::optional<Failure> driver_failure(DriverCode code) {
+    const auto number = static_cast<int>(code);
+    const ErrorMeaning meaning = meaning_of_driver_code(number, Outcome::launch_error);
+    poisoned_ |= meaning.sticky;
+    return Failure{meaning.outcome, "the driver reports error " + std::to_string(number),
+                   meaning.sticky};
+  }
+
+  DeviceInfo device_ = device_for_architecture(kScriptedBackend, "sm_90a");
+  bool poisoned_ = false;
+};
+
+}  // namespace
+
+double scripted_time_ns(std::int64_t number) {
+  return 1000.0 + 50.0 * std::abs(static_cast<double>(number) - 7.0);
+}
+
+WorkerParts scripted_parts() {
+  const auto open_compiler = [](const WorkerOptions&, const DeviceInfo&) {
+    return std::make_unique<ScriptedCompiler>();
+  };
+  const auto open_engine = [](const WorkerOptions&) { return std::make_unique<ScriptedEngine>(); };
+  return {open_compiler, open_engine};
+}
+
+}  // namespace kiln

@@ -1,0 +1,31 @@
+// A worker that plays a script in place of a compiler and a device.
+//
+// The process, its messages, its deaths and the supervisor's deadlines are the real ones; only what
+// a compiler and a device would do is read from the source ("// play hang 3", see
+// kernels/scripted). Faults that a driver reports are classed by the driver's own error numbers.
+// After a sticky fault the device fails whatever it is asked, as a poisoned context does.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/device.hpp"
+#include "tuner/worker.hpp"
+
+namespace kiln {
+
+/// The backend under which a test asks for the script: its dialect is used, its driver never
+/// loaded.
+inline constexpr const char* kScriptedBackend = "cuda";
+
+/// When set, the device worker logs to the file of this name, each line with nanoseconds of the
+/// steady clock: "<deed> <number> <ns>" as a run begins, "fault <number> <ns>" before a fault is
+/// reported, "ready 0 <ns>" when a worker is ready for its first run.
+inline constexpr const char* kScriptLogVariable = "KILN_SCRIPT_LOG";
+
+/// Nanoseconds that a scripted run of an innocent config takes.
+[[nodiscard]] double scripted_time_ns(std::int64_t number);
+
+[[nodiscard]] WorkerParts scripted_parts();
+
+}  // namespace kiln
