@@ -3,16 +3,14 @@
 
 #include <unistd.h>
 
-#include <array>
-#include <fstream>
 #include <system_error>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/errors.hpp"
 #include "db/file_system.hpp"
+#include "db/native_sqlite.hpp"
 #include "db/schema.hpp"
-#include "db/work_limit.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -41,29 +39,21 @@ std::string immutable_uri(const fs::path& path) {
   return uri + "?immutable=1";
 }
 
-// Does the file's header ask for a WAL? (Bytes 18 and 19 of an SQLite file are 2 then.) True of
-// files whose writer was killed.
-bool header_asks_for_wal(const fs::path& path) {
-  std::array<char, 20> head{};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(head.data(), head.size()) && head[18] == 2;
-}
-
-// A reader of such a file must write beside it and into it. Where it may not, a file without a WAL
-// is complete and read as it lies; `path` is left as it is.
-Store::Mode mode_for(const fs::path& path, Store::Mode asked) {
-  if (asked != Store::Mode::read || !header_asks_for_wal(path)) {
-    return asked;
+// A reader of a file that asks for a WAL must write beside it and into it. Where it may not, a file
+// without a WAL is complete and read as it lies.
+bool must_read_as_it_lies(SQLite::Database& database, const fs::path& path) {
+  if (!header_asks_for_wal(database)) {
+    return false;
   }
   const bool on_network = is_network_file_system(folder_of(path));
   const bool may_write =
       ::access(folder_of(path).c_str(), W_OK) == 0 && ::access(path.c_str(), W_OK) == 0;
   if (may_write && !on_network) {
-    return asked;
+    return false;
   }
   std::error_code error;
   if (!fs::exists(path.string() + "-wal", error)) {
-    return Store::Mode::immutable;
+    return true;
   }
   throw DatabaseError(path.string() + ": its writer was stopped in the middle and left " +
                       path.string() +
@@ -77,7 +67,7 @@ Connection::Connection(const fs::path& path, Store::Mode mode) {
   if (mode == Store::Mode::write) {
     open_for_writing(path);
   } else {
-    open_for_reading(path, mode_for(path, mode));
+    open_for_reading(path, mode);
   }
 }
 
@@ -88,7 +78,9 @@ void Connection::open_for_writing(const fs::path& path) {
   database_ = std::make_unique<SQLite::Database>(
       path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
   distrust(*database_);
-  database_->exec("PRAGMA synchronous = FULL");  // a commit that returned is on the disk
+  // A commit that returned is on the disk. EXTRA is FULL and syncs the folder when a rollback
+  // journal is removed: that removal is the commit.
+  database_->exec("PRAGMA synchronous = EXTRA");
   const bool on_network = is_network_file_system(folder_of(path));
   if (on_network) {
     // Without shared memory, should an earlier writer have left a WAL here.
@@ -110,15 +102,16 @@ void Connection::open_for_writing(const fs::path& path) {
 }
 
 void Connection::open_for_reading(const fs::path& path, Store::Mode mode) {
-  if (mode == Store::Mode::immutable) {
-    database_ = std::make_unique<SQLite::Database>(immutable_uri(path),
-                                                   SQLite::OPEN_READONLY | SQLite::OPEN_URI);
-  } else {
+  if (mode == Store::Mode::read) {
     // Not OPEN_READONLY: a reader that meets what a killed writer left takes it into the file and
     // cleans up, as only a connection that may write can. query_only keeps rows as they are.
     database_ = std::make_unique<SQLite::Database>(path.string(), SQLite::OPEN_READWRITE,
                                                    kBusyMilliseconds);
     database_->exec("PRAGMA query_only = ON");
+  }
+  if (mode == Store::Mode::immutable || must_read_as_it_lies(*database_, path)) {
+    database_ = std::make_unique<SQLite::Database>(immutable_uri(path),
+                                                   SQLite::OPEN_READONLY | SQLite::OPEN_URI);
   }
   distrust(*database_);
   limit_work(*database_, path);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "db/work_limit.hpp"
+#include "db/native_sqlite.hpp"
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstdint>
 #include <system_error>
@@ -42,6 +43,16 @@ void limit_work(SQLite::Database& database, const std::filesystem::path& path) {
   const std::int64_t steps = kFreeSteps + kStepsPerByte * known;
   sqlite3_progress_handler(handle, static_cast<int>(std::min<std::int64_t>(steps, INT_MAX)), stop,
                            nullptr);
+}
+
+bool header_asks_for_wal(SQLite::Database& database) {
+  sqlite3_file* file = nullptr;
+  std::array<char, 20> head{};
+  return sqlite3_file_control(database.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) ==
+             SQLITE_OK &&
+         file != nullptr && file->pMethods != nullptr &&
+         file->pMethods->xRead(file, head.data(), static_cast<int>(head.size()), 0) == SQLITE_OK &&
+         head[18] == 2;
 }
 
 }  // namespace kiln
