@@ -283,6 +283,13 @@ void update_session(SQLite::Database& database, SessionId session, SessionState 
   update.exec();
 }
 
+void count_seconds(SQLite::Database& database, SessionId session, double more_wall_seconds) {
+  SQLite::Statement update(database,
+                           "UPDATE sessions SET wall_seconds = wall_seconds + ? WHERE id = ?");
+  SQLite::bind(update, more_wall_seconds, session);
+  update.exec();
+}
+
 void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best) {
   SQLite::Statement insert(database,
                            "INSERT INTO best (session, config, config_json, template_hash, "

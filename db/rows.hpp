@@ -29,6 +29,7 @@ void insert_trial(SQLite::Database& database, SessionId session, std::int64_t se
                   const Trial& trial);
 void update_session(SQLite::Database& database, SessionId session, SessionState state,
                     double wall_seconds);
+void count_seconds(SQLite::Database& database, SessionId session, double more_wall_seconds);
 void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best);
 
 /// Is there a best of this kernel, problem, device and config that was published at the same time?

@@ -92,6 +92,18 @@ CREATE TABLE best (
 CREATE INDEX best_by_session ON best (session);
 )sql";
 
+// Version 2: what a session that is killed has to remember of the config on the device.
+constexpr const char* kAttempts = R"sql(
+CREATE TABLE attempts (
+  id       INTEGER PRIMARY KEY,
+  session  INTEGER NOT NULL REFERENCES sessions (id),
+  config   TEXT    NOT NULL,
+  begun    INTEGER NOT NULL,
+  deaths   INTEGER NOT NULL,
+  UNIQUE (session, config)
+) STRICT;
+)sql";
+
 int pragma_int(SQLite::Database& database, const char* pragma) {
   return database.execAndGet(std::string("PRAGMA ") + pragma).getInt();
 }
@@ -142,9 +154,11 @@ void prepare_schema(SQLite::Database& database, const std::string& name) {
   if (is_empty(database) && pragma_int(database, "application_id") == 0) {
     database.exec(kSchema);
     database.exec("PRAGMA application_id = " + std::to_string(kApplicationId));
-    database.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
+    database.exec("PRAGMA user_version = 1");
   }
   require_schema(database, name);
+  if (pragma_int(database, "user_version") < 2) database.exec(kAttempts);
+  database.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
   transaction.commit();
 }
 

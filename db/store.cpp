@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/json.hpp"
+#include "db/attempts.hpp"
 #include "db/connection.hpp"
 #include "db/explain.hpp"
 #include "db/publish.hpp"
@@ -67,12 +68,31 @@ SessionId Store::begin_session(const SessionRecord& record) {
   return impl_->guarded([&] { return insert_session(impl_->database, record); });
 }
 
-void Store::append(SessionId session, std::int64_t sequence, const Trial& trial) {
+void Store::append(SessionId session, std::int64_t sequence, const Trial& trial,
+                   double more_wall_seconds) {
   impl_->guarded([&] {
     SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
     insert_trial(impl_->database, session, sequence, trial);
+    forget_attempt(impl_->database, session, trial.config.text());
+    count_seconds(impl_->database, session, more_wall_seconds);
     transaction.commit();
   });
+}
+
+void Store::begin_attempt(SessionId session, const std::string& config) {
+  impl_->guarded([&] { count_attempt(impl_->database, session, config); });
+}
+
+void Store::note_death(SessionId session, const std::string& config) {
+  impl_->guarded([&] { count_death(impl_->database, session, config); });
+}
+
+std::vector<AttemptRecord> Store::attempts(SessionId session) const {
+  return impl_->guarded([&] { return read_attempts(impl_->database, session); });
+}
+
+void Store::add_wall_seconds(SessionId session, double seconds) {
+  impl_->guarded([&] { count_seconds(impl_->database, session, seconds); });
 }
 
 void Store::finish(SessionId session, SessionState state, double wall_seconds,

@@ -71,6 +71,15 @@ struct TrialRecord {
   Trial trial;
 };
 
+/// A config that was begun on the device and has no trial yet: it is there now, or the session
+/// ended without a word while it was.
+struct AttemptRecord {
+  std::string config;       ///< canonical text
+  std::int64_t begun = 0;   ///< how often it was given to a device worker
+  std::int64_t deaths = 0;  ///< how often the session saw that worker die over it
+  friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
+};
+
 /// The config a finished session publishes, with the evidence for it.
 struct BestRecord {
   SessionId session = 0;
@@ -118,7 +127,20 @@ class Store {
   [[nodiscard]] std::optional<SessionRecord> find_finished(const SessionKey& key) const;
   [[nodiscard]] SessionId begin_session(const SessionRecord& record);
   /// One durable commit. `sequence` counts from 1 within the session and may not repeat.
-  void append(SessionId session, std::int64_t sequence, const Trial& trial);
+  /// `more_wall_seconds` of the session were used since they were last told. Ends the config's
+  /// attempt.
+  void append(SessionId session, std::int64_t sequence, const Trial& trial,
+              double more_wall_seconds = 0);
+  /// Durable, before the config is given to a device worker: should it take everything down with
+  /// it, the next run of the session knows.
+  void begin_attempt(SessionId session, const std::string& config);
+  /// Durable: a worker died over the config.
+  void note_death(SessionId session, const std::string& config);
+  /// Attempts without a trial, in the order in which they were first begun; for a store that
+  /// writes.
+  [[nodiscard]] std::vector<AttemptRecord> attempts(SessionId session) const;
+  /// Durable: the session used this much more, so that a kill does not make it free.
+  void add_wall_seconds(SessionId session, double seconds);
   /// Marks the end and publishes the best (if any) in one commit.
   void finish(SessionId session, SessionState state, double wall_seconds,
               const std::optional<BestRecord>& best);

@@ -32,6 +32,17 @@ std::string read_holder(int file) {
   return "another process";
 }
 
+// False when another process holds it. A holder that was killed while it started a worker leaves
+// the lock for a moment to that worker, which dies of the same kill: it is asked again for a while.
+bool take_lock(int file) {
+  constexpr int kTries = 50;
+  for (int i = 0; i < kTries; ++i) {
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
 // One lock for one file: the name that links lead to. A missing file is named by its folder.
 std::filesystem::path lock_path(const std::filesystem::path& database) {
   std::error_code error;
@@ -62,7 +73,7 @@ WriterLock::WriterLock(const std::filesystem::path& database) : path_(lock_path(
       throw DatabaseError(database.string() + ": cannot create the writer's lock " +
                           path_.string() + ": " + std::strerror(errno));
     }
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    if (!take_lock(file_)) {
       const std::string holder = read_holder(file_);
       ::close(file_);
       throw DatabaseError(database.string() + ": is being written by " + holder +

@@ -48,7 +48,6 @@ void CompilePool::start_jobs() {
       ChildCommand command = host_.command(worker_options);
       command.memory_bytes = options_.memory_bytes;
       worker.process = std::make_unique<WorkerProcess>(command);
-      worker.compiled = 0;
     }
     worker.job = std::move(waiting_.front());
     waiting_.pop_front();
@@ -81,7 +80,6 @@ void CompilePool::step_worker(Worker& worker, std::vector<Compiled>& done) {
     done.push_back({worker.job->key, decode_compile_report(*frame)});
     worker.job.reset();
     worker.process->set_deadline(std::nullopt);
-    ++worker.compiled;
   }
   if (worker.process->overdue() || !worker.process->alive()) bury(worker, done);
 }
@@ -102,9 +100,9 @@ void CompilePool::bury(Worker& worker, std::vector<Compiled>& done) {
   }
   worker.process.reset();
   if (!worker.job) return;
-  // A compiler that had compiled others may have died of what they left in its memory: once more,
-  // in a new process.
-  if (!overdue && worker.compiled > 0 && !worker.job->tried) {
+  // It may have died of what others left in its memory, or of a hand from outside: once more, in a
+  // new process.
+  if (!overdue && !worker.job->tried) {
     worker.job->tried = true;
     waiting_.push_front(std::move(worker.job));
     return;

@@ -55,12 +55,11 @@ class CompilePool {
   struct Job {
     std::string key;
     Source source;
-    bool tried = false;  ///< a worker died over it that had compiled others before
+    bool tried = false;  ///< a worker died over it
   };
   struct Worker {
     std::unique_ptr<WorkerProcess> process;
     std::unique_ptr<Job> job;
-    int compiled = 0;
     Clock::time_point started;
   };
 

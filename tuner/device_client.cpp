@@ -71,8 +71,8 @@ void DeviceClient::prepare() {
   worker_->send(encode(*problem_));
 }
 
-void DeviceClient::start(TrialJob job) {
-  trial_ = std::make_unique<Trial>(Trial{std::move(job)});
+void DeviceClient::start(TrialJob job, Chances chances) {
+  trial_ = std::make_unique<Trial>(Trial{std::move(job), chances});
   send_trial();
 }
 
@@ -83,6 +83,7 @@ void DeviceClient::set_limit(Clock::duration limit) {
 }
 
 void DeviceClient::send_trial() {
+  if (watch_) watch_(AttemptEvent::begins);
   state_ = State::running;
   trial_->checked = false;
   Clock::duration limit =
@@ -198,8 +199,9 @@ void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
   start_worker();
   if (was == State::opening || was == State::preparing) {
     count_failed_start(obituary);
-  } else if (trial_ && !trial_->tried) {
-    trial_->tried = true;  // blamed once; it runs again, first thing in the new worker
+  } else if (trial_ && trial_->chances == Chances::two) {
+    trial_->chances = Chances::one;  // blamed once; it runs again, first thing in the new worker
+    if (watch_) watch_(AttemptEvent::death);
   } else if (trial_) {
     report = failed_trial(Outcome::device_fault, obituary);
     trial_.reset();
@@ -213,7 +215,8 @@ void DeviceClient::count_failed_start(const std::string& reason) {
   throw DeviceError(fmt::format("{}:{} does not come up: {}", backend_, ordinal_, reason));
 }
 
-FinalsReport DeviceClient::run_finals(const FinalsJob& job) {
+std::optional<FinalsReport> DeviceClient::run_finals(const FinalsJob& job,
+                                                     const std::atomic<bool>* stop) {
   const FinalsOptions& finals = problem_->measure.finals;
   finals_.reset();
   state_ = State::running;
@@ -225,6 +228,10 @@ FinalsReport DeviceClient::run_finals(const FinalsJob& job) {
     WorkerProcess* worker = worker_.get();
     poll_workers({&worker, 1}, Clock::now() + std::chrono::seconds(1));
     (void)step();
+    if (!finals_ && stop != nullptr && stop->load()) {
+      start_worker();  // in place of the one that is measuring
+      return std::nullopt;
+    }
   }
   return std::move(*finals_);
 }

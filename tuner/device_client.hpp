@@ -8,7 +8,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +36,12 @@ struct DeviceDeadlines {
 /// How long one run may take when the best known one takes `best_ns` (0: none is known).
 [[nodiscard]] Clock::duration run_limit(const DeviceDeadlines& deadlines, double best_ns);
 
+/// What a trial goes through that may be its worker's end.
+enum class AttemptEvent {
+  begins,  ///< it is about to be given to a worker
+  death,   ///< that worker died over it, and it is given another chance
+};
+
 class DeviceClient {
  public:
   /// `host` must outlive it. Starts the worker.
@@ -44,8 +52,15 @@ class DeviceClient {
 
   /// From now on trials belong to this problem.
   void set_problem(ProblemJob job);
+  /// Told of the running trial's attempts, before anything is done about them.
+  void set_watch(std::function<void(AttemptEvent)> watch) { watch_ = std::move(watch); }
+
+  enum class Chances {
+    two,  ///< a worker's death is held against it the second time
+    one,  ///< a worker died over it in an earlier run of the session
+  };
   /// Starts a trial; the client must be idle.
-  void start(TrialJob job);
+  void start(TrialJob job, Chances chances = Chances::two);
   /// Prepared, and nothing is running.
   [[nodiscard]] bool idle() const { return state_ == State::idle; }
   [[nodiscard]] bool running() const { return trial_ != nullptr; }
@@ -56,8 +71,10 @@ class DeviceClient {
   /// the problem cannot be prepared or the device stays dead.
   [[nodiscard]] std::optional<TrialReport> step();
 
-  /// Runs the finals and waits for them; the client must be idle.
-  [[nodiscard]] FinalsReport run_finals(const FinalsJob& job);
+  /// Runs the finals and waits for them; the client must be idle. nullopt: `stop` became true, and
+  /// the worker was replaced.
+  [[nodiscard]] std::optional<FinalsReport> run_finals(const FinalsJob& job,
+                                                       const std::atomic<bool>* stop);
 
   [[nodiscard]] WorkerProcess* worker() { return worker_.get(); }
 
@@ -65,7 +82,7 @@ class DeviceClient {
   enum class State { opening, preparing, idle, running };
   struct Trial {
     TrialJob job;
-    bool tried = false;    ///< a worker died over it already
+    Chances chances = Chances::two;
     bool checked = false;  ///< past its first check
   };
 
@@ -90,6 +107,7 @@ class DeviceClient {
   std::optional<ProblemJob> problem_;
   std::string reference_;
   std::unique_ptr<Trial> trial_;
+  std::function<void(AttemptEvent)> watch_;
   std::optional<FinalsReport> finals_;
   Clock::time_point sent_;        ///< when the job at hand, or its part after the check, began
   Clock::duration limit_{};       ///< how long that may take

@@ -31,6 +31,12 @@ void fail(Trial& trial, const Failure& failure) {
 TrialPipeline::TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device)
     : inputs_(inputs), renderer_(inputs.spec), compilers_(compilers), device_(device) {}
 
+void TrialPipeline::set_watch(Watch watch) {
+  device_.set_watch([this, watch = std::move(watch)](AttemptEvent event) {
+    if (running_) watch(running_->trial.config, event);
+  });
+}
+
 bool TrialPipeline::wants_more() const {
   return waiting_.size() < compilers_.worker_count() + kAhead;
 }
@@ -156,8 +162,10 @@ void TrialPipeline::move_candidates(double incumbent_ns) {
 }
 
 void TrialPipeline::start_on_device(Candidate candidate, const Build& build, double incumbent_ns) {
-  device_.start({candidate.plan, *build.binary, incumbent_ns});
+  const bool suspected = suspects_.contains(candidate.trial.config.text());
   running_ = std::make_unique<Candidate>(std::move(candidate));
+  device_.start({running_->plan, *build.binary, incumbent_ns},
+                suspected ? DeviceClient::Chances::one : DeviceClient::Chances::two);
 }
 
 void TrialPipeline::finish_on_device(TrialReport report) {
@@ -212,34 +220,37 @@ void TrialPipeline::drop_waiting() {
   if (!first_is_out_ && !running_) failed_.clear();  // nothing may come out before the first config
 }
 
-FinalsReport TrialPipeline::run_finals(const std::vector<Config>& configs) {
-  FinalsReport report;
+std::optional<Result<FinalsJob>> TrialPipeline::make_finals(const std::vector<Config>& configs,
+                                                            const std::atomic<bool>* stop) {
   FinalsJob job;
   std::vector<Candidate> candidates;
   for (const Config& config : configs) {
     Candidate candidate = make_candidate(config);
-    if (!candidate.trial.ok()) {
-      report.failure = Failure{candidate.trial.outcome, candidate.trial.message};
-      return report;
-    }
+    if (!candidate.trial.ok()) return Failure{candidate.trial.outcome, candidate.trial.message};
     request_build(candidate);
     candidates.push_back(std::move(candidate));
   }
   for (Candidate& candidate : candidates) {
     while (!builds_.at(candidate.trial.source_key).done || !device_.idle()) {
+      if (stop != nullptr && stop->load()) return std::nullopt;
       wait(Clock::now() + std::chrono::seconds(1));
       take_compiled();
       (void)device_.step();
     }
     const Build& build = builds_.at(candidate.trial.source_key);
-    if (build.failure) {
-      report.failure = build.failure;
-      return report;
-    }
+    if (build.failure) return *build.failure;
     job.plans.push_back(std::move(candidate.plan));
     job.binaries.push_back(*build.binary);
   }
-  return device_.run_finals(job);
+  return job;
+}
+
+std::optional<FinalsReport> TrialPipeline::run_finals(const std::vector<Config>& configs,
+                                                      const std::atomic<bool>* stop) {
+  const std::optional<Result<FinalsJob>> job = make_finals(configs, stop);
+  if (!job) return std::nullopt;
+  if (!*job) return FinalsReport{job->failure(), {}};
+  return device_.run_finals(**job, stop);
 }
 
 std::string TrialPipeline::activity() const {

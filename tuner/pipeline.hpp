@@ -10,6 +10,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,14 @@ class TrialPipeline {
   };
   /// Parses the templates: throws InputError for the first that is wrong. Starts no process.
   TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device);
+  ~TrialPipeline() { device_.set_watch({}); }
+  TrialPipeline(const TrialPipeline&) = delete;
+
+  /// Told when the config is about to be given to a device worker, and when that worker died.
+  using Watch = std::function<void(const Config&, AttemptEvent)>;
+  void set_watch(Watch watch);
+  /// A worker died over this config in an earlier run of the session: one more death is enough.
+  void suspect(const std::string& config_text) { suspects_.insert(config_text); }
 
   /// Is there room for another config? The compilers are kept fed two configs beyond one each.
   [[nodiscard]] bool wants_more() const;
@@ -47,8 +56,9 @@ class TrialPipeline {
   void drop_waiting();
 
   /// Runs configs that were ok in turn (samples in the same order) and waits. Nothing may be in
-  /// flight. A config that cannot be compiled any more is a Failure.
-  [[nodiscard]] FinalsReport run_finals(const std::vector<Config>& configs);
+  /// flight. A config that cannot be compiled any more is a Failure. nullopt: `stop` became true.
+  [[nodiscard]] std::optional<FinalsReport> run_finals(const std::vector<Config>& configs,
+                                                       const std::atomic<bool>* stop);
 
   /// What the device is doing, for people.
   [[nodiscard]] std::string activity() const;
@@ -68,6 +78,9 @@ class TrialPipeline {
     std::int64_t compile_ns = 0;
   };
 
+  /// The finals' plans and binaries; a config without one is a Failure. nullopt: stopped.
+  [[nodiscard]] std::optional<Result<FinalsJob>> make_finals(const std::vector<Config>& configs,
+                                                             const std::atomic<bool>* stop);
   [[nodiscard]] Candidate make_candidate(const Config& config) const;
   void request_build(Candidate& candidate);
   void take_compiled();
@@ -88,6 +101,7 @@ class TrialPipeline {
   std::deque<Trial> failed_;            ///< finished without the device
   std::unique_ptr<Candidate> running_;  ///< on the device
   std::vector<Trial> finished_;
+  std::set<std::string> suspects_;  ///< canonical texts
   std::size_t submitted_ = 0;
   bool first_is_out_ = false;
   std::map<std::string, Build> builds_;  ///< by source key

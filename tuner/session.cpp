@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -69,10 +70,15 @@ class SessionRun {
         pipeline_({request.spec, request.problem, log.device()}, compilers_, device) {}
 
   SessionEnd search();
-  std::optional<BestRecord> run_finals();
+  struct FinalsEnd {
+    bool stopped = false;
+    std::optional<BestRecord> best;
+  };
+  FinalsEnd run_finals();
 
  private:
   void take_up_stored_trials();
+  void judge_open_attempts();
   void submit_first_configs();
   void submit_once(const Config& config);
   void feed();
@@ -82,7 +88,9 @@ class SessionRun {
   }
   [[nodiscard]] bool may_submit() const;
   [[nodiscard]] std::optional<SessionEnd> reached_limit() const;
-  [[nodiscard]] std::vector<std::vector<double>> measure_finalists(const Finalists& finalists);
+  /// Empty: they could not be measured. nullopt: stopped.
+  [[nodiscard]] std::optional<std::vector<std::vector<double>>> measure_finalists(
+      const Finalists& finalists);
   [[nodiscard]] BestRecord make_best(const Finalists& finalists,
                                      const std::vector<std::vector<double>>& samples) const;
 
@@ -104,6 +112,30 @@ void SessionRun::take_up_stored_trials() {
     submitted_.insert(stored.trial.config.text());
     if (const auto index = space_.index_of(stored.trial.config))
       strategy_->tell(*index, stored.trial);
+  }
+}
+
+/// A config on the device when an earlier run was killed may have been the killer. A worker's death
+/// that was seen weighs more than an end without a word, which may have had any cause.
+void SessionRun::judge_open_attempts() {
+  constexpr std::int64_t kPatience = 3;
+  for (const AttemptRecord& attempt : log_.open_attempts()) {
+    if (submitted_.contains(attempt.config)) continue;  // its trial was stored after all
+    const bool guilty = attempt.begun >= (attempt.deaths > 0 ? 2 : kPatience);
+    if (guilty) {
+      Trial trial;
+      trial.config = parse_config(request_.spec, attempt.config, request_.problem, log_.device());
+      trial.outcome = Outcome::device_fault;
+      trial.message = fmt::format(
+          "quarantined after {} attempts that came to no end, its worker seen to die in {} of "
+          "them; "
+          "--fresh tries it again",
+          attempt.begun, attempt.deaths);
+      submitted_.insert(attempt.config);
+      record(trial);
+    } else if (attempt.deaths > 0) {
+      pipeline_.suspect(attempt.config);
+    }
   }
 }
 
@@ -163,7 +195,10 @@ std::optional<SessionEnd> SessionRun::reached_limit() const {
 }
 
 SessionEnd SessionRun::search() {
+  pipeline_.set_watch(
+      [this](const Config& config, AttemptEvent event) { log_.note(config, event); });
   take_up_stored_trials();
+  judge_open_attempts();
   submit_first_configs();
   std::optional<SessionEnd> end;
   while (!(end = reached_limit())) {
@@ -174,6 +209,7 @@ SessionEnd SessionRun::search() {
       record(trial);
     observer_.on_state(pipeline_.activity(),
                        log_.progress(request_.options.budget, default_config_));
+    log_.note_time();
   }
   pipeline_.drop_waiting();
   while (pipeline_.in_flight() > 0) {
@@ -183,23 +219,26 @@ SessionEnd SessionRun::search() {
   return *end;
 }
 
-std::vector<std::vector<double>> SessionRun::measure_finalists(const Finalists& finalists) {
+std::optional<std::vector<std::vector<double>>> SessionRun::measure_finalists(
+    const Finalists& finalists) {
   std::vector<Config> configs;
   for (const TrialRecord* record : finalists.trials) configs.push_back(record->trial.config);
   observer_.on_finals(configs);
-  FinalsReport report = pipeline_.run_finals(configs);
-  if (!report.failure) return std::move(report.samples);
+  std::optional<FinalsReport> report = pipeline_.run_finals(configs, request_.options.stop);
+  if (!report) return std::nullopt;
+  if (!report->failure) return std::move(report->samples);
   observer_.on_warning("the finals failed, the samples of the search decide: " +
-                       report.failure->message);
-  return {};
+                       report->failure->message);
+  return std::vector<std::vector<double>>();
 }
 
-std::optional<BestRecord> SessionRun::run_finals() {
+SessionRun::FinalsEnd SessionRun::run_finals() {
   const Finalists finalists = choose_finalists(log_.trials(), default_config_);
-  if (finalists.trials.empty()) return std::nullopt;
-  std::vector<std::vector<double>> samples;
+  if (finalists.trials.empty()) return {};
+  std::optional<std::vector<std::vector<double>>> samples(std::in_place);
   if (finalists.trials.size() > 1) samples = measure_finalists(finalists);
-  return make_best(finalists, samples);
+  if (!samples) return {true, std::nullopt};
+  return {false, make_best(finalists, *samples)};
 }
 
 BestRecord SessionRun::make_best(const Finalists& finalists,
@@ -268,12 +307,12 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   observer.on_start({log.id(), info, static_cast<std::int64_t>(space.size()),
                      static_cast<std::int64_t>(log.trials().size()), strategy_of(request.options)});
   try {
-    const SessionEnd end = run.search();
-    if (end == SessionEnd::interrupted) {
-      log.finish(SessionState::interrupted, std::nullopt);
-    } else {
-      log.finish(SessionState::finished, run.run_finals());
-    }
+    SessionEnd end = run.search();
+    SessionRun::FinalsEnd finals;
+    if (end != SessionEnd::interrupted) finals = run.run_finals();
+    if (finals.stopped) end = SessionEnd::interrupted;
+    log.finish(end == SessionEnd::interrupted ? SessionState::interrupted : SessionState::finished,
+               finals.best);
     return log.result(end);
   } catch (const DatabaseError&) {
     throw;  // nothing more can be written

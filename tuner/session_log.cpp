@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,8 +71,10 @@ std::optional<SessionRecord> find_newest(const Store& store, const SessionKey& k
   return unfinished && unfinished->id > finished->id ? unfinished : finished;
 }
 
-/// A killed run could not store its wall time: what its trials took on the device is the least it
-/// was.
+// Seconds of a run that a kill may make free.
+constexpr double kNotePeriod = 1;
+
+/// The end of a killed run is not stored: what its trials took on the device is the least it was.
 double used_seconds(const SessionRecord& record, const std::vector<TrialRecord>& trials) {
   double ns = 0;
   for (const TrialRecord& stored : trials) {
@@ -93,6 +96,7 @@ SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::stri
   record_.id = stored->id;
   record_.state = stored->state;
   trials_ = store.trials(stored->id);
+  open_attempts_ = store.attempts(stored->id);
   for (const TrialRecord& record : trials_) count(record.trial);
   stored_before_ = static_cast<std::int64_t>(trials_.size());
   earlier_seconds_ = used_seconds(*stored, trials_);
@@ -135,14 +139,32 @@ void SessionLog::count(const Trial& trial) {
 
 const TrialRecord& SessionLog::append(const Trial& trial) {
   const std::int64_t sequence = trials_.empty() ? 1 : trials_.back().sequence + 1;
-  store_.append(record_.id, sequence, trial);
+  store_.append(record_.id, sequence, trial, take_unnoted_seconds());
   trials_.push_back({0, sequence, trial});
   count(trial);
   return trials_.back();
 }
 
+double SessionLog::take_unnoted_seconds() {
+  const double now = run_seconds();
+  return now - std::exchange(noted_seconds_, now);
+}
+
+void SessionLog::note(const Config& config, AttemptEvent event) {
+  if (event == AttemptEvent::begins) {
+    store_.begin_attempt(record_.id, config.text());
+  } else {
+    store_.note_death(record_.id, config.text());
+  }
+}
+
+void SessionLog::note_time() {
+  if (run_seconds() - noted_seconds_ >= kNotePeriod)
+    store_.add_wall_seconds(record_.id, take_unnoted_seconds());
+}
+
 void SessionLog::finish(SessionState state, std::optional<BestRecord> best) {
-  store_.finish(record_.id, state, run_seconds(), best);
+  store_.finish(record_.id, state, take_unnoted_seconds(), best);
   record_.state = state;
   if (best) published_ = std::move(best);
 }

@@ -28,6 +28,12 @@ class SessionLog {
   void begin();
   /// Stores a trial durably, then returns its record.
   const TrialRecord& append(const Trial& trial);
+  /// Stores durably what may be the last thing that this run does.
+  void note(const Config& config, AttemptEvent event);
+  /// Stores the seconds used, once a second or so: killed runs count too.
+  void note_time();
+  /// Attempts of earlier runs that came to no end.
+  [[nodiscard]] const std::vector<AttemptRecord>& open_attempts() const { return open_attempts_; }
   /// Marks the end and publishes the best.
   void finish(SessionState state, std::optional<BestRecord> best);
 
@@ -48,12 +54,14 @@ class SessionLog {
  private:
   void count(const Trial& trial);
   [[nodiscard]] double run_seconds() const;
+  [[nodiscard]] double take_unnoted_seconds();
   [[nodiscard]] double elapsed_seconds() const { return earlier_seconds_ + run_seconds(); }
 
   Store& store_;
   const Space& space_;
   SessionRecord record_;
   std::vector<TrialRecord> trials_;  ///< in order of sequence
+  std::vector<AttemptRecord> open_attempts_;
   std::optional<BestRecord> published_;
   std::optional<Trial> best_;
   std::int64_t tried_of_space_ = 0;  ///< the default config may lie outside of a restricted space
@@ -61,6 +69,7 @@ class SessionLog {
   std::int64_t without_progress_ = 0;
   std::int64_t stored_before_ = 0;
   double earlier_seconds_ = 0;
+  double noted_seconds_ = 0;  ///< of this run, that are stored
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -163,12 +163,35 @@ TEST(StoreDamage, ANewerSchemaAsksForTheNewerKiln) {
   for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read}) {
     EXPECT_EQ(error_of(path, mode),
               path.string() +
-                  ": has schema version 7, this Kiln knows versions up to 1; use the "
+                  ": has schema version 7, this Kiln knows versions up to 2; use the "
                   "newer Kiln that wrote it");
   }
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 0");
   EXPECT_EQ(error_of(path, Store::Mode::read),
             path.string() + ": has schema version 0, expected 1 or later");
+}
+
+TEST(StoreDamage, AFileOfVersionOneIsReadAsItIsAndBroughtUpByTheNextWriter) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_database(path, 3);
+  {
+    SQLite::Database old(path.string(), SQLite::OPEN_READWRITE);
+    old.exec("DROP TABLE attempts");
+    old.exec("PRAGMA user_version = 1");
+  }
+  {
+    const Store reader(path, Store::Mode::read);
+    EXPECT_EQ(reader.info().schema_version, 1);
+    EXPECT_EQ(reader.trials(1).size(), 3U);
+  }
+  Store writer(path, Store::Mode::write);
+  EXPECT_EQ(writer.info().schema_version, 2);
+  EXPECT_EQ(writer.trials(1).size(), 3U);
+  writer.begin_attempt(1, "tile:block=64");
+  writer.begin_attempt(1, "tile:block=64");
+  writer.note_death(1, "tile:block=64");
+  EXPECT_EQ(writer.attempts(1), (std::vector<AttemptRecord>{{"tile:block=64", 2, 1}}));
 }
 
 TEST(StoreDamage, RowsThatNobodyCanReadAreNamed) {

@@ -77,7 +77,7 @@ TEST(Store, KeepsTrialsOfEveryOutcomeInOrder) {
   EXPECT_THAT(store.check(), IsEmpty());
 
   const Store::Info info = store.info();
-  EXPECT_EQ(info.schema_version, 1);
+  EXPECT_EQ(info.schema_version, 2);
   EXPECT_EQ(info.sessions, 1);
   EXPECT_EQ(info.trials, static_cast<std::int64_t>(given.size()));
   EXPECT_EQ(info.failures, static_cast<std::int64_t>(given.size()) - 1);

@@ -62,6 +62,26 @@ void log_line(const std::string& line) {
       << line << ' ' << std::chrono::nanoseconds(now).count() << '\n';
 }
 
+bool asked_to_hang(const std::string& where) {
+  const char* asked = std::getenv(kScriptHangVariable);
+  return asked != nullptr && where == asked;
+}
+
+/// As often as the script's run was begun, this one included.
+int runs_logged(const Script& script) {
+  std::ifstream lines(std::getenv(kScriptLogVariable));
+  const std::string wanted = script.deed + " " + std::to_string(script.number) + " ";
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) count += line.starts_with(wanted) ? 1 : 0;
+  return count;
+}
+
+/// As a kernel does that brings the machine down.
+[[noreturn]] void kill_supervisor() {
+  ::kill(::getppid(), SIGKILL);
+  hang();
+}
+
 /// The binary is the source itself.
 class ScriptedCompiler final : public Compiler {
  public:
@@ -82,6 +102,7 @@ class ScriptedEngine final : public TrialEngine {
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
 
   ProblemReport prepare(const ProblemJob&) override {
+    if (asked_to_hang("prepare")) hang();
     log_line("ready 0");
     return {std::nullopt, "the script"};
   }
@@ -90,6 +111,11 @@ class ScriptedEngine final : public TrialEngine {
                   const std::function<void(const Checked&)>& checked) override {
     const Script script = script_of(job.binary);
     log_line(script.deed + " " + std::to_string(script.number));
+    if (script.deed == "kills_everything") kill_supervisor();
+    if (script.deed == "kills_worker_then_everything") {
+      if (runs_logged(script) > 1) kill_supervisor();
+      crash();
+    }
     TrialReport report;
     report.failure = fault_of(script);
     if (report.failure) {
@@ -106,6 +132,7 @@ class ScriptedEngine final : public TrialEngine {
   }
 
   FinalsReport run_finals(const FinalsJob& job) override {
+    if (asked_to_hang("finals")) hang();
     FinalsReport report;
     for (const Binary& binary : job.binaries) {
       report.samples.emplace_back(kFinalRounds, scripted_time_ns(script_of(binary).number));

@@ -23,6 +23,9 @@ inline constexpr const char* kScriptedBackend = "cuda";
 /// reported, "ready 0 <ns>" when a worker is ready for its first run.
 inline constexpr const char* kScriptLogVariable = "KILN_SCRIPT_LOG";
 
+/// "prepare" or "finals": where the device worker is to hang.
+inline constexpr const char* kScriptHangVariable = "KILN_SCRIPT_HANG";
+
 /// Nanoseconds that a scripted run of an innocent config takes.
 [[nodiscard]] double scripted_time_ns(std::int64_t number);
 
