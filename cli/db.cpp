@@ -25,9 +25,10 @@ void add_reading_options(CLI::App& command, const std::shared_ptr<CommonOptions>
 
 void add_db_command(CLI::App& app, Work& work) {
   CLI::App* command =
-      app.add_subcommand("db", "Look into the database, check it, publish it, send it");
+      app.add_subcommand("db", "Look into the database, check it, publish it, send it, merge");
   command->require_subcommand(1);
-  for (const auto add : {add_db_info, add_db_check, add_db_publish, add_db_export, add_db_import})
+  for (const auto add : {add_db_info, add_db_check, add_db_publish, add_db_export, add_db_import,
+                         add_db_merge, add_db_dump})
     add(*command, work);
 }
 

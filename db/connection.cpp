@@ -118,11 +118,19 @@ void Connection::open_for_reading(const fs::path& path, Store::Mode mode) {
   require_schema(*database_, path.string());
 }
 
-Connection::~Connection() {
+Connection::~Connection() { come_to_rest(); }
+
+std::unique_ptr<WriterLock> Connection::close() {
+  come_to_rest();
+  database_.reset();
+  return std::move(lock_);
+}
+
+// One file at rest. Readers that are in it now keep the WAL; the last of them cleans up.
+void Connection::come_to_rest() noexcept {
   if (lock_ == nullptr || database_ == nullptr) {
     return;
   }
-  // One file at rest. Readers that are in it now keep the WAL; the last of them cleans up.
   try {
     database_->setBusyTimeout(0);
     database_->tryExec("PRAGMA journal_mode = DELETE");

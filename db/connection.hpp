@@ -30,9 +30,14 @@ class Connection {
 
   [[nodiscard]] SQLite::Database& database() const { return *database_; }
 
+  /// Closes the database of a writer and hands its lock on: what replaces the file is written under
+  /// it.
+  [[nodiscard]] std::unique_ptr<WriterLock> close();
+
  private:
   void open_for_writing(const std::filesystem::path& path);
   void open_for_reading(const std::filesystem::path& path, Store::Mode mode);
+  void come_to_rest() noexcept;
 
   std::unique_ptr<WriterLock> lock_;  // released after the database is closed
   std::unique_ptr<SQLite::Database> database_;

@@ -14,6 +14,8 @@ void add_db_check(CLI::App& db, Work& work);
 void add_db_publish(CLI::App& db, Work& work);
 void add_db_export(CLI::App& db, Work& work);
 void add_db_import(CLI::App& db, Work& work);
+void add_db_merge(CLI::App& db, Work& work);
+void add_db_dump(CLI::App& db, Work& work);
 
 /// The options of a subcommand that reads one database: FILE or --db, and --json. `run` is called
 /// with them when the user chose `command`.

@@ -1,0 +1,41 @@
+// `kiln db dump`: everything a database holds, as text that depends on nothing but the content.
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/checks.hpp"
+#include "cli/db/command.hpp"
+#include "db/merge.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+};
+
+ExitCode run(const Options& options) {
+  dump_database(options.common.database, [](const std::string& line) { fmt::print("{}\n", line); });
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_db_dump(CLI::App& db, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      db.add_subcommand("dump", "Print everything as JSON lines; equal content, equal text");
+  CLI::Option* file =
+      command->add_option("file", options->common.database, "Database file, the same as --db")
+          ->type_name("FILE")
+          ->check(file_name());
+  add_database_option(*command, options->common);
+  command->callback([=, &work] {
+    if (file->count() > 0 && command->count("--db") > 0) {
+      throw UsageError("the database is named twice, as FILE and by --db");
+    }
+    work = [options] { return run(*options); };
+  });
+}
+
+}  // namespace kiln::cli

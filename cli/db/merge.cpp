@@ -1,0 +1,76 @@
+// `kiln db merge`: the sessions of several databases in one.
+// SPDX-License-Identifier: Apache-2.0
+#include "db/merge.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/checks.hpp"
+#include "cli/db/command.hpp"
+#include "cli/json_output.hpp"
+#include "cli/units.hpp"
+#include "core/json.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::vector<std::filesystem::path> sources;
+  std::filesystem::path target;
+};
+
+std::string count_of(std::size_t count, const char* what) {
+  return counted(static_cast<std::int64_t>(count), what);
+}
+
+ExitCode run(const Options& options) {
+  const MergeReport report = merge_databases(options.sources, options.target);
+  if (options.common.json) {
+    fmt::print("{}", json_output({{"path", options.target.string()},
+                                  {"files", report.files},
+                                  {"sessions", report.sessions},
+                                  {"trials", report.trials},
+                                  {"bests", report.bests},
+                                  {"repeated", report.repeated},
+                                  {"apart", report.apart}}));
+    return ExitCode::ok;
+  }
+  fmt::print("{}: {}, {}, {} from {}\n", options.target.string(),
+             count_of(report.sessions, "session"), count_of(report.trials, "trial"),
+             count_of(report.bests, "best"), count_of(report.files, "file"));
+  if (report.repeated > 0) {
+    fmt::print("  {} held by another copy already\n", count_of(report.repeated, "session"));
+  }
+  if (report.apart > 0) {
+    fmt::print("  {} kept beside another that began alike and went on otherwise\n",
+               count_of(report.apart, "session"));
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_db_merge(CLI::App& db, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = db.add_subcommand(
+      "merge", "The sessions of several databases in one; the same in any order, however often");
+  command->add_option("sources", options->sources, "Databases to read")
+      ->required()
+      ->type_name("FILE")
+      ->check(file_name());
+  command
+      ->add_option("--into", options->target,
+                   "Database to write; what it holds already is part of it")
+      ->required()
+      ->type_name("FILE")
+      ->check(file_name());
+  add_json_option(*command, options->common);
+  command->footer(
+      "Of copies of one session the furthest stays; copies that went on apart are both kept.\n"
+      "The target is replaced in one step; its sessions are numbered anew.");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

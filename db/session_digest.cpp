@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/session_digest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <tuple>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <nlohmann/json.hpp>
+
+#include "core/hash.hpp"
+#include "core/json.hpp"
+
+namespace kiln {
+namespace {
+
+// JSON has no NaN and no infinities.
+Json number(double value) {
+  if (std::isfinite(value)) {
+    return value;
+  }
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+Json samples_json(const SQLite::Column& column) {
+  Json list = Json::array();
+  const auto* bytes = static_cast<const char*>(column.getBlob());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(column.getBytes()) / sizeof(double); ++i) {
+    double value = 0;
+    std::memcpy(&value, bytes + i * sizeof(double), sizeof value);
+    list.push_back(number(value));
+  }
+  return list;
+}
+
+Json column_json(const SQLite::Column& column) {
+  if (column.isInteger()) {
+    return column.getInt64();
+  }
+  if (column.isFloat()) {
+    return number(column.getDouble());
+  }
+  if (column.isNull()) {
+    return nullptr;
+  }
+  return column.isBlob() ? samples_json(column) : Json(column.getString());
+}
+
+// The columns from `first` to before `last` by their names in the query.
+Json columns_json(SQLite::Statement& row, int first, int last) {
+  Json json = Json::object();
+  for (int i = first; i < last; ++i) {
+    json[row.getColumnName(i)] = column_json(row.getColumn(i));
+  }
+  return json;
+}
+
+std::string line_of(const char* kind, Json content) {
+  Json line = Json::object();
+  line[kind] = std::move(content);
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+int rank_of(const std::string& state) {
+  return state == "finished" ? 2 : state == "interrupted" ? 1 : 0;
+}
+
+// Columns 1 to 14 never change in a session; 15 to 17 are its progress.
+constexpr const char* kSessions =
+    "SELECT id, started_at, kernel, problem, problem_json, device, device_info, driver, compiler, "
+    "tool_version, spec_hash, strategy, seed, options, budget, space_size, state, finished_at, "
+    "wall_seconds FROM sessions ORDER BY id";
+constexpr int kFirstOfIdentity = 1;
+constexpr int kFirstOfProgress = 16;
+constexpr int kSessionColumns = 19;
+
+// The last column is not part of the text.
+constexpr const char* kTrials =
+    "SELECT sequence, config, config_json, outcome, message, time_ns, max_error, registers, "
+    "spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, measure_ns, "
+    "cold_cache, batch, clock_khz_before, clock_khz_after, throttled, dropped_early, "
+    "ns AS samples_ns, recorded_at FROM trials LEFT JOIN samples ON samples.trial = trials.id "
+    "WHERE session = ? ORDER BY sequence";
+constexpr int kTrialColumns = 22;
+
+constexpr const char* kBests =
+    "SELECT config, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
+    "bytes, flops, trials, failures, published_at, evidence FROM best WHERE session = ?";
+constexpr int kBestColumns = 13;
+
+// Sorted: the order in which a session published is that of its times, whatever the row ids.
+std::vector<std::string> best_lines(SQLite::Database& database, SessionId session) {
+  SQLite::Statement query(database, kBests);
+  query.bind(1, session);
+  std::vector<std::pair<std::string, std::string>> lines;
+  while (query.executeStep()) {
+    lines.emplace_back(query.getColumn("published_at").getString(),
+                       line_of("best", columns_json(query, 0, kBestColumns)));
+  }
+  std::sort(lines.begin(), lines.end());
+  std::vector<std::string> texts;
+  for (auto& [time, line] : lines) {
+    texts.push_back(std::move(line));
+  }
+  return texts;
+}
+
+void read_trial_keys(SQLite::Database& database, SessionDigest& session) {
+  SQLite::Statement query(database, kTrials);
+  query.bind(1, session.id);
+  std::string chain;
+  while (query.executeStep()) {
+    chain = hash128_hex(chain + line_of("trial", columns_json(query, 0, kTrialColumns)));
+    session.trials.push_back(chain);
+    session.recorded = hash128_hex(session.recorded + query.getColumn(kTrialColumns).getString());
+  }
+}
+
+}  // namespace
+
+std::string SessionDigest::order() const {
+  std::string all = progress + (trials.empty() ? "" : trials.back());
+  for (const std::string& best : bests) {
+    all += best;
+  }
+  return started_at + '\n' + identity + '\n' + hash128_hex(all);
+}
+
+std::vector<SessionDigest> read_digests(SQLite::Database& database) {
+  std::vector<SessionDigest> digests;
+  SQLite::Statement query(database, kSessions);
+  while (query.executeStep()) {
+    SessionDigest digest;
+    digest.id = query.getColumn(0).getInt64();
+    digest.started_at = query.getColumn(1).getString();
+    digest.identity = line_of("session", columns_json(query, kFirstOfIdentity, kFirstOfProgress));
+    digest.progress = line_of("progress", columns_json(query, kFirstOfProgress, kSessionColumns));
+    digest.state_rank = rank_of(query.getColumn("state").getString());
+    digest.wall_seconds = query.getColumn("wall_seconds").getDouble();
+    digest.finished_at = query.getColumn("finished_at").getString();
+    read_trial_keys(database, digest);
+    for (const std::string& line : best_lines(database, digest.id)) {
+      digest.bests.push_back(hash128_hex(line));
+    }
+    std::sort(digest.bests.begin(), digest.bests.end());
+    digests.push_back(std::move(digest));
+  }
+  return digests;
+}
+
+void write_session_text(SQLite::Database& database, const SessionDigest& session,
+                        const LineSink& sink) {
+  sink(session.identity);
+  sink(session.progress);
+  SQLite::Statement query(database, kTrials);
+  query.bind(1, session.id);
+  while (query.executeStep()) {
+    sink(line_of("trial", columns_json(query, 0, kTrialColumns)));
+  }
+  for (const std::string& line : best_lines(database, session.id)) {
+    sink(line);
+  }
+}
+
+bool extends(const SessionDigest& later, const SessionDigest& earlier) {
+  const auto progress = [](const SessionDigest& one) {
+    return std::tuple(one.trials.size(), one.bests.size(), one.wall_seconds, one.state_rank,
+                      std::string_view(one.finished_at));
+  };
+  const std::size_t count = earlier.trials.size();
+  return later.identity == earlier.identity && count <= later.trials.size() &&
+         (count == 0 || earlier.trials.back() == later.trials[count - 1]) &&
+         std::includes(later.bests.begin(), later.bests.end(), earlier.bests.begin(),
+                       earlier.bests.end()) &&
+         progress(earlier) <= progress(later);
+}
+
+}  // namespace kiln
