@@ -64,6 +64,16 @@ struct Launch {
   std::span<const ConstantArgument> constants;
 };
 
+/// A launch or a clearing on one queue with all done beforehand that can be: names looked up,
+/// limits checked, memory for parameters made. Must not outlive its Device and Module. One thread
+/// at a time; different ones, also of one Device, may run in different threads.
+class PreparedLaunch {
+ public:
+  virtual ~PreparedLaunch() = default;
+  /// Puts it on its queue with the values that its arguments hold now. Allocates nothing.
+  [[nodiscard]] virtual Status run() = 0;
+};
+
 /// Turns sources into binaries for one architecture. CUDA and HIP need no device for it. One
 /// thread.
 class Compiler {
@@ -106,6 +116,19 @@ class Device {
   // Programs.
   [[nodiscard]] virtual Result<std::unique_ptr<Module>> load(const Binary& binary) = 0;
   [[nodiscard]] virtual Status launch(const Launch& launch) = 0;
+
+  // The same for applications: once made, they need the Device no more. What `launch.arguments`,
+  // `launch.constants` and `buffer` refer to, and the texts, must live as long as the result;
+  // `queue` as in use_queue().
+  [[nodiscard]] virtual Result<std::unique_ptr<PreparedLaunch>> prepare_launch(
+      const Launch& /*launch*/, void* /*queue*/) {
+    return Failure{Outcome::launch_error, "this backend prepares no launches"};
+  }
+  /// Sets the bytes of `buffer` to 0.
+  [[nodiscard]] virtual Result<std::unique_ptr<PreparedLaunch>> prepare_clear(
+      const Buffer& /*buffer*/, void* /*queue*/) {
+    return Failure{Outcome::launch_error, "this backend prepares no launches"};
+  }
 
   // Time: events on the queue. Ids are reused round-robin from a pool of at least 4096.
   [[nodiscard]] virtual Result<EventId> record() = 0;

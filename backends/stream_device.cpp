@@ -1,12 +1,11 @@
 // Memory, programs, launches and events of CUDA and HIP devices.
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/stream_device.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "backends/stream_module.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {
@@ -14,27 +13,7 @@ namespace {
 
 constexpr EventId kEventCount = 4096;
 
-DeviceAddress address_of(const Buffer& buffer, std::size_t offset = 0) {
-  return buffer.handle + buffer.offset + offset;
-}
-
 }  // namespace
-
-/// A module with the kernels and constants that were asked for, found once each.
-struct StreamDevice::LoadedModule final : Module {
-  LoadedModule(StreamDevice& owner, void* loaded) : device(owner), handle(loaded) {}
-  ~LoadedModule() override {
-    const Current current(device);
-    device.api_.module_unload(handle);
-  }
-  LoadedModule(const LoadedModule&) = delete;
-  LoadedModule& operator=(const LoadedModule&) = delete;
-
-  StreamDevice& device;
-  void* handle;
-  std::deque<Kernel> kernels;  // few; deques keep the addresses
-  std::deque<Constant> constants;
-};
 
 void StreamDevice::open_stream() {
   const Current current(*this);
@@ -145,18 +124,23 @@ Result<const StreamDevice::Constant*> StreamDevice::constant_of(LoadedModule& mo
   return &module.constants.back();
 }
 
+Result<const StreamDevice::Constant*> StreamDevice::constant_for(const Launch& launch,
+                                                                 const ConstantArgument& argument) {
+  const auto found = constant_of(static_cast<LoadedModule&>(*launch.module), argument.name);
+  if (found && argument.bytes > (*found)->bytes) {
+    return Failure{Outcome::launch_error,
+                   fmt::format("constant '{}' holds {} bytes, the step gives {}", argument.name,
+                               (*found)->bytes, argument.bytes)};
+  }
+  return found;
+}
+
 Status StreamDevice::set_constants(const Launch& launch) {
   for (const ConstantArgument& argument : launch.constants) {
-    const auto found = constant_of(static_cast<LoadedModule&>(*launch.module), argument.name);
-    if (!found) return found.failure();
-    const Constant& constant = **found;
-    if (argument.bytes > constant.bytes) {
-      return Failure{Outcome::launch_error,
-                     fmt::format("constant '{}' holds {} bytes, the step gives {}", argument.name,
-                                 constant.bytes, argument.bytes)};
-    }
+    const auto constant = constant_for(launch, argument);
+    if (!constant) return constant.failure();
     if (argument.bytes == 0) continue;
-    KILN_STREAM_TRY(launch_error, api_.copy_on_device, constant.address,
+    KILN_STREAM_TRY(launch_error, api_.copy_on_device, (*constant)->address,
                     address_of(argument.buffer), argument.bytes, stream_);
   }
   return Done{};
@@ -185,8 +169,12 @@ Status StreamDevice::launch(const Launch& launch) {
   if (Status status = prepare(**kernel, launch); !status) return status;
   if (Status status = set_constants(launch); !status) return status;
   collect_parameters(launch);
-  const int code = enqueue(**kernel, launch, parameters_.data());
+  const int code = enqueue(**kernel, launch, stream_, parameters_.data());
   if (code == 0) return Done{};
+  return launch_failure(code, launch);
+}
+
+Failure StreamDevice::launch_failure(int code, const Launch& launch) const {
   return failure_of(
       code,
       fmt::format("launch of '{}', {}x{}x{} blocks of {}x{}x{}, {} bytes of shared memory",
@@ -195,10 +183,11 @@ Status StreamDevice::launch(const Launch& launch) {
       Outcome::launch_error);
 }
 
-int StreamDevice::enqueue(const Kernel& kernel, const Launch& launch, void** parameters) {
+int StreamDevice::enqueue(const Kernel& kernel, const Launch& launch, void* stream,
+                          void** parameters) const {
   return api_.launch_kernel(kernel.handle, launch.grid[0], launch.grid[1], launch.grid[2],
                             launch.block[0], launch.block[1], launch.block[2], launch.shared_bytes,
-                            stream_, parameters, nullptr);
+                            stream, parameters, nullptr);
 }
 
 // --- Time ---------------------------------------------------------------------------------------

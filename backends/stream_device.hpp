@@ -35,6 +35,8 @@ class StreamDevice : public Device {
 
   Result<std::unique_ptr<Module>> load(const Binary& binary) final;
   Status launch(const Launch& launch) final;
+  Result<std::unique_ptr<PreparedLaunch>> prepare_launch(const Launch& launch, void* queue) final;
+  Result<std::unique_ptr<PreparedLaunch>> prepare_clear(const Buffer& buffer, void* queue) final;
 
   Result<EventId> record() final;
   Result<double> elapsed_ns(EventId from, EventId to) final;
@@ -60,9 +62,10 @@ class StreamDevice : public Device {
   /// leave().
   void close();
 
-  /// Makes the device current for this thread, and restores what was.
-  virtual void enter() = 0;
-  virtual void leave() = 0;
+  /// Makes the device current for this thread; gives what leave() needs to restore what was. Any
+  /// thread.
+  [[nodiscard]] virtual int enter() = 0;
+  virtual void leave(int before) = 0;
   /// Can the image be handed to the driver without harm?
   [[nodiscard]] virtual bool is_loadable(std::span<const std::byte> image) const {
     return is_whole_elf(image);
@@ -75,25 +78,28 @@ class StreamDevice : public Device {
   [[nodiscard]] virtual Status inspect(Kernel& kernel) = 0;
   /// Before each launch: limits that the driver has to be told of.
   [[nodiscard]] virtual Status prepare(Kernel& kernel, const Launch& launch) = 0;
-  /// The launch itself; `parameters` point at the arguments. Gives the driver's code.
-  [[nodiscard]] virtual int enqueue(const Kernel& kernel, const Launch& launch, void** parameters);
+  /// The launch itself; `parameters` point at the arguments. Gives the driver's code. Any thread.
+  [[nodiscard]] virtual int enqueue(const Kernel& kernel, const Launch& launch, void* stream,
+                                    void** parameters) const;
 
-  [[nodiscard]] void* stream() const { return stream_; }
   [[nodiscard]] const StreamApi& api() const { return api_; }
 
   class Current {
    public:
-    explicit Current(StreamDevice& device) : device_(device) { device_.enter(); }
-    ~Current() { device_.leave(); }
+    explicit Current(StreamDevice& device) : device_(device), before_(device.enter()) {}
+    ~Current() { device_.leave(before_); }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
 
    private:
     StreamDevice& device_;
+    int before_;
   };
 
  private:
   struct LoadedModule;
+  class PreparedKernelLaunch;
+  class PreparedClear;
   struct Constant {
     std::string name;
     DeviceAddress address = 0;
@@ -102,8 +108,11 @@ class StreamDevice : public Device {
 
   [[nodiscard]] Result<Kernel*> kernel_of(LoadedModule& module, std::string_view entry);
   [[nodiscard]] Result<const Constant*> constant_of(LoadedModule& module, std::string_view name);
+  [[nodiscard]] Result<const Constant*> constant_for(const Launch& launch,
+                                                     const ConstantArgument& argument);
   [[nodiscard]] Status set_constants(const Launch& launch);
   void collect_parameters(const Launch& launch);
+  [[nodiscard]] Failure launch_failure(int code, const Launch& launch) const;
 
   const StreamApi& api_;
   DeviceInfo info_;

@@ -51,17 +51,17 @@ CudaDevice::~CudaDevice() {
   if (owns_context_) cuda().primary_context_release(info().ordinal);
 }
 
-void CudaDevice::enter() {
+/// 1: the context was pushed and has to be popped.
+int CudaDevice::enter() {
   void* current = nullptr;
   cuda().context_get_current(&current);
-  pushed_ = current != context_ && cuda().context_push(context_) == 0;
+  return current != context_ && cuda().context_push(context_) == 0 ? 1 : 0;
 }
 
-void CudaDevice::leave() {
-  if (!pushed_) return;
+void CudaDevice::leave(int before) {
+  if (before == 0) return;
   void* popped = nullptr;
   cuda().context_pop(&popped);
-  pushed_ = false;
 }
 
 Failure CudaDevice::failure_of(int code, std::string_view call, Outcome otherwise) const {
@@ -106,8 +106,10 @@ Status CudaDevice::prepare(Kernel& kernel, const Launch& launch) {
   return Done{};
 }
 
-int CudaDevice::enqueue(const Kernel& kernel, const Launch& launch, void** parameters) {
-  if (launch.cluster == kNoCluster) return StreamDevice::enqueue(kernel, launch, parameters);
+int CudaDevice::enqueue(const Kernel& kernel, const Launch& launch, void* stream,
+                        void** parameters) const {
+  if (launch.cluster == kNoCluster)
+    return StreamDevice::enqueue(kernel, launch, stream, parameters);
   CudaClusterAttribute cluster;
   cluster.x = launch.cluster[0];
   cluster.y = launch.cluster[1];
@@ -120,7 +122,7 @@ int CudaDevice::enqueue(const Kernel& kernel, const Launch& launch, void** param
   config.block_y = launch.block[1];
   config.block_z = launch.block[2];
   config.shared_bytes = launch.shared_bytes;
-  config.stream = stream();
+  config.stream = stream;
   config.attributes = &cluster;
   config.attribute_count = 1;
   return cuda().launch_kernel_ex(&config, kernel.handle, parameters, nullptr);

@@ -23,19 +23,19 @@ class CudaDevice final : public StreamDevice {
   ClockState clock_state() override;
 
  protected:
-  void enter() override;
-  void leave() override;
+  int enter() override;
+  void leave(int before) override;
   Failure failure_of(int code, std::string_view call, Outcome otherwise) const override;
   Status inspect(Kernel& kernel) override;
   Status prepare(Kernel& kernel, const Launch& launch) override;
-  int enqueue(const Kernel& kernel, const Launch& launch, void** parameters) override;
+  int enqueue(const Kernel& kernel, const Launch& launch, void* stream,
+              void** parameters) const override;
 
  private:
   CudaDevice(DeviceInfo info, void* context, bool owns_context);
 
   void* context_;
   bool owns_context_;
-  bool pushed_ = false;
   std::optional<NvmlDevice> nvml_;  // made by the first question
 };
 

@@ -33,12 +33,15 @@ class HipDevice final : public StreamDevice {
   ~HipDevice() override { close(); }
 
  protected:
-  void enter() override {
-    if (hip().get_device(&previous_) != 0) previous_ = info().ordinal;
-    if (previous_ != info().ordinal) hip().set_device(info().ordinal);
+  /// The ordinal that was current.
+  int enter() override {
+    int before = 0;
+    if (hip().get_device(&before) != 0) before = info().ordinal;
+    if (before != info().ordinal) hip().set_device(info().ordinal);
+    return before;
   }
-  void leave() override {
-    if (previous_ != info().ordinal) hip().set_device(previous_);
+  void leave(int before) override {
+    if (before != info().ordinal) hip().set_device(before);
   }
 
   bool is_loadable(std::span<const std::byte> image) const override {
@@ -74,9 +77,6 @@ class HipDevice final : public StreamDevice {
     }
     return Done{};
   }
-
- private:
-  int previous_ = 0;
 };
 
 class HipBackend final : public Backend {

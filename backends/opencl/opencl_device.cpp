@@ -57,8 +57,12 @@ Status OpenClDevice::keep_order() {
   return Done{};
 }
 
+cl_command_queue OpenClDevice::queue_or_own(void* queue) const {
+  return queue != nullptr ? static_cast<cl_command_queue>(queue) : own_queue_.get();
+}
+
 void OpenClDevice::use_queue(void* queue) {
-  queue_ = queue != nullptr ? static_cast<cl_command_queue>(queue) : own_queue_.get();
+  queue_ = queue_or_own(queue);
   inspect_queue();
 }
 
@@ -127,14 +131,20 @@ Status OpenClDevice::copy(Buffer from, std::size_t from_offset, Buffer to, std::
 
 Status OpenClDevice::fill(Buffer to, std::size_t offset, std::size_t bytes, std::uint8_t byte) {
   if (bytes == 0) return Done{};
+  const cl_int code = enqueue_fill(queue_, as_memory(to), to.offset + offset, bytes, byte);
+  if (code != CL_SUCCESS) return opencl_failure(code, "clEnqueueFillBuffer");
+  return keep_order();
+}
+
+cl_int enqueue_fill(cl_command_queue queue, cl_mem memory, std::size_t offset, std::size_t bytes,
+                    std::uint8_t byte) {
   std::array<std::uint8_t, 16> pattern{};
   pattern.fill(byte);
   // The widest pattern that divides the range: byte by byte is slow on some drivers.
   std::size_t width = pattern.size();
-  while ((to.offset + offset) % width != 0 || bytes % width != 0) width /= 2;
-  KILN_OPENCL_TRY(enqueue_fill_buffer, queue_, as_memory(to), pattern.data(), width,
-                  to.offset + offset, bytes, 0, nullptr, nullptr);
-  return keep_order();
+  while (offset % width != 0 || bytes % width != 0) width /= 2;
+  return opencl().enqueue_fill_buffer(queue, memory, pattern.data(), width, offset, bytes, 0,
+                                      nullptr, nullptr);
 }
 
 // --- Time ---------------------------------------------------------------------------------------

@@ -11,6 +11,16 @@
 
 namespace kiln {
 
+/// clEnqueueFillBuffer of `bytes` bytes from `offset` on.
+[[nodiscard]] cl_int enqueue_fill(cl_command_queue queue, cl_mem memory, std::size_t offset,
+                                  std::size_t bytes, std::uint8_t byte);
+
+/// Has the kernel the parameters that the launch gives?
+[[nodiscard]] Status check_parameters(const Launch& launch, const OpenClKernel& kernel);
+/// The range itself; `kernel` has its arguments.
+[[nodiscard]] cl_int enqueue_range(cl_command_queue queue, cl_kernel kernel, const Launch& launch);
+[[nodiscard]] Failure range_failure(cl_int code, const Launch& launch);
+
 class OpenClDevice final : public Device {
  public:
   /// Whose queue it is: one that nobody else can wait for is waited for by the destructor.
@@ -34,6 +44,9 @@ class OpenClDevice final : public Device {
 
   Result<std::unique_ptr<Module>> load(const Binary& binary) override;
   Status launch(const Launch& launch) override;
+  Result<std::unique_ptr<PreparedLaunch>> prepare_launch(const Launch& launch,
+                                                         void* queue) override;
+  Result<std::unique_ptr<PreparedLaunch>> prepare_clear(const Buffer& buffer, void* queue) override;
 
   Result<EventId> record() override;
   Result<double> elapsed_ns(EventId from, EventId to) override;
@@ -62,6 +75,7 @@ class OpenClDevice final : public Device {
   [[nodiscard]] Status keep_order();
   [[nodiscard]] Result<cl_mem> memory_of(const Buffer& buffer);
   [[nodiscard]] Status check_limits(const Launch& launch, const OpenClKernel& kernel) const;
+  [[nodiscard]] cl_command_queue queue_or_own(void* queue) const;
   [[nodiscard]] Status set_arguments(const Launch& launch, const OpenClKernel& kernel);
 
   OpenClDeviceEntry entry_;

@@ -74,7 +74,8 @@ Status OpenClDevice::check_limits(const Launch& launch, const OpenClKernel& kern
   return Done{};
 }
 
-Status OpenClDevice::set_arguments(const Launch& launch, const OpenClKernel& kernel) {
+/// The parameters that the step gives, and at most the dynamic shared memory behind them.
+Status check_parameters(const Launch& launch, const OpenClKernel& kernel) {
   const std::size_t given = launch.arguments.size() + launch.constants.size();
   const bool has_dynamic_shared = kernel.parameter_count == given + 1;
   if (!has_dynamic_shared && kernel.parameter_count != given) {
@@ -85,7 +86,10 @@ Status OpenClDevice::set_arguments(const Launch& launch, const OpenClKernel& ker
     return refused(fmt::format("kernel '{}' has no DYNAMIC_SHARED_PARAM, the step gives {} bytes",
                                kernel.name, launch.shared_bytes));
   }
+  return Done{};
+}
 
+Status OpenClDevice::set_arguments(const Launch& launch, const OpenClKernel& kernel) {
   cl_kernel handle = kernel.handle.get();
   cl_uint index = 0;
   const auto set_memory = [&](const Buffer& buffer) -> Status {
@@ -109,7 +113,7 @@ Status OpenClDevice::set_arguments(const Launch& launch, const OpenClKernel& ker
   for (const ConstantArgument& constant : launch.constants) {
     if (Status status = set_memory(constant.buffer); !status) return status;
   }
-  if (has_dynamic_shared) {
+  if (index < kernel.parameter_count) {
     KILN_OPENCL_TRY(set_kernel_arg, handle, index++, std::max<std::size_t>(launch.shared_bytes, 1),
                     nullptr);
   }
@@ -121,26 +125,32 @@ Status OpenClDevice::launch(const Launch& launch) {
       static_cast<OpenClModule*>(launch.module)->kernel(launch.entry);
   if (!kernel) return kernel.failure();
   if (Status status = check_limits(launch, **kernel); !status) return status;
+  if (Status status = check_parameters(launch, **kernel); !status) return status;
   // Between launches only: a kernel does not keep the objects alive that it was given so far.
   if (windows_.size() >= kMaxWindows) windows_.clear();
   if (Status status = set_arguments(launch, **kernel); !status) return status;
 
+  const cl_int code = enqueue_range(queue_, (*kernel)->handle.get(), launch);
+  if (code != CL_SUCCESS) return range_failure(code, launch);
+  return keep_order();
+}
+
+cl_int enqueue_range(cl_command_queue queue, cl_kernel kernel, const Launch& launch) {
   std::array<std::size_t, 3> local{};
   std::array<std::size_t, 3> global{};
   for (std::size_t i = 0; i < 3; ++i) {
     local[i] = launch.block[i];
     global[i] = std::size_t{launch.grid[i]} * launch.block[i];
   }
-  const cl_int code =
-      opencl().enqueue_nd_range_kernel(queue_, (*kernel)->handle.get(), 3, nullptr, global.data(),
-                                       local.data(), 0, nullptr, nullptr);
-  if (code != CL_SUCCESS) {
-    return opencl_failure(
-        code,
-        fmt::format("clEnqueueNDRangeKernel '{}', {}x{}x{} blocks of {}x{}x{}", launch.entry,
-                    launch.grid[0], launch.grid[1], launch.grid[2], local[0], local[1], local[2]));
-  }
-  return keep_order();
+  return opencl().enqueue_nd_range_kernel(queue, kernel, 3, nullptr, global.data(), local.data(), 0,
+                                          nullptr, nullptr);
+}
+
+Failure range_failure(cl_int code, const Launch& launch) {
+  return opencl_failure(
+      code, fmt::format("clEnqueueNDRangeKernel '{}', {}x{}x{} blocks of {}x{}x{}", launch.entry,
+                        launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                        launch.block[1], launch.block[2]));
 }
 
 }  // namespace kiln

@@ -57,7 +57,6 @@ Result<OwnedProgram> build_source(cl_context context, cl_device_id device, std::
 }
 
 /// The program's binary for its only device; empty when the driver gives none.
-/// The program's binary for its only device; empty when the driver gives none.
 std::string program_binary(cl_program program) {
   std::size_t bytes = 0;
   if (opencl().get_program_info(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr) !=
@@ -185,6 +184,13 @@ Result<const OpenClKernel*> OpenClModule::kernel(std::string_view name) {
   for (const OpenClKernel& kernel : kernels_) {
     if (kernel.name == name) return &kernel;
   }
+  Result<OpenClKernel> made = make_kernel(name);
+  if (!made) return made.failure();
+  kernels_.push_back(std::move(*made));
+  return &kernels_.back();
+}
+
+Result<OpenClKernel> OpenClModule::make_kernel(std::string_view name) const {
   OpenClKernel made;
   made.name = name;
   cl_int code = CL_SUCCESS;
@@ -200,8 +206,7 @@ Result<const OpenClKernel*> OpenClModule::kernel(std::string_view name) {
   made.static_shared_bytes = shared;
   KILN_OPENCL_TRY(get_kernel_work_group_info, handle, device_, CL_KERNEL_WORK_GROUP_SIZE,
                   sizeof made.max_threads, &made.max_threads, nullptr);
-  kernels_.push_back(std::move(made));
-  return &kernels_.back();
+  return made;
 }
 
 Result<std::unique_ptr<Module>> load_opencl_module(cl_context context, cl_device_id device,

@@ -35,6 +35,8 @@ class OpenClModule final : public Module {
   /// The kernel called `name`, made on first use. A Failure{launch_error} when the program has
   /// none.
   [[nodiscard]] Result<const OpenClKernel*> kernel(std::string_view name);
+  /// One of the caller's own: its arguments are nobody else's.
+  [[nodiscard]] Result<OpenClKernel> make_kernel(std::string_view name) const;
 
  private:
   OwnedProgram program_;

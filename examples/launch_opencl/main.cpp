@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
     square_sum.out = sum;
     kiln::reduce(launcher, queue, square_sum).value();
     report("reduce",
-           launcher.select("reduce", "n=" + std::to_string(rows * cols) + " map='x * x'").value());
+           *launcher.select("reduce", "n=" + std::to_string(rows * cols) + " map='x * x'").value());
 
     const std::vector<float> transposed = application.read(out, count);
     float expected_sum = 0;

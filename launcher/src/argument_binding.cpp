@@ -85,13 +85,20 @@ ScalarBytes encode_scalar(DType dtype, const Value& value) {
 
 ArgumentBinder::ArgumentBinder(const KernelSpec& spec, const LaunchPlan& plan,
                                bool offsets_in_handle)
-    : spec_(spec), plan_(plan), offsets_in_handle_(offsets_in_handle) {}
+    : spec_(spec), plan_(plan), offsets_in_handle_(offsets_in_handle) {
+  for (const BufferPlan& buffer : plan.buffers) {
+    names_.push_back(buffer.name);
+  }
+  for (const ScalarPlan& scalar : plan.scalars) {
+    names_.push_back(scalar.name);
+  }
+}
 
 BoundArguments ArgumentBinder::empty() const {
   BoundArguments bound;
   bound.buffers.resize(plan_.buffers.size());
-  bound.buffer_given.resize(plan_.buffers.size());
-  bound.scalar_given.resize(plan_.scalars.size());
+  bound.given.resize(names_.size());
+  bound.order.resize(names_.size());
   for (const ScalarPlan& scalar : plan_.scalars) {
     bound.scalars.push_back(encode_scalar(scalar.dtype, scalar.value));
   }
@@ -100,17 +107,24 @@ BoundArguments ArgumentBinder::empty() const {
 
 Expected<void> ArgumentBinder::bind(std::span<const LaunchArgument> arguments,
                                     std::span<const Buffer> pooled, BoundArguments& bound) const {
-  std::fill(bound.buffer_given.begin(), bound.buffer_given.end(), false);
-  std::fill(bound.scalar_given.begin(), bound.scalar_given.end(), false);
-  for (const LaunchArgument& given : arguments) {
-    if (std::optional<LaunchError> wrong = bind_one(given, bound)) {
+  std::fill(bound.given.begin(), bound.given.end(), char{0});
+  for (std::size_t place = 0; place < arguments.size(); ++place) {
+    const LaunchArgument& given = arguments[place];
+    const std::optional<std::size_t> found = find(given.name, place, bound);
+    if (!found) {
+      return unknown(given.name);
+    }
+    const std::size_t buffers = plan_.buffers.size();
+    if (std::optional<LaunchError> wrong = *found < buffers
+                                               ? bind_buffer(*found, given, bound)
+                                               : bind_scalar(*found - buffers, given, bound)) {
       return *std::move(wrong);
     }
   }
   for (std::size_t i = 0; i < pooled.size(); ++i) {
-    if (pooled[i].handle != 0 && !bound.buffer_given[i]) {
+    if (pooled[i].handle != 0 && bound.given[i] == 0) {
       bound.buffers[i] = pooled[i];
-      bound.buffer_given[i] = true;
+      bound.given[i] = 1;
     }
   }
   if (std::optional<LaunchError> missing = find_missing(bound)) {
@@ -119,19 +133,22 @@ Expected<void> ArgumentBinder::bind(std::span<const LaunchArgument> arguments,
   return {};
 }
 
-std::optional<LaunchError> ArgumentBinder::bind_one(const LaunchArgument& given,
-                                                    BoundArguments& bound) const {
-  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
-    if (plan_.buffers[i].name == given.name) {
-      return bind_buffer(i, given, bound);
-    }
+std::optional<std::size_t> ArgumentBinder::find(std::string_view name, std::size_t place,
+                                                BoundArguments& bound) const {
+  // More places than names: one is unknown or given twice, which is found out in time.
+  const bool may_guess = place < bound.order.size();
+  if (may_guess && names_[bound.order[place]] == name) {
+    return bound.order[place];
   }
-  for (std::size_t i = 0; i < plan_.scalars.size(); ++i) {
-    if (plan_.scalars[i].name == given.name) {
-      return bind_scalar(i, given, bound);
-    }
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  if (found == names_.end()) {
+    return std::nullopt;
   }
-  return unknown(given.name);
+  const auto index = static_cast<std::size_t>(found - names_.begin());
+  if (may_guess) {
+    bound.order[place] = index;
+  }
+  return index;
 }
 
 std::optional<LaunchError> ArgumentBinder::bind_buffer(std::size_t index,
@@ -139,7 +156,7 @@ std::optional<LaunchError> ArgumentBinder::bind_buffer(std::size_t index,
                                                        BoundArguments& bound) const {
   const BufferPlan& plan = plan_.buffers[index];
   const auto needed = static_cast<std::size_t>(plan.bytes());
-  if (bound.buffer_given[index]) {
+  if (bound.given[index] != 0) {
     return error(fmt::format("argument '{}' is given twice", plan.name));
   }
   if (given.kind != LaunchArgument::Kind::memory) {
@@ -160,7 +177,7 @@ std::optional<LaunchError> ArgumentBinder::bind_buffer(std::size_t index,
   const auto handle = reinterpret_cast<std::uintptr_t>(given.memory);
   bound.buffers[index] = offsets_in_handle_ ? Buffer{handle + given.offset, needed, 0}
                                             : Buffer{handle, needed, given.offset};
-  bound.buffer_given[index] = true;
+  bound.given[index] = 1;
   return std::nullopt;
 }
 
@@ -172,7 +189,7 @@ std::optional<LaunchError> ArgumentBinder::bind_scalar(std::size_t index,
     return error(fmt::format("argument '{}' follows from the problem ({}): leave it out", plan.name,
                              to_text(plan.value)));
   }
-  if (bound.scalar_given[index]) {
+  if (bound.given[plan_.buffers.size() + index] != 0) {
     return error(fmt::format("argument '{}' is given twice", plan.name));
   }
   if (given.kind == LaunchArgument::Kind::memory) {
@@ -191,13 +208,13 @@ std::optional<LaunchError> ArgumentBinder::bind_scalar(std::size_t index,
   const double floating = is_integer ? static_cast<double>(given.integer) : given.floating;
   bound.scalars[index] =
       encode_scalar(plan.dtype, is_floating(plan.dtype) ? Value(floating) : Value(given.integer));
-  bound.scalar_given[index] = true;
+  bound.given[plan_.buffers.size() + index] = 1;
   return std::nullopt;
 }
 
 std::optional<LaunchError> ArgumentBinder::find_missing(const BoundArguments& bound) const {
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
-    if (!bound.buffer_given[i]) {
+    if (bound.given[i] == 0) {
       const BufferPlan& plan = plan_.buffers[i];
       return error(fmt::format("{} '{}' is missing ({}, {} bytes); {}",
                                plan.workspace ? "workspace" : "argument", plan.name,
@@ -205,7 +222,7 @@ std::optional<LaunchError> ArgumentBinder::find_missing(const BoundArguments& bo
     }
   }
   for (std::size_t i = 0; i < plan_.scalars.size(); ++i) {
-    if (plan_.scalars[i].from_caller && !bound.scalar_given[i]) {
+    if (plan_.scalars[i].from_caller && bound.given[plan_.buffers.size() + i] == 0) {
       return error(fmt::format("argument '{}' is missing (a number, {}); {}", plan_.scalars[i].name,
                                name_of(plan_.scalars[i].dtype), expected_arguments()));
     }

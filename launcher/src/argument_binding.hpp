@@ -30,8 +30,9 @@ struct ScalarBytes {
 struct BoundArguments {
   std::vector<Buffer> buffers;
   std::vector<ScalarBytes> scalars;
-  std::vector<bool> buffer_given;
-  std::vector<bool> scalar_given;
+  std::vector<char> given;  ///< not 0: by buffer, then by scalar
+  /// Which of them the argument at each place was last time (programs rarely change the order).
+  std::vector<std::size_t> order;
 };
 
 /// Checks `arguments` against the plans of one prepared kernel and fills a BoundArguments.
@@ -57,8 +58,10 @@ class ArgumentBinder {
   [[nodiscard]] std::optional<LaunchError> bind_scalar(std::size_t index,
                                                        const LaunchArgument& given,
                                                        BoundArguments& bound) const;
-  [[nodiscard]] std::optional<LaunchError> bind_one(const LaunchArgument& given,
-                                                    BoundArguments& bound) const;
+  /// Which argument is called `name`, counted over buffers, then scalars; the one that was at
+  /// `place` last time is tried first.
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name, std::size_t place,
+                                                BoundArguments& bound) const;
   [[nodiscard]] std::optional<LaunchError> find_missing(const BoundArguments& bound) const;
   [[nodiscard]] LaunchError unknown(std::string_view name) const;
   [[nodiscard]] LaunchError error(const std::string& text) const;
@@ -66,6 +69,7 @@ class ArgumentBinder {
 
   const KernelSpec& spec_;
   const LaunchPlan& plan_;
+  std::vector<std::string_view> names_;  ///< by buffer, then by scalar
   bool offsets_in_handle_;
 };
 

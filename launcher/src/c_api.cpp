@@ -42,6 +42,8 @@ kiln_status guarded(Work&& work) noexcept {
     return work();
   } catch (const std::exception& error) {
     return fail(LaunchErrorCode::internal, error.what());
+  } catch (...) {
+    return fail(LaunchErrorCode::internal, "unknown error");
   }
 }
 
@@ -131,15 +133,16 @@ kiln_status kiln_select(const kiln_launcher* launcher, const char* kernel, const
   if (match->size != sizeof(kiln_match)) {
     return bad_option("kiln_select: match.size is not sizeof(kiln_match)");
   }
-  const kiln::Expected<Launcher::Match> found = launcher->launcher.select(kernel, problem);
+  const kiln::Expected<Launcher::MatchHandle> found = launcher->launcher.select(kernel, problem);
   if (!found) {
     return fail(found.error());
   }
-  match->grade = static_cast<int32_t>(found->grade);
-  match->stale = found->stale ? 1 : 0;
-  match->distance = found->distance;
-  copy_cut(match->config, found->config);
-  copy_cut(match->reason, found->reason);
+  const Launcher::Match& known = **found;
+  match->grade = static_cast<int32_t>(known.grade);
+  match->stale = known.stale ? 1 : 0;
+  match->distance = known.distance;
+  copy_cut(match->config, known.config);
+  copy_cut(match->reason, known.reason);
   return KILN_OK;
 }
 

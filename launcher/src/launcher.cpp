@@ -1,8 +1,8 @@
 // The public classes: handles over State, with every exception turned into an Expected at this
 // border.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <exception>
+#include <new>
 
 #include <kiln/launcher.hpp>
 
@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-// Bounds what an application with ever new problems keeps: the least recently used kernel is let
-// go.
+// Bounds what an application with ever new problems keeps: the least recently used is let go, and
+// lives on where the application still holds it.
 constexpr std::size_t kMaxPrepared = 1024;
 constexpr std::size_t kMaxMatches = 65536;
 
@@ -37,8 +37,12 @@ auto guarded(Work&& work) noexcept -> decltype(work()) {
     return work();
   } catch (const Error& error) {
     return LaunchError{code_of(error), error.what()};
+  } catch (const std::bad_alloc&) {
+    return LaunchError{LaunchErrorCode::internal, "out of memory"};  // short: allocates nothing
   } catch (const std::exception& error) {
     return LaunchError{LaunchErrorCode::internal, error.what()};
+  } catch (...) {
+    return LaunchError{LaunchErrorCode::internal, "unknown error"};
   }
 }
 
@@ -84,7 +88,9 @@ Launcher::State::State(const Options& given)
     : options(given),
       runtime(std::make_shared<Runtime>(given)),
       library_(as_paths(given.kernel_paths)),
-      rows_(read_databases(given.databases)) {
+      rows_(read_databases(given.databases)),
+      matches_(kMaxMatches),
+      prepared_(kMaxPrepared) {
   warnings = rows_.warnings;
   if (!runtime->cache_trouble().empty()) {
     warnings.push_back({Warning::Kind::cache_unusable,
@@ -94,6 +100,7 @@ Launcher::State::State(const Options& given)
 
 Expected<const Launcher::State::KernelEntry*> Launcher::State::find_kernel(
     std::string_view kernel) {
+  const std::lock_guard held(kernels_mutex_);
   const auto known = kernels_.find(kernel);
   if (known != kernels_.end()) {
     return &known->second;
@@ -121,16 +128,12 @@ Expected<kiln::Match> Launcher::State::find_match(const KernelSpec& spec, const 
   return *std::move(match);
 }
 
-Expected<Launcher::Match> Launcher::State::select(std::string_view kernel,
-                                                  std::string_view problem_text) {
-  const KeyView key(kernel, problem_text);
-  {
-    const std::shared_lock held(warm_mutex_);
-    if (const auto known = matches_.find(key); known != matches_.end()) {
-      return known->second;
-    }
+Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
+                                                        std::string_view problem_text) {
+  const ProblemKey key(kernel, problem_text);
+  if (MatchHandle known = matches_.find(key)) {
+    return known;
   }
-  const std::lock_guard cold(cold_mutex_);
   const Expected<const KernelEntry*> entry = find_kernel(kernel);
   if (!entry) {
     return entry.error();
@@ -144,57 +147,24 @@ Expected<Launcher::Match> Launcher::State::select(std::string_view kernel,
   if (!match) {
     return match.error();
   }
-  Match answer = to_public(*match);
-  const std::unique_lock held(warm_mutex_);
-  if (matches_.size() >= kMaxMatches) {
-    matches_.clear();
-  }
-  matches_.emplace(key, answer);
-  return answer;
+  return matches_.insert(key, std::make_shared<const Match>(to_public(*match)));
 }
 
 Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
                                                     std::string_view problem) {
-  const KeyView key(kernel, problem);
-  const auto find_warm = [&]() -> std::shared_ptr<Kernel::State> {
-    const std::shared_lock held(warm_mutex_);
-    const auto known = prepared_.find(key);
-    if (known == prepared_.end()) {
-      return nullptr;
-    }
-    known->second->last_used = ++clock_;
-    return known->second;
-  };
-  if (std::shared_ptr<Kernel::State> warm = find_warm()) {
+  const ProblemKey key(kernel, problem);
+  if (std::shared_ptr<Kernel::State> warm = prepared_.find(key)) {
     return Kernel(std::move(warm));
   }
-  const std::lock_guard cold(cold_mutex_);
-  if (std::shared_ptr<Kernel::State> warm = find_warm()) {  // made while we waited
+  const std::lock_guard cold(prepare_mutex_);
+  if (std::shared_ptr<Kernel::State> warm = prepared_.find(key)) {  // made while we waited
     return Kernel(std::move(warm));
   }
   Expected<std::shared_ptr<Kernel::State>> made = prepare_anew(kernel, problem);
   if (!made) {
     return made.error();
   }
-  (*made)->last_used = ++clock_;
-  forget_one();
-  const std::unique_lock held(warm_mutex_);
-  prepared_.emplace(key, *made);
-  return Kernel(std::move(*made));
-}
-
-// Kernels that the application still holds live on.
-void Launcher::State::forget_one() {
-  std::shared_ptr<Kernel::State> last;  // released after the lock
-  const std::unique_lock held(warm_mutex_);
-  if (prepared_.size() < kMaxPrepared) {
-    return;
-  }
-  const auto oldest = std::min_element(
-      prepared_.begin(), prepared_.end(),
-      [](const auto& a, const auto& b) { return a.second->last_used < b.second->last_used; });
-  last = std::move(oldest->second);
-  prepared_.erase(oldest);
+  return Kernel(prepared_.insert(key, std::move(*made)));
 }
 
 Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew(
@@ -268,8 +238,8 @@ const std::vector<Launcher::Warning>& Launcher::warnings() const noexcept {
 
 const std::string& Launcher::device() const noexcept { return state_->runtime->device_text(); }
 
-Expected<Launcher::Match> Launcher::select(std::string_view kernel,
-                                           std::string_view problem) const noexcept {
+Expected<Launcher::MatchHandle> Launcher::select(std::string_view kernel,
+                                                 std::string_view problem) const noexcept {
   return guarded([&] { return state_->select(kernel, problem); });
 }
 
@@ -286,6 +256,10 @@ Expected<void> Launcher::Kernel::launch(void* queue, const LaunchArgument* argum
 const Launcher::Match& Launcher::Kernel::match() const noexcept { return state_->match; }
 
 const std::string& Launcher::Kernel::problem() const noexcept { return state_->problem; }
+
+Expected<void> Launcher::Kernel::prepare_queue(void* queue) const noexcept {
+  return guarded([&] { return state_->kernel->prepare_queue(queue); });
+}
 
 bool Launcher::Kernel::from_cache() const noexcept { return state_->kernel->from_cache(); }
 

@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <kiln/launcher.hpp>
@@ -18,6 +15,7 @@
 #include "db/lookup.hpp"
 #include "launcher/src/databases.hpp"
 #include "launcher/src/prepared_kernel.hpp"
+#include "launcher/src/problem_table.hpp"
 #include "launcher/src/runtime.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -30,13 +28,12 @@ struct Launcher::Kernel::State {
   std::string problem;
   std::vector<Requirement> arguments;
   std::vector<Requirement> workspaces;
-  std::atomic<std::uint64_t> last_used{0};  ///< the launcher's count of prepare() calls
 };
 
 struct Launcher::State {
   explicit State(const Options& options);
 
-  [[nodiscard]] Expected<Match> select(std::string_view kernel, std::string_view problem);
+  [[nodiscard]] Expected<MatchHandle> select(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<Kernel> prepare(std::string_view kernel, std::string_view problem);
 
   Options options;
@@ -49,17 +46,6 @@ struct Launcher::State {
     std::shared_ptr<const KernelSpec> spec;
     Renderer renderer;
   };
-  /// Kernel and problem as the application writes them; looked up without making strings.
-  using Key = std::pair<std::string, std::string>;
-  using KeyView = std::pair<std::string_view, std::string_view>;
-  struct KeyLess {
-    using is_transparent = void;
-    template <typename A, typename B>
-    bool operator()(const A& a, const B& b) const {
-      return KeyView(a.first, a.second) < KeyView(b.first, b.second);
-    }
-  };
-
   [[nodiscard]] Expected<const KernelEntry*> find_kernel(std::string_view kernel);
   [[nodiscard]] Expected<Problem> parse_problem(const KernelSpec& spec,
                                                 std::string_view text) const;
@@ -70,18 +56,16 @@ struct Launcher::State {
   [[nodiscard]] Expected<std::unique_ptr<PreparedKernel>> make_kernel(const KernelEntry& entry,
                                                                       const Problem& problem,
                                                                       const kiln::Match& match);
-  void forget_one();
 
   KernelLibrary library_;
   TunedRows rows_;
 
-  std::mutex cold_mutex_;  ///< one selection or preparation of something new at a time
-  std::map<std::string, KernelEntry, std::less<>> kernels_;
+  std::mutex kernels_mutex_;
+  std::map<std::string, KernelEntry, std::less<>> kernels_;  ///< only grows
+  std::mutex prepare_mutex_;  ///< one kernel is rendered and compiled at a time
 
-  std::shared_mutex warm_mutex_;  ///< the two maps of what was asked before
-  std::map<Key, Match, KeyLess> matches_;
-  std::map<Key, std::shared_ptr<Kernel::State>, KeyLess> prepared_;
-  std::atomic<std::uint64_t> clock_{0};
+  ProblemTable<const Match> matches_;
+  ProblemTable<Kernel::State> prepared_;
 };
 
 }  // namespace kiln

@@ -93,7 +93,7 @@ TEST(LauncherDatabase, ADamagedOneIsAWarningAndTheDefaultRuns) {
   EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_unusable);
   EXPECT_THAT(launcher.warnings()[0].message,
               StartsWith((folder / "kiln.db") + ": is no database"));
-  EXPECT_EQ(launcher.select("reduce", "n=10").value().grade, Launcher::Grade::fallback);
+  EXPECT_EQ(launcher.select("reduce", "n=10").value()->grade, Launcher::Grade::fallback);
 }
 
 TEST(LauncherDatabase, TunedConfigsRunWithTheirGrade) {
@@ -111,11 +111,12 @@ TEST(LauncherDatabase, TunedConfigsRunWithTheirGrade) {
   const std::vector<float> in = odd_numbers<float>(5000);
   EXPECT_EQ(sum_of(exact, in), std::accumulate(in.begin(), in.end(), 0.0F));
 
-  const Launcher::Match near = launcher.select("reduce", "n=10000").value();
+  const Launcher::Match near = *launcher.select("reduce", "n=10000").value();
   EXPECT_EQ(near.grade, Launcher::Grade::near_size);
   EXPECT_DOUBLE_EQ(near.distance, 1);
   EXPECT_THAT(near.reason, HasSubstr("n=5000"));
-  EXPECT_EQ(launcher.select("reduce", "n=5000 dtype=i32").value().grade, Launcher::Grade::fallback);
+  EXPECT_EQ(launcher.select("reduce", "n=5000 dtype=i32").value()->grade,
+            Launcher::Grade::fallback);
 }
 
 TEST(LauncherDatabase, TunedConfigsOfTheApplicationsOwnKernelRunToo) {
@@ -152,9 +153,10 @@ TEST(LauncherDatabase, TheFirstOfTwoLayersWins) {
   store_best(folder / "shipped.db", kTwoPass);
   Launcher::Options options = folder.options();
   options.databases = {folder / "user.db", folder / "shipped.db"};
-  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value().config, StartsWith("tree:"));
+  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value()->config, StartsWith("tree:"));
   options.databases = {folder / "shipped.db", folder / "user.db"};
-  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value().config, StartsWith("two_pass:"));
+  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value()->config,
+              StartsWith("two_pass:"));
 }
 
 TEST(LauncherDatabase, WorkspacesArePooledOrTheCallers) {
@@ -190,7 +192,7 @@ TEST(LauncherDatabase, AnUnusableConfigOfAStrangerIsPassedOver) {
   Tuned strange = kTwoPass;
   strange.config = {"two_pass", {{"block_size", std::int64_t{-5}}}};
   store_best(folder / "kiln.db", strange);
-  const Launcher::Match match = Launcher(folder.options()).select("reduce", "n=5000").value();
+  const Launcher::Match match = *Launcher(folder.options()).select("reduce", "n=5000").value();
   EXPECT_EQ(match.grade, Launcher::Grade::fallback);
   EXPECT_EQ(match.reason,
             "no tuned config is legal for this problem on this device: the spec's default config");

@@ -63,13 +63,13 @@ TEST(Launcher, SaysWhyItCannotOpen) {
 TEST(Launcher, SelectsTheDefaultWhereNothingIsKnown) {
   const LauncherFolder folder;
   const Launcher launcher(folder.options());
-  const Launcher::Match match = launcher.select("transpose", "rows=64 cols=64").value();
+  const Launcher::Match match = *launcher.select("transpose", "rows=64 cols=64").value();
   EXPECT_EQ(match.grade, Launcher::Grade::fallback);
   EXPECT_STREQ(to_string(match.grade), "default");
   EXPECT_FALSE(match.stale);
   EXPECT_EQ(match.reason,
             "nothing tuned for this kernel on a device like this one: the spec's default config");
-  EXPECT_EQ(launcher.select("transpose", "rows=64 cols=64").value().config, match.config);
+  EXPECT_EQ(launcher.select("transpose", "rows=64 cols=64").value()->config, match.config);
 }
 
 TEST(Launcher, NamesUnknownKernelsAndProblems) {

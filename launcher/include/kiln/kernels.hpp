@@ -5,11 +5,11 @@
 //   call.a = a, call.b = b, call.c = c;
 //   kiln::matmul(launcher, stream, call).value();
 //
-// Each call prepares its kernel the first time it sees a problem and finds it again later; a
-// program with one problem in its hottest loop keeps the Launcher::Kernel instead. Pointers are
-// device pointers or cl_mem and must hold what the problem says: their sizes are not known here and
-// not checked. `queue` is a stream or command queue of the launcher's context; null is the one it
-// was opened with. C++17, standard library only.
+// Each call prepares its kernel the first time it sees a problem and finds it again later, without
+// allocating; a program with one problem in its hottest loop keeps the Launcher::Kernel instead.
+// Pointers are device pointers or cl_mem and must hold what the problem says: their sizes are not
+// known here and not checked. `queue` is a stream or command queue of the launcher's context; null
+// is the one it was opened with. C++17, standard library only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include <kiln/launcher.hpp>
+#include <kiln/problem_text.hpp>
 
 namespace kiln {
 
@@ -95,31 +96,12 @@ struct ConvolveCall {
 
 namespace detail {
 
-/// "name=value " pieces of a problem text.
-class ProblemText {
- public:
-  ProblemText& add(std::string_view name, std::int64_t value) {
-    return append(name, std::to_string(value), "");
+inline void add_unless(std::int64_t unset, ProblemText& problem, std::string_view name,
+                       std::int64_t value) {
+  if (value != unset) {
+    problem.add(name, value);
   }
-  ProblemText& add(std::string_view name, std::string_view value) {
-    return append(name, value, "");
-  }
-  ProblemText& add_quoted(std::string_view name, std::string_view value) {
-    return append(name, value, "'");
-  }
-  ProblemText& add_unless(std::int64_t unset, std::string_view name, std::int64_t value) {
-    return value == unset ? *this : add(name, value);
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  ProblemText& append(std::string_view name, std::string_view value, std::string_view quote) {
-    text_.append(text_.empty() ? "" : " ").append(name).append("=");
-    text_.append(quote).append(value).append(quote);
-    return *this;
-  }
-  std::string text_;
-};
+}
 
 /// Memory of a size that only the caller knows.
 inline LaunchArgument unsized(std::string_view name, const void* pointer) {
@@ -127,7 +109,7 @@ inline LaunchArgument unsized(std::string_view name, const void* pointer) {
 }
 
 inline Expected<void> run(const Launcher& launcher, void* queue, std::string_view kernel,
-                          const std::string& problem,
+                          const ProblemText& problem,
                           std::initializer_list<LaunchArgument> arguments) {
   Expected<Launcher::Kernel> prepared = launcher.prepare(kernel, problem);
   if (!prepared) {
@@ -139,71 +121,71 @@ inline Expected<void> run(const Launcher& launcher, void* queue, std::string_vie
 }  // namespace detail
 
 inline Expected<void> reduce(const Launcher& launcher, void* queue, const ReduceCall& call) {
-  detail::ProblemText problem;
+  ProblemText problem;
   problem.add("n", call.n).add("dtype", call.dtype).add("op", call.op).add_quoted("map", call.map);
   problem.add("source", call.in == nullptr ? "index" : "array");
   const LaunchArgument in = detail::unsized("in", call.in);
   const LaunchArgument out = detail::unsized("out", call.out);
   if (call.in == nullptr) {
-    return detail::run(launcher, queue, "reduce", problem.text(), {out});
+    return detail::run(launcher, queue, "reduce", problem, {out});
   }
   if (call.op == "dot") {
-    return detail::run(launcher, queue, "reduce", problem.text(),
+    return detail::run(launcher, queue, "reduce", problem,
                        {in, detail::unsized("other", call.other), out});
   }
-  return detail::run(launcher, queue, "reduce", problem.text(), {in, out});
+  return detail::run(launcher, queue, "reduce", problem, {in, out});
 }
 
 inline Expected<void> histogram(const Launcher& launcher, void* queue, const HistogramCall& call) {
-  detail::ProblemText problem;
+  ProblemText problem;
   problem.add("n", call.n).add("dtype", call.dtype).add("bins", call.bins);
   const LaunchArgument in = detail::unsized("in", call.in);
   const LaunchArgument counts = detail::unsized("counts", call.counts);
   if (call.dtype == "u8") {
-    return detail::run(launcher, queue, "histogram", problem.text(), {in, counts});
+    return detail::run(launcher, queue, "histogram", problem, {in, counts});
   }
   const LaunchArgument scale =
       scalar("scale", static_cast<double>(call.bins) / (call.high - call.low));
   if (call.dtype == "i32") {
-    return detail::run(launcher, queue, "histogram", problem.text(),
+    return detail::run(launcher, queue, "histogram", problem,
                        {in, scalar("low", static_cast<std::int64_t>(call.low)),
                         scalar("high", static_cast<std::int64_t>(call.high)), scale, counts});
   }
-  return detail::run(launcher, queue, "histogram", problem.text(),
+  return detail::run(launcher, queue, "histogram", problem,
                      {in, scalar("low", call.low), scalar("high", call.high), scale, counts});
 }
 
 inline Expected<void> transpose(const Launcher& launcher, void* queue, const TransposeCall& call) {
-  detail::ProblemText problem;
+  ProblemText problem;
   problem.add("rows", call.rows).add("cols", call.cols).add("batch", call.batch);
   problem.add("dtype", call.dtype);
-  return detail::run(launcher, queue, "transpose", problem.text(),
+  return detail::run(launcher, queue, "transpose", problem,
                      {detail::unsized("in", call.in), detail::unsized("out", call.out)});
 }
 
 inline Expected<void> matmul(const Launcher& launcher, void* queue, const MatmulCall& call) {
-  const auto flag = [](bool value) { return value ? "true" : "false"; };
-  detail::ProblemText problem;
+  ProblemText problem;
   problem.add("m", call.m).add("n", call.n).add("k", call.k).add("dtype", call.dtype);
-  problem.add("trans_a", flag(call.a_stored == MatmulCall::Stored::transposed));
-  problem.add("trans_b", flag(call.b_stored == MatmulCall::Stored::transposed));
-  problem.add("beta_zero", flag(call.beta == 0));
-  problem.add_unless(0, "lda", call.lda)
-      .add_unless(0, "ldb", call.ldb)
-      .add_unless(0, "ldc", call.ldc);
+  problem.add("trans_a", call.a_stored == MatmulCall::Stored::transposed);
+  problem.add("trans_b", call.b_stored == MatmulCall::Stored::transposed);
+  problem.add("beta_zero", call.beta == 0);
+  detail::add_unless(0, problem, "lda", call.lda);
+  detail::add_unless(0, problem, "ldb", call.ldb);
+  detail::add_unless(0, problem, "ldc", call.ldc);
   return detail::run(
-      launcher, queue, "matmul", problem.text(),
+      launcher, queue, "matmul", problem,
       {detail::unsized("a", call.a), detail::unsized("b", call.b), detail::unsized("c", call.c),
        scalar("alpha", call.alpha), scalar("beta", call.beta)});
 }
 
 inline Expected<void> convolve(const Launcher& launcher, void* queue, const ConvolveCall& call) {
-  detail::ProblemText problem;
+  ProblemText problem;
   problem.add("h", call.h).add("w", call.w).add("fh", call.fh).add("fw", call.fw);
   problem.add("n", call.n).add("c", call.c).add("k", call.k).add("groups", call.groups);
   problem.add("stride", call.stride);
-  problem.add_unless(-1, "pad_h", call.pad_h).add_unless(-1, "pad_w", call.pad_w);
-  return detail::run(launcher, queue, "convolution", problem.text(),
+  detail::add_unless(-1, problem, "pad_h", call.pad_h);
+  detail::add_unless(-1, problem, "pad_w", call.pad_w);
+  return detail::run(launcher, queue, "convolution", problem,
                      {detail::unsized("in", call.in), detail::unsized("filter", call.filter),
                       detail::unsized("out", call.out)});
 }

@@ -107,6 +107,8 @@ class KILN_API Launcher {
     std::string reason;   ///< one sentence
     bool stale = false;   ///< tuned under another driver, compiler or template
   };
+  /// A Match that is kept for everyone who asks again: never null, cheap to copy.
+  using MatchHandle = std::shared_ptr<const Match>;
 
   /// Something that is not as it should be and does not stop the launcher.
   struct Warning {
@@ -133,6 +135,11 @@ class KILN_API Launcher {
     }
     Expected<void> launch(void* queue, const LaunchArgument* arguments,
                           std::size_t count) const noexcept;
+
+    /// Makes what launches on `queue` need (workspaces, a program of its own), so that not even the
+    /// first of them allocates: before the stream is captured into a CUDA graph, which forbids
+    /// that. Launches do it themselves where it was not done.
+    Expected<void> prepare_queue(void* queue) const noexcept;
 
     [[nodiscard]] const Match& match() const noexcept;
     /// The problem with every field, e.g. "n=1000000 dtype=f32 op=sum".
@@ -171,7 +178,8 @@ class KILN_API Launcher {
   [[nodiscard]] const std::string& device() const noexcept;
 
   /// Which config would run. `problem` as on the command line: "m=4096 n=4096 k=64 dtype=f32".
-  Expected<Match> select(std::string_view kernel, std::string_view problem) const noexcept;
+  /// Asked again with the same text, it takes a hash and a lookup, and allocates nothing.
+  Expected<MatchHandle> select(std::string_view kernel, std::string_view problem) const noexcept;
 
   /// The kernel ready to launch: selected, rendered, compiled or read from the cache, loaded. The
   /// same call again gives the same kernel without work. Deterministic: databases are read once,

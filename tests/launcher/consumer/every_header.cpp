@@ -5,3 +5,4 @@
 #include <kiln/kernels.hpp>
 #include <kiln/kiln.h>
 #include <kiln/launcher.hpp>
+#include <kiln/problem_text.hpp>

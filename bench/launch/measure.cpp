@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/launch/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <kiln/kernels.hpp>
+
+#include "core/errors.hpp"
+#include "db/lookup.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+#include "tests/support/allocation_counter.hpp"
+
+namespace kiln::launch_bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using test::allocations_of_this_thread;
+
+constexpr std::size_t kSide = 32;  // a matrix that takes the device no time
+constexpr std::size_t kBytes = kSide * kSide * sizeof(float);
+constexpr const char* kProblem = "rows=32 cols=32";  // of the transpose: one step
+constexpr int kLaunchesPerBurst = 64;                // far less than a driver's queue holds
+
+double ns_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+double ms_since(Clock::time_point start) { return ns_since(start) / 1e6; }
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Launcher open_launcher(const Application& application, const std::string& cache) {
+  Launcher::Options options = application.options();
+  options.databases = {cache + "/none.db"};
+  options.cache_folder = cache;
+  return Launcher(options);
+}
+
+/// The kernel that the launcher runs for kProblem without a database, launched by the driver alone.
+std::unique_ptr<RawLaunch> make_raw_launch(Application& application, void* in, void* out,
+                                           const std::string& config) {
+  const KernelSpec spec = KernelLibrary().load("transpose");
+  const Problem problem = Problem::parse(spec, kProblem);
+  const Result<Match> match = lookup(spec, problem, application.device(), {});
+  if (!match || match->config.text() != config) {
+    throw Error(ExitCode::internal, "the launcher runs another config: " + config);
+  }
+  const Result<LaunchPlan> plan =
+      make_launch_plan(spec, match->config, problem, application.device());
+  if (!plan || plan->steps.size() != 1) throw Error(ExitCode::internal, "not one step");
+  const Source source = Renderer(spec).render(match->config, problem, application.device());
+  return application.raw_launch(source, *plan, {in, out});
+}
+
+}  // namespace
+
+LaunchCost measure_launch(Application& application, const std::string& cache, int bursts) {
+  const Launcher launcher = open_launcher(application, cache);
+  const Launcher::Kernel kernel = launcher.prepare("transpose", kProblem).value();
+  void* in = application.upload(kSide * kSide, 1);
+  void* out = application.upload(kSide * kSide, 0);
+  void* queue = application.queue();
+  const std::unique_ptr<RawLaunch> raw =
+      make_raw_launch(application, in, out, kernel.match().config);
+  const auto raw_burst = [&] {
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < kLaunchesPerBurst; ++i) raw->launch();
+    const double took = ns_since(start) / kLaunchesPerBurst;
+    application.wait();
+    return took;
+  };
+  bool refused = false;
+  const auto kiln_burst = [&] {
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < kLaunchesPerBurst; ++i) {
+      refused |=
+          !kernel.launch(queue, {memory("in", in, kBytes), memory("out", out, kBytes)}).has_value();
+    }
+    const double took = ns_since(start) / kLaunchesPerBurst;
+    application.wait();
+    return took;
+  };
+  for (int i = 0; i < 10; ++i) {
+    raw_burst();
+    kiln_burst();
+  }
+  LaunchCost cost;
+  std::vector<double> raw_ns;
+  std::vector<double> kiln_ns;
+  std::vector<double> over_ns;
+  for (int i = 0; i < bursts; ++i) {  // who goes first changes, so that neither gains by it
+    double one = 0;
+    double other = 0;
+    if (i % 2 == 0) one = raw_burst();
+    const std::uint64_t before = allocations_of_this_thread();
+    other = kiln_burst();
+    cost.allocations += allocations_of_this_thread() - before;
+    if (i % 2 != 0) one = raw_burst();
+    raw_ns.push_back(one);
+    kiln_ns.push_back(other);
+    over_ns.push_back(other - one);
+  }
+  if (refused || application.download(out) != 1) throw DeviceError("a launch failed");
+  cost.raw_ns = median(raw_ns);
+  cost.kiln_ns = median(kiln_ns);
+  cost.over_ns = median(over_ns);
+  return cost;
+}
+
+SelectCost measure_select(Application& application, const std::string& cache) {
+  constexpr int kProblems = 50;
+  constexpr int kRounds = 2000;
+  constexpr int kRepeats = 21;
+  const Launcher launcher = open_launcher(application, cache);
+  std::vector<std::string> problems;
+  for (int i = 0; i < kProblems; ++i) {
+    problems.push_back(fmt::format("rows={} cols=4096 dtype=f32", 4096 + i));
+  }
+  // ns per call; the results are used, so that no call can be left out.
+  const auto time = [&](auto&& call) {
+    for (int i = 0; i < kProblems; ++i) call(i);
+    std::vector<double> repeats;
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+      const Clock::time_point start = Clock::now();
+      for (int round = 0; round < kRounds; ++round) call(round % kProblems);
+      repeats.push_back(ns_since(start) / kRounds);
+    }
+    return median(repeats);
+  };
+  const auto text = [&](int i) -> const std::string& {
+    return problems[static_cast<std::size_t>(i)];
+  };
+  bool wrong = false;
+  SelectCost cost;
+  cost.prepare_ns =
+      time([&](int i) { wrong |= !launcher.prepare("transpose", text(i)).has_value(); });
+  cost.select_ns =
+      time([&](int i) { wrong |= !launcher.select("transpose", text(i)).has_value(); });
+  cost.select_typed_ns = time([&](int i) {
+    ProblemText problem;
+    problem.add("rows", 4096 + i).add("cols", 4096).add("dtype", "f32");
+    wrong |= !launcher.select("transpose", problem).has_value();
+  });
+  const std::uint64_t before = allocations_of_this_thread();
+  for (int i = 0; i < kProblems; ++i) {
+    wrong |= !launcher.select("transpose", text(i)) || !launcher.prepare("transpose", text(i));
+  }
+  cost.allocations = allocations_of_this_thread() - before;
+  if (wrong) throw Error(ExitCode::internal, "a selection failed");
+  return cost;
+}
+
+FirstLaunch measure_first_launch(Application& application, const std::string& cache) {
+  void* in = application.upload(kSide * kSide, 3);
+  void* out = application.upload(kSide * kSide, 0);
+  FirstLaunch first;
+  const Clock::time_point start = Clock::now();
+  const Launcher launcher = open_launcher(application, cache);
+  first.open_ms = ms_since(start);
+  const Launcher::Kernel kernel = launcher.prepare("transpose", kProblem).value();
+  first.prepare_ms = ms_since(start) - first.open_ms;
+  kernel.launch(application.queue(), {memory("in", in, kBytes), memory("out", out, kBytes)})
+      .value();
+  application.wait();
+  first.total_ms = ms_since(start);
+  first.from_cache = kernel.from_cache();
+  if (application.download(out) != 3) throw DeviceError("the first launch gave a wrong result");
+  return first;
+}
+
+std::string check_graph(Application& application, const std::string& cache) {
+  if (!application.has_graphs()) return "no graphs here";
+  constexpr std::size_t kCount = 100000;
+  const Launcher launcher = open_launcher(application, cache);
+  const Launcher::Kernel sum = launcher.prepare("reduce", "n=100000").value();
+  sum.prepare_queue(application.queue()).value();
+  void* in = application.upload(kCount, 2);
+  void* out = application.upload(1, 0);
+  std::string wrong;
+  application.run_as_graph(
+      [&] {
+        for (int i = 0; i < 10; ++i) {
+          const auto done =
+              sum.launch(application.queue(),
+                         {memory("in", in, kCount * sizeof(float)), memory("out", out, 4)});
+          if (!done) wrong = done.error().message;
+        }
+      },
+      3);
+  const float result = application.download(out);
+  if (wrong.empty() && result != 2.0F * kCount) wrong = fmt::format("the sum is {}", result);
+  return wrong.empty() ? "ok" : wrong;
+}
+
+std::vector<std::byte> scalar_bytes(const ScalarPlan& scalar) {
+  std::vector<std::byte> bytes(size_of(scalar.dtype));
+  const auto put = [&](auto value) { std::memcpy(bytes.data(), &value, sizeof value); };
+  switch (scalar.dtype) {
+    case DType::i64:
+      put(std::get<std::int64_t>(scalar.value));
+      break;
+    case DType::i32:
+      put(static_cast<std::int32_t>(std::get<std::int64_t>(scalar.value)));
+      break;
+    case DType::u32:
+      put(static_cast<std::uint32_t>(std::get<std::int64_t>(scalar.value)));
+      break;
+    default:
+      throw Error(ExitCode::internal, "a scalar of another type than the transpose has");
+  }
+  return bytes;
+}
+
+}  // namespace kiln::launch_bench

@@ -1,0 +1,46 @@
+// What the launcher costs, each figure beside what it is compared with, in one run.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/launch/application.hpp"
+
+namespace kiln::launch_bench {
+
+/// One kernel launched in bursts, by the driver alone and through the launcher in turn. Times are
+/// the calling thread's, medians over the bursts; the device is waited for between bursts.
+struct LaunchCost {
+  double raw_ns = 0;
+  double kiln_ns = 0;
+  double over_ns = 0;             ///< median of the differences of neighbouring bursts
+  std::uint64_t allocations = 0;  ///< operator new in all of the launcher's bursts together
+};
+[[nodiscard]] LaunchCost measure_launch(Application& application, const std::string& cache,
+                                        int bursts);
+
+/// select() and prepare() of 50 known problems in turn.
+struct SelectCost {
+  double select_ns = 0;        ///< texts that the program keeps
+  double select_typed_ns = 0;  ///< texts put together by ProblemText for each call
+  double prepare_ns = 0;
+  std::uint64_t allocations = 0;
+};
+[[nodiscard]] SelectCost measure_select(Application& application, const std::string& cache);
+
+/// From an application with a context to the result of its first kernel: opening the launcher,
+/// preparing, launching, waiting. In this process, once.
+struct FirstLaunch {
+  double total_ms = 0;
+  double open_ms = 0;
+  double prepare_ms = 0;
+  bool from_cache = false;
+};
+[[nodiscard]] FirstLaunch measure_first_launch(Application& application, const std::string& cache);
+
+/// Does a captured launch give what the launch gives? "ok", "no graphs here", or what was wrong.
+[[nodiscard]] std::string check_graph(Application& application, const std::string& cache);
+
+}  // namespace kiln::launch_bench

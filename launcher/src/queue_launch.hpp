@@ -1,0 +1,86 @@
+// QueueLaunch: one prepared kernel on one queue, with all done beforehand that can be.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <kiln/launcher.hpp>
+
+#include "core/artifact.hpp"
+#include "launcher/src/argument_binding.hpp"
+#include "launcher/src/runtime.hpp"
+
+namespace kiln {
+
+/// What a kernel is made of, whatever the queue. Outlives its QueueLaunches.
+struct KernelParts {
+  std::shared_ptr<const KernelSpec> spec;
+  LaunchPlan plan;
+  Source source;
+  Launcher::Workspace workspace = Launcher::Workspace::pooled;
+};
+
+/// `failure` as the application sees it.
+[[nodiscard]] LaunchError to_error(const KernelSpec& spec, const Failure& failure);
+
+/// Any thread; launches of one kernel on one queue take turns, others do not meet.
+class QueueLaunch {
+ public:
+  /// Compiles or finds the program, loads it, and allocates workspaces. `queue` null: the
+  /// launcher's own.
+  [[nodiscard]] static Expected<std::unique_ptr<QueueLaunch>> make(std::shared_ptr<Runtime> runtime,
+                                                                   const KernelParts& parts,
+                                                                   const ArgumentBinder& binder,
+                                                                   void* queue);
+  ~QueueLaunch();
+  QueueLaunch(const QueueLaunch&) = delete;
+  QueueLaunch& operator=(const QueueLaunch&) = delete;
+
+  /// No allocation, no wait for the device.
+  [[nodiscard]] Expected<void> launch(std::span<const LaunchArgument> arguments);
+
+  [[nodiscard]] void* queue() const { return queue_; }
+  [[nodiscard]] bool from_cache() const { return loaded_.from_cache; }
+
+  /// The next in the list of the kernel that holds it; set before others see this one.
+  QueueLaunch* next = nullptr;
+
+ private:
+  /// Where a step's parameter comes from.
+  struct Slot {
+    enum class Kind { buffer, scalar } kind = Kind::buffer;
+    std::size_t index = 0;  ///< in the plan's buffers or scalars
+  };
+  /// A step with room for its parameters, which the prepared launch refers to.
+  struct Step {
+    std::vector<Slot> slots;  ///< by argument
+    std::vector<KernelArgument> arguments;
+    std::vector<std::size_t> constant_slots;  ///< in the plan's buffers
+    std::vector<ConstantArgument> constants;
+    std::unique_ptr<PreparedLaunch> launch;
+  };
+
+  QueueLaunch(std::shared_ptr<Runtime> runtime, const KernelParts& parts,
+              const ArgumentBinder& binder, void* queue);
+  [[nodiscard]] Slot slot_of(const std::string& name) const;
+  [[nodiscard]] std::size_t buffer_slot(const std::string& name) const;
+  [[nodiscard]] Status load();
+  [[nodiscard]] Status prepare_step(const StepPlan& plan, Step& step);
+  [[nodiscard]] Expected<void> allocate_workspaces();
+  void fill_in(Step& step) const;
+
+  std::shared_ptr<Runtime> runtime_;
+  const KernelParts& parts_;
+  const ArgumentBinder& binder_;
+  void* queue_;
+  Runtime::Loaded loaded_;
+  std::vector<Buffer> workspaces_;  ///< by the plan's buffers; handle 0: not a pooled workspace
+  std::vector<Step> steps_;
+  std::mutex mutex_;  ///< over everything that a launch writes
+  BoundArguments bound_;
+};
+
+}  // namespace kiln

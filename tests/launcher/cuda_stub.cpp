@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/launcher/cuda_stub.hpp"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <stdexcept>
+
+#include "backends/backend.hpp"
+#include "core/errors.hpp"
+
+namespace kiln::test {
+namespace {
+
+// Before anything asks for the driver.
+const bool kIsChosen = ::setenv("KILN_CUDA_LIBRARY", KILN_CUDA_STUB, /*replace=*/1) == 0;
+
+std::uint64_t ask(const char* symbol) {
+  void* stub = kIsChosen ? ::dlopen(KILN_CUDA_STUB, RTLD_NOW) : nullptr;
+  void* function = stub == nullptr ? nullptr : ::dlsym(stub, symbol);
+  if (function == nullptr) {
+    throw std::runtime_error(std::string(KILN_CUDA_STUB) + " has no " + symbol);
+  }
+  return reinterpret_cast<std::uint64_t (*)()>(function)();
+}
+
+}  // namespace
+
+std::string missing_for_cuda_stub() {
+  try {
+    static_cast<void>(
+        make_backend("cuda")->open_compiler(device_for_architecture("cuda", "sm_90a")));
+    return "";
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+}
+
+std::uint64_t cuda_stub_launches() { return ask("kiln_stub_launches"); }
+std::uint64_t cuda_stub_waits() { return ask("kiln_stub_waits"); }
+
+}  // namespace kiln::test

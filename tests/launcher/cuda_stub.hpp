@@ -1,0 +1,18 @@
+// The CUDA driver without a GPU (tests/support/cuda_stub.cpp), for test programs that link
+// cuda_stub.cpp: the launcher's "cuda" backend is then the stub.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kiln::test {
+
+/// Why tests with the stub cannot run here: NVRTC compiles for it. Empty: they can.
+[[nodiscard]] std::string missing_for_cuda_stub();
+
+/// What the driver was asked for in this process so far.
+[[nodiscard]] std::uint64_t cuda_stub_launches();
+[[nodiscard]] std::uint64_t cuda_stub_waits();  ///< for a stream or an event
+
+}  // namespace kiln::test

@@ -1,0 +1,162 @@
+// A CUDA driver without a GPU: one made-up H200 that takes programs and launches and runs nothing.
+//
+// With KILN_CUDA_LIBRARY set to this library, the launcher's CUDA path runs where no GPU is:
+// opening, lookup, the cache of binaries, binding, launching from many threads. Memory is the
+// host's, so that copies and fills are real; a launch only counts. It proves host code, nothing
+// about a GPU.
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "backends/cuda/cuda_api.hpp"
+
+namespace {
+
+constexpr int kOk = 0;
+constexpr int kInvalidValue = 1;
+constexpr int kInvalidImage = 200;
+
+std::atomic<std::uint64_t> launches{0};
+std::atomic<std::uint64_t> waits{0};
+int context_object = 0;
+thread_local void* current_context = nullptr;
+
+void* address_of(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+int attribute(int number) {
+  using Attribute = kiln::CudaDeviceAttribute;
+  switch (static_cast<Attribute>(number)) {
+    case Attribute::max_threads_per_block:
+    case Attribute::max_block_x:
+    case Attribute::max_block_y:
+      return 1024;
+    case Attribute::max_block_z:
+      return 64;
+    case Attribute::max_grid_x:
+      return 2147483647;
+    case Attribute::max_grid_y:
+    case Attribute::max_grid_z:
+      return 65535;
+    case Attribute::max_shared_bytes:
+      return 49152;
+    case Attribute::warp_size:
+      return 32;
+    case Attribute::max_registers_per_block:
+      return 65536;
+    case Attribute::clock_khz:
+      return 1980000;
+    case Attribute::multiprocessor_count:
+      return 132;
+    case Attribute::memory_clock_khz:
+      return 3201000;
+    case Attribute::memory_bus_bits:
+      return 6144;
+    case Attribute::l2_bytes:
+      return 62914560;
+    case Attribute::max_threads_per_multiprocessor:
+      return 2048;
+    case Attribute::capability_major:
+      return 9;
+    case Attribute::capability_minor:
+      return 0;
+    case Attribute::shared_bytes_per_multiprocessor:
+      return 233472;
+    case Attribute::max_shared_bytes_optin:
+      return 232448;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): the driver's names
+extern "C" {
+
+// For the tests.
+std::uint64_t kiln_stub_launches() { return launches.load(); }
+std::uint64_t kiln_stub_waits() { return waits.load(); }
+
+int cuInit(unsigned) { return kOk; }
+int cuDriverGetVersion(int* version) { return *version = 13000, kOk; }
+int cuGetErrorName(int, const char** name) { return *name = "CUDA_ERROR_STUB", kOk; }
+int cuGetErrorString(int, const char** text) { return *text = "the stub refuses", kOk; }
+int cuDeviceGetCount(int* count) { return *count = 1, kOk; }
+int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, kOk; }
+int cuDeviceGetName(char* name, int bytes, int) {
+  std::strncpy(name, "NVIDIA H200", static_cast<std::size_t>(bytes));
+  return kOk;
+}
+int cuDeviceGetPCIBusId(char* id, int bytes, int) {
+  std::strncpy(id, "0000:00:00.0", static_cast<std::size_t>(bytes));
+  return kOk;
+}
+int cuDeviceTotalMem_v2(std::size_t* bytes, int) { return *bytes = std::size_t{140} << 30U, kOk; }
+int cuDeviceGetAttribute(int* value, int number, int) { return *value = attribute(number), kOk; }
+int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &context_object, kOk; }
+int cuDevicePrimaryCtxRelease_v2(int) { return kOk; }
+int cuCtxGetCurrent(void** context) { return *context = current_context, kOk; }
+int cuCtxPushCurrent_v2(void* context) { return current_context = context, kOk; }
+int cuCtxPopCurrent_v2(void** context) {
+  *context = current_context;
+  current_context = nullptr;
+  return kOk;
+}
+int cuCtxGetDevice(int* device) { return *device = 0, kOk; }
+int cuFuncGetAttribute(int* value, int, void*) { return *value = 0, kOk; }
+int cuFuncSetAttribute(void*, int, int) { return kOk; }
+
+int cuMemAlloc_v2(std::uintptr_t* address, std::size_t bytes) {
+  *address = reinterpret_cast<std::uintptr_t>(std::malloc(bytes));
+  return *address == 0 ? 2 : kOk;
+}
+int cuMemFree_v2(std::uintptr_t address) { return std::free(address_of(address)), kOk; }
+int cuMemcpyHtoDAsync_v2(std::uintptr_t to, const void* from, std::size_t bytes, void*) {
+  return std::memcpy(address_of(to), from, bytes), kOk;
+}
+int cuMemcpyDtoHAsync_v2(void* to, std::uintptr_t from, std::size_t bytes, void*) {
+  return std::memcpy(to, address_of(from), bytes), kOk;
+}
+int cuMemcpyDtoDAsync_v2(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, void*) {
+  return std::memcpy(address_of(to), address_of(from), bytes), kOk;
+}
+int cuMemsetD8Async(std::uintptr_t to, unsigned char byte, std::size_t bytes, void*) {
+  return std::memset(address_of(to), byte, bytes), kOk;
+}
+
+int cuStreamCreate(void** stream, unsigned) { return *stream = std::malloc(1), kOk; }
+int cuStreamDestroy_v2(void* stream) { return std::free(stream), kOk; }
+int cuStreamSynchronize(void*) { return waits.fetch_add(1), kOk; }
+int cuEventCreate(void** event, unsigned) { return *event = std::malloc(1), kOk; }
+int cuEventDestroy_v2(void* event) { return std::free(event), kOk; }
+int cuEventRecord(void*, void*) { return kOk; }
+int cuEventSynchronize(void*) { return waits.fetch_add(1), kOk; }
+int cuEventElapsedTime(float* milliseconds, void*, void*) { return *milliseconds = 1, kOk; }
+
+int cuModuleLoadData(void** module, const void* image) {
+  if (std::memcmp(image, "\177ELF", 4) != 0) return kInvalidImage;
+  return *module = std::malloc(1), kOk;
+}
+int cuModuleUnload(void* module) { return std::free(module), kOk; }
+int cuModuleGetFunction(void** function, void* module, const char*) {
+  return *function = module, kOk;
+}
+int cuModuleGetGlobal_v2(std::uintptr_t* address, std::size_t* bytes, void*, const char*) {
+  static std::byte constants[65536];
+  *address = reinterpret_cast<std::uintptr_t>(&constants);
+  *bytes = sizeof constants;
+  return kOk;
+}
+int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned block_x, unsigned,
+                   unsigned, unsigned, void*, void** parameters, void**) {
+  if (function == nullptr || parameters == nullptr || grid_x == 0 || block_x == 0) {
+    return kInvalidValue;
+  }
+  launches.fetch_add(1, std::memory_order_relaxed);
+  return kOk;
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)
