@@ -107,7 +107,9 @@ Expected<const Launcher::State::KernelEntry*> Launcher::State::find_kernel(
   }
   auto spec = std::make_shared<const KernelSpec>(library_.load(std::string(kernel)));
   Renderer renderer(*spec);
-  return &kernels_.emplace(kernel, KernelEntry{std::move(spec), std::move(renderer)}).first->second;
+  const std::span<const BestRecord> rows = rows_.of(spec->name);
+  return &kernels_.emplace(kernel, KernelEntry{std::move(spec), std::move(renderer), rows})
+              .first->second;
 }
 
 Expected<Problem> Launcher::State::parse_problem(const KernelSpec& spec,
@@ -143,7 +145,7 @@ Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
   if (!problem) {
     return problem.error();
   }
-  const Expected<kiln::Match> match = find_match(spec, *problem, rows_.of(spec.name));
+  const Expected<kiln::Match> match = find_match(spec, *problem, (*entry)->rows);
   if (!match) {
     return match.error();
   }
@@ -178,7 +180,7 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   if (!problem) {
     return problem.error();
   }
-  Expected<kiln::Match> match = find_match(spec, *problem, rows_.of(spec.name));
+  Expected<kiln::Match> match = find_match(spec, *problem, (*entry)->rows);
   if (!match) {
     return match.error();
   }

@@ -41,10 +41,11 @@ struct Launcher::State {
   std::vector<Warning> warnings;
 
  private:
-  /// A kernel's spec and templates, read when it is first asked for.
+  /// A kernel's spec, templates and bests, read when it is first asked for.
   struct KernelEntry {
     std::shared_ptr<const KernelSpec> spec;
     Renderer renderer;
+    std::span<const BestRecord> rows;  ///< in rows_
   };
   [[nodiscard]] Expected<const KernelEntry*> find_kernel(std::string_view kernel);
   [[nodiscard]] Expected<Problem> parse_problem(const KernelSpec& spec,
@@ -60,7 +61,7 @@ struct Launcher::State {
   KernelLibrary library_;
   TunedRows rows_;
 
-  std::mutex kernels_mutex_;
+  std::mutex kernels_mutex_;                                 ///< over kernels_ and rows_
   std::map<std::string, KernelEntry, std::less<>> kernels_;  ///< only grows
   std::mutex prepare_mutex_;  ///< one kernel is rendered and compiled at a time
 
