@@ -95,6 +95,8 @@ Json parse_json_line(std::string_view line) {
     if (!too_deep)
       throw InputError(
           fmt::format("this is no JSON from column {} on; expected one object a line", error.byte));
+  } catch (const Json::out_of_range&) {
+    throw InputError("this holds a number larger than any that Kiln can read");
   }
   if (too_deep) throw InputError(fmt::format("JSON nested deeper than {} levels", kMaxDepth));
   return json;

@@ -40,6 +40,8 @@ Json parse(std::string_view text, const std::string& path) {
     Json repaired = Json::parse(closed(text), nullptr, false);
     if (!repaired.is_discarded()) return repaired;
     interchange::throw_not_json(text, path, error.byte);
+  } catch (const Json::out_of_range& error) {  // a number that no double holds
+    throw InputError({path, 0, 0}, error.what());
   }
 }
 

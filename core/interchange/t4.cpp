@@ -24,6 +24,8 @@ Json parse(std::string_view text, const std::string& path) {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
     interchange::throw_not_json(text, path, error.byte);
+  } catch (const Json::out_of_range& error) {  // a number that no double holds
+    throw InputError({path, 0, 0}, error.what());
   }
 }
 
