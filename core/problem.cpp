@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/constraint_text.hpp"
+#include "core/problem_distance.hpp"
 #include "core/problem_text.hpp"
 #include "core/suggest.hpp"
 
@@ -89,6 +90,10 @@ double log_ratio(double a, double b) {
   if (a > 0 && b > 0) return std::log2(a / b);
   const auto signed_log = [](double x) { return std::copysign(std::log2(1 + std::abs(x)), x); };
   return signed_log(a) - signed_log(b);
+}
+
+bool is_number(const ProblemField& field) {
+  return field.type == FieldType::integer || field.type == FieldType::floating;
 }
 
 }  // namespace
@@ -173,22 +178,25 @@ void Problem::add_to_scope(const KernelSpec& spec, Scope& scope) const {
   }
 }
 
-std::optional<double> distance(const KernelSpec& spec, const Problem& a, const Problem& b) {
+double size_distance(const KernelSpec& spec, const Problem& a, const Problem& b) {
   double sum = 0;
   for (const ProblemField& field : spec.problem) {
-    if (field.weight == 0) continue;
-    const Value* of_a = find(a.fields(), field.name);
-    const Value* of_b = find(b.fields(), field.name);
-    if (of_a == nullptr || of_b == nullptr) return std::nullopt;
-    const bool numeric = field.type == FieldType::integer || field.type == FieldType::floating;
-    if (!numeric) {
-      if (*of_a != *of_b) return std::nullopt;
-      continue;
-    }
-    const double step = field.weight * log_ratio(as_double(*of_a), as_double(*of_b));
+    if (field.weight == 0 || !is_number(field)) continue;
+    const double step =
+        field.weight * log_ratio(as_double(a.at(field.name)), as_double(b.at(field.name)));
     sum += step * step;
   }
   return std::sqrt(sum);
+}
+
+std::optional<double> distance(const KernelSpec& spec, const Problem& a, const Problem& b) {
+  for (const ProblemField& field : spec.problem) {
+    const Value* of_a = find(a.fields(), field.name);
+    const Value* of_b = find(b.fields(), field.name);
+    if (of_a == nullptr || of_b == nullptr) return std::nullopt;
+    if (field.weight != 0 && !is_number(field) && *of_a != *of_b) return std::nullopt;
+  }
+  return size_distance(spec, a, b);
 }
 
 }  // namespace kiln

@@ -30,11 +30,10 @@ struct Match {
 };
 
 /// Walks exact -> near_size -> same_arch -> same_vendor -> default. `bests` may hold rows of any
-/// kernel and device, in any order: nothing but their content decides. A fresh row goes before a
-/// stale one of the same grade; of rows that match alike, the one of the lower layer (user before
-/// shipped), then the newer one. A candidate illegal for
-/// this problem on this device is passed over and said so. A Failure means that not even the
-/// default is legal here.
+/// kernel and device, in any order: nothing but their content decides. A stale row of a grade
+/// counts as further away than it is (docs/lookup.md); of rows that match alike, the one of the
+/// lower layer (user before shipped), then the newer one. A candidate illegal for this problem on
+/// this device is passed over and said so. A Failure means that not even the default is legal here.
 [[nodiscard]] Result<Match> lookup(const KernelSpec& spec, const Problem& problem,
                                    const DeviceInfo& device, std::span<const BestRecord> bests);
 

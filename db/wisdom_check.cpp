@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/json.hpp"
+#include "db/close_configs.hpp"
 #include "db/wisdom.hpp"
 
 namespace kiln {
@@ -85,11 +86,8 @@ FinishedSession imported_session(const KernelSpec& spec, const BestRecord& best)
   for (const Json& finalist : evidence.at("finalists")) {
     trials.add(finalist.at("config"), finalist.at("median_ns"), finalist.at("samples_ns"));
   }
-  trials.add(best.config.text(), best.time_ns, {});
-  if (evidence.contains("close")) {
-    for (const Json& close : evidence.at("close")) {
-      trials.add(close.at("config"), close.at("time_ns"), {});
-    }
+  for (const CloseConfig& close : close_configs(best)) {
+    trials.add(close.config, close.slowdown * best.time_ns, {});
   }
   session.trials = trials.take();
   return session;

@@ -93,7 +93,7 @@ std::string evidence_from(const Json& json) {
     for (const Json& entry : evidence.array("close")) {
       const JsonLine close(entry);
       (void)close.text("config");
-      (void)close.number("time_ns");
+      (void)close.number("slowdown");
     }
   }
   return json_text(json);

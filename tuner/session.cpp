@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "db/close_configs.hpp"
 #include "search/strategy.hpp"
 #include "tuner/finalists.hpp"
 #include "tuner/pipeline.hpp"
@@ -267,7 +268,7 @@ BestRecord SessionRun::make_best(const Finalists& finalists,
   best.time_ns = time_of(verdict.winner);
   best.default_time_ns = finalists.default_index ? time_of(*finalists.default_index) : 0;
   best.verdict = verdict.verdict;
-  best.evidence = evidence_text(finalists, samples);
+  best.evidence = with_close_configs(evidence_text(finalists, samples), log_.trials());
   if (const Variant* naive = naive_variant(request_.spec)) {
     best.naive_time_ns =
         log_.time_of(default_config(*naive, request_.spec, request_.problem, log_.device()));

@@ -114,6 +114,30 @@ TEST_F(WisdomTest, AnExportOfNothingSaysSo) {
             "kiln: error: no/o.jsonl: cannot be written\n");
 }
 
+TEST_F(WisdomTest, APortfolioCoversTheTunedProblemsWithTheFewestConfigs) {
+  BestRecord small = best(4096, 64);
+  small.evidence =
+      R"({"finalists":[],"close":[{"config":"plain:block_size=128,items=1","slowdown":1.04}]})";
+  write("w.jsonl", write_wisdom({{small, best(1 << 20, 128)}}));
+  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  const Words words = {"db", "portfolio", "scale", "--db", "kiln.db", "--kernel-path", kKernels};
+  EXPECT_EQ(kiln(words).out,
+            "1 config of scale covers 2 problems within 5%\n\n"
+            "plain:block_size=128,items=1  (at worst 4.0% slower)\n  n=1048576\n  n=4096\n");
+  Words more = words;
+  more.insert(more.end(), {"--within", "1", "--json"});
+  EXPECT_EQ(kiln_json(more)["portfolio"].size(), 2);
+  more = words;
+  more.insert(more.end(), {"--leave-one-out", "--json"});
+  const Json left = kiln_json(more);
+  EXPECT_EQ(left["known"], 1) << "n=4096 tried the best of n=1048576, not the other way round";
+  EXPECT_NEAR(left["median"].get<double>(), 0.04, 1e-9);
+  more = words;
+  more.insert(more.end(), {"--device", "opencl"});
+  EXPECT_EQ(kiln(more).err,
+            "kiln: error: --device must be one of:\n  cuda/nvidia/H200 (made up)/sm_90a\n");
+}
+
 TEST_F(WisdomTest, ShippedBestsFitTheBuiltInKernels) {
   const KernelLibrary library;
   for (const EmbeddedFile& file : shipped_files()) {

@@ -150,6 +150,44 @@ TEST_F(Lookup, AFreshRowGoesBeforeANearerStaleOne) {
   EXPECT_EQ(match.config.text(), "vector:block_size=128");
 }
 
+TEST_F(Lookup, AStaleRowCountsAsFurtherAwayNotAsLost) {
+  BestRecord old_driver = tuned("n=4096", 512);
+  old_driver.key.driver = "550.1";
+  const Match match = ask("n=8192", {old_driver, tuned("n=1024", 128)});
+  EXPECT_TRUE(match.stale) << "one doubling and a driver are nearer than three doublings";
+  EXPECT_EQ(match.config.text(), "vector:block_size=512");
+  EXPECT_DOUBLE_EQ(match.distance, 1) << "the distance is that of the problems";
+}
+
+TEST_F(Lookup, AnOddSizeIsAskedAfterAnEvenOneFurtherAway) {
+  const Match match = ask("n=4096", {tuned("n=4095", 128), tuned("n=6144", 512)});
+  EXPECT_EQ(match.config.text(), "vector:block_size=512");
+}
+
+TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
+  BestRecord nearest = tuned("n=4096", 512);
+  nearest.evidence =
+      R"({"finalists":[],"close":[{"config":"vector:block_size=512","slowdown":1.0},)"
+      R"({"config":"vector:block_size=256","slowdown":1.01}]})";
+  const BestRecord other = tuned("n=16384", 256);
+  const Match match = ask("n=8192", {nearest, other});
+  EXPECT_EQ(match.config.text(), "vector:block_size=256");
+  EXPECT_EQ(match.grade, Grade::near_size);
+  EXPECT_EQ(match.reason, "nearest problem tuned on this device: n=16384 (distance 1)")
+      << "as near as n=4096, and its own best needs no help";
+  const Match nearer = ask("n=6144", {nearest, other});
+  EXPECT_EQ(nearer.config.text(), "vector:block_size=256");
+  EXPECT_EQ(nearer.reason,
+            "nearest problem tuned on this device: n=4096 (distance 0.585); with the 2 nearest "
+            "together, vector:block_size=256 is expected to be closer to the best (within 1%) than "
+            "vector:block_size=512");
+  EXPECT_THAT(nearer.steps,
+              ElementsAre("near_size: vector:block_size=512 from session 1: chosen",
+                          "near_size: vector:block_size=256 from 2 problems together: chosen "
+                          "instead"));
+  EXPECT_EQ(ask("n=4096", {nearest, other}).config.text(), "vector:block_size=512") << "exact";
+}
+
 TEST_F(Lookup, ALayerThatComesFirstWinsATie) {
   BestRecord user = tuned("n=4096", 512);
   BestRecord shipped = tuned("n=4096", 128);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/close_configs.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
+
+namespace kiln {
+namespace {
+
+std::vector<const TrialRecord*> by_time(const std::vector<TrialRecord>& trials) {
+  std::vector<const TrialRecord*> ordered;
+  for (const TrialRecord& record : trials) {
+    if (record.trial.ok() && record.trial.time_ns > 0) ordered.push_back(&record);
+  }
+  std::sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) {
+    return a->trial.time_ns != b->trial.time_ns ? a->trial.time_ns < b->trial.time_ns
+                                                : a->sequence < b->sequence;
+  });
+  return ordered;
+}
+
+void add(std::vector<CloseConfig>& list, const Json& entry, const char* key, double unit) {
+  if (!entry.is_object() || !entry.contains("config") || !entry["config"].is_string()) return;
+  if (!entry.contains(key) || !entry[key].is_number() || unit <= 0) return;
+  const auto config = entry["config"].get<std::string>();
+  const double slowdown = std::max(1.0, entry[key].get<double>() / unit);
+  const bool known = std::any_of(list.begin(), list.end(),
+                                 [&](const CloseConfig& other) { return other.config == config; });
+  if (!known) list.push_back({config, slowdown});
+}
+
+}  // namespace
+
+std::string with_close_configs(const std::string& evidence,
+                               const std::vector<TrialRecord>& trials) {
+  Json json = Json::parse(evidence, nullptr, false);
+  if (!json.is_object()) return evidence;
+  Json close = Json::array();
+  const std::vector<const TrialRecord*> ordered = by_time(trials);
+  for (const TrialRecord* record : ordered) {
+    const double slowdown = record->trial.time_ns / ordered.front()->trial.time_ns;
+    if (slowdown > kCloseFactor || close.size() == kMaxClose) break;
+    close.push_back({{"config", record->trial.config.text()}, {"slowdown", slowdown}});
+  }
+  json["close"] = std::move(close);
+  return json.dump();
+}
+
+std::vector<CloseConfig> close_configs(const BestRecord& best) {
+  std::vector<CloseConfig> list = {{best.config.text(), 1}};
+  const Json evidence = Json::parse(best.evidence, nullptr, false);
+  if (!evidence.is_object()) return list;
+  // The finals were measured in turns: their medians compare better than those of the search.
+  if (evidence.contains("finalists")) {
+    for (const Json& entry : evidence["finalists"]) add(list, entry, "median_ns", best.time_ns);
+  }
+  if (evidence.contains("close")) {
+    for (const Json& entry : evidence["close"]) add(list, entry, "slowdown", 1);
+  }
+  return list;
+}
+
+}  // namespace kiln

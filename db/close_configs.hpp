@@ -1,0 +1,33 @@
+// Close configs: those of a session that came near its best. With them in the evidence, the bests
+// of several problems tell which configs are good for all of them, without their trials.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+
+namespace kiln {
+
+/// Configs up to this factor slower than the best are close, and at most this many are kept.
+inline constexpr double kCloseFactor = 1.25;
+inline constexpr std::size_t kMaxClose = 24;
+
+/// A config and its time as a multiple of the best of its problem (at least 1).
+struct CloseConfig {
+  std::string config;
+  double slowdown = 1;
+};
+
+/// `evidence` (JSON as in BestRecord) with the configs of `trials` that are close to the fastest
+/// one as its key "close", each with its time relative to that; in order of time.
+[[nodiscard]] std::string with_close_configs(const std::string& evidence,
+                                             const std::vector<TrialRecord>& trials);
+
+/// What a row says of configs for its problem: its best first (slowdown 1), then its finalists and
+/// close configs, each config once. Evidence that cannot be read leaves the best alone.
+[[nodiscard]] std::vector<CloseConfig> close_configs(const BestRecord& best);
+
+}  // namespace kiln

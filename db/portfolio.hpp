@@ -1,0 +1,36 @@
+// Portfolio: the fewest configs that are good enough for every tuned problem of a kernel on a
+// device, for programs that can carry only a few kernels, and for judging a lookup.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/close_configs.hpp"
+
+namespace kiln {
+
+/// What is known of configs for one problem.
+struct TunedProblem {
+  std::string problem;               ///< for people
+  std::vector<CloseConfig> configs;  ///< one of them has slowdown 1
+};
+
+struct PortfolioMember {
+  std::string config;
+  std::vector<std::size_t> problems;  ///< that it covers, indices in ascending order
+  double worst = 1;                   ///< largest slowdown over them
+};
+
+/// The fewest configs such that each problem has one whose slowdown is at most 1 + `within` (0.05:
+/// 5% slower than its best); a config covers only problems it was tried for. Greedy set cover, then
+/// proved or improved by an exact search where that takes few steps. Members in the order of how
+/// much they cover, each problem under the member that is fastest for it. Deterministic.
+[[nodiscard]] std::vector<PortfolioMember> find_portfolio(std::span<const TunedProblem> problems,
+                                                          double within);
+
+/// Slowdowns of all trials that were ok, the fastest first.
+[[nodiscard]] std::vector<CloseConfig> slowdowns(const std::vector<TrialRecord>& trials);
+
+}  // namespace kiln
