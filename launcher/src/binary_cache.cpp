@@ -3,29 +3,33 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <type_traits>
 
 #include "core/hash.hpp"
+#include "launcher/src/cache_trim.hpp"
 
 namespace kiln {
 namespace {
 
-// An entry: magic, key, registers, spill bytes, shared bytes, length of the log, log, data,
-// checksum of all before. The number in the magic changes with the layout, so that old entries are
-// misses.
-constexpr std::string_view kMagic = "kiln binary 1\n";
+// An entry: magic, key, registers, spill bytes, shared bytes, lengths of the compiler's name and of
+// the log, both texts, data, checksum of all before. The number in the magic changes with the
+// layout, so that old entries are misses.
+constexpr std::string_view kMagic = "kiln binary 2\n";
 constexpr std::size_t kKeyLength = 32;
 constexpr std::size_t kChecksumLength = 32;
-constexpr std::size_t kHeaderLength = kMagic.size() + kKeyLength + 4 * sizeof(std::int64_t);
+constexpr std::size_t kHeaderLength = kMagic.size() + kKeyLength + 5 * sizeof(std::int64_t);
 constexpr std::size_t kMaxEntryBytes = std::size_t{256} << 20U;
 
 class File {
@@ -67,19 +71,31 @@ std::int64_t take(std::string_view& text) {
   return value;
 }
 
-std::string pack(const std::string& key, const Binary& binary) {
+/// False when there are fewer than `length` characters left.
+bool take_text(std::string_view& text, std::int64_t length, std::string& taken) {
+  if (length < 0 || static_cast<std::size_t>(length) > text.size()) {
+    return false;
+  }
+  taken = text.substr(0, static_cast<std::size_t>(length));
+  text.remove_prefix(taken.size());
+  return true;
+}
+
+std::string pack(const std::string& key, const Binary& binary, const std::string& compiler) {
   std::string text(kMagic);
   text += key;
   put(text, binary.registers);
   put(text, binary.spill_bytes);
   put(text, binary.shared_bytes);
+  put(text, static_cast<std::int64_t>(compiler.size()));
   put(text, static_cast<std::int64_t>(binary.log.size()));
+  text += compiler;
   text += binary.log;
   text.append(reinterpret_cast<const char*>(binary.data.data()), binary.data.size());
   return text + checksum(text);
 }
 
-std::optional<Binary> unpack(const std::string& key, std::string_view text) {
+std::optional<CachedBinary> unpack(const std::string& key, std::string_view text) {
   if (text.size() < kHeaderLength + kChecksumLength || !text.starts_with(kMagic)) {
     return std::nullopt;
   }
@@ -89,19 +105,28 @@ std::optional<Binary> unpack(const std::string& key, std::string_view text) {
     return std::nullopt;
   }
   std::string_view rest = content.substr(kMagic.size() + kKeyLength);
-  Binary binary;
+  CachedBinary cached;
+  Binary& binary = cached.binary;
   binary.registers = take(rest);
   binary.spill_bytes = take(rest);
   binary.shared_bytes = take(rest);
+  const std::int64_t compiler_length = take(rest);
   const std::int64_t log_length = take(rest);
-  if (log_length < 0 || static_cast<std::size_t>(log_length) > rest.size()) {
+  if (!take_text(rest, compiler_length, cached.compiler) ||
+      !take_text(rest, log_length, binary.log)) {
     return std::nullopt;
   }
-  binary.log = rest.substr(0, static_cast<std::size_t>(log_length));
-  rest.remove_prefix(binary.log.size());
   const auto bytes = std::as_bytes(std::span(rest.data(), rest.size()));
   binary.data.assign(bytes.begin(), bytes.end());
-  return binary;
+  return cached;
+}
+
+// The time of change is the time of the last use. Told to the disk once a minute at most.
+void note_use(int file, const struct stat& facts) {
+  constexpr std::int64_t kSeconds = 60;
+  if (facts.st_mtim.tv_sec + kSeconds < ::time(nullptr)) {
+    ::futimens(file, nullptr);
+  }
 }
 
 std::optional<std::string> read_own_file(int folder, const std::string& name) {
@@ -125,6 +150,7 @@ std::optional<std::string> read_own_file(int folder, const std::string& name) {
     }
     filled += static_cast<std::size_t>(length);
   }
+  note_use(file.get(), facts);
   return text;
 }
 
@@ -149,7 +175,8 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-BinaryCache::BinaryCache(const std::filesystem::path& folder) noexcept {
+BinaryCache::BinaryCache(const std::filesystem::path& folder, std::uint64_t limit) noexcept
+    : limit_(limit) {
   try {
     open_folder(folder);
   } catch (const std::exception&) {
@@ -196,7 +223,7 @@ BinaryCache::~BinaryCache() {
   }
 }
 
-std::optional<Binary> BinaryCache::find(const std::string& key) const noexcept {
+std::optional<CachedBinary> BinaryCache::find(const std::string& key) const noexcept {
   if (folder_ < 0 || !is_key(key)) {
     return std::nullopt;
   }
@@ -208,14 +235,15 @@ std::optional<Binary> BinaryCache::find(const std::string& key) const noexcept {
   }
 }
 
-bool BinaryCache::store(const std::string& key, const Binary& binary) const noexcept {
+bool BinaryCache::store(const std::string& key, const Binary& binary,
+                        const std::string& compiler) const noexcept {
   static std::atomic<unsigned> counter{0};
   if (folder_ < 0 || !is_key(key)) {
     return false;
   }
   try {
-    const std::string text = pack(key, binary);
-    if (text.size() > kMaxEntryBytes) {
+    const std::string text = pack(key, binary, compiler);
+    if (text.size() > std::min<std::uint64_t>(kMaxEntryBytes, limit_)) {
       return false;
     }
     const std::string temporary =
@@ -232,10 +260,26 @@ bool BinaryCache::store(const std::string& key, const Binary& binary) const noex
     if (!published) {
       ::unlinkat(folder_, temporary.c_str(), 0);
     }
+    trim_cache(folder_, limit_);
     return published;
   } catch (const std::exception&) {
     return false;
   }
+}
+
+std::uint64_t default_cache_bytes() {
+  const std::string text = environment("KILN_CACHE_LIMIT");
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  unsigned shift = 0;
+  if (unit == "K") shift = 10;
+  if (unit == "M") shift = 20;
+  if (unit == "G") shift = 30;
+  const bool is_size = error == std::errc{} && number > 0 && (unit.empty() || shift > 0) &&
+                       number <= (std::numeric_limits<std::uint64_t>::max() >> shift);
+  return is_size ? number << shift : kDefaultCacheBytes;
 }
 
 std::filesystem::path default_cache_folder() {

@@ -3,11 +3,12 @@
 // A binary is code that will run with the user's rights, so the folder must be the user's own and
 // closed to others (0700), links are not followed, and each entry proves its key and content by a
 // checksum. Entries appear whole (temporary name, then rename), so processes share the folder
-// without locks. Anything odd - damaged, foreign, unreadable, a full disk - is a miss. Nothing here
-// throws.
+// without locks. The folder keeps to a size: the entries used longest ago go. Anything odd -
+// damaged, foreign, unreadable, a full disk - is a miss. Nothing here throws.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,10 +17,20 @@
 
 namespace kiln {
 
+inline constexpr std::uint64_t kDefaultCacheBytes = std::uint64_t{1} << 30U;
+
+/// A binary and what compiled it.
+struct CachedBinary {
+  Binary binary;
+  std::string compiler;
+};
+
 class BinaryCache {
  public:
-  /// Opens `folder`, creating it and its parents where they are missing.
-  explicit BinaryCache(const std::filesystem::path& folder) noexcept;
+  /// Opens `folder`, creating it and its parents where they are missing. store() keeps it to
+  /// `limit` bytes.
+  explicit BinaryCache(const std::filesystem::path& folder,
+                       std::uint64_t limit = kDefaultCacheBytes) noexcept;
   ~BinaryCache();
   BinaryCache(const BinaryCache&) = delete;
   BinaryCache& operator=(const BinaryCache&) = delete;
@@ -28,19 +39,26 @@ class BinaryCache {
   /// can.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
 
-  /// The entry under `key` (binary_key: hexadecimal digits), or a miss.
-  [[nodiscard]] std::optional<Binary> find(const std::string& key) const noexcept;
-  /// Publishes an entry, replacing one of the same key. False when it could not be written.
-  bool store(const std::string& key, const Binary& binary) const noexcept;
+  /// The entry under `key` (cache_key: hexadecimal digits), or a miss. Counts as a use of it.
+  [[nodiscard]] std::optional<CachedBinary> find(const std::string& key) const noexcept;
+  /// Publishes an entry, replacing one of the same key. `compiler` is for people: "nvrtc 13.0".
+  /// False when it could not be written.
+  bool store(const std::string& key, const Binary& binary,
+             const std::string& compiler) const noexcept;
 
  private:
   void open_folder(const std::filesystem::path& folder);
 
   int folder_ = -1;
+  std::uint64_t limit_;
   std::string trouble_;
 };
 
 /// $KILN_CACHE, else $XDG_CACHE_HOME/kiln, else ~/.cache/kiln; empty when none of them is set.
 [[nodiscard]] std::filesystem::path default_cache_folder();
+
+/// $KILN_CACHE_LIMIT, bytes or with one of the units K, M and G (of 1024); kDefaultCacheBytes when
+/// it is not set or no such number.
+[[nodiscard]] std::uint64_t default_cache_bytes();
 
 }  // namespace kiln

@@ -123,7 +123,7 @@ Expected<Problem> Launcher::State::parse_problem(const KernelSpec& spec,
 
 Expected<kiln::Match> Launcher::State::find_match(const KernelSpec& spec, const Problem& problem,
                                                   std::span<const BestRecord> rows) const {
-  Result<kiln::Match> match = lookup(spec, problem, runtime->info(), rows);
+  Result<kiln::Match> match = lookup(spec, problem, runtime->info_for_lookup(), rows);
   if (!match) {
     return LaunchError{LaunchErrorCode::impossible, match.failure().message};
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "launcher/src/cache_key.hpp"
 
 namespace kiln {
 namespace {
@@ -47,18 +48,24 @@ std::unique_ptr<Device> open(Backend& backend, const Launcher::Options& options)
 
 }  // namespace
 
-Runtime::Runtime(const Launcher::Options& options) {
+Runtime::Runtime(const Launcher::Options& options) : toolkit_(options.toolkit) {
   if (options.backend == "auto" && options.native) {
     throw UsageError("the backend must be named where the application gives its own queue");
   }
   backend_ =
       options.backend == "auto" ? first_backend_with_a_device() : make_backend(options.backend);
   device_ = open(*backend_, options);
+  known_to_lookup_ = device_->info();
+  if (known_to_lookup_.compiler.ends_with("unavailable")) {
+    known_to_lookup_.compiler
+        .clear();  // nothing will be compiled here: no sign that a row is stale
+  }
   device_text_ = fmt::format("{} {} ({})", selector_of(info()), info().name, info().architecture);
   if (options.use_cache) {
-    cache_ = std::make_unique<BinaryCache>(options.cache_folder.empty()
-                                               ? default_cache_folder()
-                                               : std::filesystem::path(options.cache_folder));
+    cache_ = std::make_unique<BinaryCache>(
+        options.cache_folder.empty() ? default_cache_folder()
+                                     : std::filesystem::path(options.cache_folder),
+        options.cache_bytes == 0 ? default_cache_bytes() : options.cache_bytes);
     cache_trouble_ = cache_->trouble();
   }
 }
@@ -85,16 +92,14 @@ Result<std::unique_ptr<Module>> Runtime::load_on_device(const Binary& binary) {
 }
 
 Result<Runtime::Loaded> Runtime::load(const Source& source, Instance instance) {
-  // OpenCL binaries are made for one driver, so the driver is part of what compiled them.
-  const std::string key = binary_key(source, info().backend, info().architecture,
-                                     info().compiler + "; " + info().driver);
+  const std::string key = cache_key(source, info(), toolkit_);
   const std::lock_guard held(load_mutex_);
   auto& [module, from_cache] = modules_[{key, instance}];
   if (module) {
     return Loaded{module.get(), from_cache};
   }
-  if (const std::optional<Binary> cached = cache_ ? cache_->find(key) : std::nullopt) {
-    Result<std::unique_ptr<Module>> loaded = load_on_device(*cached);
+  if (const std::optional<CachedBinary> cached = cache_ ? cache_->find(key) : std::nullopt) {
+    Result<std::unique_ptr<Module>> loaded = load_on_device(cached->binary);
     if (loaded) {
       module = std::move(*loaded);
       from_cache = true;
@@ -111,7 +116,7 @@ Result<Runtime::Loaded> Runtime::load(const Source& source, Instance instance) {
     return loaded.failure();
   }
   if (cache_) {
-    cache_->store(key, *binary);
+    cache_->store(key, *binary, info().compiler);
   }
   module = std::move(*loaded);
   return Loaded{module.get(), from_cache};

@@ -24,6 +24,8 @@ class Runtime {
   explicit Runtime(const Launcher::Options& options);
 
   [[nodiscard]] const DeviceInfo& info() const { return device_->info(); }
+  /// The same for lookups: without a compiler where there is none here.
+  [[nodiscard]] const DeviceInfo& info_for_lookup() const { return known_to_lookup_; }
   [[nodiscard]] const std::string& device_text() const { return device_text_; }
   [[nodiscard]] const std::string& cache_trouble() const { return cache_trouble_; }
 
@@ -51,8 +53,10 @@ class Runtime {
   std::unique_ptr<Backend> backend_;
   std::mutex device_mutex_;
   std::unique_ptr<Device> device_;
+  DeviceInfo known_to_lookup_;
   std::string device_text_;
 
+  const Launcher::Toolkit toolkit_;
   std::unique_ptr<BinaryCache> cache_;
   std::string cache_trouble_;
 

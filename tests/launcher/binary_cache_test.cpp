@@ -3,8 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/src/binary_cache.hpp"
 
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -46,16 +50,17 @@ TEST(BinaryCache, GivesBackWhatWasStored) {
     const BinaryCache cache(path);
     EXPECT_EQ(cache.trouble(), "");
     EXPECT_FALSE(cache.find(kKey));
-    EXPECT_TRUE(cache.store(kKey, some_binary()));
+    EXPECT_TRUE(cache.store(kKey, some_binary(), "nvrtc 13.0"));
   }
   const BinaryCache cache(path);  // another process
-  const std::optional<Binary> found = cache.find(kKey);
+  const std::optional<CachedBinary> found = cache.find(kKey);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->data, some_binary().data);
-  EXPECT_EQ(found->log, "a warning");
-  EXPECT_EQ(found->registers, 40);
-  EXPECT_EQ(found->spill_bytes, 0);
-  EXPECT_EQ(found->shared_bytes, 4096);
+  EXPECT_EQ(found->compiler, "nvrtc 13.0");
+  EXPECT_EQ(found->binary.data, some_binary().data);
+  EXPECT_EQ(found->binary.log, "a warning");
+  EXPECT_EQ(found->binary.registers, 40);
+  EXPECT_EQ(found->binary.spill_bytes, 0);
+  EXPECT_EQ(found->binary.shared_bytes, 4096);
   EXPECT_FALSE(cache.find(kOtherKey));
 
   struct stat facts {};
@@ -68,7 +73,7 @@ TEST(BinaryCache, TakesNothingDamaged) {
   const LauncherFolder folder;
   const fs::path path = folder / "cache";
   const BinaryCache cache(path);
-  ASSERT_TRUE(cache.store(kKey, some_binary()));
+  ASSERT_TRUE(cache.store(kKey, some_binary(), "nvrtc 13.0"));
   const fs::path entry = path / (kKey + ".bin");
   const std::string whole = read_file(entry);
   ASSERT_FALSE(whole.empty());
@@ -86,7 +91,7 @@ TEST(BinaryCache, TakesNothingDamaged) {
 
   write_file(path / (kOtherKey + ".bin"), whole);  // renamed
   EXPECT_FALSE(cache.find(kOtherKey));
-  EXPECT_TRUE(cache.store(kOtherKey, some_binary()));  // and mended
+  EXPECT_TRUE(cache.store(kOtherKey, some_binary(), ""));  // and mended
   EXPECT_TRUE(cache.find(kOtherKey));
 }
 
@@ -94,7 +99,7 @@ TEST(BinaryCache, FollowsNoLinksAndOpensNoPipes) {
   const LauncherFolder folder;
   const fs::path path = folder / "cache";
   const BinaryCache cache(path);
-  ASSERT_TRUE(cache.store(kKey, some_binary()));
+  ASSERT_TRUE(cache.store(kKey, some_binary(), "nvrtc 13.0"));
   fs::rename(path / (kKey + ".bin"), folder / "elsewhere");
   fs::create_symlink(folder / "elsewhere", path / (kKey + ".bin"));
   EXPECT_FALSE(cache.find(kKey));
@@ -112,12 +117,12 @@ TEST(BinaryCache, WantsAFolderThatOthersCannotWriteTo) {
   fs::permissions(path, fs::perms::all);
   const BinaryCache open(path);
   EXPECT_EQ(open.trouble(), path.string() + ": other users may write to it (chmod 700 mends that)");
-  EXPECT_FALSE(open.store(kKey, some_binary()));
+  EXPECT_FALSE(open.store(kKey, some_binary(), ""));
   EXPECT_FALSE(open.find(kKey));
 
   fs::permissions(path, fs::perms::owner_all);
   const BinaryCache closed(path);
-  ASSERT_TRUE(closed.store(kKey, some_binary()));
+  ASSERT_TRUE(closed.store(kKey, some_binary(), ""));
   fs::permissions(path / (kKey + ".bin"), fs::perms::group_write, fs::perm_options::add);
   EXPECT_FALSE(closed.find(kKey));
 }
@@ -127,8 +132,104 @@ TEST(BinaryCache, KeysCannotNameOtherFiles) {
   const BinaryCache cache(folder / "cache");
   for (const char* key : {"", "../../../etc/passwd", "0123456789abcdef0123456789abcde/",
                           "0123456789ABCDEF0123456789ABCDEF"}) {
-    EXPECT_FALSE(cache.store(key, some_binary()));
+    EXPECT_FALSE(cache.store(key, some_binary(), ""));
     EXPECT_FALSE(cache.find(key));
+  }
+}
+
+std::string key_of(int number) {
+  return kKey.substr(2) + (number < 10 ? "0" : "") + std::to_string(number);
+}
+
+void was_used(const fs::path& folder, int number, std::chrono::minutes ago) {
+  fs::last_write_time(folder / (key_of(number) + ".bin"), fs::file_time_type::clock::now() - ago);
+}
+
+TEST(BinaryCache, KeepsToItsSize) {
+  const LauncherFolder folder;
+  const fs::path path = folder / "cache";
+  const BinaryCache cache(path, 16000);  // three entries of some 5 kB
+  for (int number = 0; number < 3; ++number) {
+    ASSERT_TRUE(cache.store(key_of(number), some_binary(), ""));
+    was_used(path, number, std::chrono::minutes(30 - number));
+  }
+  ASSERT_TRUE(cache.find(key_of(0)));  // the oldest is the last used now
+  ASSERT_TRUE(cache.store(key_of(3), some_binary(), ""));
+  EXPECT_TRUE(cache.find(key_of(0)));
+  EXPECT_FALSE(cache.find(key_of(1)));
+  EXPECT_TRUE(cache.find(key_of(2)));
+  EXPECT_TRUE(cache.find(key_of(3)));
+
+  Binary huge = some_binary();
+  huge.data.resize(20000);
+  EXPECT_FALSE(cache.store(key_of(4), huge, ""));  // no room is made for what does not fit
+  EXPECT_TRUE(cache.find(key_of(3)));
+}
+
+TEST(BinaryCache, SweepsUpAfterKilledProcesses) {
+  const LauncherFolder folder;
+  const fs::path path = folder / "cache";
+  const BinaryCache cache(path);
+  write_file(path / ".new-1-1", "half an entry");
+  write_file(path / ".new-1-2", "another at work");
+  fs::last_write_time(path / ".new-1-1", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  ASSERT_TRUE(cache.store(kKey, some_binary(), ""));
+  EXPECT_FALSE(fs::exists(path / ".new-1-1"));
+  EXPECT_TRUE(fs::exists(path / ".new-1-2"));
+}
+
+// Entry `number` holds its number, so that a reader sees whether it got the right one whole.
+bool store_and_check(const BinaryCache& cache, int rounds, unsigned seed) {
+  for (int round = 0; round < rounds; ++round) {
+    seed = seed * 1664525U + 1013904223U;
+    const int number = static_cast<int>(seed >> 24U) % 20;
+    const std::vector<std::byte> content(3000, static_cast<std::byte>(number));
+    if (const std::optional<CachedBinary> found = cache.find(key_of(number))) {
+      if (found->binary.data != content) return false;
+    } else {
+      Binary binary;
+      binary.data = content;
+      cache.store(key_of(number), binary, "");
+    }
+  }
+  return true;
+}
+
+TEST(BinaryCache, IsSharedByProcesses) {
+  const LauncherFolder folder;
+  const fs::path path = folder / "cache";
+  std::vector<pid_t> children;
+  for (unsigned child = 0; child < 4; ++child) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      const BinaryCache cache(path, 30000);  // ten of the twenty entries: they push each other out
+      ::_exit(cache.trouble().empty() && store_and_check(cache, 300, child) ? 0 : 1);
+    }
+    children.push_back(pid);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(path)) bytes += entry.file_size();
+  EXPECT_GT(bytes, 0U);
+  EXPECT_LE(bytes, 30000U);
+}
+
+TEST(BinaryCache, TakesItsSizeFromTheEnvironment) {
+  const auto limit = [](const char* text) {
+    ::setenv("KILN_CACHE_LIMIT", text, 1);
+    const std::uint64_t bytes = default_cache_bytes();
+    ::unsetenv("KILN_CACHE_LIMIT");
+    return bytes;
+  };
+  EXPECT_EQ(limit("5000"), 5000U);
+  EXPECT_EQ(limit("64M"), std::uint64_t{64} << 20U);
+  EXPECT_EQ(limit("2G"), std::uint64_t{2} << 30U);
+  for (const char* nonsense : {"", "0", "-1", "64 M", "much", "99999999999G"}) {
+    EXPECT_EQ(limit(nonsense), kDefaultCacheBytes) << nonsense;
   }
 }
 
@@ -136,7 +237,7 @@ TEST(BinaryCache, WithoutAPlaceItMisses) {
   const BinaryCache nowhere{fs::path()};
   EXPECT_EQ(nowhere.trouble(),
             "there is no place for it: none of KILN_CACHE, XDG_CACHE_HOME and HOME is set");
-  EXPECT_FALSE(nowhere.store(kKey, some_binary()));
+  EXPECT_FALSE(nowhere.store(kKey, some_binary(), ""));
   const LauncherFolder folder;
   write_file(folder / "file", "");
   EXPECT_EQ(BinaryCache(folder / "file").trouble(), (folder / "file") + ": is a link or no folder");

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -53,6 +54,12 @@ class KILN_API Launcher {
              ///< large
   };
 
+  /// Which compiled kernels of the cache may be used.
+  enum class Toolkit {
+    any,   ///< those of any compiler version: a warm cache needs no compiler on the machine
+    same,  ///< those that the compiler of this machine made: after an upgrade, all is compiled anew
+  };
+
   struct Options {
     // Where to run.
     std::string backend = "auto";  ///< "cuda", "hip", "opencl"; auto: the first that has a device
@@ -69,6 +76,9 @@ class KILN_API Launcher {
     std::string cache_folder;  ///< compiled kernels; empty: $KILN_CACHE, $XDG_CACHE_HOME/kiln or
                                ///< ~/.cache/kiln
     bool use_cache = true;     ///< false: compile in every process
+    std::uint64_t cache_bytes = 0;   ///< size of the cache that stores keep to; 0:
+                                     ///< $KILN_CACHE_LIMIT or 1 GiB
+    Toolkit toolkit = Toolkit::any;  ///< OpenCL binaries always need the driver that made them
 
     static Options on_device(std::string backend, int ordinal = 0) {
       Options options;

@@ -1,0 +1,49 @@
+// An application that prepares one kernel and launches it once, over host memory that a real device
+// would refuse: for the CUDA driver without a GPU.
+//
+//   launcher_first_launch DATABASE CACHE KERNEL PROBLEM
+//
+// Prints "cache" or "compiled", the grade, whether it is stale, and the config; or an error, ending
+// with 1.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <vector>
+
+#include <kiln/launcher.hpp>
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::fputs("usage: launcher_first_launch DATABASE CACHE KERNEL PROBLEM\n", stderr);
+    return 2;
+  }
+  kiln::Launcher::Options options = kiln::Launcher::Options::on_device("cuda");
+  options.databases = {argv[1]};
+  options.cache_folder = argv[2];
+  const auto launcher = kiln::Launcher::open(options);
+  if (!launcher) {
+    std::puts(launcher.error().message.c_str());
+    return 1;
+  }
+  const auto kernel = launcher->prepare(argv[3], argv[4]);
+  if (!kernel) {
+    std::puts(kernel.error().message.c_str());
+    return 1;
+  }
+  std::vector<kiln::LaunchArgument> arguments;
+  std::vector<std::vector<char>> memory;
+  for (const auto& wanted : kernel->arguments()) {
+    memory.emplace_back(wanted.bytes);
+    arguments.push_back(wanted.scalar
+                            ? kiln::scalar(wanted.name, 1)
+                            : kiln::memory(wanted.name, memory.back().data(), wanted.bytes));
+  }
+  const auto done = kernel->launch(nullptr, arguments.data(), arguments.size());
+  if (!done) {
+    std::puts(done.error().message.c_str());
+    return 1;
+  }
+  const kiln::Launcher::Match& match = kernel->match();
+  std::printf("%s %s%s %s\n", kernel->from_cache() ? "cache" : "compiled",
+              kiln::to_string(match.grade), match.stale ? " stale" : "", match.config.c_str());
+  return 0;
+}

@@ -1,0 +1,52 @@
+// A machine without a compiler: what is in the cache runs, what is not says why it cannot.
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include <array>
+#include <cstdio>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/launcher/cuda_stub.hpp"
+#include "tests/launcher/opencl_application.hpp"
+
+namespace kiln {
+namespace {
+
+using test::LauncherFolder;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// What an application prints that was started with `environment` in front.
+std::string first_launch(const std::string& environment, const LauncherFolder& folder,
+                         const std::string& kernel, const std::string& problem) {
+  const std::string command = environment + " '" KILN_FIRST_LAUNCH "' '" + (folder / "none.db") +
+                              "' '" + (folder / "cache") + "' " + kernel + " '" + problem + "'";
+  FILE* output = ::popen(command.c_str(), "r");
+  std::string text;
+  std::array<char, 4096> part{};
+  while (std::fgets(part.data(), part.size(), output) != nullptr) text += part.data();
+  ::pclose(output);
+  return text;
+}
+
+constexpr const char* kNoCompiler = "KILN_NVRTC_PATH=/nowhere/libnvrtc.so";
+
+TEST(FirstLaunch, AWarmCacheNeedsNoCompiler) {
+  if (const std::string missing = test::missing_for_cuda_stub(); !missing.empty()) {
+    GTEST_SKIP() << missing;
+  }
+  const LauncherFolder folder;
+  EXPECT_THAT(first_launch("", folder, "transpose", "rows=64 cols=64"),
+              StartsWith("compiled default tile:"));
+  EXPECT_THAT(first_launch("", folder, "transpose", "rows=64 cols=64"),
+              StartsWith("cache default tile:"));
+  EXPECT_THAT(first_launch(kNoCompiler, folder, "transpose", "rows=64 cols=64"),
+              StartsWith("cache default tile:"));
+  EXPECT_THAT(first_launch(kNoCompiler, folder, "transpose", "rows=64 cols=64 dtype=f64"),
+              HasSubstr("unavailable"));
+}
+
+}  // namespace
+}  // namespace kiln
