@@ -19,11 +19,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "sample blobs are little-endian");
 
-constexpr const char* kSessionColumns =
-    "id, kernel, spec_hash, problem, problem_json, device, device_info, driver, compiler, "
+constexpr const char* kReadSessions =
+    "SELECT id, kernel, spec_hash, problem, problem_json, device, device_info, driver, compiler, "
     "tool_version, strategy, "
     "seed, options, budget, space_size, started_at, finished_at, state, wall_seconds, "
-    "(SELECT count(*) FROM trials WHERE trials.session = sessions.id)";
+    "(SELECT count(*) FROM trials WHERE trials.session = sessions.id) "
+    "FROM sessions WHERE ?1 IS NULL OR id = ?1 ORDER BY id";
 
 template <typename Enum, std::size_t Size>
 Enum parse_name(const std::string& text, const std::array<Enum, Size>& all) {
@@ -146,14 +147,12 @@ std::string utc_now() {
 }
 
 std::optional<SessionRecord> find_session(SQLite::Database& database, const SessionKey& key,
-                                          const char* state_condition) {
+                                          Progress progress) {
   SQLite::Statement query(
       database,
-      std::string("SELECT ") + kSessionColumns +
-          " FROM sessions WHERE kernel = ? AND spec_hash = ? AND problem = ? AND device = ? "
-          "AND driver = ? AND compiler = ? AND tool_version = ? AND strategy = ? AND seed = ? "
-          "AND options = ? AND " +
-          state_condition + " ORDER BY id DESC LIMIT 1");
+      "SELECT id FROM sessions WHERE kernel = ? AND spec_hash = ? AND problem = ? AND device = ? "
+      "AND driver = ? AND compiler = ? AND tool_version = ? AND strategy = ? AND seed = ? "
+      "AND options = ? AND (state = 'finished') = ? ORDER BY id DESC LIMIT 1");
   int slot = 0;
   for (const std::string* text : {&key.kernel, &key.spec_hash, &key.problem, &key.device,
                                   &key.driver, &key.compiler, &key.tool_version, &key.strategy}) {
@@ -161,12 +160,15 @@ std::optional<SessionRecord> find_session(SQLite::Database& database, const Sess
   }
   query.bind(++slot, std::to_string(key.seed));
   query.bind(++slot, key.options);
-  return query.executeStep() ? std::optional(session_from_row(query)) : std::nullopt;
+  query.bind(++slot, progress == Progress::finished ? 1 : 0);
+  if (!query.executeStep()) {
+    return std::nullopt;
+  }
+  return read_sessions(database, query.getColumn(0).getInt64()).at(0);
 }
 
 std::vector<SessionRecord> read_sessions(SQLite::Database& database, std::optional<SessionId> id) {
-  SQLite::Statement query(database, std::string("SELECT ") + kSessionColumns +
-                                        " FROM sessions WHERE ?1 IS NULL OR id = ?1 ORDER BY id");
+  SQLite::Statement query(database, kReadSessions);
   if (id) {
     query.bind(1, *id);
   }

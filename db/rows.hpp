@@ -15,9 +15,10 @@ class Database;
 
 namespace kiln {
 
+enum class Progress { finished, unfinished };
+/// The newest session with this key.
 [[nodiscard]] std::optional<SessionRecord> find_session(SQLite::Database& database,
-                                                        const SessionKey& key,
-                                                        const char* state_condition);
+                                                        const SessionKey& key, Progress progress);
 [[nodiscard]] std::vector<SessionRecord> read_sessions(SQLite::Database& database,
                                                        std::optional<SessionId> id);
 [[nodiscard]] std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId session);

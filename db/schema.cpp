@@ -104,8 +104,18 @@ CREATE TABLE attempts (
 ) STRICT;
 )sql";
 
-int pragma_int(SQLite::Database& database, const char* pragma) {
-  return database.execAndGet(std::string("PRAGMA ") + pragma).getInt();
+// Statements are constants, so the numbers are written out.
+static_assert(kApplicationId == 1263094862);
+constexpr const char* kMarkAsOurs = "PRAGMA application_id = 1263094862";
+static_assert(kSchemaVersion == 2);
+constexpr const char* kMarkVersion = "PRAGMA user_version = 2";
+
+int application_of(SQLite::Database& database) {
+  return database.execAndGet("PRAGMA application_id").getInt();
+}
+
+int version_of(SQLite::Database& database) {
+  return database.execAndGet("PRAGMA user_version").getInt();
 }
 
 bool is_empty(SQLite::Database& database) {
@@ -129,8 +139,8 @@ void require_plain(SQLite::Database& database, const std::string& name) {
 }  // namespace
 
 void require_schema(SQLite::Database& database, const std::string& name) {
-  const int application = pragma_int(database, "application_id");
-  const int version = pragma_int(database, "user_version");
+  const int application = application_of(database);
+  const int version = version_of(database);
   if (application == 0 && is_empty(database)) {
     throw DatabaseError(name + ": is empty: no session was ever stored in it");
   }
@@ -151,14 +161,14 @@ void require_schema(SQLite::Database& database, const std::string& name) {
 
 void prepare_schema(SQLite::Database& database, const std::string& name) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  if (is_empty(database) && pragma_int(database, "application_id") == 0) {
+  if (is_empty(database) && application_of(database) == 0) {
     database.exec(kSchema);
-    database.exec("PRAGMA application_id = " + std::to_string(kApplicationId));
+    database.exec(kMarkAsOurs);
     database.exec("PRAGMA user_version = 1");
   }
   require_schema(database, name);
-  if (pragma_int(database, "user_version") < 2) database.exec(kAttempts);
-  database.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
+  if (version_of(database) < 2) database.exec(kAttempts);
+  database.exec(kMarkVersion);
   transaction.commit();
 }
 

@@ -57,11 +57,11 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 
 std::optional<SessionRecord> Store::find_unfinished(const SessionKey& key) const {
-  return impl_->guarded([&] { return find_session(impl_->database, key, "state <> 'finished'"); });
+  return impl_->guarded([&] { return find_session(impl_->database, key, Progress::unfinished); });
 }
 
 std::optional<SessionRecord> Store::find_finished(const SessionKey& key) const {
-  return impl_->guarded([&] { return find_session(impl_->database, key, "state = 'finished'"); });
+  return impl_->guarded([&] { return find_session(impl_->database, key, Progress::finished); });
 }
 
 SessionId Store::begin_session(const SessionRecord& record) {
@@ -159,14 +159,13 @@ Store::Info Store::info() const {
     info.path = impl_->path.string();
     std::error_code error;
     info.bytes = static_cast<std::int64_t>(fs::file_size(impl_->path, error));
-    const auto count = [&](const char* query) {
-      return impl_->database.execAndGet(query).getInt64();
-    };
-    info.schema_version = static_cast<int>(count("PRAGMA user_version"));
-    info.sessions = count("SELECT count(*) FROM sessions");
-    info.trials = count("SELECT count(*) FROM trials");
-    info.failures = count("SELECT count(*) FROM trials WHERE outcome <> 'ok'");
-    info.bests = count("SELECT count(*) FROM best");
+    SQLite::Database& database = impl_->database;
+    info.schema_version = database.execAndGet("PRAGMA user_version").getInt();
+    info.sessions = database.execAndGet("SELECT count(*) FROM sessions").getInt64();
+    info.trials = database.execAndGet("SELECT count(*) FROM trials").getInt64();
+    info.failures =
+        database.execAndGet("SELECT count(*) FROM trials WHERE outcome <> 'ok'").getInt64();
+    info.bests = database.execAndGet("SELECT count(*) FROM best").getInt64();
     SQLite::Statement devices(impl_->database,
                               "SELECT DISTINCT device FROM sessions ORDER BY device");
     while (devices.executeStep()) {
