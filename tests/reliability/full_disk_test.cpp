@@ -1,5 +1,5 @@
-// Promise 9: a disk that is full says so, keeps what it had, and goes on when there is room. A clock that
-// goes backwards changes nothing but the times that are printed.
+// Promise 9: a disk that is full says so, keeps what it had, and goes on when there is room. A
+// clock that goes backwards changes nothing but the times that are printed.
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 #include <iostream>
@@ -18,16 +18,17 @@ namespace kiln {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using test::LossyDisk;
 using test::MemoryFolder;
 using test::some_best;
 using test::some_session;
 using test::some_trial;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr const char* kFull =
-    ": the disk is full; what was stored before is kept; make room, then run the same command again";
+    ": the disk is full; what was stored before is kept; make room, then run the same command "
+    "again";
 
 /// What `work` is refused with; empty when it is not.
 template <typename Work>
@@ -52,8 +53,7 @@ TEST(FullDisk, KeepsEveryTrialAndGoesOnWhenThereIsRoom) {
     const SessionId session = store.begin_session(some_session());
     disk.fill_up_after(room);
     for (std::int64_t i = 1; i <= kTrials; ++i) {
-      const std::string refusal =
-          refusal_of([&] { store.append(session, i, some_trial(i)); });
+      const std::string refusal = refusal_of([&] { store.append(session, i, some_trial(i)); });
       if (!refusal.empty()) {
         ++refused;
         EXPECT_EQ(refusal, path.string() + kFull);
