@@ -69,14 +69,7 @@ Space Space::build(const KernelSpec& spec, const Problem& problem, const DeviceI
       return true;
     };
     space.report_.variants.push_back(report_variant(spec, variant, problem, device, sink));
-    if (configs.size() == 0) continue;
-    configs.shrink_to_fit();
-    const std::size_t first = space.size_;
-    space.size_ += configs.size();
-    if (const auto index = configs.default_index()) {
-      space.default_indices_.push_back(first + *index);
-    }
-    space.parts_.push_back({std::move(configs), first});
+    space.add(std::move(configs));
   }
   if (space.size_ == 0) {
     throw InputError(fmt::format("no config of {} is legal for {} on {} ({}):{}", spec.name,
@@ -85,6 +78,29 @@ Space Space::build(const KernelSpec& spec, const Problem& problem, const DeviceI
   }
   if (space.default_indices_.empty()) space.default_indices_.push_back(0);
   return space;
+}
+
+Space Space::of(std::vector<VariantSpace> variants) {
+  Space space;
+  for (VariantSpace& configs : variants) {
+    VariantReport report;
+    report.variant = configs.name();
+    report.combinations = report.configs = configs.size();
+    space.report_.variants.push_back(std::move(report));
+    space.add(std::move(configs));
+  }
+  if (space.size_ == 0) throw InputError("a space needs at least one config");
+  if (space.default_indices_.empty()) space.default_indices_.push_back(0);
+  return space;
+}
+
+void Space::add(VariantSpace configs) {
+  if (configs.size() == 0) return;
+  configs.shrink_to_fit();
+  const std::size_t first = size_;
+  size_ += configs.size();
+  if (const auto index = configs.default_index()) default_indices_.push_back(first + *index);
+  parts_.push_back({std::move(configs), first});
 }
 
 Config Space::at(std::size_t index) const {
@@ -99,6 +115,23 @@ std::optional<std::size_t> Space::index_of(const Config& config) const {
     if (index) return part.first + *index;
   }
   return std::nullopt;
+}
+
+SpaceRow Space::row(std::size_t index) const {
+  const Part& part = part_of(index);
+  const std::span<const ValueIndex> values = part.configs.row(index - part.first);
+  return {static_cast<std::size_t>(&part - parts_.data()), {values.begin(), values.end()}};
+}
+
+std::optional<std::size_t> Space::index_of(const SpaceRow& row) const {
+  const Part& part = parts_.at(row.variant);
+  const std::optional<std::size_t> index = part.configs.index_of(row.values);
+  if (!index) return std::nullopt;
+  return part.first + *index;
+}
+
+const std::vector<SpaceTunable>& Space::tunables(std::size_t variant) const {
+  return parts_.at(variant).configs.tunables();
 }
 
 std::vector<std::size_t> Space::neighbours(std::size_t index, Neighbourhood kind) const {

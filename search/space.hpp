@@ -25,6 +25,14 @@ enum class Neighbourhood {
   adjacent,  ///< one tunable has the next legal value, up or down, in the spec's order
 };
 
+/// A config as numbers, for strategies: its variant's position among those in the space, and per
+/// tunable the index of its value in the list (kAbsent: the tunable does not exist in this config).
+struct SpaceRow {
+  std::size_t variant = 0;
+  std::vector<ValueIndex> values;
+  friend bool operator==(const SpaceRow&, const SpaceRow&) = default;
+};
+
 struct SpaceOptions {
   std::vector<std::string> variants;     ///< only these; empty: all that are possible
   std::size_t max_configs = 50'000'000;  ///< refuse to list more (one byte per tunable each)
@@ -39,6 +47,11 @@ class Space {
   [[nodiscard]] static Space build(const KernelSpec& spec, const Problem& problem,
                                    const DeviceInfo& device, const SpaceOptions& options = {});
 
+  /// The space of the given configs, for recorded trials (search/recorded_space.hpp). The default
+  /// config of each variant is in default_indices(). Variants without configs are left out; throws
+  /// InputError when none is left.
+  [[nodiscard]] static Space of(std::vector<VariantSpace> variants);
+
   [[nodiscard]] std::size_t size() const { return size_; }
 
   /// The config with this index; std::out_of_range past the end.
@@ -46,6 +59,16 @@ class Space {
 
   /// Inverse of at(); nullopt when the config is not in the space.
   [[nodiscard]] std::optional<std::size_t> index_of(const Config& config) const;
+
+  /// The config with this index as numbers; std::out_of_range past the end.
+  [[nodiscard]] SpaceRow row(std::size_t index) const;
+
+  /// Inverse of row(); nullopt when the config is not in the space.
+  [[nodiscard]] std::optional<std::size_t> index_of(const SpaceRow& row) const;
+
+  /// Variants that have a config here, and the tunables of one of them in the order of the spec.
+  [[nodiscard]] std::size_t variant_count() const { return parts_.size(); }
+  [[nodiscard]] const std::vector<SpaceTunable>& tunables(std::size_t variant) const;
 
   /// The default config of the first variant whose default is in the space (index 0 when none is).
   [[nodiscard]] std::size_t default_index() const { return default_indices_.front(); }
@@ -76,6 +99,7 @@ class Space {
     std::size_t first = 0;  // index of its first config
   };
   [[nodiscard]] const Part& part_of(std::size_t index) const;
+  void add(VariantSpace configs);
 
   std::vector<Part> parts_;  // variants with at least one config, in the order of the spec
   std::size_t size_ = 0;

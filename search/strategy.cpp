@@ -19,9 +19,19 @@ struct Entry {
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> kEntries = {
+      {{"auto", "Kiln's mixture: a model of the times, asked for promising and for fast configs"},
+       make_auto},
+      {{"bayesian", "Gaussian process, largest expected improvement"}, make_bayesian},
       {{"local", "iterated local search: walks from the defaults and near the best config"},
        make_local},
-      {{"random", "uniform, without replacement"}, make_random},
+      {{"multistart", "local search from many starts"}, make_multistart},
+      {{"annealing", "simulated annealing"}, make_annealing},
+      {{"genetic", "crosses and mutates the fastest configs"}, make_genetic},
+      {{"evolution", "differential evolution"}, make_evolution},
+      {{"swarm", "particle swarm"}, make_swarm},
+      {{"bandit", "shares the trials among local, annealing, genetic, evolution and swarm"},
+       make_bandit},
+      {{"random", "Latin hypercube, then uniform, without replacement"}, make_random},
       {{"exhaustive", "every config"}, make_exhaustive},
   };
   return kEntries;

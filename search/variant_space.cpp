@@ -58,6 +58,15 @@ std::optional<std::size_t> VariantSpace::index_of(const Config& config) const {
   return rows.first;
 }
 
+std::optional<std::size_t> VariantSpace::index_of(std::span<const ValueIndex> row) const {
+  RowRange rows{0, size_};
+  for (std::size_t t = 0; t < tunables_.size() && !rows.empty(); ++t) {
+    rows = narrow(rows, t, row[t]);
+  }
+  if (rows.empty()) return std::nullopt;
+  return rows.first;
+}
+
 std::optional<std::size_t> VariantSpace::default_index() const {
   RowRange rows{0, size_};
   for (std::size_t t = 0; t < tunables_.size() && !rows.empty(); ++t) {

@@ -42,6 +42,7 @@ class VariantSpace {
   [[nodiscard]] std::span<const ValueIndex> row(std::size_t index) const;
   [[nodiscard]] Config at(std::size_t index) const;
   [[nodiscard]] std::optional<std::size_t> index_of(const Config& config) const;
+  [[nodiscard]] std::optional<std::size_t> index_of(std::span<const ValueIndex> row) const;
   [[nodiscard]] std::optional<std::size_t> default_index() const;
 
   /// All other legal values of each tunable in turn (see Neighbourhood::hamming).

@@ -37,18 +37,13 @@ class LocalSearch final : public StrategyBase {
  public:
   LocalSearch(const Space& space, std::uint64_t seed)
       : StrategyBase(space, seed),
-        rest_(space.size()),
         starts_to_ask_(space.default_indices().rbegin(), space.default_indices().rend()) {
     best_.index = space.default_index();
   }
 
  private:
   std::optional<std::size_t> propose() override {
-    while (!starts_to_ask_.empty()) {
-      const std::size_t start = starts_to_ask_.back();
-      starts_to_ask_.pop_back();
-      if (!is_taken(start)) return start;
-    }
+    if (const auto start = next_of(starts_to_ask_)) return start;
     if (const auto neighbour = next_neighbour()) return neighbour;
     if (steps_pending_.empty() && begin_walk()) {
       if (const auto neighbour = next_neighbour()) return neighbour;
@@ -84,14 +79,9 @@ class LocalSearch final : public StrategyBase {
   }
 
   std::optional<std::size_t> next_neighbour() {
-    while (!frontier_.empty()) {
-      const std::size_t index = frontier_.back();
-      frontier_.pop_back();
-      if (is_taken(index)) continue;
-      steps_pending_.insert(index);
-      return index;
-    }
-    return std::nullopt;
+    const std::optional<std::size_t> index = next_of(frontier_);
+    if (index) steps_pending_.insert(*index);
+    return index;
   }
 
   std::optional<std::size_t> next_start() {
@@ -99,9 +89,7 @@ class LocalSearch final : public StrategyBase {
       const std::size_t index = random().unit() < kRestartShare ? anywhere() : near_best();
       if (!is_taken(index)) return index;
     }
-    std::optional<std::size_t> index = rest_.next(random());
-    while (index && is_taken(*index)) index = rest_.next(random());
-    return index;
+    return untried();
   }
 
   // Uniform in the space or, as often, in the variant of the best config.
@@ -122,7 +110,6 @@ class LocalSearch final : public StrategyBase {
     return index;
   }
 
-  RandomOrder rest_;
   std::vector<std::size_t> starts_to_ask_;         // defaults of the variants, last one first
   Place best_;                                     // of everything told; the default config before
   Place start_{};                                  // where the next walk begins

@@ -1,25 +1,28 @@
-// random: uniform over the configs of all variants, without replacement. The baseline for the
-// others.
+// random: a Latin hypercube first, then uniform over the configs of all variants, without
+// replacement. The baseline for the others.
 // SPDX-License-Identifier: Apache-2.0
 #include "search/strategies/factories.hpp"
+#include "search/strategies/latin_start.hpp"
 #include "search/strategies/strategy_base.hpp"
 
 namespace kiln {
 namespace {
 
+constexpr std::size_t kStart = 16;
+
 class RandomSearch final : public StrategyBase {
  public:
   RandomSearch(const Space& space, std::uint64_t seed)
-      : StrategyBase(space, seed), order_(space.size()) {}
+      : StrategyBase(space, seed),
+        start_(latin_start(space, Coordinates(space), kStart, random())) {}
 
  private:
   std::optional<std::size_t> propose() override {
-    std::optional<std::size_t> index = order_.next(random());
-    while (index && is_taken(*index)) index = order_.next(random());
-    return index;
+    if (const auto index = next_of(start_)) return index;
+    return untried();
   }
 
-  RandomOrder order_;
+  std::vector<std::size_t> start_;
 };
 
 }  // namespace

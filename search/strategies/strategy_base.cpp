@@ -8,7 +8,7 @@ std::optional<std::size_t> StrategyBase::ask() {
   const std::optional<std::size_t> index =
       is_taken(first) ? propose() : std::optional<std::size_t>(first);
   if (index) {
-    taken_[*index] = true;
+    taken_.insert(*index);
     pending_.insert(*index);
   }
   return index;
@@ -16,11 +16,26 @@ std::optional<std::size_t> StrategyBase::ask() {
 
 void StrategyBase::tell(std::size_t index, const Trial& trial) {
   const bool asked = pending_.erase(index) == 1;
-  taken_.at(index) = true;
+  taken_.insert(index);
   learn(index, trial, asked);
 }
 
 void StrategyBase::learn(std::size_t /*index*/, const Trial& /*trial*/, bool /*asked*/) {}
+
+std::optional<std::size_t> StrategyBase::next_of(std::vector<std::size_t>& list) const {
+  while (!list.empty()) {
+    const std::size_t index = list.back();
+    list.pop_back();
+    if (!is_taken(index)) return index;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> StrategyBase::untried() {
+  std::optional<std::size_t> index = rest_.next(random_);
+  while (index && is_taken(*index)) index = rest_.next(random_);
+  return index;
+}
 
 // Fisher and Yates's shuffle from the end, one step at a time.
 std::optional<std::size_t> RandomOrder::next(Random& random) {

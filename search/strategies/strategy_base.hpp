@@ -15,32 +15,6 @@
 
 namespace kiln {
 
-class StrategyBase : public Strategy {
- public:
-  StrategyBase(const Space& space, std::uint64_t seed)
-      : space_(space), random_(seed), taken_(space.size(), false) {}
-
-  [[nodiscard]] std::optional<std::size_t> ask() final;
-  void tell(std::size_t index, const Trial& trial) final;
-
- protected:
-  /// The next config; must not be taken. nullopt: nothing now.
-  [[nodiscard]] virtual std::optional<std::size_t> propose() = 0;
-  /// A trial came in. `asked`: it was proposed here, and not told before.
-  virtual void learn(std::size_t index, const Trial& trial, bool asked);
-
-  /// Was the config asked or told already?
-  [[nodiscard]] bool is_taken(std::size_t index) const { return taken_[index]; }
-  [[nodiscard]] const Space& space() const { return space_; }
-  [[nodiscard]] Random& random() { return random_; }
-
- private:
-  const Space& space_;
-  Random random_;
-  std::vector<bool> taken_;
-  std::unordered_set<std::size_t> pending_;  // asked, not yet told
-};
-
 /// Draws 0..count-1 in random order, without replacement. Memory grows with what was drawn, not
 /// with count.
 class RandomOrder {
@@ -52,6 +26,37 @@ class RandomOrder {
   std::size_t left_;
   std::unordered_map<std::size_t, std::size_t>
       moved_;  // a shuffled list, where it differs from 0, 1, 2...
+};
+
+class StrategyBase : public Strategy {
+ public:
+  StrategyBase(const Space& space, std::uint64_t seed)
+      : space_(space), random_(seed), rest_(space.size()) {}
+
+  [[nodiscard]] std::optional<std::size_t> ask() final;
+  void tell(std::size_t index, const Trial& trial) final;
+
+ protected:
+  /// The next config; must not be taken. nullopt: nothing now.
+  [[nodiscard]] virtual std::optional<std::size_t> propose() = 0;
+  /// A trial came in. `asked`: it was proposed here, and not told before.
+  virtual void learn(std::size_t index, const Trial& trial, bool asked);
+
+  /// Was the config asked or told already?
+  [[nodiscard]] bool is_taken(std::size_t index) const { return taken_.count(index) > 0; }
+  /// Takes configs off the end of `list` until one is not taken; nullopt: there is none.
+  [[nodiscard]] std::optional<std::size_t> next_of(std::vector<std::size_t>& list) const;
+  /// A config drawn from those that are not taken; nullopt: none is left.
+  [[nodiscard]] std::optional<std::size_t> untried();
+  [[nodiscard]] const Space& space() const { return space_; }
+  [[nodiscard]] Random& random() { return random_; }
+
+ private:
+  const Space& space_;
+  Random random_;
+  RandomOrder rest_;
+  std::unordered_set<std::size_t> taken_;
+  std::unordered_set<std::size_t> pending_;  // asked, not yet told
 };
 
 }  // namespace kiln

@@ -19,7 +19,7 @@ TEST_F(Reading, VersionAndHelpGoToStdout) {
   const Output help = kiln({"tune", "--help"});
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_EQ(help.err, "");
-  EXPECT_NE(help.out.find("local (default): "), std::string::npos) << "strategies are listed";
+  EXPECT_NE(help.out.find("auto (default): "), std::string::npos) << "strategies are listed";
 }
 
 TEST_F(Reading, DevicesListsEveryBackendWithItsDevicesOrTheReasonWhyNot) {

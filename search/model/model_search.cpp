@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/model/model_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace kiln {
+namespace {
+
+constexpr double kCeilingShare = 0.75;      // of the times, sorted: slower ones count as equal
+constexpr float kLeastChance = 0.05F;       // of running: the model may be wrong about failures
+constexpr std::size_t kPool = 2048;         // candidates drawn from a large space
+constexpr std::size_t kListed = 4 * kPool;  // a space of at most so many configs is listed instead
+constexpr std::size_t kMaxPoints = 400;     // then the slow ones are forgotten
+constexpr std::size_t kKeptPoints = 280;    // when they are
+constexpr std::size_t kLeastFitPoints = 4;
+constexpr std::size_t kFitPoints = 120;        // of these the kernel is fitted to so many
+constexpr double kRefitGrowth = 1.4;           // refitted when there are so many times the points
+constexpr std::size_t kMoreCandidates = 1024;  // room for neighbours of the fastest configs
+constexpr float kLeastVariance = 1e-6F;        // of a prediction, relative to the scale
+constexpr std::size_t kFastest = 4;            // configs whose neighbours are candidates at a refit
+
+// Of a normal variable with mean `gain`, its part above 0.
+float expected_improvement(float gain, float deviation) {
+  const float z = gain / deviation;
+  const float density = 0.39894228F * std::exp(-0.5F * z * z);
+  const float share = 0.5F * std::erfc(-z * 0.70710678F);
+  return gain * share + deviation * density;
+}
+
+}  // namespace
+
+ModelSearch::ModelSearch(const Space& space, const Coordinates& coordinates, Random& random,
+                         std::function<bool(std::size_t)> is_taken)
+    : space_(space),
+      coordinates_(coordinates),
+      random_(random),
+      is_taken_(std::move(is_taken)),
+      kernel_(GaussianKernel::initial(coordinates)) {}
+
+void ModelSearch::expect(std::size_t index) {
+  if (!numbers_.try_emplace(index, points_.size()).second) return;
+  points_.push_back({index, coordinates_.point(index)});
+  if (const auto found = pool_place_.find(index); found != pool_place_.end()) {
+    drop_candidate(found->second);
+  }
+  if (process_ && !process_->points_full()) add_to_process(points_.size() - 1);
+}
+
+void ModelSearch::learn(std::size_t index, const Trial& trial) {
+  expect(index);
+  Point& point = points_[numbers_.at(index)];
+  if (point.state != Point::State::pending) return;
+  if (!trial.ok() || !(trial.time_ns > 0)) {
+    point.state = Point::State::failed;
+    ++failed_count_;
+    return;
+  }
+  point.state = Point::State::ok;
+  point.log_ns = static_cast<float>(std::log(trial.time_ns));
+  if (best_ && point.log_ns >= points_[*best_].log_ns) return;
+  best_ = numbers_.at(index);
+  if (!process_) return;
+  for (const std::size_t near : space_.neighbours(index, Neighbourhood::hamming)) offer(near);
+}
+
+std::optional<std::size_t> ModelSearch::propose(Choice choice) {
+  if (!best_) return std::nullopt;
+  if (is_outgrown()) {
+    fit();
+    rebuild();
+  } else if (pool_.empty() || process_->points_full()) {
+    rebuild();
+  }
+  if (pool_.empty()) return std::nullopt;
+  const Prediction predicted = predict();
+  const std::size_t chosen = best_candidate(predicted, choice);
+  const std::size_t index = pool_[chosen];
+  expect(index);
+  points_.back().log_ns = predicted.means[static_cast<Eigen::Index>(chosen)];
+  return index;
+}
+
+bool ModelSearch::is_outgrown() const {
+  const auto points = static_cast<double>(points_.size());
+  return !process_ || points >= kRefitGrowth * static_cast<double>(points_when_fitted_);
+}
+
+ModelSearch::Prediction ModelSearch::predict() const {
+  const float cap = ceiling();
+  const auto count = static_cast<Eigen::Index>(in_process_.size());
+  Eigen::VectorXf values(count);
+  Eigen::VectorXf failures(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Point& point = points_[in_process_[static_cast<std::size_t>(i)]];
+    values[i] = value_of(point, cap);
+    failures[i] = point.state == Point::State::failed ? 1.0F : 0.0F;
+  }
+  const float mean = values.mean();
+  values.array() -= mean;
+  Prediction out;
+  out.means = process_->means(values).array() + mean;
+  out.deviations =
+      (process_->variances().array().max(kLeastVariance) * process_->scale(values)).sqrt();
+  out.chances = Eigen::VectorXf::Ones(out.means.size());
+  if (failed_count_ > 0) {
+    out.chances = (1 - process_->means(failures).array()).max(kLeastChance).min(1.0F);
+  }
+  return out;
+}
+
+std::size_t ModelSearch::best_candidate(const Prediction& predicted, Choice choice) const {
+  const float best = points_[*best_].log_ns;
+  Eigen::Index chosen = 0;
+  float most = -std::numeric_limits<float>::infinity();
+  for (Eigen::Index c = 0; c < predicted.means.size(); ++c) {
+    const float gain = best - predicted.means[c];
+    const float merit =
+        choice == Choice::fastest
+            ? gain + std::log(predicted.chances[c])
+            : expected_improvement(gain, predicted.deviations[c]) * predicted.chances[c];
+    if (merit <= most) continue;
+    most = merit;
+    chosen = c;
+  }
+  return static_cast<std::size_t>(chosen);
+}
+
+// Above this, how slow a config is says nothing about the fast ones.
+float ModelSearch::ceiling() const {
+  std::vector<float> known;
+  for (const Point& point : points_) {
+    if (point.state == Point::State::ok) known.push_back(point.log_ns);
+  }
+  if (known.empty()) return 0;
+  const auto at =
+      static_cast<std::ptrdiff_t>(kCeilingShare * static_cast<double>(known.size() - 1));
+  std::nth_element(known.begin(), known.begin() + at, known.end());
+  return known[static_cast<std::size_t>(at)];
+}
+
+float ModelSearch::value_of(const Point& point, float ceiling) const {
+  return point.state == Point::State::failed ? ceiling : std::min(point.log_ns, ceiling);
+}
+
+std::vector<std::size_t> ModelSearch::fastest_points(std::size_t count) const {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    if (points_[i].state == Point::State::ok) order.push_back(i);
+  }
+  count = std::min(count, order.size());
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+      [this](std::size_t a, std::size_t b) { return points_[a].log_ns < points_[b].log_ns; });
+  order.resize(count);
+  return order;
+}
+
+// All while there are few; then the fastest ones and a sample of the others.
+std::vector<std::size_t> ModelSearch::points_to_keep() {
+  std::vector<std::size_t> all(points_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (all.size() <= kKeptPoints) return all;
+  std::vector<std::size_t> kept = fastest_points(kKeptPoints / 2);
+  std::vector<bool> is_kept(points_.size(), false);
+  for (const std::size_t point : kept) is_kept[point] = true;
+  random_.shuffle(all);
+  for (const std::size_t point : all) {
+    if (kept.size() == kKeptPoints) break;
+    if (!is_kept[point]) kept.push_back(point);
+  }
+  return kept;
+}
+
+GaussianKernel ModelSearch::fitted_kernel(const std::vector<std::size_t>& points) {
+  std::vector<std::size_t> chosen;
+  for (const std::size_t point : points) {
+    if (points_[point].state != Point::State::pending) chosen.push_back(point);
+  }
+  if (chosen.size() > kFitPoints) {
+    std::sort(chosen.begin(), chosen.end(), [this](std::size_t a, std::size_t b) {
+      const float cap = std::numeric_limits<float>::max();
+      return value_of(points_[a], cap) < value_of(points_[b], cap);
+    });
+    std::vector<std::size_t> others(chosen.begin() + kFitPoints / 2, chosen.end());
+    random_.shuffle(others);
+    std::copy_n(others.begin(), kFitPoints / 2, chosen.begin() + kFitPoints / 2);
+    chosen.resize(kFitPoints);
+  }
+  const float cap = ceiling();
+  Points places(static_cast<Eigen::Index>(coordinates_.dimensions()),
+                static_cast<Eigen::Index>(chosen.size()));
+  Eigen::VectorXd values(static_cast<Eigen::Index>(chosen.size()));
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const Point& point = points_[chosen[i]];
+    const auto column = static_cast<Eigen::Index>(i);
+    for (std::size_t d = 0; d < point.place.size(); ++d) {
+      places(static_cast<Eigen::Index>(d), column) = point.place[d];
+    }
+    values[column] = value_of(point, cap);
+  }
+  if (chosen.size() < kLeastFitPoints) return kernel_;
+  values.array() -= values.mean();
+  if (values.squaredNorm() < 1e-9) return kernel_;
+  return fit_kernel(coordinates_, places, values, kernel_);
+}
+
+void ModelSearch::fit() {
+  kernel_ = fitted_kernel(points_to_keep());
+  points_when_fitted_ = points_.size();
+}
+
+void ModelSearch::rebuild() {
+  fill_pool();
+  process_.emplace(coordinates_, kernel_, kMaxPoints, pool_.size() + kMoreCandidates);
+  in_process_.clear();
+  for (const std::size_t index : pool_) process_->add_candidate(coordinates_.point(index));
+  for (const std::size_t point : points_to_keep()) add_to_process(point);
+}
+
+void ModelSearch::fill_pool() {
+  pool_.clear();
+  pool_place_.clear();
+  const auto take = [this](std::size_t index) {
+    if (is_taken_(index) || numbers_.count(index) > 0) return;
+    if (pool_place_.try_emplace(index, pool_.size()).second) pool_.push_back(index);
+  };
+  for (const std::size_t point : fastest_points(kFastest)) {
+    for (const std::size_t near : space_.neighbours(points_[point].index, Neighbourhood::hamming)) {
+      take(near);
+    }
+  }
+  if (space_.size() > kListed) {
+    for (std::size_t i = 0; i < kPool; ++i) take(space_.sample(random_));
+    return;
+  }
+  std::vector<std::size_t> all(space_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  random_.shuffle(all);
+  for (const std::size_t index : all) {
+    if (pool_.size() >= kPool) return;
+    take(index);
+  }
+}
+
+void ModelSearch::offer(std::size_t index) {
+  if (is_taken_(index) || numbers_.count(index) > 0 || process_->candidates_full()) return;
+  if (!pool_place_.try_emplace(index, pool_.size()).second) return;
+  pool_.push_back(index);
+  process_->add_candidate(coordinates_.point(index));
+}
+
+void ModelSearch::drop_candidate(std::size_t c) {
+  process_->remove_candidate(c);
+  pool_place_.erase(pool_[c]);
+  if (c + 1 != pool_.size()) {
+    pool_[c] = pool_.back();
+    pool_place_[pool_[c]] = c;
+  }
+  pool_.pop_back();
+}
+
+void ModelSearch::add_to_process(std::size_t point) {
+  process_->add_point(points_[point].place);
+  in_process_.push_back(point);
+}
+
+}  // namespace kiln

@@ -1,0 +1,60 @@
+// auto: Kiln's own mixture, the default.
+//
+// It begins with the default config of every variant, since somebody chose those, and a Latin
+// hypercube. Then a model of the times (search/model/model_search.hpp) proposes, in turn, where the
+// largest improvement is expected and what it takes for the fastest config left. The latter is
+// greedy: most often a neighbour of the best config, so that the end of a search is a local search
+// with foresight, where expected improvement alone keeps exploring.
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "search/model/model_search.hpp"
+#include "search/strategies/factories.hpp"
+#include "search/strategies/latin_start.hpp"
+#include "search/strategies/strategy_base.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kStart = 8;
+constexpr std::size_t kGreedyEvery = 3;  // proposals
+
+class Auto final : public StrategyBase {
+ public:
+  Auto(const Space& space, std::uint64_t seed)
+      : StrategyBase(space, seed),
+        coordinates_(space),
+        model_(space, coordinates_, random(),
+               [this](std::size_t index) { return is_taken(index); }),
+        start_(latin_start(space, coordinates_, kStart, random())) {
+    const std::vector<std::size_t>& defaults = space.default_indices();
+    start_.insert(start_.end(), defaults.rbegin(), defaults.rend());
+  }
+
+ private:
+  std::optional<std::size_t> propose() override {
+    if (const auto index = next_of(start_)) return index;
+    const bool greedy = ++proposals_ % kGreedyEvery == 0;
+    if (const auto index = model_.propose(greedy ? Choice::fastest : Choice::improvement)) {
+      return index;
+    }
+    return untried();
+  }
+
+  void learn(std::size_t index, const Trial& trial, bool /*asked*/) override {
+    model_.learn(index, trial);
+  }
+
+  Coordinates coordinates_;
+  ModelSearch model_;
+  std::vector<std::size_t> start_;  // last one first
+  std::size_t proposals_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_auto(const Space& space, std::uint64_t seed) {
+  return std::make_unique<Auto>(space, seed);
+}
+
+}  // namespace kiln

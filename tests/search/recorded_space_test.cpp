@@ -1,0 +1,92 @@
+// Recorded spaces: trials of others and of our own as a space to search in.
+// SPDX-License-Identifier: Apache-2.0
+#include "search/recorded_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.hpp"
+
+namespace kiln {
+namespace {
+
+Trial trial(const std::string& variant, std::vector<std::pair<std::string, Value>> values,
+            double ns) {
+  Trial out;
+  out.config = {variant, std::move(values)};
+  out.time_ns = ns;
+  if (ns == 0) out.outcome = Outcome::compile_error;
+  return out;
+}
+
+Value number(std::int64_t value) { return value; }
+
+std::string fault_of(const std::vector<Trial>& trials) {
+  try {
+    (void)recorded_space("old", trials);
+    return "nothing";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(RecordedSpace, HoldsWhatWasTriedAndNothingElse) {
+  const RecordedSpace recorded =
+      recorded_space("old", {trial("v", {{"a", number(16)}, {"b", number(1)}}, 30),
+                             trial("v", {{"a", number(2)}, {"b", number(1)}}, 0),
+                             trial("v", {{"a", number(4)}, {"b", number(2)}}, 20)});
+  ASSERT_EQ(recorded.space.size(), 3u);
+  std::vector<std::string> configs;
+  for (std::size_t i = 0; i < 3; ++i) configs.push_back(recorded.space.at(i).text());
+  EXPECT_EQ(configs, (std::vector<std::string>{"v:a=2,b=1", "v:a=4,b=2", "v:a=16,b=1"}))
+      << "values ascend, whatever their order in the recording";
+  EXPECT_EQ(recorded.results[0].outcome, Outcome::compile_error);
+  EXPECT_EQ(recorded.results[1].time_ns, 20);
+  EXPECT_EQ(recorded.results[2].time_ns, 30);
+  EXPECT_EQ(recorded.space.at(recorded.space.default_index()).text(), "v:a=4,b=2")
+      << "the default config is in the middle";
+}
+
+TEST(RecordedSpace, CountsARepeatedConfigWithItsBestTime) {
+  const RecordedSpace recorded = recorded_space(
+      "old", {trial("v", {{"a", number(1)}}, 30), trial("v", {{"a", number(1)}}, 0),
+              trial("v", {{"a", number(1)}}, 25), trial("v", {{"a", number(2)}}, 40)});
+  ASSERT_EQ(recorded.space.size(), 2u);
+  EXPECT_EQ(recorded.results[0].time_ns, 25);
+}
+
+TEST(RecordedSpace, KeepsVariantsWithTheirOwnAndConditionalTunables) {
+  const RecordedSpace recorded =
+      recorded_space("old", {trial("v", {{"a", number(1)}, {"c", number(7)}}, 10),
+                             trial("v", {{"a", number(2)}, {"b", number(5)}, {"c", number(7)}}, 20),
+                             trial("w", {{"x", std::string("text")}}, 30), trial("w", {}, 40)});
+  ASSERT_EQ(recorded.space.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(recorded.space.index_of(recorded.space.at(i)), i);
+    EXPECT_EQ(recorded.space.index_of(recorded.space.row(i)), i);
+  }
+  EXPECT_EQ(recorded.space.variant_count(), 2u);
+  EXPECT_EQ(recorded.space.at(1).text(), "v:a=2,b=5,c=7");
+  EXPECT_EQ(recorded.space.default_indices().size(), 2u);
+}
+
+TEST(RecordedSpace, NeedsTwoDifferentTimes) {
+  const std::string fault =
+      "old: nothing to search for: expected at least two configs that ran, with different times";
+  EXPECT_EQ(fault_of({trial("v", {{"a", number(1)}}, 30)}), fault);
+  EXPECT_EQ(fault_of({trial("v", {{"a", number(1)}}, 30), trial("v", {{"a", number(2)}}, 0)}),
+            fault);
+  EXPECT_EQ(fault_of({}), fault);
+}
+
+TEST(RecordedSpace, RefusesATunableWithTooManyValues) {
+  std::vector<Trial> trials;
+  for (std::int64_t i = 0; i < 255; ++i) {
+    trials.push_back(trial("v", {{"a", number(i)}}, 10 + static_cast<double>(i)));
+  }
+  EXPECT_EQ(fault_of(trials), "old: a has 255 values; a space holds at most 254 of a tunable");
+  trials.pop_back();
+  EXPECT_EQ(fault_of(trials), "nothing");
+}
+
+}  // namespace
+}  // namespace kiln
