@@ -47,6 +47,7 @@ void add_tune_command(CLI::App& app, Work& work);
 void add_sweep_command(CLI::App& app, Work& work);
 void add_best_command(CLI::App& app, Work& work);
 void add_show_command(CLI::App& app, Work& work);
+void add_replay_command(CLI::App& app, Work& work);
 void add_db_command(CLI::App& app, Work& work);
 /// Hidden: the processes that compile and run kernels for the others.
 void add_worker_command(CLI::App& app, Work& work);

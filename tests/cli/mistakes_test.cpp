@@ -56,12 +56,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{},
                 2,
                 "kiln expects a command: devices, kernels, render, tune, sweep, best, show, "
-                "db (see kiln --help)\n"},
+                "replay, db (see kiln --help)\n"},
         Mistake{{"tun"}, 2, "there is no command 'kiln tun'; did you mean 'tune'? (there are: "},
         Mistake{{"db", "inf"},
                 2,
                 "there is no command 'kiln db inf'; did you mean 'info'? (there "
-                "are: info, check, publish)\n"},
+                "are: info, check, publish, "},
         Mistake{{"db"}, 2, "kiln db expects a command: info, check, publish"},
         Mistake{{"tune"}, 2, "kernel is required (see kiln tune --help)\n"},
         Mistake{{"tune", "reduce", "--frob"},
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"tune", "reduce", "--strategy", "rndom"},
                 2,
                 "--strategy: there is no strategy "
-                "'rndom'; did you mean 'random'? (there are: local, random, exhaustive)"},
+                "'rndom'; did you mean 'random'? (there are: auto, bayesian, local, "},
         Mistake{{"show", "--top", "-1"}, 2, "--top: must be a whole number of 0 or more"},
         Mistake{{"show", "--db", ""}, 2, "--db: must name a file, not ''"},
         Mistake{{"db", "info", "a.db", "--db", "b.db"},

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recorded_files.hpp"
+
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+#include "core/interchange/recorded_trials.hpp"
+#include "db/store.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{2} << 30;
+constexpr std::string_view kSqliteMagic = "SQLite format 3";
+
+struct CloseGzip {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+
+bool is_database(const std::string& path) {
+  std::array<char, kSqliteMagic.size()> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  return file && std::string_view(head.data(), head.size()) == kSqliteMagic;
+}
+
+std::vector<RecordedSpace> read_database(const std::string& path) {
+  const Store store(path, Store::Mode::read);
+  std::vector<RecordedSpace> spaces;
+  for (const SessionRecord& session : store.sessions()) {
+    std::vector<Trial> trials;
+    for (TrialRecord& record : store.trials(session.id)) trials.push_back(std::move(record.trial));
+    try {
+      spaces.push_back(recorded_space(
+          fmt::format("{} session {}", std::filesystem::path(path).filename().string(), session.id),
+          trials));
+    } catch (const InputError&) {
+      continue;  // too few trials to search in
+    }
+  }
+  if (!spaces.empty()) return spaces;
+  throw InputError({path, 0, 0},
+                   "expected a session with at least two configs that ran, with different times");
+}
+
+}  // namespace
+
+std::string read_maybe_gzip(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw InputError({path, 0, 0}, "expected a file, not a folder");
+  }
+  errno = 0;
+  const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
+  if (!file) throw InputError({path, 0, 0}, fmt::format("cannot be read: {}", strerror(errno)));
+  std::string text;
+  std::vector<char> block(std::size_t{1} << 20);
+  while (true) {
+    const int count = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()));
+    int code = Z_OK;
+    const char* const reason = gzerror(file.get(), &code);
+    if (count < 0 || (count == 0 && code != Z_OK && code != Z_STREAM_END)) {
+      throw InputError({path, 0, 0}, fmt::format("the gzip file is damaged: {}", reason));
+    }
+    if (count == 0) return text;
+    text.append(block.data(), static_cast<std::size_t>(count));
+    if (text.size() > kMostBytes) {
+      throw InputError({path, 0, 0},
+                       "holds more than 2 GiB of text, which is the most that is read");
+    }
+  }
+}
+
+std::vector<RecordedSpace> read_recorded_file(const std::string& path) {
+  if (is_database(path)) return read_database(path);
+  const RecordedTrials recorded = read_recorded_trials(read_maybe_gzip(path), path);
+  std::vector<RecordedSpace> spaces;
+  spaces.push_back(recorded_space(path, recorded));
+  return spaces;
+}
+
+}  // namespace kiln::cli
