@@ -1,4 +1,5 @@
-// The CPU loop of reduce: out[0] = op over i of map(in[i]), summed in f64 with a correction term.
+// The CPU loop of reduce: out[r] = op over i of map(in[r, i]) or map(in[i, r]), summed in f64 with
+// a correction term.
 //
 // i32 wraps at 32 bits like the kernels. NaN is not defined for min and max.
 // SPDX-License-Identifier: Apache-2.0
@@ -56,50 +57,67 @@ class Term {
   Scope scope_;
 };
 
-void reduce_i32(ReferenceCall& call, const std::string& op, std::size_t n) {
-  const auto* in = call.arrays.at("in").elements<std::int32_t>();
-  const auto* other = op == "dot" ? call.arrays.at("other").elements<std::int32_t>() : nullptr;
+/// Where the terms of one result lie: term i is element first + i * stride.
+struct Line {
+  std::size_t first = 0;
+  std::size_t stride = 1;
+};
+
+std::int32_t reduce_i32(const std::int32_t* in, const std::int32_t* other, const std::string& op,
+                        std::size_t n, Line line) {
   std::uint32_t sum = 0;
   std::int32_t least = std::numeric_limits<std::int32_t>::max();
   std::int32_t most = std::numeric_limits<std::int32_t>::min();
   for (std::size_t i = 0; i < n; ++i) {
-    const auto x = static_cast<std::uint32_t>(in[i]);
-    sum += other ? x * static_cast<std::uint32_t>(other[i]) : x;
-    least = std::min(least, in[i]);
-    most = std::max(most, in[i]);
+    const std::size_t at = line.first + i * line.stride;
+    const auto x = static_cast<std::uint32_t>(in[at]);
+    sum += other ? x * static_cast<std::uint32_t>(other[at]) : x;
+    least = std::min(least, in[at]);
+    most = std::max(most, in[at]);
   }
-  const std::int32_t result = op == "min"   ? least
-                              : op == "max" ? most
-                                            : static_cast<std::int32_t>(sum);
-  call.arrays.at("out").elements<std::int64_t>()[0] = result;
+  return op == "min" ? least : op == "max" ? most : static_cast<std::int32_t>(sum);
+}
+
+double reduce_real(const HostArray* in, const HostArray* other, Term& term, const std::string& op,
+                   std::size_t n, Line line) {
+  ExactSum sum;
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t at = line.first + i * line.stride;
+    double x = in ? in->get(at) : static_cast<double>(i);
+    if (other) x *= other->get(at);
+    const double value = term.at(x, i);
+    sum.add(value);
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  return op == "min" ? least : op == "max" ? most : sum.value();
 }
 
 }  // namespace
 
 void reduce_reference(ReferenceCall& call) {
   const auto n = static_cast<std::size_t>(call.problem.integer("n"));
+  const auto results = static_cast<std::size_t>(call.problem.integer("results"));
+  const bool along_rows = call.problem.text_of("axis") == "last";
   const std::string op = call.problem.text_of("op");
-  if (call.problem.text_of("dtype") == "i32") return reduce_i32(call, op, n);
-
-  const bool from_array = call.problem.text_of("source") == "array";
-  const HostArray* in = from_array ? &call.arrays.at("in") : nullptr;
+  const bool whole = call.problem.text_of("dtype") == "i32";
+  const HostArray* in = call.problem.text_of("source") == "array" ? &call.arrays.at("in") : nullptr;
   const HostArray* other = op == "dot" ? &call.arrays.at("other") : nullptr;
+  HostArray& out = call.arrays.at("out");
 
   Term term(call.problem);
-  ExactSum sum;
-  double least = std::numeric_limits<double>::infinity();
-  double most = -least;
-  for (std::size_t i = 0; i < n; ++i) {
-    double x = in ? in->get(i) : static_cast<double>(i);
-    if (other) x *= other->get(i);
-    const double value = term.at(x, i);
-    sum.add(value);
-    least = std::min(least, value);
-    most = std::max(most, value);
+  for (std::size_t r = 0; r < results; ++r) {
+    const Line line = along_rows ? Line{r * n, 1} : Line{r, results};
+    if (whole) {
+      out.elements<std::int64_t>()[r] =
+          reduce_i32(in->elements<std::int32_t>(),
+                     other ? other->elements<std::int32_t>() : nullptr, op, n, line);
+    } else {
+      out.elements<double>()[r] = reduce_real(in, other, term, op, n, line);
+    }
   }
-  call.arrays.at("out").elements<double>()[0] = op == "min"   ? least
-                                                : op == "max" ? most
-                                                              : sum.value();
 }
 
 }  // namespace kiln
