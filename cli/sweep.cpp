@@ -1,9 +1,8 @@
-// `kiln sweep PLAN`: many sessions from one file; nothing that fails in one of them ends the
-// others.
+// `kiln sweep PLAN`: many sessions from one file, or of the problems that launchers asked for in
+// vain; nothing that fails in one of them ends the others.
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
 #include <memory>
-#include <sstream>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +13,8 @@
 #include "cli/progress.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
+#include "cli/text_files.hpp"
+#include "db/requests.hpp"
 #include "tuner/device_ceilings.hpp"
 
 namespace kiln::cli {
@@ -25,6 +26,8 @@ struct Options {
   SearchOptions search;
   fs::path plan;
   std::string device = "auto";
+  bool requested = false;  ///< tune recorded requests instead of a plan
+  fs::path requests;       ///< file of the requests
   bool markdown = false;
   bool ceilings = false;
 };
@@ -34,18 +37,8 @@ struct ReadySession {
   KernelSpec spec;
   Problem problem;
   SearchSettings settings;
+  std::optional<Request> request = {};  ///< to retire once it is tuned
 };
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || fs::is_directory(path)) {
-    throw InputError(path.string() +
-                     ": cannot be read; expected a plan file (docs/cli.md shows one)");
-  }
-  return text.str();
-}
 
 ReadySession prepare(const PlannedSession& planned, const KernelLibrary& library,
                      const Options& options) {
@@ -64,12 +57,38 @@ ReadySession prepare(const PlannedSession& planned, const KernelLibrary& library
 }
 
 std::vector<ReadySession> prepare_all(const Options& options) {
-  const SweepPlan plan = parse_plan(read_file(options.plan), options.plan.string());
+  const SweepPlan plan = parse_plan(
+      read_text_file(options.plan, "a plan file (docs/cli.md shows one)"), options.plan.string());
   const KernelLibrary library = options.common.library();
   std::vector<ReadySession> sessions;
   for (const PlannedSession& planned : plan.sessions) {
     sessions.push_back(prepare(planned, library, options));
   }
+  return sessions;
+}
+
+// The open requests of the device, the most often asked for first. One that no spec reads is left
+// out with a warning: it may be of an application whose kernels are not here.
+std::vector<ReadySession> requested_sessions(const Options& options, const DeviceInfo& device) {
+  const std::string file = options.requests.string();
+  const RequestList list =
+      read_requests(read_text_file(options.requests, "requests as launchers record them"), file);
+  std::vector<std::string> warnings = list.bad;
+  const KernelLibrary library = options.common.library();
+  std::vector<ReadySession> sessions;
+  for (const Request& request : list.open) {
+    if (request.device != identity_of(device)) continue;
+    try {
+      KernelSpec spec = library.load(request.kernel);
+      Problem problem = Problem::parse(spec, request.problem);
+      check_names(options.search.settings, spec);
+      sessions.push_back({std::move(spec), std::move(problem), options.search.settings, request});
+    } catch (const InputError& error) {
+      warnings.push_back(
+          fmt::format("{}: {} {}: {}", file, request.kernel, request.problem, error.what()));
+    }
+  }
+  for (const std::string& warning : warnings) fmt::print(stderr, "kiln: warning: {}\n", warning);
   return sessions;
 }
 
@@ -93,6 +112,8 @@ SessionSummary run_session(const ReadySession& session, const std::string& title
   return summary;
 }
 
+bool found_best(const SessionSummary& summary) { return summary.result && summary.result->best; }
+
 /// Summaries of all sessions, or of those until a signal came.
 std::vector<SessionSummary> run_sessions(const std::vector<ReadySession>& sessions,
                                          const DeviceInfo& device, Store& store,
@@ -101,6 +122,9 @@ std::vector<SessionSummary> run_sessions(const std::vector<ReadySession>& sessio
   for (const ReadySession& session : sessions) {
     const std::string title = fmt::format("[{}/{}]", summaries.size() + 1, sessions.size());
     summaries.push_back(run_session(session, title, device, store, options));
+    if (session.request && found_best(summaries.back())) {
+      retire_request(options.requests, *session.request);
+    }
     if (stop_on_signals()) break;
   }
   return summaries;
@@ -111,8 +135,6 @@ ReportFormat format_of(const Options& options) {
   return options.markdown ? ReportFormat::markdown : ReportFormat::text;
 }
 
-bool found_best(const SessionSummary& summary) { return summary.result && summary.result->best; }
-
 bool was_interrupted(const SessionSummary& summary) {
   return summary.result && summary.result->end == SessionEnd::interrupted;
 }
@@ -121,8 +143,19 @@ ExitCode run(const Options& options) {
   if (options.markdown && options.common.json) {
     throw UsageError("--markdown and --json exclude each other (see kiln sweep --help)");
   }
-  const std::vector<ReadySession> sessions = prepare_all(options);
+  if (options.requested != options.plan.empty()) {
+    throw UsageError("expected either a plan or --requested (see kiln sweep --help)");
+  }
+  std::vector<ReadySession> sessions;
+  if (!options.requested) sessions = prepare_all(options);
   const DeviceInfo device = choose_device(options.device);
+  if (options.requested) {
+    sessions = requested_sessions(options, device);
+    if (sessions.empty()) {
+      fmt::print("{}: no open request of {}\n", options.requests.string(), identity_of(device));
+      return ExitCode::ok;
+    }
+  }
   Store store(options.common.database, Store::Mode::write);
   std::optional<Ceilings> ceilings;
   if (options.ceilings) ceilings = measure_device_ceilings(device.backend, device.ordinal);
@@ -145,7 +178,15 @@ void add_sweep_command(CLI::App& app, Work& work) {
   CLI::App* command =
       app.add_subcommand("sweep", "Run the sessions of a plan file and print what they found");
   command->add_option("plan", options->plan, "Plan file (docs/cli.md shows one)")
-      ->required()
+      ->type_name("FILE");
+  command->add_flag("--requested", options->requested,
+                    "Instead of a plan: tune what launchers asked for and no session has tuned,\n"
+                    "the most often asked for first (docs/launcher.md)");
+  options->requests = requested_path().value_or(default_requests_path());
+  command
+      ->add_option("--requests", options->requests,
+                   "File of the requests (default: $KILN_RECORD_REQUESTS, else requests.jsonl\n"
+                   "beside the default database)")
       ->type_name("FILE");
   add_device_option(*command, options->device);
   command->add_flag("--ceilings", options->ceilings,

@@ -12,6 +12,7 @@
 #include "core/launch_plan.hpp"
 #include "db/likeness.hpp"
 #include "db/neighbours.hpp"
+#include "db/selection_lock.hpp"
 
 namespace kiln {
 namespace {
@@ -68,7 +69,7 @@ std::optional<Grade> grade_of(const BestRecord& best, const DeviceInfo& device,
 void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo& device) {
   const BestRecord& best = *candidate.best;
   const auto note = [&](double handicap, std::string change) {
-    candidate.handicap += handicap;
+    if (best.layer != kLockedLayer) candidate.handicap += handicap;
     candidate.stale.push_back(std::move(change));
   };
   if (best.key.driver != device.driver) {

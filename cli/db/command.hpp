@@ -15,6 +15,7 @@ void add_db_publish(CLI::App& db, Work& work);
 void add_db_export(CLI::App& db, Work& work);
 void add_db_import(CLI::App& db, Work& work);
 void add_db_portfolio(CLI::App& db, Work& work);
+void add_db_lock(CLI::App& db, Work& work);
 void add_db_merge(CLI::App& db, Work& work);
 void add_db_dump(CLI::App& db, Work& work);
 

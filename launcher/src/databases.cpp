@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/src/databases.hpp"
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
 #include "core/errors.hpp"
+#include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
 
 namespace kiln {
@@ -28,6 +33,40 @@ void read_database(const fs::path& path, int layer, TunedRows& rows) {
   }
 }
 
+std::string lock_of(const Launcher::Options& options) {
+  const char* environment = std::getenv("KILN_LOCK");
+  return !options.lock.empty() || environment == nullptr ? options.lock : environment;
+}
+
+// False: the lock cannot be used, and a warning says why.
+bool read_lock(const std::string& path, const DeviceInfo& device, TunedRows& rows) {
+  using Kind = Launcher::Warning::Kind;
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open()) {
+    rows.warnings.push_back({Kind::lock_unusable, path + ": there is no such lock; the databases "
+                                                         "are asked, and ranks may choose apart"});
+    return false;
+  }
+  try {
+    bool knows_device = false;
+    for (BestRecord& best : read_selection_lock(text, path)) {
+      knows_device = knows_device || best.key.device == identity_of(device);
+      rows.by_kernel[best.key.kernel].push_back(std::move(best));
+    }
+    if (!knows_device) {
+      rows.warnings.push_back(
+          {Kind::lock_unfit, path + ": was made for other devices than " + identity_of(device)});
+    }
+    return true;
+  } catch (const Error& reason) {
+    rows.warnings.push_back(
+        {Kind::lock_unusable,
+         std::string(reason.what()) + "; the databases are asked, and ranks may choose apart"});
+    return false;
+  }
+}
+
 }  // namespace
 
 std::span<const BestRecord> TunedRows::of(const std::string& kernel) {
@@ -38,11 +77,14 @@ std::span<const BestRecord> TunedRows::of(const std::string& kernel) {
   return rows;
 }
 
-TunedRows read_databases(const std::vector<std::string>& paths) {
+TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& device) {
   TunedRows rows;
-  if (!paths.empty()) {
+  if (const std::string lock = lock_of(options); !lock.empty()) {
+    if (read_lock(lock, device, rows)) return rows;
+  }
+  if (!options.databases.empty()) {
     int layer = 0;
-    for (const std::string& path : paths) read_database(path, layer++, rows);
+    for (const std::string& path : options.databases) read_database(path, layer++, rows);
     return rows;
   }
   read_database(default_database_path(), 0, rows);

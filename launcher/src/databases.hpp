@@ -27,9 +27,9 @@ struct TunedRows {
   [[nodiscard]] std::span<const BestRecord> of(const std::string& kernel);
 };
 
-/// Reads the databases of `paths`; when it is empty, the user's (default_database_path()), the one
-/// that is installed at the library's prefix, and the wisdom inside the library. Never fails: a
-/// database that cannot be read is a warning.
-[[nodiscard]] TunedRows read_databases(const std::vector<std::string>& paths);
+/// Reads what `options` name: the lock, else the databases, else the default ones: the user's
+/// (default_database_path()), the one that is installed at the library's prefix, and the wisdom
+/// inside the library. Never fails: a database that cannot be read is a warning.
+[[nodiscard]] TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& device);
 
 }  // namespace kiln

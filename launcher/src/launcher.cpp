@@ -88,7 +88,8 @@ Launcher::State::State(const Options& given)
     : options(given),
       runtime(std::make_shared<Runtime>(given)),
       library_(as_paths(given.kernel_paths)),
-      rows_(read_databases(given.databases)),
+      rows_(read_databases(given, runtime->info())),
+      recorder_(given.record_requests),
       matches_(kMaxMatches),
       prepared_(kMaxPrepared) {
   warnings = rows_.warnings;
@@ -149,6 +150,7 @@ Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
   if (!match) {
     return match.error();
   }
+  recorder_.note(spec, *problem, runtime->info(), *match);
   return matches_.insert(key, std::make_shared<const Match>(to_public(*match)));
 }
 
@@ -184,6 +186,7 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   if (!match) {
     return match.error();
   }
+  recorder_.note(spec, *problem, runtime->info(), *match);
   Expected<std::unique_ptr<PreparedKernel>> made = make_kernel(**entry, *problem, *match);
   if (!made && match->grade != kiln::Grade::fallback) {
     // A tuned config that this compiler or driver refuses must not stop the application.

@@ -16,6 +16,7 @@
 #include "launcher/src/databases.hpp"
 #include "launcher/src/prepared_kernel.hpp"
 #include "launcher/src/problem_table.hpp"
+#include "launcher/src/request_recorder.hpp"
 #include "launcher/src/runtime.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -60,6 +61,7 @@ struct Launcher::State {
 
   KernelLibrary library_;
   TunedRows rows_;
+  RequestRecorder recorder_;
 
   std::mutex kernels_mutex_;                                 ///< over kernels_ and rows_
   std::map<std::string, KernelEntry, std::less<>> kernels_;  ///< only grows

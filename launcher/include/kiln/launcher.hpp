@@ -70,6 +70,10 @@ class KILN_API Launcher {
     // What to run.
     std::vector<std::string> databases;     ///< in order of preference; empty: the default places
     std::vector<std::string> kernel_paths;  ///< folders of the application's own kernels
+    std::string lock;  ///< file of `kiln db lock` to choose from instead of the databases, so that
+                       ///< all ranks of a job choose alike; empty: $KILN_LOCK
+    std::string record_requests;  ///< file to append problems to that are not tuned (`kiln sweep
+                                  ///< --requested` tunes them); empty: $KILN_RECORD_REQUESTS
 
     // How.
     Workspace workspace = Workspace::pooled;
@@ -127,6 +131,8 @@ class KILN_API Launcher {
       database_unusable = 2,  ///< damaged, newer, of another program, not readable
       cache_unusable =
           3,  ///< the folder cannot be used safely; kernels are compiled in every process
+      lock_unusable = 4,  ///< missing, damaged or edited: the databases are asked instead
+      lock_unfit = 5,     ///< holds nothing for this device: other grades or defaults are chosen
     };
     Kind kind = Kind::database_missing;
     std::string message;

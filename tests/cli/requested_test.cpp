@@ -1,0 +1,65 @@
+// Requests by the program: what launchers asked for in vain is tuned, and leaves the list.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "db/requests.hpp"
+#include "kiln_program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+
+class RequestedTest : public TuningTest {
+ protected:
+  /// Identity of the device that `--device opencl` means.
+  [[nodiscard]] std::string device() const {
+    for (const Json& entry : Json::parse(kiln({"devices", "--json"}).out)) {
+      if (entry["backend"] != "opencl") continue;
+      return identity_of(device_from_json(entry["devices"].at(0)));
+    }
+    return "";
+  }
+
+  [[nodiscard]] Output sweep(const Words& more) const {
+    Words words = {"sweep",   "--device",      "opencl", "--requests",   "r.jsonl",
+                   "--quiet", "--trials",      "2",      "--warm-cache", "--compile-workers",
+                   "1",       "--kernel-path", kKernels, "--db",         "kiln.db"};
+    words.insert(words.end(), more.begin(), more.end());
+    return kiln(words);
+  }
+};
+
+TEST_F(RequestedTest, AreTunedAndRetired) {
+  const std::string here = device();
+  const std::filesystem::path file = folder_ / "r.jsonl";
+  record_request(file, {"scale", "n=64", here, "default"});
+  record_request(file, {"scale", "n=64", "cuda/nvidia/elsewhere/sm_90a", "default"});
+  record_request(file, {"gone", "n=1", here, "default"});
+  const Output first = sweep({"--requested"});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(first.out.find("n=64"), std::string::npos) << first.out;
+  EXPECT_TRUE(first.err.starts_with("kiln: warning: r.jsonl: gone n=1: unknown kernel 'gone'"))
+      << first.err;
+  const RequestList left = read_requests(read_text(file), "r.jsonl");
+  ASSERT_EQ(left.open.size(), 2U) << "another device's, and one without a spec";
+  EXPECT_EQ(left.open[0].kernel, "gone");
+  EXPECT_EQ(left.open[1].device, "cuda/nvidia/elsewhere/sm_90a");
+
+  const Output second = sweep({"--requested"});
+  EXPECT_EQ(second.exit_code, 0);
+  EXPECT_EQ(second.out, "r.jsonl: no open request of " + here + "\n");
+}
+
+TEST_F(RequestedTest, APlanAndRequestsExcludeEachOther) {
+  const std::string text =
+      "kiln: error: expected either a plan or --requested (see kiln sweep --help)\n";
+  EXPECT_EQ(sweep({"--requested", "plan.toml"}).err, text);
+  EXPECT_EQ(sweep({}).err, text);
+  EXPECT_EQ(sweep({}).exit_code, 2);
+  EXPECT_EQ(sweep({"--requested"}).err,
+            "kiln: error: r.jsonl: cannot be read; expected requests as launchers record them\n");
+}
+
+}  // namespace
+}  // namespace kiln::cli
