@@ -16,7 +16,7 @@ BufferLookup lookup_in(const Bench& bench, InputSet set) {
 
 }  // namespace
 
-ConfigRun::ConfigRun(const Bench& bench, const LaunchPlan& plan, std::unique_ptr<Module> module)
+ConfigRun::ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module)
     : bench_(bench),
       module_(std::move(module)),
       verify_(plan, *module_, lookup_in(bench_, InputSet::verify)),
@@ -33,6 +33,11 @@ Result<ConfigRun> ConfigRun::load(const Bench& bench, const LaunchPlan& plan,
   if (!module) return module.failure();
   if (Status status = bench.workspaces.prepare(plan); !status) return status.failure();
   return ConfigRun(bench, plan, std::move(*module));
+}
+
+Result<ConfigRun> ConfigRun::rebound(const Bench& bench, const LaunchPlan& plan) const {
+  if (Status status = bench.workspaces.prepare(plan); !status) return status.failure();
+  return ConfigRun(bench, plan, module_);
 }
 
 Status ConfigRun::run_once(InputSet set) {

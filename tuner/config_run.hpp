@@ -25,6 +25,9 @@ class ConfigRun {
   /// Loads the binary and makes room for the workspaces. Only the last one made over a bench may
   /// run: workspaces are shared. Fails with launch_error or out_of_memory.
   static Result<ConfigRun> load(const Bench& bench, const LaunchPlan& plan, const Binary& binary);
+  /// The same binary bound to the arguments of another problem; `plan` is the config's plan for
+  /// that one. Only the last one made over a bench may run.
+  [[nodiscard]] Result<ConfigRun> rebound(const Bench& bench, const LaunchPlan& plan) const;
   /// Waits for the queue to run dry: code must not be unloaded while it runs.
   ~ConfigRun();
   ConfigRun(ConfigRun&&) = default;
@@ -42,10 +45,10 @@ class ConfigRun {
   [[nodiscard]] Result<double> run_checked(InputSet set, const Expected& expected);
 
  private:
-  ConfigRun(const Bench& bench, const LaunchPlan& plan, std::unique_ptr<Module> module);
+  ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module);
 
   Bench bench_;
-  std::unique_ptr<Module> module_;
+  std::shared_ptr<Module> module_;
   LaunchSequence verify_;
   LaunchSequence timing_;
 };

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/errors.hpp"
+#include "tuner/extra_checks.hpp"
 #include "tuner/measure.hpp"
 #include "tuner/problem_bench.hpp"
 #include "tuner/trial_engine.hpp"
@@ -48,6 +49,7 @@ class DeviceEngine final : public TrialEngine {
   Toolbox toolbox_;
   KernelSpec spec_;
   std::unique_ptr<ProblemBench> problem_;
+  std::unique_ptr<ExtraChecks> extras_;
   std::optional<Measurer> measurer_;
 };
 
@@ -68,6 +70,7 @@ Failure DeviceEngine::examined(Failure failure) {
 }
 
 ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
+  extras_.reset();
   problem_.reset();
   spec_ = parse_spec(job.spec_text, job.spec_path);
   spec_.files = job.spec_files;
@@ -77,6 +80,10 @@ ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
       {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.max_cpu_operations);
   if (!made) return {examined(made.failure()), {}};
   problem_ = std::move(*made);
+  Result<std::unique_ptr<ExtraChecks>> extras =
+      ExtraChecks::create({*device_, *compiler_, toolbox_}, spec_, problem, job.seed);
+  if (!extras) return {examined(extras.failure()), {}};
+  extras_ = std::move(*extras);
   return {std::nullopt, problem_->reference()};
 }
 
@@ -89,7 +96,9 @@ Status DeviceEngine::run_trial(const TrialJob& job,
   const Result<double> error =
       run->run_checked(InputSet::verify, problem_->expected(InputSet::verify));
   if (!error) return error.failure();
-  report.max_error = *error;
+  const Result<double> extra_error = extras_->check(job.config, *run);
+  if (!extra_error) return extra_error.failure();
+  report.max_error = std::max(*error, *extra_error);
   report.verify_ns = first_check.ns();
 
   const Stopwatch measuring;
@@ -141,6 +150,13 @@ Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report)
   Result<std::vector<std::vector<double>>> samples = measurer_->measure_in_turn(sequences);
   if (!samples) return samples.failure();
   report.samples = std::move(*samples);
+  // A result that is right most of the time shows after so many runs, if ever.
+  for (ConfigRun& run : runs) {
+    const Result<double> error =
+        run.run_checked(InputSet::timing, problem_->expected(InputSet::timing));
+    if (!error && error.failure().outcome != Outcome::wrong_result) return error.failure();
+    report.wrong.push_back(error ? "" : error.failure().message);
+  }
   return Done{};
 }
 

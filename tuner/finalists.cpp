@@ -56,6 +56,11 @@ Finalists choose_finalists(const std::vector<TrialRecord>& trials, const Config&
   return finalists;
 }
 
+void remove_finalist(Finalists& finalists, std::size_t index) {
+  finalists.trials.erase(finalists.trials.begin() + static_cast<std::ptrdiff_t>(index));
+  if (finalists.default_index == index) finalists.default_index.reset();
+}
+
 std::string evidence_text(const Finalists& finalists,
                           const std::vector<std::vector<double>>& samples) {
   Json entries = Json::array();

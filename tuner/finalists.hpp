@@ -26,6 +26,9 @@ struct Finalists {
 [[nodiscard]] Finalists choose_finalists(const std::vector<TrialRecord>& trials,
                                          const Config& default_config);
 
+/// Takes the finalist at `index` out.
+void remove_finalist(Finalists& finalists, std::size_t index);
+
 /// The finals as JSON, for people and tests: each finalist's config, sequence number and samples.
 [[nodiscard]] std::string evidence_text(const Finalists& finalists,
                                         const std::vector<std::vector<double>>& samples);

@@ -226,7 +226,8 @@ ProblemReport decode_problem_report(const Frame& frame) {
 Frame encode(const TrialJob& message) {
   std::vector<std::byte> blob;
   Json binary = binary_json(message.binary, blob);
-  Frame frame = frame_of("trial", {{"plan", to_json(message.plan)},
+  Frame frame = frame_of("trial", {{"config", to_json(message.config)},
+                                   {"plan", to_json(message.plan)},
                                    {"binary", std::move(binary)},
                                    {"incumbent_ns", message.incumbent_ns}});
   frame.blob = std::move(blob);
@@ -236,7 +237,7 @@ Frame encode(const TrialJob& message) {
 TrialJob decode_trial_job(const Frame& frame) {
   return parse(frame, [&](const Json& json) {
     std::size_t offset = 0;
-    return TrialJob{plan_from_json(json.at("plan")),
+    return TrialJob{config_from_json(json.at("config")), plan_from_json(json.at("plan")),
                     binary_from(json.at("binary"), frame.blob, offset), json.at("incumbent_ns")};
   });
 }
@@ -289,13 +290,15 @@ FinalsJob decode_finals_job(const Frame& frame) {
 }
 
 Frame encode(const FinalsReport& message) {
-  return frame_of("finished",
-                  {{"failure", failure_json(message.failure)}, {"samples", message.samples}});
+  return frame_of("finished", {{"failure", failure_json(message.failure)},
+                               {"wrong", message.wrong},
+                               {"samples", message.samples}});
 }
 
 FinalsReport decode_finals_report(const Frame& frame) {
   return parse(frame, [](const Json& json) {
     return FinalsReport{failure_from(json.at("failure")),
+                        json.at("wrong").get<std::vector<std::string>>(),
                         json.at("samples").get<std::vector<std::vector<double>>>()};
   });
 }

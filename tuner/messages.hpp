@@ -91,6 +91,7 @@ struct ProblemReport {
 
 /// One config to verify and measure.
 struct TrialJob {
+  Config config;
   LaunchPlan plan;
   Binary binary;
   double incumbent_ns = 0;  ///< best median so far; 0: none
@@ -122,6 +123,8 @@ struct FinalsJob {
 };
 struct FinalsReport {
   std::optional<Failure> failure;
+  /// One a finalist: why its result was wrong after the rounds; empty where it was right.
+  std::vector<std::string> wrong;
   std::vector<std::vector<double>> samples;  ///< [finalist][round], nanoseconds
 };
 [[nodiscard]] Frame encode(const FinalsJob& message);

@@ -173,7 +173,7 @@ void TrialPipeline::move_candidates(double incumbent_ns) {
 void TrialPipeline::start_on_device(Candidate candidate, const Build& build, double incumbent_ns) {
   const bool suspected = suspects_.contains(candidate.trial.config.text());
   running_ = std::make_unique<Candidate>(std::move(candidate));
-  device_.start({running_->plan, *build.binary, incumbent_ns},
+  device_.start({running_->trial.config, running_->plan, *build.binary, incumbent_ns},
                 suspected ? DeviceClient::Chances::one : DeviceClient::Chances::two);
 }
 
@@ -258,7 +258,7 @@ std::optional<FinalsReport> TrialPipeline::run_finals(const std::vector<Config>&
                                                       const std::atomic<bool>* stop) {
   const std::optional<Result<FinalsJob>> job = make_finals(configs, stop);
   if (!job) return std::nullopt;
-  if (!*job) return FinalsReport{job->failure(), {}};
+  if (!*job) return FinalsReport{job->failure(), {}, {}};
   return device_.run_finals(**job, stop);
 }
 

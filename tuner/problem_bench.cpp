@@ -60,7 +60,14 @@ Strictness ProblemBench::strictness(InputSet set) const {
                        data_->sets_differ());
 }
 
+Status ProblemBench::reseed(std::uint64_t seed) {
+  if (!cpu_plan_) return Done{};
+  data_->reseed(seed);
+  return expect_from_cpu(LaunchPlan(*cpu_plan_));
+}
+
 Status ProblemBench::expect_from_cpu(const LaunchPlan& plan) {
+  cpu_plan_ = plan;
   reference_ = cpu_reference_text(spec_);
   for (const InputSet set : {InputSet::verify, InputSet::timing}) {
     if (set == InputSet::timing && !data_->sets_differ()) break;

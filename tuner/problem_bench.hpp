@@ -28,6 +28,10 @@ class ProblemBench {
                                                       const Problem& problem, std::uint64_t seed,
                                                       double max_cpu_operations);
 
+  /// Other inputs, drawn from `seed`, and what they ask for; only where the CPU loop is the
+  /// reference (create() with a limit that it keeps).
+  [[nodiscard]] Status reseed(std::uint64_t seed);
+
   [[nodiscard]] Bench bench() { return {tools_.device, tools_.toolbox, *data_, workspaces_}; }
   [[nodiscard]] const Expected& expected(InputSet set) const {
     return set == InputSet::timing && timing_ ? *timing_ : *verify_;
@@ -53,6 +57,7 @@ class ProblemBench {
   std::optional<Expected> verify_;
   std::optional<Expected> timing_;  ///< only where the sets differ
   std::string reference_;
+  std::optional<LaunchPlan> cpu_plan_;  ///< whose arguments the CPU loop was given
 };
 
 }  // namespace kiln

@@ -114,6 +114,14 @@ Status ProblemData::fill_input(Argument& argument, InputSet set) {
   return Done{};
 }
 
+void ProblemData::reseed(std::uint64_t seed) {
+  for (Argument& argument : arguments_) {
+    for (Fill& fill : argument.fills) fill.seed = seed ^ hash64(argument.plan.name);
+    argument.filled = {false, false};
+    argument.hash = {};
+  }
+}
+
 Status ProblemData::load(InputSet set) {
   for (Argument& argument : arguments_) {
     if (zones_damaged_) {

@@ -33,6 +33,10 @@ class ProblemData {
   /// Does the set for timing hold other values than the one for the first check?
   [[nodiscard]] bool sets_differ() const { return sets_differ_; }
 
+  /// From now on inputs hold other values, drawn from `seed`; what was expected of the old ones is
+  /// void.
+  void reseed(std::uint64_t seed);
+
   /// Makes everything ready for a checked run: inputs hold the set, read_write buffers are as
   /// before any run, outputs are poisoned, red zones armed.
   [[nodiscard]] Status load(InputSet set);

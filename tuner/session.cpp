@@ -89,9 +89,10 @@ class SessionRun {
   }
   [[nodiscard]] bool may_submit() const;
   [[nodiscard]] std::optional<SessionEnd> reached_limit() const;
-  /// Empty: they could not be measured. nullopt: stopped.
+  /// Empty: they could not be measured. nullopt: stopped. Finalists that gave a wrong result are
+  /// taken out.
   [[nodiscard]] std::optional<std::vector<std::vector<double>>> measure_finalists(
-      const Finalists& finalists);
+      Finalists& finalists);
   [[nodiscard]] BestRecord make_best(const Finalists& finalists,
                                      const std::vector<std::vector<double>>& samples) const;
 
@@ -221,24 +222,34 @@ SessionEnd SessionRun::search() {
 }
 
 std::optional<std::vector<std::vector<double>>> SessionRun::measure_finalists(
-    const Finalists& finalists) {
+    Finalists& finalists) {
   std::vector<Config> configs;
   for (const TrialRecord* record : finalists.trials) configs.push_back(record->trial.config);
   observer_.on_finals(configs);
   std::optional<FinalsReport> report = pipeline_.run_finals(configs, request_.options.stop);
   if (!report) return std::nullopt;
-  if (!report->failure) return std::move(report->samples);
+  if (!report->failure) {
+    for (std::size_t i = report->wrong.size(); i-- > 0;) {
+      if (report->wrong[i].empty()) continue;
+      observer_.on_warning(fmt::format("{} gave a wrong result in the finals and is out: {}",
+                                       configs[i].text(), report->wrong[i]));
+      remove_finalist(finalists, i);
+      report->samples.erase(report->samples.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return std::move(report->samples);
+  }
   observer_.on_warning("the finals failed, the samples of the search decide: " +
                        report->failure->message);
   return std::vector<std::vector<double>>();
 }
 
 SessionRun::FinalsEnd SessionRun::run_finals() {
-  const Finalists finalists = choose_finalists(log_.trials(), default_config_);
+  Finalists finalists = choose_finalists(log_.trials(), default_config_);
   if (finalists.trials.empty()) return {};
   std::optional<std::vector<std::vector<double>>> samples(std::in_place);
   if (finalists.trials.size() > 1) samples = measure_finalists(finalists);
   if (!samples) return {true, std::nullopt};
+  if (finalists.trials.empty()) return {};  // none was right to the end
   return {false, make_best(finalists, *samples)};
 }
 

@@ -61,6 +61,42 @@ std::vector<std::size_t> halvable(const KernelSpec& spec, const Fields& fields) 
   return positions;
 }
 
+enum class Sizes {
+  ragged,   ///< odd, so that tiles and vectors have tails
+  aligned,  ///< odd multiples of 16: what needs whole vectors runs, and few tiles are full
+  tiny,     ///< 1, 2, 3: less than any tile
+};
+
+std::int64_t size_for(Sizes sizes, std::int64_t size, std::int64_t position) {
+  constexpr std::int64_t kAlignment = 16;
+  switch (sizes) {
+    case Sizes::ragged:
+      return size < 16 ? std::max<std::int64_t>(size - 1, 1) : (size - 4 - 2 * position) | 1;
+    case Sizes::aligned:
+      return size < 2 * kAlignment ? size : kAlignment * ((size / kAlignment - 1) | 1);
+    case Sizes::tiny:
+      break;
+  }
+  return std::min(size, 1 + position % 3);
+}
+
+/// Every size that may be changed without breaking a rule of the spec, changed.
+Problem resized(const KernelSpec& spec, const Problem& problem, Sizes sizes) {
+  Problem result = problem;
+  Fields fields = without_defaults(spec, problem);
+  std::int64_t position = 0;
+  for (const std::size_t index : halvable(spec, fields)) {
+    Fields changed = fields;
+    auto& size = std::get<std::int64_t>(changed[index].second);
+    size = size_for(sizes, size, position++);
+    auto made = try_make(spec, changed);
+    if (!made) continue;
+    result = std::move(*made);
+    fields = std::move(changed);
+  }
+  return result;
+}
+
 }  // namespace
 
 double cpu_operations(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
@@ -92,6 +128,20 @@ Problem shrink_problem(const KernelSpec& spec, const Problem& problem, const Dev
     small = std::move(*halved);
   }
   return small;
+}
+
+std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& problem,
+                                    const DeviceInfo& device, double max_operations) {
+  const Problem small = shrink_problem(spec, problem, device, max_operations);
+  std::vector<Problem> extras;
+  if (cpu_operations(spec, small, device) > max_operations) return extras;
+  for (const Sizes sizes : {Sizes::ragged, Sizes::aligned, Sizes::tiny}) {
+    Problem extra = resized(spec, small, sizes);
+    const bool is_new =
+        extra != problem && std::find(extras.begin(), extras.end(), extra) == extras.end();
+    if (is_new) extras.push_back(std::move(extra));
+  }
+  return extras;
 }
 
 }  // namespace kiln

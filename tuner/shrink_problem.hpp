@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "core/device.hpp"
 #include "core/problem.hpp"
 
@@ -19,5 +21,11 @@ namespace kiln {
 /// default follow the ones they are computed from.
 [[nodiscard]] Problem shrink_problem(const KernelSpec& spec, const Problem& problem,
                                      const DeviceInfo& device, double max_operations);
+
+/// Up to three other problems of the same compile-time fields whose CPU loop takes at most
+/// `max_operations`: sizes that leave tails everywhere, sizes that whole vectors fit, and tiny
+/// ones. None when no size may be changed, or the loop cannot be made short enough.
+[[nodiscard]] std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& problem,
+                                                  const DeviceInfo& device, double max_operations);
 
 }  // namespace kiln

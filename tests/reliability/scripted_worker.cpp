@@ -134,6 +134,7 @@ class ScriptedEngine final : public TrialEngine {
   FinalsReport run_finals(const FinalsJob& job) override {
     if (asked_to_hang("finals")) hang();
     FinalsReport report;
+    report.wrong.resize(job.binaries.size());
     for (const Binary& binary : job.binaries) {
       report.samples.emplace_back(kFinalRounds, scripted_time_ns(script_of(binary).number));
     }

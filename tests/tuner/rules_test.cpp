@@ -107,6 +107,24 @@ TEST(ShrinkProblem, LeavesASmallProblemAlone) {
   EXPECT_EQ(shrink_problem(spec, problem, device, 1e6), problem);
 }
 
+TEST(ExtraProblems, HaveTailsWholeVectorsAndNextToNothing) {
+  const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
+  const DeviceInfo device = device_for_architecture("opencl", "opencl");
+  const Problem problem = Problem::parse(spec, "rows=64,columns=128");
+  const std::vector<Problem> extras = extra_problems(spec, problem, device, 1e6);
+  ASSERT_EQ(extras.size(), 3U);
+  EXPECT_EQ(extras[0].integer("columns"), 125);
+  EXPECT_EQ(extras[0].integer("rows"), 59);
+  EXPECT_EQ(extras[1].integer("columns"), 112);
+  EXPECT_EQ(extras[1].integer("rows"), 48);
+  EXPECT_EQ(extras[2].integer("rows"), 2);
+  EXPECT_EQ(extras[2].integer("columns"), 128) << "fewer than four are against a rule";
+  for (const Problem& extra : extras) {
+    EXPECT_EQ(extra.integer("stride"), extra.integer("columns")) << "the default follows";
+    EXPECT_EQ(extra.integer("window"), 5) << "compile-time fields stay";
+  }
+}
+
 TrialRecord record(std::int64_t sequence, const std::string& variant, double ns) {
   TrialRecord stored;
   stored.sequence = sequence;

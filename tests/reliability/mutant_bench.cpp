@@ -1,0 +1,58 @@
+// See the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "mutant_bench.hpp"
+
+namespace kiln {
+namespace {
+
+// Generous for a loaded machine: what ends here is not published, it only takes long.
+constexpr std::chrono::seconds kCompileDeadline{60};
+
+DeviceDeadlines deadlines() {
+  DeviceDeadlines made;
+  made.run_cap = std::chrono::seconds(5);
+  made.first_launch = std::chrono::seconds(25);
+  return made;
+}
+
+}  // namespace
+
+MutantBench::MutantBench() : device_(host_, "opencl", 0, deadlines()), info_(device_.open()) {}
+
+std::vector<CompileReport> MutantBench::compile(const std::vector<Source>& sources) {
+  CompilePool pool(host_, {info_, 2, kCompileDeadline});
+  for (std::size_t i = 0; i < sources.size(); ++i) pool.submit(std::to_string(i), sources[i]);
+  std::vector<CompileReport> reports(sources.size());
+  std::vector<WorkerProcess*> workers;
+  for (std::size_t done = 0; done < sources.size();) {
+    workers.clear();
+    pool.append_workers(workers);
+    poll_workers(workers, Clock::now() + std::chrono::seconds(1));
+    for (CompilePool::Compiled& compiled : pool.step()) {
+      reports[std::stoul(compiled.key)] = std::move(compiled.report);
+      ++done;
+    }
+  }
+  return reports;
+}
+
+std::vector<TrialReport> MutantBench::run(const ProblemJob& problem, const std::vector<Job>& jobs) {
+  device_.set_problem(problem);
+  std::vector<TrialReport> reports;
+  const auto wait = [&] {
+    WorkerProcess* worker = device_.worker();
+    poll_workers({&worker, 1}, Clock::now() + std::chrono::seconds(1));
+    return device_.step();
+  };
+  for (const Job& job : jobs) {
+    while (!device_.idle()) (void)wait();
+    device_.start({job.config, job.plan, *job.binary, 0}, DeviceClient::Chances::one);
+    std::optional<TrialReport> report;
+    while (!report) report = wait();
+    reports.push_back(std::move(*report));
+  }
+  while (!device_.idle()) (void)wait();
+  return reports;
+}
+
+}  // namespace kiln

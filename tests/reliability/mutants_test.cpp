@@ -1,0 +1,213 @@
+// Wrong results never win: kernels with one mistake each go through the real checks on PoCL.
+//
+// A mutant counts as wrong when it fails on any problem of an independent list: other sizes and
+// other inputs than the checks themselves use. A mutant that the checks let pass and that is right
+// on that whole list is taken for equivalent (a bound that a later one makes up for, a constant
+// that only changes the speed). What must not exist is one that passes the checks and is wrong.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <random>
+
+#include "endurance_fixture.hpp"
+#include "mutant_bench.hpp"
+#include "mutator.hpp"
+#include "templates/renderer.hpp"
+#include "tuner/devices.hpp"
+
+namespace kiln {
+namespace {
+
+struct Subject {
+  std::string kernel;
+  std::vector<std::string> problems;  ///< that are tuned: sizes without tails, where faults hide
+  std::vector<std::string> judges;    ///< sizes that the verdict "equivalent" rests on
+};
+
+void PrintTo(const Subject& subject, std::ostream* stream) { *stream << subject.kernel; }
+
+const std::vector<Subject>& subjects() {
+  static const std::vector<Subject> kSubjects = {
+      {"reduce",
+       {"n=8192", "n=8192 dtype=i32", "n=8192 op=max", "n=8192 op=dot"},
+       {"n=1", "n=4099", "n=50000", "n=257"}},
+      {"histogram", {"n=8192", "n=8192 dtype=i32 bins=64"}, {"n=3", "n=4099", "n=50000", "n=321"}},
+      {"transpose",
+       {"rows=128 cols=64", "rows=64 cols=64 batch=2 dtype=u8", "rows=64 cols=64 dtype=f64"},
+       {"rows=1 cols=3", "rows=67 cols=129", "rows=96 cols=160", "rows=33 cols=31"}},
+      {"matmul",
+       {"m=64 n=64 k=64", "m=64 n=64 k=64 trans_a=true", "m=64 n=64 k=64 beta_zero=false"},
+       {"m=1 n=5 k=3", "m=67 n=35 k=51", "m=96 n=80 k=48", "m=33 n=129 k=17"}},
+      {"convolution",
+       {"h=32 w=32 fh=3", "h=32 w=32 fh=3 c=4 k=4", "h=32 w=32 fh=5 fw=3 stride=2"},
+       {"h=9 w=7", "h=41 w=37", "h=48 w=80", "h=31 w=65"}},
+  };
+  return kSubjects;
+}
+
+/// The compile-time fields of `tuned` with the sizes of `judge`.
+std::string judge_problem(const std::string& tuned, const std::string& judge) {
+  std::istringstream words(tuned);
+  std::string text = judge;
+  for (std::string word; words >> word;) {
+    const std::string name = word.substr(0, word.find('='));
+    if ((" " + judge).find(" " + name + "=") == std::string::npos) text += " " + word;
+  }
+  return text;
+}
+
+class MutantsTest : public testing::TestWithParam<Subject> {
+ protected:
+  static bool has_opencl() {
+    for (const BackendDevices& backend : list_devices())
+      if (backend.backend == "opencl" && !backend.devices.empty()) return true;
+    return false;
+  }
+
+  struct Entry {
+    std::string problem;
+    Config config;
+    std::string original;  ///< text of the source without the mistake
+    Mutant mutant;
+    CompileReport build;
+    std::optional<TrialReport> report;
+    std::string wrong_on;  ///< a problem of the judges
+  };
+
+  ProblemJob problem_job(const std::string& problem, std::uint64_t seed) const {
+    MeasureOptions measure;
+    measure.cold_cache = false;
+    measure.warm_up_ns = 0;
+    measure.stop.min_samples = measure.stop.max_samples = 2;
+    measure.stop.max_ns = 1e6;
+    return {spec_.path, spec_.text, spec_.files, Problem::parse(spec_, problem).fields(),
+            seed,       measure,    3e7};
+  }
+
+  /// All mutants of the default configs of all variants, and the originals first.
+  std::vector<Entry> all_entries();
+  std::vector<Entry> chosen_entries(std::size_t count);
+  void compile(std::vector<Entry>& entries);
+  /// Runs what is alive on `problem_text(entry)`; `take` gets each report.
+  template <typename Alive, typename Take>
+  void run(std::vector<Entry>& entries, const std::string& problem, std::uint64_t seed,
+           const Alive& alive, const Take& take);
+
+  KernelSpec spec_ = KernelLibrary().load(GetParam().kernel);
+  Renderer renderer_{spec_};
+  std::optional<MutantBench> bench_;
+};
+
+std::vector<MutantsTest::Entry> MutantsTest::all_entries() {
+  std::vector<Entry> entries;
+  for (const std::string& text : GetParam().problems) {
+    const Problem problem = Problem::parse(spec_, text);
+    for (const Variant& variant : spec_.variants) {
+      const Config config = default_config(variant, spec_, problem, bench_->device());
+      if (!make_launch_plan(spec_, config, problem, bench_->device())) continue;
+      const Source source = renderer_.render(config, problem, bench_->device());
+      entries.push_back({text, config, source.text, {"none", "the original", source}, {}, {}, {}});
+      for (Mutant& mutant : mutants_of(source))
+        entries.push_back({text, config, source.text, std::move(mutant), {}, {}, {}});
+    }
+  }
+  return entries;
+}
+
+std::vector<MutantsTest::Entry> MutantsTest::chosen_entries(std::size_t count) {
+  std::vector<Entry> all = all_entries();
+  std::mt19937 random(20260101);
+  std::shuffle(all.begin(), all.end(), random);
+  const auto is_original = [](const Entry& entry) { return entry.mutant.kind == "none"; };
+  const auto mutants = std::stable_partition(all.begin(), all.end(), is_original);
+  const auto there = static_cast<std::size_t>(all.end() - mutants);
+  std::printf("%s: %zu mutants known\n", GetParam().kernel.c_str(), there);
+  all.erase(mutants + static_cast<std::ptrdiff_t>(std::min(count, there)), all.end());
+  return all;
+}
+
+void MutantsTest::compile(std::vector<Entry>& entries) {
+  std::vector<Source> sources;
+  for (const Entry& entry : entries) {
+    sources.push_back(entry.mutant.source);
+    sources.back().options.emplace_back("-cl-opt-disable");  // faster to compile, and as wrong
+  }
+  std::vector<CompileReport> reports = bench_->compile(sources);
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].build = std::move(reports[i]);
+}
+
+template <typename Alive, typename Take>
+void MutantsTest::run(std::vector<Entry>& entries, const std::string& problem_text,
+                      std::uint64_t seed, const Alive& alive, const Take& take) {
+  const Problem problem = Problem::parse(spec_, problem_text);
+  std::vector<MutantBench::Job> jobs;
+  std::vector<Entry*> running;
+  for (Entry& entry : entries) {
+    if (!alive(entry)) continue;
+    const auto plan = make_launch_plan(spec_, entry.config, problem, bench_->device());
+    // Another source would be another kernel than the one that was changed.
+    const bool same =
+        plan && renderer_.render(entry.config, problem, bench_->device()).text == entry.original;
+    if (!same) continue;
+    jobs.push_back({entry.config, *plan, &entry.build.binary});
+    running.push_back(&entry);
+  }
+  if (jobs.empty()) return;
+  const std::vector<TrialReport> reports = bench_->run(problem_job(problem_text, seed), jobs);
+  for (std::size_t i = 0; i < running.size(); ++i) take(*running[i], reports[i]);
+}
+
+TEST_P(MutantsTest, ThatAreWrongAreNeverOk) {
+  if (!has_opencl()) GTEST_SKIP() << "no OpenCL device here";
+  bench_.emplace();
+  const char* asked = std::getenv("KILN_MUTANTS");
+  const int count = asked != nullptr ? std::stoi(asked) : soak_size(200, 2000);
+  std::vector<Entry> entries = chosen_entries(static_cast<std::size_t>(count));
+  compile(entries);
+
+  for (const std::string& problem : GetParam().problems) {
+    const auto alive = [&](const Entry& entry) {
+      return entry.problem == problem && !entry.build.failure;
+    };
+    run(entries, problem, 1, alive,
+        [](Entry& entry, const TrialReport& report) { entry.report = report; });
+  }
+  const auto passed = [](const Entry& entry) { return entry.report && !entry.report->failure; };
+  for (const std::string& problem : GetParam().problems) {
+    for (std::size_t judge = 0; judge < GetParam().judges.size(); ++judge) {
+      const std::string text = judge_problem(problem, GetParam().judges[judge]);
+      const auto alive = [&](const Entry& entry) {
+        return entry.problem == problem && entry.mutant.kind != "none" && entry.wrong_on.empty() &&
+               passed(entry);
+      };
+      run(entries, text, 1000 + judge, alive, [&](Entry& entry, const TrialReport& report) {
+        if (report.failure && report.failure->outcome != Outcome::run_timeout)
+          entry.wrong_on = text + ": " + report.failure->message;
+      });
+    }
+  }
+
+  std::map<std::string, int> tally;
+  for (const Entry& entry : entries) {
+    const std::string name = entry.config.text() + ", " + entry.mutant.what;
+    if (entry.mutant.kind == "none") {
+      EXPECT_TRUE(passed(entry)) << entry.problem << ", " << name << ": "
+                                 << (entry.report ? entry.report->failure->message
+                                                  : entry.build.failure->message);
+      continue;
+    }
+    ++tally["mutants"];
+    const std::optional<Failure>& failure =
+        entry.build.failure ? entry.build.failure : entry.report->failure;
+    ++tally[failure ? std::string(name_of(failure->outcome)) : "passed the checks"];
+    if (!entry.wrong_on.empty()) ++tally["passed and wrong"];
+    EXPECT_EQ(entry.wrong_on, "") << entry.problem << ", " << entry.mutant.kind << ", " << name;
+  }
+  for (const auto& [what, number] : tally) std::printf("  %-20s %d\n", what.c_str(), number);
+  EXPECT_GT(tally["wrong_result"], 0) << "no mutant was caught: nothing was shown";
+}
+
+INSTANTIATE_TEST_SUITE_P(OfKernels, MutantsTest, testing::ValuesIn(subjects()),
+                         [](const auto& test) { return test.param.kernel; });
+
+}  // namespace
+}  // namespace kiln
