@@ -39,12 +39,14 @@ std::size_t compile_workers(const TuneOptions& options) {
 
 std::uint64_t compile_memory_bytes(const TuneOptions& options) {
   if (options.compile_memory_bytes > 0) return options.compile_memory_bytes;
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 30;
   constexpr std::uint64_t kMost = std::uint64_t{16} << 30;
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_bytes = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page_bytes <= 0) return kMost;
-  return std::min(kMost,
-                  static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 2);
+  const std::uint64_t all =
+      static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+  return std::clamp(all / 2 / compile_workers(options), kLeast, kMost);
 }
 
 /// The variant whose default config is the naive figure; nullptr: the spec has none.

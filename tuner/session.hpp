@@ -43,7 +43,7 @@ struct TuneOptions {
   std::size_t compile_workers = 0;  ///< 0: one a core, less one for the device worker
   std::chrono::milliseconds compile_deadline{60000};
   /// Heap of one compile worker: raise it for a compiler that honestly needs more.
-  /// 0: half of the machine's memory, at most 16 GiB.
+  /// 0: their share of half of the machine's memory, between 1 and 16 GiB.
   std::uint64_t compile_memory_bytes = 0;
   DeviceDeadlines deadlines;
   std::filesystem::path worker_program;  ///< empty: this program (tuner/worker.hpp)

@@ -97,6 +97,30 @@ Problem resized(const KernelSpec& spec, const Problem& problem, Sizes sizes) {
   return result;
 }
 
+/// Doubles sizes, one after the other, as long as the CPU loop keeps to `max_operations`: a kernel
+/// that is tuned for little still has to be right with many blocks.
+Problem grown(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+              double max_operations) {
+  Problem large = problem;
+  Fields fields = without_defaults(spec, problem);
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const std::size_t index : halvable(spec, fields)) {
+      Fields changed = fields;
+      std::get<std::int64_t>(changed[index].second) *= 2;
+      auto made = try_make(spec, changed);
+      // A loop whose cost does not grow with the size would be doubled for ever.
+      if (!made || cpu_operations(spec, *made, device) > max_operations ||
+          cpu_operations(spec, *made, device) <= cpu_operations(spec, large, device))
+        continue;
+      large = std::move(*made);
+      fields = std::move(changed);
+      grew = true;
+    }
+  }
+  return large;
+}
+
 }  // namespace
 
 double cpu_operations(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
@@ -135,8 +159,9 @@ std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& probl
   const Problem small = shrink_problem(spec, problem, device, max_operations);
   std::vector<Problem> extras;
   if (cpu_operations(spec, small, device) > max_operations) return extras;
+  const Problem base = grown(spec, small, device, max_operations);
   for (const Sizes sizes : {Sizes::ragged, Sizes::aligned, Sizes::tiny}) {
-    Problem extra = resized(spec, small, sizes);
+    Problem extra = resized(spec, base, sizes);
     const bool is_new =
         extra != problem && std::find(extras.begin(), extras.end(), extra) == extras.end();
     if (is_new) extras.push_back(std::move(extra));

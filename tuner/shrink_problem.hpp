@@ -23,8 +23,9 @@ namespace kiln {
                                      const DeviceInfo& device, double max_operations);
 
 /// Up to three other problems of the same compile-time fields whose CPU loop takes at most
-/// `max_operations`: sizes that leave tails everywhere, sizes that whole vectors fit, and tiny
-/// ones. None when no size may be changed, or the loop cannot be made short enough.
+/// `max_operations`, and not much less where sizes may grow: sizes that leave tails everywhere,
+/// sizes that whole vectors fit, and tiny ones. None when no size may be changed, or the loop
+/// cannot be made short enough.
 [[nodiscard]] std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& problem,
                                                   const DeviceInfo& device, double max_operations);
 

@@ -111,7 +111,7 @@ TEST(ExtraProblems, HaveTailsWholeVectorsAndNextToNothing) {
   const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
-  const std::vector<Problem> extras = extra_problems(spec, problem, device, 1e6);
+  const std::vector<Problem> extras = extra_problems(spec, problem, device, 5e4);
   ASSERT_EQ(extras.size(), 3U);
   EXPECT_EQ(extras[0].integer("columns"), 125);
   EXPECT_EQ(extras[0].integer("rows"), 59);
@@ -123,6 +123,16 @@ TEST(ExtraProblems, HaveTailsWholeVectorsAndNextToNothing) {
     EXPECT_EQ(extra.integer("stride"), extra.integer("columns")) << "the default follows";
     EXPECT_EQ(extra.integer("window"), 5) << "compile-time fields stay";
   }
+}
+
+TEST(ExtraProblems, AreLargerThanASmallProblem) {
+  const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
+  const DeviceInfo device = device_for_architecture("opencl", "opencl");
+  const Problem problem = Problem::parse(spec, "rows=64,columns=128");
+  const std::vector<Problem> extras = extra_problems(spec, problem, device, 2e5);
+  ASSERT_EQ(extras.size(), 3U);
+  EXPECT_EQ(extras[0].integer("columns"), 253);
+  EXPECT_EQ(extras[0].integer("rows"), 123);
 }
 
 TrialRecord record(std::int64_t sequence, const std::string& variant, double ns) {
