@@ -1,9 +1,10 @@
-/* A dot product a hundred times over through Kiln's C interface, with the vectors kept on an OpenCL device.
+/* A dot product a hundred times over through Kiln's C interface, with the vectors kept on an OpenCL
+ * device.
  *
  *   dot_c [N]
  *
- * The program owns context, queue and memory; Kiln chooses, compiles and launches the kernel. The result is checked
- * against a plain loop. Ends with 77 where there is no OpenCL device.
+ * The program owns context, queue and memory; Kiln chooses, compiles and launches the kernel. The
+ * result is checked against a plain loop. Ends with 77 where there is no OpenCL device.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>

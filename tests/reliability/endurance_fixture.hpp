@@ -34,16 +34,17 @@ class EnduranceTest : public testing::Test {
 
   [[nodiscard]] std::filesystem::path database() const { return folder_ / "kiln.db"; }
 
-  /// A session over the whole scripted space, in the order of `seed`, with short deadlines.
+  /// A session over the whole scripted space, in the order of `seed`, with deadlines that are
+  /// short, but not for a loaded machine.
   [[nodiscard]] TuneRequest scripted_request(std::uint64_t seed) const {
     TuneRequest made{spec_, Problem::parse(spec_, "n=1000"), kScriptedBackend, 0, {}};
     made.options.strategy = "random";
     made.options.seed = seed;
     made.options.variants = {"script"};
-    made.options.compile_workers = 2;
-    made.options.compile_deadline = std::chrono::milliseconds(400);
-    made.options.deadlines.run_floor = std::chrono::milliseconds(100);
-    made.options.deadlines.run_cap = std::chrono::milliseconds(2000);
+    made.options.compile_workers = 4;
+    made.options.compile_deadline = std::chrono::milliseconds(2500);
+    made.options.deadlines.run_floor = std::chrono::milliseconds(1000);
+    made.options.deadlines.run_cap = std::chrono::milliseconds(5000);
     made.options.measure.stop.max_ns = 20e6;
     return made;
   }
