@@ -39,10 +39,15 @@ void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string&
 /// --device of the commands that run something.
 void add_device_option(CLI::App& command, std::string& device);
 
+/// `architecture`, or the one that stands for the backend where none is named.
+[[nodiscard]] std::string architecture_or_default(const std::string& backend,
+                                                  const std::string& architecture);
+
 /// Each adds one command to `app`; when the user chose it, parsing sets `work`.
 void add_devices_command(CLI::App& app, Work& work);
 void add_kernels_command(CLI::App& app, Work& work);
 void add_render_command(CLI::App& app, Work& work);
+void add_space_command(CLI::App& app, Work& work);
 void add_tune_command(CLI::App& app, Work& work);
 void add_sweep_command(CLI::App& app, Work& work);
 void add_best_command(CLI::App& app, Work& work);

@@ -47,4 +47,10 @@ void add_device_option(CLI::App& command, std::string& device) {
       ->capture_default_str();
 }
 
+std::string architecture_or_default(const std::string& backend, const std::string& architecture) {
+  if (!architecture.empty()) return architecture;
+  if (backend == "cuda") return "sm_90a";
+  return backend == "hip" ? "gfx90a" : "opencl";
+}
+
 }  // namespace kiln::cli

@@ -23,19 +23,11 @@ struct Options {
   bool whole = false;
 };
 
-std::string default_architecture(const std::string& backend) {
-  if (backend == "cuda") {
-    return "sm_90a";
-  }
-  return backend == "hip" ? "gfx90a" : "opencl";
-}
-
 ExitCode run(const Options& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
   const DeviceInfo device = device_for_architecture(
-      options.backend,
-      options.architecture.empty() ? default_architecture(options.backend) : options.architecture);
+      options.backend, architecture_or_default(options.backend, options.architecture));
   const Config config = options.config.empty()
                             ? default_config(spec, problem, device)
                             : parse_config(spec, options.config, problem, device);

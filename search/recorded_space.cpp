@@ -14,6 +14,8 @@
 namespace kiln {
 namespace {
 
+constexpr std::size_t kMostValues = 254;  // of a tunable; recordings have a few dozen
+
 // Numbers ascending before texts in the order of their appearance.
 bool precedes(const Value& a, const Value& b) {
   const bool a_is_text = std::holds_alternative<std::string>(a);
@@ -83,7 +85,7 @@ Part make_part(const std::string& name, const std::string& variant,
   std::vector<Tunable>& tunables = described.tunables;
   for (const Trial* trial : trials) learn_tunables(trial->config, tunables);
   for (Tunable& tunable : tunables) {
-    if (tunable.values.size() >= kAbsent) {
+    if (tunable.values.size() > kMostValues) {
       throw InputError(fmt::format("{}: {} has {} values; a space holds at most 254 of a tunable",
                                    name, tunable.name, tunable.values.size()));
     }

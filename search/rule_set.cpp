@@ -3,106 +3,141 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "core/constraint_text.hpp"
+#include "core/expression/tree.hpp"
 
 namespace kiln {
 namespace {
 
-// Is the answer of a rule "yes"? Booleans and 0/1; anything else is a fault of the spec.
-bool truth_of(const Value& value, const Expression& rule) {
-  if (const bool* truth = std::get_if<bool>(&value)) return *truth;
-  const auto* number = std::get_if<std::int64_t>(&value);
-  if (number != nullptr && (*number == 0 || *number == 1)) return *number == 1;
-  throw EvaluationError(rule.where(), fmt::format("'{}' gives {} where true or false is needed",
-                                                  rule.text(), to_text(value)));
+using expression::Cell;
+using expression::CellKind;
+using expression::Register;
+using Needs = RuleOperand::Needs;
+
+// Booleans and 0/1; nothing for anything else.
+std::optional<bool> truth_of(const Cell& cell) {
+  if (cell.kind == CellKind::boolean) return cell.boolean;
+  const bool is_bit = cell.kind == CellKind::integer && (cell.integer == 0 || cell.integer == 1);
+  if (is_bit) return cell.integer == 1;
+  return std::nullopt;
 }
 
-std::int64_t whole_of(const Value& value, const Expression& expression) {
-  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
-  const auto* real = std::get_if<double>(&value);
-  if (real != nullptr && std::abs(*real) < 0x1p63 && std::trunc(*real) == *real) {
-    return static_cast<std::int64_t>(*real);
+std::optional<std::int64_t> whole_of(const Cell& cell) {
+  if (cell.kind == CellKind::integer) return cell.integer;
+  const bool is_whole = cell.kind == CellKind::real && std::abs(cell.real) < 0x1p63 &&
+                        std::trunc(cell.real) == cell.real;
+  if (is_whole) return static_cast<std::int64_t>(cell.real);
+  return std::nullopt;
+}
+
+RuleSet::Answer check_truth(const Cell& cell) {
+  if (cell.kind == CellKind::unknown) return RuleSet::Answer::holds;
+  const std::optional<bool> truth = truth_of(cell);
+  if (!truth) return RuleSet::Answer::fault;
+  return *truth ? RuleSet::Answer::holds : RuleSet::Answer::broken;
+}
+
+// What depends on a tunable that does not exist has no value: the rule does not apply.
+RuleSet::Answer check_extents(const LaunchLimits& limits, std::span<const RuleOperand> extents,
+                              const Cell* registers) {
+  std::int64_t product = 1;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const Cell& cell = registers[extents[d].reg];
+    if (cell.kind == CellKind::unknown) return RuleSet::Answer::holds;
+    const std::optional<std::int64_t> extent = whole_of(cell);
+    if (!extent) return RuleSet::Answer::fault;
+    if (*extent < limits.low || *extent > limits.high[d]) return RuleSet::Answer::broken;
+    if (limits.product == 0) continue;
+    product *= *extent;  // bounded by the limits of the dimensions
+    if (product > limits.product) return RuleSet::Answer::broken;
   }
-  throw EvaluationError(expression.where(),
-                        fmt::format("'{}' gives {} where a whole number is needed",
-                                    expression.text(), to_text(value)));
+  return RuleSet::Answer::holds;
+}
+
+// What is wrong with the value of an operand; empty: nothing.
+std::string operand_fault(const RuleOperand& operand, const Scope& scope) {
+  try {
+    const std::optional<Value> value = evaluate_known(operand.expression, scope);
+    if (!value || operand.needs == Needs::anything) return "";
+    expression::Network network;
+    const Cell cell = network.own(*value);
+    const bool truth = operand.needs == Needs::truth;
+    if (truth ? truth_of(cell).has_value() : whole_of(cell).has_value()) return "";
+    return EvaluationError(
+               operand.expression.where(),
+               fmt::format("'{}' gives {} where {} is needed", operand.expression.text(),
+                           to_text(*value), truth ? "true or false" : "a whole number"))
+        .what();
+  } catch (const EvaluationError& error) {
+    return error.what();
+  }
 }
 
 }  // namespace
 
-RuleSet::RuleSet(const KernelSpec& spec, const Variant& variant, const Problem& problem,
-                 const DeviceInfo& device)
-    : variant_(variant), constants_(make_scope(spec, problem, device)) {
-  checks_.resize(variant.tunables.size() + 1);
+RuleSet::RuleSet(const Variant& variant, Scope constants, const DeviceInfo* device)
+    : constants_(std::move(constants)) {
+  add_tunables(variant);
+  for (const Derived& derived : variant.derived) {
+    const RuleOperand value = operand(derived.value, Needs::anything);
+    names_[derived.name] = value.reg;
+    add_rule({Rule::Kind::derived, {value}, {}, {}}, derived.value.text(),
+             fmt::format("derived '{}'", derived.name));
+  }
+  for (const Constraint& constraint : variant.constraints) {
+    const RuleOperand value = operand(constraint.require, Needs::truth);
+    add_rule({Rule::Kind::require, {value}, {}, parts_of(value.reg)}, constraint.require.text(),
+             constraint.because);
+  }
+  if (device == nullptr) return;
+  for (const Step& step : variant.steps) {
+    if (step.kind == StepKind::launch) add_launch_limits(step, *device);
+  }
+}
+
+RuleSet::Answer RuleSet::check(const Rule& rule, const Cell* registers) {
+  const Cell& first = registers[rule.operands.front().reg];
+  const std::span<const RuleOperand> operands = rule.operands;
+  switch (rule.kind) {
+    case Rule::Kind::when:
+      return check_truth(first) == Answer::fault ? Answer::fault : Answer::holds;
+    case Rule::Kind::derived:
+      return first.kind == CellKind::fault ? Answer::fault : Answer::holds;
+    case Rule::Kind::require:
+      return check_truth(first);
+    case Rule::Kind::limits:
+      return check_extents(*rule.limits, operands, registers);
+    default:
+      break;
+  }
+  if (first.kind == CellKind::unknown) return Answer::holds;
+  const std::optional<bool> applies = truth_of(first);
+  if (!applies) return Answer::fault;
+  return *applies ? check_extents(*rule.limits, operands.subspan(1), registers) : Answer::holds;
+}
+
+void RuleSet::add_tunables(const Variant& variant) {
   for (std::size_t t = 0; t < variant.tunables.size(); ++t) {
     const Tunable& tunable = variant.tunables[t];
-    when_.push_back(tunable.when ? bind(*tunable.when) : nullptr);
-    when_rules_.push_back(
-        tunable.when ? add_rule(tunable.when->text(), fmt::format("'when' of '{}'", tunable.name))
-                     : 0);
-    sources_.emplace(tunable.name, t);
-    source_levels_.push_back(t + 1);
-    uses_.emplace_back();
-  }
-  add_derived(variant);
-  add_constraints(variant);
-  for (const Step& step : variant.steps) {
-    if (step.kind == StepKind::launch) add_launch_limits(step, device);
-  }
-}
-
-// Resolves the names: constants for good, tunables and derived values through uses_.
-const RuleSet::Bound* RuleSet::bind(const Expression& expression) {
-  Bound& bound = bound_.emplace_back();
-  bound.expression = expression;
-  for (const std::string& name : expression.names()) {
-    const auto source = sources_.find(name);
-    if (source == sources_.end()) {
-      bound.slots.push_back(constants_.find(name));
+    if (tunable.values.size() == 1 && !tunable.when) {
+      names_[tunable.name] = network_.add_constant(&tunable.values.front());
       continue;
     }
-    uses_[source->second].emplace_back(&bound, bound.slots.size());
-    bound.slots.push_back(nullptr);
-    bound.level = std::max(bound.level, source_levels_[source->second]);
-  }
-  return &bound;
-}
-
-std::size_t RuleSet::add_rule(std::string rule, std::string because) {
-  rules_.push_back({std::move(rule), std::move(because), 0, {}});
-  return rules_.size() - 1;
-}
-
-// A check belongs to the last level that it needs.
-void RuleSet::add_check(Check check) {
-  std::size_t level = check.when != nullptr ? check.when->level : 0;
-  for (const Bound* operand : check.operands) level = std::max(level, operand->level);
-  checks_[level].push_back(std::move(check));
-}
-
-void RuleSet::add_derived(const Variant& variant) {
-  for (const Derived& derived : variant.derived) {
-    const Bound* bound = bind(derived.value);
-    Check check;
-    check.rule = add_rule(derived.value.text(), fmt::format("derived '{}'", derived.name));
-    check.derived = derived_.size();
-    check.operands = {bound};
-    derived_.push_back(bound);
-    derived_values_.emplace_back();
-    sources_.emplace(derived.name, uses_.size());
-    source_levels_.push_back(bound->level);
-    uses_.emplace_back();
-    add_check(std::move(check));
-  }
-}
-
-void RuleSet::add_constraints(const Variant& variant) {
-  for (const Constraint& constraint : variant.constraints) {
-    Check check;
-    check.rule = add_rule(constraint.require.text(), constraint.because);
-    check.operands = {bind(constraint.require)};
-    add_check(std::move(check));
+    RuleVariable variable;
+    variable.tunable = t;
+    if (tunable.when) {
+      Rule when{Rule::Kind::when, {operand(*tunable.when, Needs::truth)}, {}, {}};
+      variable.when = add_rule(std::move(when), tunable.when->text(),
+                               fmt::format("'when' of '{}'", tunable.name));
+    }
+    variable.reg = network_.add_variable();
+    for (const Value& value : tunable.values) variable.values.push_back(network_.own(value));
+    names_[tunable.name] = variable.reg;
+    variables_.push_back(std::move(variable));
   }
 }
 
@@ -116,80 +151,91 @@ void RuleSet::add_launch_limits(const Step& step, const DeviceInfo& device) {
 }
 
 void RuleSet::add_extents(const Step& step, const std::vector<Expression>& extents,
-                          std::string_view what, const Limits& limits) {
-  Check check;
-  check.rule = add_rule(fmt::format("{} of step '{}'", what, step.entry),
-                        "the launch must stay within the device's limits");
-  check.limits = limits;
-  if (step.when) check.when = bind(*step.when);
-  for (const Expression& extent : extents) check.operands.push_back(bind(extent));
-  add_check(std::move(check));
-}
-
-void RuleSet::set_value(std::size_t source, const Value* value) {
-  for (const auto& [bound, slot] : uses_[source]) bound->slots[slot] = value;
-}
-
-std::optional<bool> RuleSet::exists(std::size_t t) {
-  const Bound* when = when_[t];
-  if (when == nullptr) return true;
-  try {
-    const std::optional<Value> value = when->evaluate();
-    return value && truth_of(*value, when->expression);
-  } catch (const EvaluationError& error) {
-    broken_ = when_rules_[t];
-    if (rules_[broken_].first_fault.empty()) rules_[broken_].first_fault = error.what();
-    return std::nullopt;
+                          std::string_view what, const LaunchLimits& limits) {
+  Rule rule{Rule::Kind::limits, {}, limits, {}};
+  if (step.when) {
+    rule.kind = Rule::Kind::limits_when;
+    rule.operands.push_back(operand(*step.when, Needs::truth));
   }
+  for (const Expression& extent : extents) {
+    rule.operands.push_back(operand(extent, Needs::whole_number));
+  }
+  add_rule(std::move(rule), fmt::format("{} of step '{}'", what, step.entry),
+           "the launch must stay within the device's limits");
 }
 
-void RuleSet::assign(std::size_t t, ValueIndex value) {
-  set_value(t, value == kAbsent ? nullptr : &variant_.tunables[t].values[value]);
+std::size_t RuleSet::add_rule(Rule rule, std::string text, std::string because) {
+  rules_.push_back(std::move(rule));
+  reports_.push_back({std::move(text), std::move(because), 0, {}});
+  return rules_.size() - 1;
 }
 
-bool RuleSet::hold(std::size_t assigned) {
-  for (const Check& check : checks_[assigned]) {
-    broken_ = check.rule;
-    try {
-      if (!passes(check)) return false;
-    } catch (const EvaluationError& error) {
-      if (rules_[broken_].first_fault.empty()) rules_[broken_].first_fault = error.what();
-      return false;
+RuleOperand RuleSet::operand(const Expression& expression, Needs needs) {
+  const expression::Source source{expression.text(), expression.where()};
+  const expression::Tree tree = expression::parse_tree(source, {});
+  std::vector<Register> registers;
+  for (const std::string& name : tree.names) {
+    const auto known = names_.find(name);
+    registers.push_back(known != names_.end() ? known->second
+                                              : network_.add_constant(constants_.find(name)));
+  }
+  return {expression, network_.add(tree, registers), needs};
+}
+
+std::vector<Register> RuleSet::parts_of(Register root) const {
+  std::vector<Register> parts;
+  if (may_be_unknown(root)[root]) return parts;
+  const auto& steps = network_.steps();
+  while (steps[root].opcode == expression::NetworkOpcode::all_of) {
+    parts.push_back(steps[root].operands[1]);
+    root = steps[root].operands[0];
+  }
+  if (parts.empty()) return parts;
+  parts.push_back(root);
+  return parts;
+}
+
+// Per register up to `root`: does it depend on a name without a value, or on a tunable that may be
+// absent?
+std::vector<bool> RuleSet::may_be_unknown(Register root) const {
+  std::vector<bool> unknown(root + 1, false);
+  for (const RuleVariable& variable : variables_) {
+    if (variable.reg <= root) unknown[variable.reg] = variable.when.has_value();
+  }
+  for (Register reg = 0; reg <= root; ++reg) {
+    if (network_.is_constant(reg)) {
+      unknown[reg] = network_.registers()[reg].kind == CellKind::unknown;
+      continue;
+    }
+    for (const Register operand : network_.steps()[reg].operands) {
+      unknown[reg] = unknown[reg] || unknown[operand];
     }
   }
-  return true;
+  return unknown;
 }
 
-// What depends on a tunable that does not exist here has no value: as a derived value it does not
-// exist either, as a rule it does not apply.
-bool RuleSet::passes(const Check& check) {
-  if (check.derived) {
-    std::optional<Value> value = check.operands.front()->evaluate();
-    Value& held = derived_values_[*check.derived];
-    const bool exists = value.has_value();
-    if (exists) held = *std::move(value);
-    set_value(variant_.tunables.size() + *check.derived, exists ? &held : nullptr);
-    return true;
+std::string RuleSet::fault_text(std::size_t rule, const Variant& variant,
+                                std::span<const ValueIndex> row) const {
+  Scope scope = constants_;
+  for (std::size_t t = 0; t < row.size(); ++t) {
+    if (row[t] != kAbsent) scope.set(variant.tunables[t].name, variant.tunables[t].values[row[t]]);
   }
-  if (check.when != nullptr) {
-    const std::optional<Value> applies = check.when->evaluate();
-    if (!applies || !truth_of(*applies, check.when->expression)) return true;
+  const auto is_derived = rules_[rule].kind == Rule::Kind::derived;
+  for (const Derived& derived : variant.derived) {
+    if (is_derived && derived.value.text() == reports_[rule].rule) break;
+    try {
+      if (auto value = evaluate_known(derived.value, scope)) {
+        scope.set(derived.name, *std::move(value));
+      }
+    } catch (const EvaluationError&) {
+      continue;  // one that this rule does not need
+    }
   }
-  if (!check.limits) {
-    const std::optional<Value> answer = check.operands.front()->evaluate();
-    return !answer || truth_of(*answer, check.operands.front()->expression);
+  for (const RuleOperand& operand : rules_[rule].operands) {
+    std::string text = operand_fault(operand, scope);
+    if (!text.empty()) return text;
   }
-  std::int64_t product = 1;
-  for (std::size_t d = 0; d < check.operands.size(); ++d) {
-    const std::optional<Value> value = check.operands[d]->evaluate();
-    if (!value) return true;
-    const std::int64_t extent = whole_of(*value, check.operands[d]->expression);
-    if (extent < check.limits->low || extent > check.limits->high[d]) return false;
-    if (check.limits->product == 0) continue;
-    product *= extent;  // bounded by the limits of the dimensions
-    if (product > check.limits->product) return false;
-  }
-  return true;
+  return "";
 }
 
 }  // namespace kiln

@@ -1,102 +1,111 @@
-// RuleSet: the rules of one variant, bound to a problem and a device, for depth-first search.
+// RuleSet: the rules of one variant as one network of operations over its tunables.
 //
-// Every name is resolved once, to the address of its value. Tunables are assigned in their order;
-// after each one, only the rules that it completes are evaluated, so a broken rule cuts all that
-// would follow. Launch limits of the device (block, grid, dynamic shared memory) are rules like the
-// spec's constraints.
+// Everything that does not change within a space (problem, device, tunables with one value) is a
+// constant of the network; what depends on tunables is computed by whoever assigns them
+// (diagram_builder.hpp), and check() reads the answer. Launch limits of the device (block, grid,
+// dynamic shared memory) are rules like the spec's constraints. Private to search.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/expression/network.hpp"
 #include "search/space_report.hpp"
-#include "search/variant_space.hpp"
 
 namespace kiln {
 
+/// Index of a value in its tunable's list; kAbsent: the tunable does not exist in this config.
+using ValueIndex = std::uint16_t;
+inline constexpr ValueIndex kAbsent = 0xFFFF;
+
+/// One expression of a rule, and what its value must be.
+struct RuleOperand {
+  enum class Needs { anything, truth, whole_number };
+  Expression expression;
+  expression::Register reg = 0;
+  Needs needs = Needs::anything;
+};
+
+/// Limits of one launch dimension triple (or of dynamic shared memory).
+struct LaunchLimits {
+  std::int64_t low = 1;
+  std::array<std::int64_t, 3> high = {};
+  std::int64_t product = 0;  ///< of all extents; 0: not limited
+};
+
+struct Rule {
+  enum class Kind {
+    when,         ///< operand 0 decides whether a tunable exists; only a fault cuts
+    derived,      ///< operand 0 must have a value; only a fault cuts
+    require,      ///< operand 0 must be true
+    limits,       ///< the operands are extents within `limits`
+    limits_when,  ///< the same where operand 0 is true
+  };
+  Kind kind = Kind::require;
+  std::vector<RuleOperand> operands;
+  std::optional<LaunchLimits> limits;
+  /// Parts of an `and`, where no name can lack a value: false in one of them refuses a combination
+  /// before the others are known.
+  std::vector<expression::Register> parts;
+};
+
+/// A tunable that has more than one value, or may be absent.
+struct RuleVariable {
+  std::size_t tunable = 0;  ///< index in the variant
+  expression::Register reg = 0;
+  std::vector<expression::Cell> values;
+  std::optional<std::size_t> when;  ///< its rule of that kind
+};
+
 class RuleSet {
  public:
-  /// `spec` and `variant` must outlive the rules.
-  RuleSet(const KernelSpec& spec, const Variant& variant, const Problem& problem,
-          const DeviceInfo& device);
-  RuleSet(const RuleSet&) = delete;
-  RuleSet& operator=(const RuleSet&) = delete;
+  /// `constants`: names that no tunable changes. device: nullptr for a variant that nobody launches
+  /// (its steps are not looked at). Keeps no reference to either.
+  RuleSet(const Variant& variant, Scope constants, const DeviceInfo* device);
 
-  /// Does tunable `t` exist, given the values of the earlier ones? nullopt: its `when` has no
-  /// answer (broken() then names the rule).
-  [[nodiscard]] std::optional<bool> exists(std::size_t t);
+  enum class Answer { holds, broken, fault };
+  /// Reads the registers of the rule's operands.
+  [[nodiscard]] static Answer check(const Rule& rule, const expression::Cell* registers);
 
-  /// Gives tunable `t` a value; kAbsent: it does not exist.
-  void assign(std::size_t t, ValueIndex value);
+  /// In the order of the variant.
+  [[nodiscard]] const std::vector<RuleVariable>& variables() const { return variables_; }
+  /// The `when` of tunables first, then derived values, constraints and launch limits, each in the
+  /// order of the spec.
+  [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
+  [[nodiscard]] const expression::Network& network() const { return network_; }
+  /// One per rule, with nothing cut yet.
+  [[nodiscard]] const std::vector<RuleReport>& reports() const { return reports_; }
 
-  /// Do the rules hold that need nothing behind the first `assigned` tunables, and were not checked
-  /// with fewer? When not, broken() names the first that does not.
-  [[nodiscard]] bool hold(std::size_t assigned);
-
-  [[nodiscard]] std::size_t broken() const { return broken_; }
-
-  /// All rules, with nothing cut yet; broken() is an index into them.
-  [[nodiscard]] const std::vector<RuleReport>& rules() const { return rules_; }
+  /// Why the rule has no answer for this combination of `variant` (value indices per tunable, not
+  /// all of which need be known: kAbsent).
+  [[nodiscard]] std::string fault_text(std::size_t rule, const Variant& variant,
+                                       std::span<const ValueIndex> row) const;
 
  private:
-  /// An expression whose slots follow the current values.
-  struct Bound {
-    Expression expression;
-    std::vector<const Value*> slots;
-    std::size_t level = 0;  // number of tunables that must be assigned before it has its answer
-    [[nodiscard]] std::optional<Value> evaluate() const { return expression.evaluate(slots); }
-  };
-
-  /// Limits of one launch dimension triple (or of dynamic shared memory).
-  struct Limits {
-    std::int64_t low = 1;
-    std::array<std::int64_t, 3> high = {};
-    std::int64_t product = 0;  // of all extents; 0: not limited
-  };
-
-  /// One thing to do at a level: compute a derived value, or check a rule.
-  struct Check {
-    std::size_t rule = 0;
-    std::optional<std::size_t> derived;  // computes this derived value
-    const Bound* when = nullptr;         // launch limits: of the step; applies where true
-    std::vector<const Bound*> operands;  // one truth value, or up to three extents
-    std::optional<Limits> limits;        // absent: operands[0] is a constraint
-  };
-
-  const Bound* bind(const Expression& expression);
-  std::size_t add_rule(std::string rule, std::string because);
-  void add_check(Check check);
-  void add_derived(const Variant& variant);
-  void add_constraints(const Variant& variant);
+  void add_tunables(const Variant& variant);
   void add_launch_limits(const Step& step, const DeviceInfo& device);
   void add_extents(const Step& step, const std::vector<Expression>& extents, std::string_view what,
-                   const Limits& limits);
-  void set_value(std::size_t source, const Value* value);
-  [[nodiscard]] bool passes(const Check& check);
+                   const LaunchLimits& limits);
+  std::size_t add_rule(Rule rule, std::string text, std::string because);
+  [[nodiscard]] RuleOperand operand(const Expression& expression, RuleOperand::Needs needs);
+  [[nodiscard]] std::vector<expression::Register> parts_of(expression::Register root) const;
+  [[nodiscard]] std::vector<bool> may_be_unknown(expression::Register root) const;
 
-  const Variant& variant_;
-  Scope constants_;          // names that no tunable changes
-  std::deque<Bound> bound_;  // stable addresses
-  /// Tunables first, then derived values: where their current value is used.
-  std::vector<std::vector<std::pair<Bound*, std::size_t>>> uses_;
-  std::map<std::string, std::size_t, std::less<>> sources_;  // name -> index into uses_
-  std::vector<std::size_t> source_levels_;
-  std::vector<const Bound*> when_;       // per tunable; nullptr: always there
-  std::vector<std::size_t> when_rules_;  // per tunable, for faults
-  std::vector<const Bound*> derived_;
-  std::deque<Value> derived_values_;
-  std::vector<std::vector<Check>> checks_;  // per level
-  std::vector<RuleReport> rules_;
-  std::size_t broken_ = 0;
+  Scope constants_;
+  expression::Network network_;
+  std::map<std::string, expression::Register, std::less<>> names_;
+  std::vector<RuleVariable> variables_;
+  std::vector<Rule> rules_;
+  std::vector<RuleReport> reports_;
 };
 
 }  // namespace kiln

@@ -2,16 +2,21 @@
 #include "search/space.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/constraint_text.hpp"
 #include "core/suggest.hpp"
-#include "search/enumerate.hpp"
+#include "search/saturating.hpp"
 
 namespace kiln {
 namespace {
+
+// Indices are stored as signed 64-bit numbers.
+constexpr std::size_t kMaxIndices = std::numeric_limits<std::int64_t>::max();
 
 std::string why_impossible(const KernelSpec& spec, const Variant& variant, const Problem& problem,
                            const DeviceInfo& device) {
@@ -35,14 +40,67 @@ void check_variant_names(const KernelSpec& spec, const std::vector<std::string>&
   }
 }
 
-VariantReport report_variant(const KernelSpec& spec, const Variant& variant, const Problem& problem,
-                             const DeviceInfo& device, const RowSink& sink) {
-  std::string impossible = why_impossible(spec, variant, problem, device);
-  if (impossible.empty()) return enumerate(spec, variant, problem, device, sink);
+bool is_wanted(const Variant& variant, const SpaceOptions& options) {
+  const auto& wanted = options.variants;
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), variant.name) != wanted.end();
+}
+
+/// One variant on its way into a space.
+struct BuiltVariant {
+  std::optional<VariantSpace> configs;  // absent where the variant is not possible
+  VariantReport report;
+};
+
+// A space that is not exact: how many of its indices are legal, from samples with a fixed seed.
+std::size_t estimate_configs(const VariantSpace& configs) {
+  constexpr std::uint64_t kSeed = 1;
+  constexpr int kEnoughLegal = 1000;
+  constexpr int kMaxDraws = 1'000'000;
+  Random random(kSeed);
+  int legal = 0;
+  int draws = 0;
+  while (draws < kMaxDraws && legal < kEnoughLegal) {
+    ++draws;
+    if (configs.is_legal(random.below(configs.size()))) ++legal;
+  }
+  const double share = static_cast<double>(legal) / draws;
+  return static_cast<std::size_t>(share * static_cast<double>(configs.size()));
+}
+
+BuiltVariant build_variant(const Variant& variant, Scope constants, const DeviceInfo* device,
+                           std::size_t max_states) {
+  RuleSet rules(variant, std::move(constants), device);
+  BuiltDiagram built = build_diagram(rules, variant, max_states);
   VariantReport report;
   report.variant = variant.name;
-  report.impossible = std::move(impossible);
-  return report;
+  report.combinations = 1;
+  for (const Tunable& tunable : variant.tunables) {
+    report.combinations = saturating_multiply(report.combinations, tunable.values.size());
+  }
+  report.rules = std::move(built.cuts);
+  for (std::size_t r = 0; r < built.late.size(); ++r) report.rules[r].late = built.late[r];
+  for (const std::size_t v : built.order.variables) {
+    report.order.push_back(variant.tunables[rules.variables()[v].tunable].name);
+  }
+  report.parts = built.order.parts;
+  report.states = built.states;
+  VariantSpace configs(variant, std::move(rules), std::move(built));
+  report.exact = configs.is_exact();
+  report.configs = report.exact ? configs.size() : estimate_configs(configs);
+  report.bytes = configs.bytes();
+  return {std::move(configs), std::move(report)};
+}
+
+BuiltVariant build_variant(const KernelSpec& spec, const Variant& variant, const Problem& problem,
+                           const DeviceInfo& device, std::size_t max_states) {
+  std::string impossible = why_impossible(spec, variant, problem, device);
+  if (impossible.empty()) {
+    return build_variant(variant, make_scope(spec, problem, device), &device, max_states);
+  }
+  BuiltVariant built;
+  built.report.variant = variant.name;
+  built.report.impossible = std::move(impossible);
+  return built;
 }
 
 }  // namespace
@@ -52,55 +110,83 @@ Space Space::build(const KernelSpec& spec, const Problem& problem, const DeviceI
   check_variant_names(spec, options.variants);
   Space space;
   for (const Variant& variant : spec.variants) {
-    const auto& wanted = options.variants;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), variant.name) == wanted.end()) {
-      continue;
-    }
-    VariantSpace configs(variant);
-    const std::size_t room = options.max_configs - space.size_;
-    const RowSink sink = [&](std::span<const ValueIndex> row) {
-      if (configs.size() == room) {
-        throw InputError(
-            fmt::format("the space of {} holds more than {} configs; add constraints or "
-                        "choose variants",
-                        spec.name, options.max_configs));
-      }
-      configs.append(row);
-      return true;
-    };
-    space.report_.variants.push_back(report_variant(spec, variant, problem, device, sink));
-    space.add(std::move(configs));
+    if (!is_wanted(variant, options)) continue;
+    BuiltVariant built = build_variant(spec, variant, problem, device, options.max_states);
+    const bool is_empty = built.report.configs == 0;
+    space.report_.variants.push_back(std::move(built.report));
+    if (!is_empty) space.add(*std::move(built.configs));
   }
   if (space.size_ == 0) {
     throw InputError(fmt::format("no config of {} is legal for {} on {} ({}):{}", spec.name,
                                  problem.text(), device.name, selector_of(device),
                                  explain_empty(space.report_)));
   }
-  if (space.default_indices_.empty()) space.default_indices_.push_back(0);
+  space.finish_defaults();
+  return space;
+}
+
+Space Space::build(const Variant& variant, const SpaceOptions& options) {
+  Space space;
+  BuiltVariant built = build_variant(variant, {}, nullptr, options.max_states);
+  const bool is_empty = built.report.configs == 0;
+  space.report_.variants.push_back(std::move(built.report));
+  if (is_empty) {
+    throw InputError(variant.where,
+                     fmt::format("no config is legal:{}", explain_empty(space.report_)));
+  }
+  space.add(*std::move(built.configs));
+  space.finish_defaults();
   return space;
 }
 
 Space Space::of(std::vector<VariantSpace> variants) {
   Space space;
   for (VariantSpace& configs : variants) {
+    configs.shrink_to_fit();
+    if (configs.size() == 0) continue;
     VariantReport report;
     report.variant = configs.name();
     report.combinations = report.configs = configs.size();
+    report.bytes = configs.bytes();
     space.report_.variants.push_back(std::move(report));
     space.add(std::move(configs));
   }
   if (space.size_ == 0) throw InputError("a space needs at least one config");
-  if (space.default_indices_.empty()) space.default_indices_.push_back(0);
+  space.finish_defaults();
   return space;
 }
 
 void Space::add(VariantSpace configs) {
-  if (configs.size() == 0) return;
-  configs.shrink_to_fit();
   const std::size_t first = size_;
-  size_ += configs.size();
+  if (__builtin_add_overflow(size_, configs.size(), &size_) || size_ > kMaxIndices) {
+    throw InputError("the space holds more than 2^63 configs; choose variants");
+  }
   if (const auto index = configs.default_index()) default_indices_.push_back(first + *index);
   parts_.push_back({std::move(configs), first});
+}
+
+void Space::finish_defaults() {
+  if (!default_indices_.empty()) return;
+  constexpr std::uint64_t kSeed = 1;
+  Random random(kSeed);
+  default_indices_.push_back(is_legal(0) ? 0 : sample(random));
+}
+
+bool Space::is_exact() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return part.configs.is_exact(); });
+}
+
+bool Space::is_legal(std::size_t index) const {
+  const Part& part = part_of(index);
+  return part.configs.is_legal(index - part.first);
+}
+
+std::size_t Space::sample(Random& random, Range range) const {
+  while (true) {
+    const std::size_t index = range.first + random.below(range.last - range.first);
+    if (is_legal(index)) return index;
+  }
 }
 
 Config Space::at(std::size_t index) const {
@@ -119,8 +205,7 @@ std::optional<std::size_t> Space::index_of(const Config& config) const {
 
 SpaceRow Space::row(std::size_t index) const {
   const Part& part = part_of(index);
-  const std::span<const ValueIndex> values = part.configs.row(index - part.first);
-  return {static_cast<std::size_t>(&part - parts_.data()), {values.begin(), values.end()}};
+  return {static_cast<std::size_t>(&part - parts_.data()), part.configs.row(index - part.first)};
 }
 
 std::optional<std::size_t> Space::index_of(const SpaceRow& row) const {
@@ -158,13 +243,21 @@ const Space::Part& Space::part_of(std::size_t index) const {
   return *std::prev(after);
 }
 
-SpaceReport explain_space(const KernelSpec& spec, const Problem& problem,
-                          const DeviceInfo& device) {
+SpaceReport explain_space(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                          const SpaceOptions& options) {
+  check_variant_names(spec, options.variants);
   SpaceReport report;
-  const RowSink count_only = [](std::span<const ValueIndex>) { return true; };
   for (const Variant& variant : spec.variants) {
-    report.variants.push_back(report_variant(spec, variant, problem, device, count_only));
+    if (!is_wanted(variant, options)) continue;
+    BuiltVariant built = build_variant(spec, variant, problem, device, options.max_states);
+    report.variants.push_back(std::move(built.report));
   }
+  return report;
+}
+
+SpaceReport explain_space(const Variant& variant) {
+  SpaceReport report;
+  report.variants.push_back(build_variant(variant, {}, nullptr, SpaceOptions{}.max_states).report);
   return report;
 }
 

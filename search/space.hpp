@@ -1,7 +1,10 @@
 // Space: all configs that satisfy the constraints for one problem on one device.
 //
 // Configs have indices 0..size()-1: variants in the order of the spec, and within a variant the
-// order of its tunables' values, first tunable slowest. A config is stored as one byte per tunable.
+// order in which the space assigns its tunables (VariantReport::order), first tunable slowest,
+// values as in the spec. The same spec, problem and device give the same indices on every machine.
+// Nothing is listed: a space holds a diagram (diagram.hpp), which may be far smaller than its
+// configs, so spaces of 10^12 configs and more are counted, indexed and sampled like small ones.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,27 +37,41 @@ struct SpaceRow {
 };
 
 struct SpaceOptions {
-  std::vector<std::string> variants;     ///< only these; empty: all that are possible
-  std::size_t max_configs = 50'000'000;  ///< refuse to list more (one byte per tunable each)
+  std::vector<std::string> variants;  ///< only these; empty: all that are possible
+  /// Partial combinations of one variant that are told apart at most, at about 100 bytes each
+  /// while building. A space that needs more is not exact (see Space::is_exact).
+  std::size_t max_states = 1'000'000;
 };
 
 /// Immutable; safe to read from many threads. Keeps no reference to what it was built from.
 class Space {
  public:
-  /// Lists every legal config. Throws InputError when there is none (naming the constraint that
-  /// cuts most), when there are more than options.max_configs, or for an unknown variant in the
-  /// options.
+  /// Throws InputError when there is no legal config (naming the constraint that cuts most), when
+  /// there are more than 2^63, or for an unknown variant in the options.
   [[nodiscard]] static Space build(const KernelSpec& spec, const Problem& problem,
                                    const DeviceInfo& device, const SpaceOptions& options = {});
+
+  /// The same for a variant that stands alone: its tunables and constraints, no problem, no device
+  /// and no launch limits.
+  [[nodiscard]] static Space build(const Variant& variant, const SpaceOptions& options = {});
 
   /// The space of the given configs, for recorded trials (search/recorded_space.hpp). The default
   /// config of each variant is in default_indices(). Variants without configs are left out; throws
   /// InputError when none is left.
   [[nodiscard]] static Space of(std::vector<VariantSpace> variants);
 
+  /// Number of indices; of configs, too, where the space is exact.
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// The config with this index; std::out_of_range past the end.
+  /// False where so many values hang together that the configs cannot be counted in reasonable time
+  /// and memory. Some rules are then checked config by config: indices may name combinations that
+  /// are not legal, and sample() draws until it meets one that is.
+  [[nodiscard]] bool is_exact() const;
+
+  /// Does the index name a legal config? Always true in an exact space.
+  [[nodiscard]] bool is_legal(std::size_t index) const;
+
+  /// The config with this index, which should be legal; std::out_of_range past the end.
   [[nodiscard]] Config at(std::size_t index) const;
 
   /// Inverse of at(); nullopt when the config is not in the space.
@@ -80,14 +97,18 @@ class Space {
   /// they take their default (or, where that is illegal, their first legal value).
   [[nodiscard]] std::vector<std::size_t> neighbours(std::size_t index, Neighbourhood kind) const;
 
-  /// A config drawn uniformly from all.
-  [[nodiscard]] std::size_t sample(Random& random) const { return random.below(size_); }
-
-  /// Indices [first, last) of the variant that holds `index`.
+  /// Indices [first, last).
   struct Range {
     std::size_t first = 0;
     std::size_t last = 0;
   };
+
+  /// A legal config drawn uniformly from all, or from those in `range`, which must hold one. Exact
+  /// spaces draw an index; others draw indices until one is legal, which is uniform, too.
+  [[nodiscard]] std::size_t sample(Random& random) const { return sample(random, {0, size_}); }
+  [[nodiscard]] std::size_t sample(Random& random, Range range) const;
+
+  /// The indices of the variant that holds `index`.
   [[nodiscard]] Range variant_range(std::size_t index) const;
 
   /// Sizes per variant and what each constraint cut.
@@ -100,6 +121,7 @@ class Space {
   };
   [[nodiscard]] const Part& part_of(std::size_t index) const;
   void add(VariantSpace configs);
+  void finish_defaults();
 
   std::vector<Part> parts_;  // variants with at least one config, in the order of the spec
   std::size_t size_ = 0;
@@ -107,9 +129,9 @@ class Space {
   SpaceReport report_;
 };
 
-/// The report of a space without listing its configs in memory and without failing when it is
-/// empty.
+/// The report of a space, also of an empty one. Throws as Space::build does otherwise.
 [[nodiscard]] SpaceReport explain_space(const KernelSpec& spec, const Problem& problem,
-                                        const DeviceInfo& device);
+                                        const DeviceInfo& device, const SpaceOptions& options = {});
+[[nodiscard]] SpaceReport explain_space(const Variant& variant);
 
 }  // namespace kiln

@@ -5,11 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "search/saturating.hpp"
+
 namespace kiln {
 namespace {
 
 std::string why_empty(const VariantReport& variant) {
   if (!variant.impossible.empty()) return variant.impossible;
+  if (!variant.exact) return "too few of its combinations are legal to find one by chance";
   const auto most =
       std::max_element(variant.rules.begin(), variant.rules.end(),
                        [](const RuleReport& a, const RuleReport& b) { return a.cut < b.cut; });
@@ -25,6 +28,18 @@ std::string why_empty(const VariantReport& variant) {
 std::size_t SpaceReport::configs() const {
   std::size_t sum = 0;
   for (const VariantReport& variant : variants) sum += variant.configs;
+  return sum;
+}
+
+std::uint64_t SpaceReport::combinations() const {
+  std::uint64_t sum = 0;
+  for (const VariantReport& variant : variants) sum = saturating_add(sum, variant.combinations);
+  return sum;
+}
+
+std::size_t SpaceReport::bytes() const {
+  std::size_t sum = 0;
+  for (const VariantReport& variant : variants) sum += variant.bytes;
   return sum;
 }
 

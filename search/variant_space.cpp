@@ -2,6 +2,8 @@
 #include "search/variant_space.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace kiln {
 namespace {
@@ -14,26 +16,58 @@ std::optional<ValueIndex> find_value(const SpaceTunable& tunable, const Value& v
 
 }  // namespace
 
+/// A config on its way down the diagram.
+struct VariantSpace::Way {
+  std::vector<ValueIndex> values;  // per column
+  std::vector<Place> places;       // per column
+};
+
 VariantSpace::VariantSpace(const Variant& variant) : name_(variant.name) {
   for (const Tunable& tunable : variant.tunables) {
     SpaceTunable out{tunable.name, tunable.values, 0};
     out.fallback = find_value(out, tunable.fallback).value_or(0);
     tunables_.push_back(std::move(out));
   }
+  columns_.resize(tunables_.size());
+  std::iota(columns_.begin(), columns_.end(), std::size_t{0});
+}
+
+VariantSpace::VariantSpace(const Variant& variant, RuleSet rules, BuiltDiagram built)
+    : VariantSpace(variant) {
+  columns_.clear();
+  for (const std::size_t v : built.order.variables) {
+    columns_.push_back(rules.variables()[v].tunable);
+  }
+  diagram_ = std::move(built.diagram);
+  const bool is_exact = std::find(built.late.begin(), built.late.end(), true) == built.late.end();
+  if (!is_exact) late_ = std::make_shared<const LateRules>(std::move(rules), built.late);
 }
 
 void VariantSpace::append(std::span<const ValueIndex> row) {
-  rows_.insert(rows_.end(), row.begin(), row.end());
-  ++size_;
+  appended_.insert(appended_.end(), row.begin(), row.end());
 }
 
-std::span<const ValueIndex> VariantSpace::row(std::size_t index) const {
-  return std::span(rows_).subspan(index * tunables_.size(), tunables_.size());
+void VariantSpace::shrink_to_fit() {
+  if (appended_.empty()) return;
+  diagram_ = diagram_of_rows(appended_, tunables_.size());
+  appended_ = {};
+}
+
+bool VariantSpace::is_legal(std::size_t index) const {
+  return late_ == nullptr || late_->hold(row(index));
+}
+
+std::vector<ValueIndex> VariantSpace::row(std::size_t index) const {
+  std::vector<ValueIndex> values(columns_.size());
+  diagram_.row(index, values);
+  std::vector<ValueIndex> row(tunables_.size(), 0);
+  for (std::size_t c = 0; c < columns_.size(); ++c) row[columns_[c]] = values[c];
+  return row;
 }
 
 Config VariantSpace::at(std::size_t index) const {
   Config config{name_, {}};
-  const std::span<const ValueIndex> values = row(index);
+  const std::vector<ValueIndex> values = row(index);
   for (std::size_t t = 0; t < tunables_.size(); ++t) {
     if (values[t] == kAbsent) continue;
     config.values.emplace_back(tunables_[t].name, tunables_[t].values[values[t]]);
@@ -42,50 +76,52 @@ Config VariantSpace::at(std::size_t index) const {
 }
 
 std::optional<std::size_t> VariantSpace::index_of(const Config& config) const {
-  RowRange rows{0, size_};
+  std::vector<ValueIndex> row;
   auto next = config.values.begin();
-  for (std::size_t t = 0; t < tunables_.size(); ++t) {
-    ValueIndex value = kAbsent;
-    if (next != config.values.end() && next->first == tunables_[t].name) {
-      const std::optional<ValueIndex> index = find_value(tunables_[t], next->second);
-      if (!index) return std::nullopt;
-      value = *index;
-      ++next;
-    }
-    rows = narrow(rows, t, value);
+  for (const SpaceTunable& tunable : tunables_) {
+    row.push_back(kAbsent);
+    if (next == config.values.end() || next->first != tunable.name) continue;
+    const std::optional<ValueIndex> value = find_value(tunable, next->second);
+    if (!value) return std::nullopt;
+    row.back() = *value;
+    ++next;
   }
-  if (next != config.values.end() || rows.empty()) return std::nullopt;
-  return rows.first;
+  if (next != config.values.end()) return std::nullopt;
+  return index_of(row);
 }
 
 std::optional<std::size_t> VariantSpace::index_of(std::span<const ValueIndex> row) const {
-  RowRange rows{0, size_};
-  for (std::size_t t = 0; t < tunables_.size() && !rows.empty(); ++t) {
-    rows = narrow(rows, t, row[t]);
+  std::vector<bool> in_diagram(row.size(), false);
+  std::vector<ValueIndex> values;
+  for (const std::size_t t : columns_) {
+    values.push_back(row[t]);
+    in_diagram[t] = true;
   }
-  if (rows.empty()) return std::nullopt;
-  return rows.first;
+  for (std::size_t t = 0; t < row.size(); ++t) {
+    if (!in_diagram[t] && row[t] != 0) return std::nullopt;
+  }
+  const std::optional<std::uint64_t> index = diagram_.index_of(values);
+  if (!index || (late_ != nullptr && !late_->hold(row))) return std::nullopt;
+  return index;
 }
 
 std::optional<std::size_t> VariantSpace::default_index() const {
-  RowRange rows{0, size_};
-  for (std::size_t t = 0; t < tunables_.size() && !rows.empty(); ++t) {
-    const bool absent = row(rows.first)[t] == kAbsent;
-    rows = narrow(rows, t, absent ? kAbsent : tunables_[t].fallback);
-  }
-  if (rows.empty()) return std::nullopt;
-  return rows.first;
+  if (size() == 0) return std::nullopt;
+  std::vector<ValueIndex> wanted;
+  for (const std::size_t t : columns_) wanted.push_back(tunables_[t].fallback);
+  return follow({diagram_.root(), 0}, 0, wanted);
 }
 
 std::vector<std::size_t> VariantSpace::hamming_neighbours(std::size_t index) const {
   std::vector<std::size_t> out;
+  const Way way = way_to(index);
   for (std::size_t t = 0; t < tunables_.size(); ++t) {
-    const ValueIndex here = row(index)[t];
-    if (here == kAbsent) continue;
-    const RowRange prefix = prefix_range(index, t);
+    const auto column =
+        static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), t) - columns_.begin());
+    if (column == columns_.size() || way.values[column] == kAbsent) continue;
     for (std::size_t v = 0; v < tunables_[t].values.size(); ++v) {
-      if (v == here) continue;
-      const auto neighbour = complete(narrow(prefix, t, static_cast<ValueIndex>(v)), index, t + 1);
+      if (v == way.values[column]) continue;
+      const auto neighbour = step(way, column, static_cast<ValueIndex>(v));
       if (neighbour) out.push_back(*neighbour);
     }
   }
@@ -94,15 +130,16 @@ std::vector<std::size_t> VariantSpace::hamming_neighbours(std::size_t index) con
 
 std::vector<std::size_t> VariantSpace::adjacent_neighbours(std::size_t index) const {
   std::vector<std::size_t> out;
+  const Way way = way_to(index);
   for (std::size_t t = 0; t < tunables_.size(); ++t) {
-    const int here = row(index)[t];
-    if (here == kAbsent) continue;
-    const RowRange prefix = prefix_range(index, t);
+    const auto column =
+        static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), t) - columns_.begin());
+    if (column == columns_.size() || way.values[column] == kAbsent) continue;
+    const int here = way.values[column];
     const int count = static_cast<int>(tunables_[t].values.size());
     for (const int direction : {-1, +1}) {
       for (int v = here + direction; v >= 0 && v < count; v += direction) {
-        const auto neighbour =
-            complete(narrow(prefix, t, static_cast<ValueIndex>(v)), index, t + 1);
+        const auto neighbour = step(way, column, static_cast<ValueIndex>(v));
         if (!neighbour) continue;
         out.push_back(*neighbour);
         break;
@@ -112,50 +149,44 @@ std::vector<std::size_t> VariantSpace::adjacent_neighbours(std::size_t index) co
   return out;
 }
 
-// The rows of `rows` with `value` in `column`. All of `rows` must agree in the columns before.
-VariantSpace::RowRange VariantSpace::narrow(RowRange rows, std::size_t column,
-                                            ValueIndex value) const {
-  const auto first_not = [&](auto&& before) {
-    std::size_t low = rows.first;
-    std::size_t high = rows.last;
-    while (low < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (before(rows_[middle * tunables_.size() + column])) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  };
-  return {first_not([value](ValueIndex other) { return other < value; }),
-          first_not([value](ValueIndex other) { return other <= value; })};
-}
-
-// The rows that agree with row `index` in the first `columns` columns.
-VariantSpace::RowRange VariantSpace::prefix_range(std::size_t index, std::size_t columns) const {
-  RowRange rows{0, size_};
-  for (std::size_t t = 0; t < columns; ++t) rows = narrow(rows, t, row(index)[t]);
-  return rows;
-}
-
-// The row among `rows` that goes on from `column` like row `index`; tunables that exist here and
-// not there take their default, or their first legal value.
-std::optional<std::size_t> VariantSpace::complete(RowRange rows, std::size_t index,
-                                                  std::size_t column) const {
-  for (std::size_t t = column; t < tunables_.size() && !rows.empty(); ++t) {
-    const ValueIndex first = row(rows.first)[t];
-    const ValueIndex wanted = row(index)[t];
-    if (first == kAbsent) continue;  // absent in all of them
-    if (wanted != kAbsent) {
-      rows = narrow(rows, t, wanted);
-      continue;
-    }
-    const RowRange with_default = narrow(rows, t, tunables_[t].fallback);
-    rows = with_default.empty() ? narrow(rows, t, first) : with_default;
+VariantSpace::Way VariantSpace::way_to(std::size_t index) const {
+  Way way;
+  way.values.resize(columns_.size());
+  diagram_.row(index, way.values);
+  Place place{diagram_.root(), 0};
+  for (const ValueIndex value : way.values) {
+    way.places.push_back(place);
+    const Diagram::Edge* edge = diagram_.find(place.node, value);
+    place = {edge->child, place.before + edge->before};
   }
-  if (rows.empty()) return std::nullopt;
-  return rows.first;
+  return way;
+}
+
+// The config that differs from `way` in one column, or more where the rules leave no choice.
+std::optional<std::size_t> VariantSpace::step(const Way& way, std::size_t column,
+                                              ValueIndex value) const {
+  const Place& place = way.places[column];
+  const Diagram::Edge* edge = diagram_.find(place.node, value);
+  if (edge == nullptr) return std::nullopt;
+  return follow({edge->child, place.before + edge->before}, column + 1, way.values);
+}
+
+// Goes on with the wanted values; a tunable that exists here and is not wanted takes its default,
+// or its first legal value; one that does not exist here stays absent.
+std::optional<std::size_t> VariantSpace::follow(Place place, std::size_t column,
+                                                const std::vector<ValueIndex>& wanted) const {
+  for (std::size_t c = column; c < columns_.size(); ++c) {
+    const Diagram::Edge* edge = diagram_.find(place.node, wanted[c]);
+    if (edge == nullptr) {
+      const Diagram::Edge* first = &diagram_.edges(place.node).front();
+      if (first->value != kAbsent && wanted[c] != kAbsent) return std::nullopt;
+      edge = diagram_.find(place.node, tunables_[columns_[c]].fallback);
+      if (edge == nullptr) edge = first;
+    }
+    place = {edge->child, place.before + edge->before};
+  }
+  if (!is_legal(place.before)) return std::nullopt;
+  return place.before;
 }
 
 }  // namespace kiln

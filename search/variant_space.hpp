@@ -1,24 +1,26 @@
-// VariantSpace: the legal configs of one variant, as rows of one byte per tunable.
+// VariantSpace: the legal configs of one variant, as a diagram of the value indices of its
+// tunables.
 //
-// Rows are in lexicographic order, so a config is found by binary search and no other index is
-// kept.
+// Indices 0..size()-1 follow the diagram: in the order in which it assigns the tunables, first
+// tunable slowest, values in the order of the spec. Where rules were left open (is_exact() is
+// false), some indices name combinations that are not legal: is_legal() tells.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/config.hpp"
+#include "search/diagram.hpp"
+#include "search/diagram_builder.hpp"
+#include "search/late_rules.hpp"
 
 namespace kiln {
-
-/// Index of a value in its tunable's list; kAbsent: the tunable does not exist in this config.
-using ValueIndex = std::uint8_t;
-inline constexpr ValueIndex kAbsent = 255;
 
 /// A tunable as the space needs it.
 struct SpaceTunable {
@@ -29,17 +31,25 @@ struct SpaceTunable {
 
 class VariantSpace {
  public:
-  /// An empty space over the tunables of `variant`.
+  /// An empty space over the tunables of `variant`, to append() rows to.
   explicit VariantSpace(const Variant& variant);
+  /// The space of the rules of `variant`, as they were built.
+  VariantSpace(const Variant& variant, RuleSet rules, BuiltDiagram built);
 
-  /// Appends a row; rows must come in lexicographic order.
+  /// Appends a row, one value index per tunable; rows must come in lexicographic order. Row i gets
+  /// index i. They are in the space after shrink_to_fit().
   void append(std::span<const ValueIndex> row);
-  void shrink_to_fit() { rows_.shrink_to_fit(); }
+  void shrink_to_fit();
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<SpaceTunable>& tunables() const { return tunables_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::span<const ValueIndex> row(std::size_t index) const;
+  [[nodiscard]] std::size_t size() const { return diagram_.size(); }
+  [[nodiscard]] bool is_exact() const { return late_ == nullptr; }
+  [[nodiscard]] bool is_legal(std::size_t index) const;
+  [[nodiscard]] std::size_t bytes() const { return diagram_.bytes(); }
+
+  /// One value index per tunable.
+  [[nodiscard]] std::vector<ValueIndex> row(std::size_t index) const;
   [[nodiscard]] Config at(std::size_t index) const;
   [[nodiscard]] std::optional<std::size_t> index_of(const Config& config) const;
   [[nodiscard]] std::optional<std::size_t> index_of(std::span<const ValueIndex> row) const;
@@ -51,20 +61,25 @@ class VariantSpace {
   [[nodiscard]] std::vector<std::size_t> adjacent_neighbours(std::size_t index) const;
 
  private:
-  struct RowRange {
-    std::size_t first;
-    std::size_t last;
-    [[nodiscard]] bool empty() const { return first == last; }
+  /// Where the way of a config enters a column of the diagram.
+  struct Place {
+    DiagramNode node = 0;
+    std::uint64_t before = 0;  // rows of the diagram before those under the node
   };
-  [[nodiscard]] RowRange narrow(RowRange rows, std::size_t column, ValueIndex value) const;
-  [[nodiscard]] RowRange prefix_range(std::size_t index, std::size_t columns) const;
-  [[nodiscard]] std::optional<std::size_t> complete(RowRange rows, std::size_t index,
-                                                    std::size_t column) const;
+  struct Way;
+
+  [[nodiscard]] Way way_to(std::size_t index) const;
+  [[nodiscard]] std::optional<std::size_t> step(const Way& way, std::size_t column,
+                                                ValueIndex value) const;
+  [[nodiscard]] std::optional<std::size_t> follow(Place place, std::size_t column,
+                                                  const std::vector<ValueIndex>& wanted) const;
 
   std::string name_;
   std::vector<SpaceTunable> tunables_;
-  std::vector<ValueIndex> rows_;
-  std::size_t size_ = 0;
+  std::vector<std::size_t> columns_;  // column of the diagram -> tunable; others have one value
+  Diagram diagram_;
+  std::shared_ptr<const LateRules> late_;
+  std::vector<ValueIndex> appended_;
 };
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -78,6 +79,42 @@ struct Cell {
     default:
       return *cell.string;
   }
+}
+
+/// Equal cells of one kind have equal bits. Texts are equal when they are one object, as those of a
+/// network are.
+[[nodiscard]] inline std::uint64_t bits_of(const Cell& cell) {
+  switch (cell.kind) {
+    case CellKind::boolean:
+      return cell.boolean ? 1 : 0;
+    case CellKind::real:
+      return std::bit_cast<std::uint64_t>(cell.real);
+    case CellKind::string:
+      return std::bit_cast<std::uint64_t>(cell.string);
+    case CellKind::fault:
+      return static_cast<std::uint64_t>(cell.fault);
+    default:
+      return static_cast<std::uint64_t>(cell.integer);
+  }
+}
+
+/// The cell that bits_of made `bits` of.
+[[nodiscard]] inline Cell cell_of(CellKind kind, std::uint64_t bits) {
+  switch (kind) {
+    case CellKind::boolean:
+      return Cell(bits != 0);
+    case CellKind::real:
+      return Cell(std::bit_cast<double>(bits));
+    case CellKind::string:
+      return Cell(std::bit_cast<const std::string*>(bits));
+    case CellKind::fault:
+      return Cell(static_cast<Fault>(bits));
+    default:
+      break;
+  }
+  Cell cell(static_cast<std::int64_t>(bits));
+  cell.kind = kind;
+  return cell;
 }
 
 }  // namespace kiln::expression

@@ -67,58 +67,6 @@ class Machine {
     return at + 1;
   }
 
-  /// The common operations on integers; false leaves the case, and `result`, to apply().
-  static bool try_integers(Operation operation, std::int64_t a, std::int64_t b, Cell& result) {
-    std::int64_t number = 0;
-    switch (operation) {
-      case Operation::add:
-        if (__builtin_add_overflow(a, b, &number)) return false;
-        break;
-      case Operation::subtract:
-        if (__builtin_sub_overflow(a, b, &number)) return false;
-        break;
-      case Operation::multiply:
-        if (__builtin_mul_overflow(a, b, &number)) return false;
-        break;
-      case Operation::floor_divide:
-        if (b <= 0) return false;
-        number = floor_divide(a, b);
-        break;
-      case Operation::modulo:
-        if (b <= 0) return false;
-        number = floor_modulo(a, b);
-        break;
-      case Operation::minimum:
-        number = b < a ? b : a;
-        break;
-      case Operation::maximum:
-        number = b > a ? b : a;
-        break;
-      case Operation::less:
-        result = Cell(a < b);
-        return true;
-      case Operation::less_equal:
-        result = Cell(a <= b);
-        return true;
-      case Operation::greater:
-        result = Cell(a > b);
-        return true;
-      case Operation::greater_equal:
-        result = Cell(a >= b);
-        return true;
-      case Operation::equal:
-        result = Cell(a == b);
-        return true;
-      case Operation::not_equal:
-        result = Cell(a != b);
-        return true;
-      default:
-        return false;
-    }
-    result = Cell(number);
-    return true;
-  }
-
   /// One part of an `and` (decided by false) or an `or` (decided by true). dst holds the parts so
   /// far.
   int gather(const Instruction& instruction, int at, bool decisive) {

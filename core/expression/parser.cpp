@@ -184,14 +184,15 @@ class Parser {
     return add_node(std::move(chain));
   }
 
-  /// The list to the right of `in`.
+  /// The list to the right of `in`; round brackets do as well, as in Python.
   int membership(int value, std::size_t offset) {
-    expect("[", "and a list of values after 'in'");
+    const std::string_view closing = accept("(") ? ")" : "]";
+    if (closing == "]") expect("[", "and a list of values after 'in'");
     std::vector<int> children = {value};
     do {
       children.push_back(conditional());
-    } while (accept(","));
-    expect("]", "after the values of the list");
+    } while (accept(",") && !at(closing));
+    expect(closing, "after the values of the list");
     return add_node(Operation::member, offset, std::move(children));
   }
 
@@ -268,8 +269,8 @@ class Parser {
   }
 
   int named(const Token& name) {
-    if (name.text == "true") return add_constant(true, name.offset);
-    if (name.text == "false") return add_constant(false, name.offset);
+    if (name.text == "true" || name.text == "True") return add_constant(true, name.offset);
+    if (name.text == "false" || name.text == "False") return add_constant(false, name.offset);
     if (dialect_.formula) {
       const auto& variables = dialect_.variables;
       const bool declared =

@@ -96,7 +96,7 @@ class LocalSearch final : public StrategyBase {
   std::size_t anywhere() {
     if (random().below(2) == 0) return space().sample(random());
     const Space::Range range = space().variant_range(best_.index);
-    return range.first + random().below(range.last - range.first);
+    return space().sample(random(), range);
   }
 
   std::size_t near_best() {

@@ -42,8 +42,11 @@ class StrategyBase : public Strategy {
   /// A trial came in. `asked`: it was proposed here, and not told before.
   virtual void learn(std::size_t index, const Trial& trial, bool asked);
 
-  /// Was the config asked or told already?
-  [[nodiscard]] bool is_taken(std::size_t index) const { return taken_.count(index) > 0; }
+  /// Is there nothing to try: was the config asked or told already, or is the index that of no
+  /// legal config (Space::is_exact)?
+  [[nodiscard]] bool is_taken(std::size_t index) const {
+    return taken_.count(index) > 0 || !space_.is_legal(index);
+  }
   /// Takes configs off the end of `list` until one is not taken; nullopt: there is none.
   [[nodiscard]] std::optional<std::size_t> next_of(std::vector<std::size_t>& list) const;
   /// A config drawn from those that are not taken; nullopt: none is left.

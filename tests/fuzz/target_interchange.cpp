@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/interchange/described_space.hpp"
 #include "core/interchange/recorded_trials.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace kiln::fuzz {
 
 void run_interchange(std::string_view input) {
-  static_cast<void>(read_recorded_trials(input, "cache.json"));
+  const bool describes_spaces =
+      input.find("\"ConfigurationSpace\"") != input.npos || input.find("\"spaces\"") != input.npos;
+  if (describes_spaces) {
+    static_cast<void>(read_described_spaces(input, "space.json"));
+  } else {
+    static_cast<void>(read_recorded_trials(input, "cache.json"));
+  }
 }
 
 std::vector<std::string> interchange_seeds() {
@@ -13,6 +20,7 @@ std::vector<std::string> interchange_seeds() {
   for (const char* part : {"[", "{\"a\":", "[{\"cache\":"}) {
     seeds.push_back(nested("@", part));
     seeds.push_back(nested("{\"cache\": @", part));
+    seeds.push_back(nested("{\"spaces\": [{\"name\": \"a\", \"parameters\": {\"x\": @", part));
   }
   for (std::string& text : corpus("interchange")) {
     seeds.push_back(std::move(text));

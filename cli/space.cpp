@@ -1,0 +1,270 @@
+// `kiln space`: how large a space is, and what made it so; of a kernel, or of a file that describes
+// one.
+// SPDX-License-Identifier: Apache-2.0
+#include "search/space.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/checks.hpp"
+#include "cli/command.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/json_output.hpp"
+#include "cli/table.hpp"
+#include "cli/units.hpp"
+#include "core/interchange/described_space.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string kernel;
+  std::string problem;
+  std::string file;
+  std::string device;
+  std::string backend = "cuda";
+  std::string architecture;
+};
+
+/// One space, or one variant of a kernel, as it is printed.
+struct Row {
+  VariantReport report;
+  double build_ns = 0;
+  std::optional<std::uint64_t> expected_configs;
+  std::optional<std::uint64_t> expected_combinations;
+};
+
+struct Measured {
+  double read_ns = 0;  // reading and parsing
+  std::vector<Row> rows;
+};
+
+/// Nanoseconds since `start`.
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in || std::filesystem::is_directory(path)) {
+    throw InputError(path + ": cannot be read; expected a T1 file or a list of spaces");
+  }
+  return text.str();
+}
+
+Measured measure_file(const std::string& path) {
+  Measured measured;
+  auto start = std::chrono::steady_clock::now();
+  const std::vector<DescribedSpace> spaces = read_described_spaces(read_file(path), path);
+  measured.read_ns = since(start);
+  for (const DescribedSpace& space : spaces) {
+    start = std::chrono::steady_clock::now();
+    SpaceReport report = explain_space(space.variant);
+    measured.rows.push_back(
+        {std::move(report.variants.front()), since(start), space.configs, space.combinations});
+  }
+  return measured;
+}
+
+Measured measure_kernel(const Options& options) {
+  Measured measured;
+  auto start = std::chrono::steady_clock::now();
+  const KernelSpec spec = options.common.library().load(options.kernel);
+  const Problem problem = Problem::parse(spec, options.problem);
+  const DeviceInfo device =
+      options.device.empty()
+          ? device_for_architecture(options.backend,
+                                    architecture_or_default(options.backend, options.architecture))
+          : choose_device(options.device);
+  measured.read_ns = since(start);
+  for (const Variant& variant : spec.variants) {
+    start = std::chrono::steady_clock::now();
+    SpaceReport report = explain_space(spec, problem, device, {.variants = {variant.name}});
+    measured.rows.push_back({std::move(report.variants.front()), since(start), {}, {}});
+  }
+  return measured;
+}
+
+Json row_json(const Row& row) {
+  const VariantReport& report = row.report;
+  Json constraints = Json::array();
+  for (const RuleReport& rule : report.rules) {
+    constraints.push_back({{"rule", rule.rule},
+                           {"because", rule.because},
+                           {"cut", rule.late ? Json(nullptr) : Json(rule.cut)},
+                           {"first_fault", rule.first_fault}});
+  }
+  const auto optional = [](const std::optional<std::uint64_t>& number) {
+    return number ? Json(*number) : Json(nullptr);
+  };
+  return {{"name", report.variant},
+          {"impossible", report.impossible},
+          {"configs", report.configs},
+          {"exact", report.exact},
+          {"combinations", report.combinations},
+          {"build_ns", row.build_ns},
+          {"bytes", report.bytes},
+          {"states", report.states},
+          {"order", report.order},
+          {"parts", report.parts},
+          {"expected_configs", optional(row.expected_configs)},
+          {"expected_combinations", optional(row.expected_combinations)},
+          {"constraints", constraints}};
+}
+
+Json measured_json(const Measured& measured) {
+  Json spaces = Json::array();
+  double build_ns = 0;
+  for (const Row& row : measured.rows) {
+    spaces.push_back(row_json(row));
+    build_ns += row.build_ns;
+  }
+  return {{"read_ns", measured.read_ns}, {"build_ns", build_ns}, {"spaces", spaces}};
+}
+
+std::string configs_text(const VariantReport& report) {
+  if (!report.impossible.empty()) return "-";
+  return report.exact ? std::to_string(report.configs)
+                      : fmt::format("about {:.2g}", static_cast<double>(report.configs));
+}
+
+void print_sizes(const Measured& measured) {
+  Table table({{"space"},
+               {"configs", Table::Align::right},
+               {"combinations", Table::Align::right},
+               {"time", Table::Align::right},
+               {"memory", Table::Align::right}});
+  double total_ns = measured.read_ns;
+  for (const Row& row : measured.rows) {
+    total_ns += row.build_ns;
+    table.add_row({row.report.variant, configs_text(row.report),
+                   std::to_string(row.report.combinations), pretty_time(row.build_ns),
+                   pretty_bytes(static_cast<double>(row.report.bytes))});
+  }
+  fmt::print("{}", table.text());
+  fmt::print("{} in {}, of which reading took {}\n",
+             counted(static_cast<std::int64_t>(measured.rows.size()), "space"),
+             pretty_time(total_ns), pretty_time(measured.read_ns));
+}
+
+std::string reason_of(const RuleReport& rule) {
+  if (rule.first_fault.empty()) return rule.because;
+  return first_line(rule.because.empty() ? rule.first_fault
+                                         : fmt::format("{}; {}", rule.because, rule.first_fault));
+}
+
+void print_rules(const VariantReport& report) {
+  if (!report.impossible.empty()) {
+    fmt::print("\n{}: {}\n", report.variant, report.impossible);
+    return;
+  }
+  Table table({{report.variant + ": constraint"}, {"cut", Table::Align::right}, {"because"}});
+  std::int64_t idle = 0;
+  for (const RuleReport& rule : report.rules) {
+    if (rule.cut == 0 && !rule.late) {
+      ++idle;
+      continue;
+    }
+    table.add_row(
+        {rule.rule, rule.late ? "checked late" : std::to_string(rule.cut), reason_of(rule)});
+  }
+  if (!table.empty()) fmt::print("\n{}", table.text());
+  if (table.empty() && idle > 0) fmt::print("\n");
+  if (idle > 0) fmt::print("{}: {} cut nothing\n", report.variant, counted(idle, "constraint"));
+}
+
+/// One line for each count that the file states differently.
+std::vector<std::string> differences(const Measured& measured) {
+  std::vector<std::string> lines;
+  const auto compare = [&](const std::string& space, std::uint64_t found,
+                           const std::optional<std::uint64_t>& expected, const char* noun) {
+    if (!expected || *expected == found) return;
+    lines.push_back(fmt::format("{}: {} {}, but the file says {}", space, found, noun, *expected));
+  };
+  for (const Row& row : measured.rows) {
+    const VariantReport& report = row.report;
+    compare(report.variant, report.combinations, row.expected_combinations, "combinations");
+    if (report.exact) compare(report.variant, report.configs, row.expected_configs, "configs");
+  }
+  return lines;
+}
+
+bool has_config(const Measured& measured) {
+  return std::any_of(measured.rows.begin(), measured.rows.end(),
+                     [](const Row& row) { return row.report.configs > 0; });
+}
+
+ExitCode run(const Options& options) {
+  if (options.kernel.empty() == options.file.empty()) {
+    throw UsageError("expected a KERNEL or --file, one of the two");
+  }
+  const Measured measured =
+      options.file.empty() ? measure_kernel(options) : measure_file(options.file);
+  const std::vector<std::string> other = differences(measured);
+  if (options.common.json) {
+    Json json = measured_json(measured);
+    json["differences"] = other;
+    fmt::print("{}", json_output(json));
+  } else {
+    print_sizes(measured);
+    for (const Row& row : measured.rows) print_rules(row.report);
+    if (!other.empty()) fmt::print("\n{}\n", fmt::join(other, "\n"));
+  }
+  return has_config(measured) && other.empty() ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_space_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "space", "Count the configs of a problem, and tell what each constraint cuts");
+  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own");
+  command
+      ->add_option("--problem", options->problem,
+                   "Sizes and types, e.g. m=512,n=2^20,dtype=f32; `kiln kernels KERNEL` lists them")
+      ->type_name("TEXT");
+  command
+      ->add_option("--file", options->file,
+                   "Instead of a kernel: a T1 file, or a JSON list of spaces (docs/search.md)")
+      ->type_name("FILE")
+      ->check(file_name());
+  command
+      ->add_option(
+          "--device", options->device,
+          "auto, a backend, or a device as `kiln devices` names it (default: none, made up "
+          "from --arch)")
+      ->type_name("NAME");
+  command->add_option("--backend", options->backend, "cuda, hip or opencl")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--arch", options->architecture,
+                   "Architecture, e.g. sm_80 (default: sm_90a, gfx90a, opencl)")
+      ->type_name("NAME");
+  add_kernel_path_option(*command, options->common);
+  add_json_option(*command, options->common);
+  command->footer(
+      "Needs no device, unless --device names one. The exit code is 1 when no config is legal, or\n"
+      "when a file states other counts.\n"
+      "\n"
+      "Examples:\n"
+      "  kiln space matmul --problem m=4096,n=4096,k=4096,dtype=f32 --arch sm_80\n"
+      "  kiln space --file spaces.json --json");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/interchange/space_reading.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/interchange/json_reading.hpp"
+#include "core/suggest.hpp"
+
+namespace kiln::interchange {
+namespace {
+
+constexpr std::size_t kMaxValues = 65'534;  // that a space can number
+constexpr std::size_t kMaxConstraints = 1000;
+
+}  // namespace
+
+// Not dump(): of what is nested without end it would run out of stack.
+std::string describe(const OrderedJson& json) {
+  return json.is_primitive() ? json.dump() : fmt::format("an {}", json.type_name());
+}
+
+SourceLocation PlaceFinder::next(std::string_view text) {
+  const std::string quoted = '"' + std::string(text) + '"';
+  const std::size_t found = file_.find(quoted, position_);
+  if (found == std::string_view::npos) return file();
+  for (std::size_t i = position_; i < found; ++i) {
+    if (file_[i] != '\n') continue;
+    ++line_;
+    line_start_ = i + 1;
+  }
+  position_ = found + 1;
+  return {path_, line_, static_cast<int>(position_ - line_start_) + 1};
+}
+
+Tunable make_tunable(std::string name, std::vector<Value> values, const SourceLocation& where) {
+  if (values.empty() || values.size() > kMaxValues) {
+    throw InputError(
+        where, fmt::format("{} has {} values; expected 1 to {}", name, values.size(), kMaxValues));
+  }
+  std::set<Value> seen;
+  for (const Value& value : values) {
+    if (seen.insert(value).second) continue;
+    throw InputError(where, fmt::format("{} has the value {} twice", name, to_text(value)));
+  }
+  Tunable tunable;
+  tunable.name = std::move(name);
+  tunable.fallback = values.front();
+  tunable.values = std::move(values);
+  tunable.where = where;
+  return tunable;
+}
+
+void add_constraint(Variant& variant, const std::string& text, const SourceLocation& where) {
+  if (variant.constraints.size() == kMaxConstraints) {
+    throw InputError(where, fmt::format("more than {} constraints", kMaxConstraints));
+  }
+  Constraint constraint{Expression::parse(text, where), ""};
+  for (const std::string& name : constraint.require.names()) {
+    const bool known = std::any_of(variant.tunables.begin(), variant.tunables.end(),
+                                   [&](const Tunable& tunable) { return tunable.name == name; });
+    if (known) continue;
+    std::vector<std::string> names;
+    for (const Tunable& tunable : variant.tunables) names.push_back(tunable.name);
+    throw InputError(where, fmt::format("'{}' in '{}' is no tunable of this space{} (it has: {})",
+                                        name, text, did_you_mean(name, names), comma_list(names)));
+  }
+  variant.constraints.push_back(std::move(constraint));
+}
+
+std::vector<Value> values_of(const OrderedJson& list, const std::string& tunable,
+                             const SourceLocation& where) {
+  std::vector<Value> values;
+  for (const OrderedJson& item : list) {
+    const std::optional<Value> value = scalar_value(item);
+    if (!value) {
+      throw InputError(where, fmt::format("expected the values of {} to be numbers, texts or "
+                                          "booleans, not {}",
+                                          tunable, describe(item)));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+}  // namespace kiln::interchange

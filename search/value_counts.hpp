@@ -1,0 +1,36 @@
+// How many different values a register of a rule network can have. Private to search.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "search/rule_set.hpp"
+
+namespace kiln {
+
+/// Upper estimates: operands are taken as independent, and the results of few combinations are
+/// computed, those of many are taken as different. Counts what is asked for, once.
+class ValueCounts {
+ public:
+  /// `rules` must outlive the counts.
+  explicit ValueCounts(const RuleSet& rules);
+
+  /// At least 1.
+  [[nodiscard]] double of(expression::Register reg);
+
+ private:
+  struct Entry {
+    double count = 0;                      // 0: not asked yet
+    std::vector<expression::Cell> values;  // where they are few; empty: not listed
+  };
+  void compute(expression::Register reg);
+  void compute_step(expression::Register reg, Entry& entry);
+
+  const RuleSet& rules_;
+  std::vector<expression::Cell> scratch_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace kiln
