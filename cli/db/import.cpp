@@ -1,4 +1,5 @@
-// `kiln db import`: wisdom into the database, each best held against the spec of its kernel.
+// `kiln db import`: wisdom into the database, each best held against the spec of its kernel; or
+// what another tuner recorded, where its tunables are those of a kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
@@ -7,9 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/db/command.hpp"
+#include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
+#include "core/interchange/kernel_launcher_wisdom.hpp"
+#include "db/foreign_wisdom.hpp"
 #include "db/wisdom.hpp"
 #include "db/wisdom_check.hpp"
 
@@ -20,6 +24,9 @@ struct Options {
   CommonOptions common;
   std::vector<std::string> files;
   bool skip_bad = false;
+  std::string kernel;  ///< not empty: the files are another tuner's
+  std::string problem;
+  std::string device = "auto";
 };
 
 /// What the files hold that the specs agree with, and what is wrong with the rest.
@@ -37,6 +44,27 @@ class Importer {
         read_wisdom(read_text_file(file, "wisdom as `kiln db export` writes it"), file);
     for (std::string& line : text.bad) import_.bad.push_back(std::move(line));
     for (WisdomEntry& entry : text.entries) add(entry);
+  }
+
+  /// What another tuner recorded of `kernel`: one best a problem.
+  void read_foreign(const std::string& file, const Options& options, const DeviceInfo& device) {
+    const std::string text =
+        read_text_file(file, "wisdom of Kernel Launcher, a cache of Kernel Tuner, or T4");
+    const std::vector<RecordedTrials> groups =
+        is_kernel_launcher_wisdom(text)
+            ? read_kernel_launcher_wisdom(text, file)
+            : std::vector<RecordedTrials>{read_recorded_trials(text, file)};
+    const KernelSpec& spec = spec_of(options.kernel);
+    for (const RecordedTrials& recorded : groups) {
+      try {
+        const Problem problem =
+            Problem::parse(spec, with_recorded_sizes(options.problem, recorded));
+        import_.sessions.push_back(
+            imported_session(spec, best_of_recorded(spec, problem, device, recorded)));
+      } catch (const InputError& error) {
+        import_.bad.emplace_back(error.what());
+      }
+    }
   }
 
   Import finish() { return std::move(import_); }
@@ -87,9 +115,28 @@ void print(const Options& options, const Import& import, std::size_t added) {
              counted(static_cast<std::int64_t>(import.bad.size()), "bad line"));
 }
 
+/// A device that the database knows by its identity, else one that is here.
+DeviceInfo known_device(const Options& options) {
+  if (std::filesystem::exists(options.common.database)) {
+    for (const SessionRecord& session :
+         Store(options.common.database, Store::Mode::read).sessions()) {
+      if (session.key.device == options.device) return session.device_info;
+    }
+  }
+  return choose_device(options.device);
+}
+
 ExitCode run(const Options& options) {
   Importer importer(options.common);
-  for (const std::string& file : options.files) importer.read(file);
+  if (options.kernel.empty() != options.problem.empty()) {
+    throw UsageError("--kernel and --problem belong together (see kiln db import --help)");
+  }
+  if (options.kernel.empty()) {
+    for (const std::string& file : options.files) importer.read(file);
+  } else {
+    const DeviceInfo device = known_device(options);
+    for (const std::string& file : options.files) importer.read_foreign(file, options, device);
+  }
   const Import import = importer.finish();
   if (!import.bad.empty() && !options.skip_bad) refuse(import.bad);
   Store store(options.common.database, Store::Mode::write);
@@ -105,6 +152,21 @@ void add_db_import(CLI::App& db, Work& work) {
   command->add_option("files", options->files, "Files that `kiln db export` wrote")
       ->required()
       ->type_name("FILE");
+  command
+      ->add_option("--kernel", options->kernel,
+                   "The files are another tuner's (wisdom of Kernel Launcher, a cache of Kernel\n"
+                   "Tuner, T4) and their tunables those of a variant of this kernel")
+      ->type_name("NAME");
+  command
+      ->add_option("--problem", options->problem,
+                   "With --kernel: the problem; {0}, {1}, ... stand for the sizes in the file")
+      ->type_name("TEXT");
+  command
+      ->add_option("--device", options->device,
+                   "With --kernel: where it was measured, as `kiln db info` or `kiln devices`\n"
+                   "prints it")
+      ->type_name("NAME")
+      ->capture_default_str();
   command->add_flag("--skip-bad", options->skip_bad,
                     "Import what is sound instead of refusing everything for one bad line");
   add_database_option(*command, options->common);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/foreign_wisdom.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "core/json.hpp"
+#include "core/launch_plan.hpp"
+#include "core/suggest.hpp"
+#include "db/close_configs.hpp"
+
+namespace kiln {
+namespace {
+
+// Tuners write "NVIDIA RTX A4000", "NVIDIA_RTX_A4000", "RTX-A4000".
+std::string letters_of(const std::string& name) {
+  std::string letters;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) letters += static_cast<char>(std::tolower(byte));
+  }
+  return letters;
+}
+
+void check_device(const DeviceInfo& device, const RecordedTrials& recorded) {
+  const std::string ours = letters_of(device.name);
+  const std::string theirs = letters_of(recorded.device);
+  if (theirs.empty() || ours.find(theirs) != std::string::npos ||
+      theirs.find(ours) != std::string::npos) {
+    return;
+  }
+  throw InputError(fmt::format("{}: was measured on '{}'; expected '{}', the device given",
+                               recorded.path, recorded.device, device.name));
+}
+
+const Variant& variant_of(const KernelSpec& spec, const RecordedTrials& recorded) {
+  std::set<std::string> names;
+  for (const RecordedTunable& tunable : recorded.tunables) names.insert(tunable.name);
+  std::string expected;
+  for (const Variant& variant : spec.variants) {
+    std::vector<std::string> own;
+    for (const Tunable& tunable : variant.tunables) own.push_back(tunable.name);
+    if (std::set<std::string>(own.begin(), own.end()) == names) return variant;
+    expected += fmt::format("\n  {}: {}", variant.name, comma_list(own));
+  }
+  throw InputError(
+      fmt::format("{}: its tunables ({}) are those of no variant of {}; expected one of:{}",
+                  recorded.path, comma_list({names.begin(), names.end()}), spec.name, expected));
+}
+
+std::string config_text(const Variant& variant, const RecordedTrials& recorded,
+                        const RecordedTrial& trial) {
+  Config config{variant.name, {}};
+  for (std::size_t i = 0; i < trial.values.size(); ++i) {
+    config.values.emplace_back(recorded.tunables[i].name, trial.values[i]);
+  }
+  return config.text();
+}
+
+/// What was recorded that is legal here, as trials; and why the last of the others was not.
+std::vector<TrialRecord> legal_trials(const KernelSpec& spec, const Problem& problem,
+                                      const DeviceInfo& device, const RecordedTrials& recorded,
+                                      std::string& reason) {
+  const Variant& variant = variant_of(spec, recorded);
+  std::vector<TrialRecord> trials;
+  for (const RecordedTrial& trial : recorded.trials) {
+    if (trial.outcome != Outcome::ok || trial.time_ns <= 0) continue;
+    try {
+      TrialRecord record;
+      record.trial.config =
+          parse_config(spec, config_text(variant, recorded, trial), problem, device);
+      const Result<LaunchPlan> plan = make_launch_plan(spec, record.trial.config, problem, device);
+      if (!plan) {
+        reason = plan.failure().message;
+        continue;
+      }
+      record.sequence = static_cast<std::int64_t>(trials.size()) + 1;
+      record.trial.time_ns = trial.time_ns;
+      trials.push_back(std::move(record));
+    } catch (const InputError& error) {
+      reason = error.what();
+    }
+  }
+  return trials;
+}
+
+}  // namespace
+
+std::string with_recorded_sizes(const std::string& problem, const RecordedTrials& recorded) {
+  std::istringstream words(recorded.problem);
+  std::vector<std::string> sizes;
+  for (std::string size; words >> size;) sizes.push_back(size);
+  std::string text = problem;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::string mark = fmt::format("{{{}}}", i);
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
+      text.replace(at, mark.size(), sizes[i]);
+    }
+  }
+  if (text.find('{') != std::string::npos) {
+    throw InputError(fmt::format("{}: has {} sizes ('{}'), the problem '{}' asks for more",
+                                 recorded.path, sizes.size(), recorded.problem, problem));
+  }
+  return text;
+}
+
+BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,
+                            const DeviceInfo& device, const RecordedTrials& recorded) {
+  check_device(device, recorded);
+  std::string reason = "no config of it was ok";
+  const std::vector<TrialRecord> trials = legal_trials(spec, problem, device, recorded, reason);
+  if (trials.empty()) {
+    throw InputError(fmt::format("{}: holds no config that is legal for {} on {}: {}",
+                                 recorded.path, problem.text(), identity_of(device), reason));
+  }
+  const auto fastest = std::min_element(
+      trials.begin(), trials.end(),
+      [](const auto& a, const auto& b) { return a.trial.time_ns < b.trial.time_ns; });
+  BestRecord best;
+  best.key = {.kernel = spec.name,
+              .spec_hash = content_hash(spec),
+              .problem = problem.text(),
+              .device = identity_of(device),
+              .driver = "unknown",
+              .compiler = "unknown",
+              .tool_version = "another tuner",
+              .strategy = "another tuner",
+              .seed = 0,
+              .options = ""};
+  best.device_info = device;
+  best.problem_json = to_json(problem).dump();
+  best.config = fastest->trial.config;
+  best.time_ns = fastest->trial.time_ns;
+  best.verdict = Verdict::unmeasurable;
+  best.trials = static_cast<std::int64_t>(recorded.trials.size());
+  best.failures = best.trials - static_cast<std::int64_t>(trials.size());
+  best.published_at = "1970-01-01T00:00:00Z";
+  best.evidence = with_close_configs(R"({"finalists":[]})", trials);
+  return best;
+}
+
+}  // namespace kiln

@@ -1,0 +1,60 @@
+// What other tuners recorded, by the program: wisdom of Kernel Launcher becomes bests where its
+// tunables are those of a kernel.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "kiln_program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+constexpr const char* kWisdom =
+    R"({"version":"1.0","key":"scale","objective":"time","tunable_parameters":["block_size","items"]}
+{"config":[64,1],"problem_size":[4096],"environment":{},"time":0.5}
+{"config":[128,1],"problem_size":[4096],"environment":{},"time":0.4}
+{"config":[64,2],"problem_size":[8192],"environment":{},"time":0.9}
+)";
+
+class ForeignWisdomTest : public TuningTest {
+ protected:
+  [[nodiscard]] Output import(const std::string& problem) const {
+    return kiln({"db", "import", "w.wisdom", "--kernel", "scale", "--problem", problem, "--device",
+                 "opencl", "--db", "kiln.db", "--kernel-path", kKernels});
+  }
+};
+
+TEST_F(ForeignWisdomTest, TheFastestConfigOfEachProblemIsImportedOnceAndStale) {
+  write("w.wisdom", kWisdom);
+  EXPECT_EQ(import("n={0}").out,
+            "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
+  EXPECT_EQ(import("n={0}").out,
+            "kiln.db: 0 bests imported, 2 there before, 0 bad lines left out\n");
+  const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", "kiln.db",
+                                "--kernel-path", kKernels, "--json"});
+  EXPECT_EQ(match["grade"], "exact");
+  EXPECT_EQ(match["config_text"], "plain:block_size=128,items=1");
+  EXPECT_EQ(match["stale"], true);
+  EXPECT_EQ(match["tuned"]["time_ns"], 400000.0);
+}
+
+TEST_F(ForeignWisdomTest, WhatDoesNotFitIsNamed) {
+  std::string text = kWisdom;
+  write("w.wisdom", text);
+  EXPECT_TRUE(import("n={1}").err.starts_with(
+      "kiln: error: w.wisdom: has 1 sizes ('4096'), the problem 'n={1}' asks for more"));
+  write("w.wisdom", text.replace(text.find("\"items\""), 7, "\"elems\""));
+  const Output output = import("n={0}");
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_TRUE(
+      output.err.starts_with("kiln: error: w.wisdom: its tunables (block_size, elems) are "
+                             "those of no variant of scale; expected one of:\n"))
+      << output.err;
+  write("w.wisdom",
+        "{\"version\":\"1.0\",\"objective\":\"power\",\"tunable_parameters\":[\"a\"]}\n");
+  EXPECT_EQ(import("n={0}").err,
+            "kiln: error: w.wisdom:1: expected the objective \"time\", not \"power\"\n");
+}
+
+}  // namespace
+}  // namespace kiln::cli
