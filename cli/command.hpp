@@ -54,6 +54,8 @@ void add_best_command(CLI::App& app, Work& work);
 void add_show_command(CLI::App& app, Work& work);
 void add_replay_command(CLI::App& app, Work& work);
 void add_db_command(CLI::App& app, Work& work);
+void add_prebuild_command(CLI::App& app, Work& work);
+void add_export_command(CLI::App& app, Work& work);
 /// Hidden: the processes that compile and run kernels for the others.
 void add_worker_command(CLI::App& app, Work& work);
 

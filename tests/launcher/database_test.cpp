@@ -2,8 +2,10 @@
 // application.
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
+#include <functional>
 #include <numeric>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,8 +33,11 @@ struct Tuned {
 };
 
 // A database as `kiln tune` on this machine would leave it.
-void store_best(const std::string& path, const Tuned& tuned) {
-  const DeviceInfo device = make_backend("opencl")->devices().at(0);
+void store_best(
+    const std::string& path, const Tuned& tuned,
+    const std::function<void(DeviceInfo&)>& change = [](DeviceInfo&) {}) {
+  DeviceInfo device = make_backend("opencl")->devices().at(0);
+  change(device);
   Store store(path, Store::Mode::write);
   SessionRecord session;
   session.key = {.kernel = tuned.kernel,
@@ -144,6 +149,57 @@ TEST(LauncherDatabase, TunedConfigsOfTheApplicationsOwnKernelRunToo) {
       ASSERT_EQ(result[i], 2 * x[i] * x[i] + 3 * x[i] + 4) << i;
     }
   }
+}
+
+TEST(LauncherDatabase, OneOfAnotherDriverAnswersAndSaysSo) {
+  const LauncherFolder folder;
+  store_best(folder / "kiln.db", kTwoPass,
+             [](DeviceInfo& device) { device.driver = "an old one"; });
+  const Launcher launcher(folder.options());
+  EXPECT_TRUE(launcher.warnings().empty());
+  const Launcher::Match match = *launcher.select("reduce", "n=5000").value();
+  EXPECT_EQ(match.grade, Launcher::Grade::exact);
+  EXPECT_TRUE(match.stale);
+  EXPECT_THAT(match.reason, HasSubstr("driver an old one is now "));
+}
+
+TEST(LauncherDatabase, OneOfAnotherDeviceAnswersByArchitectureVendorOrNotAtAll) {
+  const LauncherFolder folder;
+  const auto grade = [&](const char* database, const std::function<void(DeviceInfo&)>& change) {
+    store_best(folder / database, kTwoPass, change);
+    Launcher::Options options = folder.options();
+    options.databases = {folder / database};
+    return Launcher(options).select("reduce", "n=5000").value()->grade;
+  };
+  EXPECT_EQ(grade("name.db", [](DeviceInfo& device) { device.name = "a sister"; }),
+            Launcher::Grade::same_arch);
+  EXPECT_EQ(grade("arch.db",
+                  [](DeviceInfo& device) {
+                    device.name = "a cousin";
+                    device.architecture = "opencl-cousin";
+                  }),
+            Launcher::Grade::same_vendor);
+  EXPECT_EQ(grade("vendor.db",
+                  [](DeviceInfo& device) {
+                    device.name = "a stranger";
+                    device.architecture = "opencl-stranger";
+                    device.vendor = "nobody";
+                  }),
+            Launcher::Grade::fallback);
+}
+
+TEST(LauncherDatabase, OneOfANewerKilnIsAWarningAndTheNextLayerAnswers) {
+  const LauncherFolder folder;
+  store_best(folder / "newer.db", kTwoPass);
+  SQLite::Database(folder / "newer.db", SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 9999");
+  store_best(folder / "old.db", kTwoPass);
+  Launcher::Options options = folder.options();
+  options.databases = {folder / "newer.db", folder / "old.db"};
+  const Launcher launcher(options);
+  ASSERT_EQ(launcher.warnings().size(), 1U);
+  EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_unusable);
+  EXPECT_THAT(launcher.warnings()[0].message, StartsWith((folder / "newer.db") + ": "));
+  EXPECT_THAT(launcher.select("reduce", "n=5000").value()->config, StartsWith("two_pass:"));
 }
 
 TEST(LauncherDatabase, TheFirstOfTwoLayersWins) {

@@ -17,7 +17,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   kiln::Launcher::Options options = kiln::Launcher::Options::on_device("cuda");
-  options.databases = {argv[1]};
+  if (argv[1][0] != '\0') {  // empty: the default places
+    options.databases = {argv[1]};
+  }
   options.cache_folder = argv[2];
   const auto launcher = kiln::Launcher::open(options);
   if (!launcher) {

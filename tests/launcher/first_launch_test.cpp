@@ -1,13 +1,9 @@
 // A machine without a compiler: what is in the cache runs, what is not says why it cannot.
 // SPDX-License-Identifier: Apache-2.0
-#include <stdlib.h>
-
-#include <array>
-#include <cstdio>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/launcher/command_output.hpp"
 #include "tests/launcher/cuda_stub.hpp"
 #include "tests/launcher/opencl_application.hpp"
 
@@ -23,12 +19,7 @@ std::string first_launch(const std::string& environment, const LauncherFolder& f
                          const std::string& kernel, const std::string& problem) {
   const std::string command = environment + " '" KILN_FIRST_LAUNCH "' '" + (folder / "none.db") +
                               "' '" + (folder / "cache") + "' " + kernel + " '" + problem + "'";
-  FILE* output = ::popen(command.c_str(), "r");
-  std::string text;
-  std::array<char, 4096> part{};
-  while (std::fgets(part.data(), part.size(), output) != nullptr) text += part.data();
-  ::pclose(output);
-  return text;
+  return test::command_output(command);
 }
 
 constexpr const char* kNoCompiler = "KILN_NVRTC_PATH=/nowhere/libnvrtc.so";

@@ -1,0 +1,188 @@
+// `kiln export`: the kernel that the launcher would run, as files for programs that want no
+// dependency at run time.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <span>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "backends/backend.hpp"
+#include "cli/command.hpp"
+#include "cli/export_header.hpp"
+#include "cli/json_output.hpp"
+#include "cli/text_files.hpp"
+#include "cli/winners.hpp"
+
+namespace kiln::cli {
+namespace fs = std::filesystem;
+namespace {
+
+struct Options {
+  CommonOptions common;
+  TargetOptions target;
+  std::string kernel;
+  std::vector<std::string> problems;
+  fs::path source;
+  fs::path cubin;
+  fs::path header;
+};
+
+std::string extension_of(const std::string& backend) {
+  if (backend == "cuda") return ".cu";
+  return backend == "hip" ? ".hip" : ".cl";
+}
+
+Json step_json(const StepPlan& step) {
+  if (step.kind == StepKind::clear) return {{"clear", step.buffer}};
+  return {{"entry", step.entry},
+          {"grid", step.grid},
+          {"block", step.block},
+          {"cluster", step.cluster},
+          {"shared_bytes", step.shared_bytes},
+          {"arguments", step.arguments},
+          {"constants", step.constants}};
+}
+
+/// Everything that a program must know to launch the source: what make_launch_plan tells the
+/// launcher.
+Json geometry(const Winner& winner, const DeviceInfo& device) {
+  Json buffers = Json::array();
+  for (const BufferPlan& buffer : winner.plan.buffers) {
+    buffers.push_back({{"name", buffer.name},
+                       {"dtype", name_of(buffer.dtype)},
+                       {"shape", buffer.shape},
+                       {"bytes", buffer.bytes()},
+                       {"workspace", buffer.workspace},
+                       {"zeroed", buffer.zeroed}});
+  }
+  Json scalars = Json::array();
+  for (const ScalarPlan& scalar : winner.plan.scalars) {
+    Json entry = {{"name", scalar.name}, {"dtype", name_of(scalar.dtype)}};
+    if (scalar.from_caller) {
+      entry["from_caller"] = true;
+    } else {
+      entry["value"] = to_text(scalar.value);
+    }
+    scalars.push_back(entry);
+  }
+  Json steps = Json::array();
+  for (const StepPlan& step : winner.plan.steps) steps.push_back(step_json(step));
+  return {{"kernel", winner.spec.name},
+          {"problem", winner.problem.text()},
+          {"config", winner.match.config.text()},
+          {"grade", name_of(winner.match.grade)},
+          {"device", identity_of(device)},
+          {"options", winner.source.options},
+          {"buffers", buffers},
+          {"scalars", scalars},
+          {"steps", steps}};
+}
+
+fs::path in_folder(const fs::path& folder, const std::string& name) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw UsageError(folder.string() + ": cannot be made: " + error.message());
+  return folder / name;
+}
+
+Binary compile(const Winner& winner, const DeviceInfo& device) {
+  Result<Binary> binary =
+      make_backend(device.backend)->open_compiler(device)->compile(winner.source);
+  if (!binary)
+    throw InputError(winner.spec.name + " does not compile: " + binary.failure().message);
+  return std::move(*binary);
+}
+
+class Exporter {
+ public:
+  explicit Exporter(const Options& options)
+      : options_(options), winners_(options.common, options.target) {
+    for (const std::string& problem : options.problems) {
+      found_.push_back(winners_.find(options.kernel, problem));
+    }
+  }
+
+  void write() {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const std::string stem = stem_of(i);
+      const DeviceInfo& device = winners_.device();
+      if (!options_.source.empty()) {
+        put(in_folder(options_.source, stem + extension_of(device.backend)), found_[i].source.text);
+        put(in_folder(options_.source, stem + ".json"), json_output(geometry(found_[i], device)));
+      }
+      if (!options_.cubin.empty()) {
+        const Binary binary = compile(found_[i], device);
+        put(in_folder(options_.cubin, stem + (device.backend == "cuda" ? ".cubin" : ".bin")),
+            {reinterpret_cast<const char*>(binary.data.data()), binary.data.size()});
+      }
+    }
+    if (!options_.header.empty()) {
+      const std::string name = found_.front().spec.name + ".hpp";
+      put(in_folder(options_.header, name), dispatch_header(found_, winners_.device()));
+    }
+  }
+
+ private:
+  /// "reduce" for one problem, "reduce_1", "reduce_2" ... for several.
+  [[nodiscard]] std::string stem_of(std::size_t index) const {
+    const std::string& kernel = found_[index].spec.name;
+    return found_.size() == 1 ? kernel : fmt::format("{}_{}", kernel, index + 1);
+  }
+  static void put(const fs::path& path, std::string_view text) {
+    write_text_file(path, text);
+    fmt::print("{}\n", path.string());
+  }
+
+  const Options& options_;
+  Winners winners_;
+  std::vector<Winner> found_;
+};
+
+ExitCode run(const Options& options) {
+  if (options.source.empty() && options.cubin.empty() && options.header.empty()) {
+    throw UsageError(
+        "export needs at least one of --source, --cubin and --header, each with a folder");
+  }
+  Exporter(options).write();
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "export",
+      "Write the kernel that the launcher would run as files: source, binary, C++ header");
+  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
+      ->required();
+  command
+      ->add_option("--problem", options->problems, "Sizes and types, as for kiln tune; may repeat")
+      ->required()
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--source", options->source,
+                   "Folder for the whole source, and its launch geometry as JSON")
+      ->type_name("DIR");
+  command->add_option("--cubin", options->cubin, "Folder for the compiled binary")
+      ->type_name("DIR");
+  command
+      ->add_option("--header", options->header,
+                   "Folder for a C++17 header: sources, geometry and a table over the problems")
+      ->type_name("DIR");
+  add_target_options(*command, options->target);
+  add_database_option(*command, options->common);
+  add_kernel_path_option(*command, options->common);
+  command->footer(
+      "Prints the names of the files it wrote. Several problems give files numbered in their "
+      "order.\n"
+      "\n"
+      "Example:\n"
+      "  kiln export reduce --problem n=1e6 --problem n=1e8 --arch sm_90a --header ./generated");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/winners.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/device_choice.hpp"
+#include "core/errors.hpp"
+#include "db/shipped.hpp"
+#include "templates/renderer.hpp"
+
+namespace kiln::cli {
+namespace fs = std::filesystem;
+
+void add_target_options(CLI::App& command, TargetOptions& options) {
+  command
+      .add_option("--device", options.device,
+                  "auto, a backend, a device as `kiln devices` names it, or the identity of one\n"
+                  "that the database knows, which need not be here")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--arch", options.architecture,
+                  "Architecture to compile for where no such device is, e.g. sm_90a")
+      ->type_name("NAME");
+  command.add_option("--backend", options.backend, "Backend of --arch: cuda or hip")
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+Winners::Winners(const CommonOptions& common, const TargetOptions& target)
+    : common_(common), library_(common.library()) {
+  if (fs::exists(common.database)) {
+    stored_ = Store(common.database, Store::Mode::read).bests();
+  }
+  device_ = choose(target);
+}
+
+// A device that the database knows is taken from there: its facts are the real ones.
+DeviceInfo Winners::choose(const TargetOptions& target) const {
+  if (!target.architecture.empty()) {
+    return device_for_architecture(target.backend, target.architecture);
+  }
+  for (const BestRecord& best : stored_) {
+    if (best.key.device == target.device) return best.device_info;
+  }
+  for (const std::string& kernel : library_.names()) {
+    if (target.device.find('/') == std::string::npos) break;  // no identity
+    for (const BestRecord& best : shipped_bests(kernel)) {
+      if (best.key.device == target.device) return best.device_info;
+    }
+  }
+  return choose_device(target.device);
+}
+
+std::vector<BestRecord> Winners::bests_of(const std::string& kernel) const {
+  std::vector<BestRecord> bests;
+  for (const BestRecord& best : stored_) {
+    if (best.key.kernel == kernel) bests.push_back(best);
+  }
+  for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
+  return bests;
+}
+
+Winner Winners::find(const std::string& kernel, const std::string& problem) const {
+  Winner winner;
+  winner.spec = library_.load(kernel);
+  winner.problem = Problem::parse(winner.spec, problem);
+  Result<Match> match = lookup(winner.spec, winner.problem, device_, bests_of(winner.spec.name));
+  if (!match) throw DeviceError(match.failure().message);
+  winner.match = std::move(*match);
+  Result<LaunchPlan> plan =
+      make_launch_plan(winner.spec, winner.match.config, winner.problem, device_);
+  if (!plan) throw DeviceError(winner.spec.name + ": " + plan.failure().message);
+  winner.plan = std::move(*plan);
+  winner.source = Renderer(winner.spec).render(winner.match.config, winner.problem, device_);
+  return winner;
+}
+
+}  // namespace kiln::cli

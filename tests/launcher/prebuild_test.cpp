@@ -1,0 +1,106 @@
+// `kiln prebuild` and `kiln export`: what they write is what a launcher finds, and what a compiler
+// takes.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/launcher/command_output.hpp"
+#include "tests/launcher/cuda_stub.hpp"
+#include "tests/launcher/opencl_application.hpp"
+
+namespace kiln {
+namespace {
+
+using test::command_output;
+using test::LauncherFolder;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Prebuild : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = test::missing_for_cuda_stub(); !missing.empty()) {
+      GTEST_SKIP() << missing;
+    }
+  }
+
+  [[nodiscard]] std::string kiln(const std::string& words) const {
+    return command_output("cd '" + (folder_ / ".") + "' && KILN_DB=none.db '" KILN_PROGRAM "' " +
+                          words + " 2>&1");
+  }
+  [[nodiscard]] std::string read(const char* name) const {
+    std::ifstream file(folder_ / name, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+  LauncherFolder folder_;
+};
+
+TEST_F(Prebuild, FillsTheCacheForAMachineWithoutACompiler) {
+  const std::string built =
+      kiln("prebuild reduce --problem n=1000 --problem n=2000 --arch sm_90a --cache cache");
+  EXPECT_THAT(built, StartsWith("compiled       reduce  n=1000  "));
+  EXPECT_THAT(built, HasSubstr("there already  reduce  n=2000  "));
+  EXPECT_THAT(built, HasSubstr("2 problems in 1 binaries for sm_90a in cache"));
+  EXPECT_THAT(command_output("KILN_DB=/nowhere/none.db KILN_NVRTC_PATH=/nowhere '" KILN_FIRST_LAUNCH
+                             "' '' '" +
+                             (folder_ / "cache") + "' reduce n=2000"),
+              StartsWith("cache "));
+}
+
+TEST_F(Prebuild, TakesTheProblemsOfAPlan) {
+  std::ofstream(folder_ / "p.toml") << "[[session]]\nkernel = \"transpose\"\n"
+                                       "problems = [\"rows=8 cols=8\", \"rows=8 columns=8\"]\n";
+  EXPECT_THAT(kiln("prebuild --plan p.toml --arch sm_90a --cache cache"), HasSubstr("p.toml:"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "cache"));  // all is checked first
+}
+
+TEST_F(Prebuild, NamesMistakes) {
+  EXPECT_EQ(
+      kiln("prebuild"),
+      "kiln: error: prebuild takes a kernel with --problem, or --plan FILE, one of the two\n");
+  EXPECT_EQ(kiln("prebuild reduce"), "kiln: error: prebuild KERNEL needs at least one --problem\n");
+  EXPECT_EQ(kiln("prebuild reduce --problem n=4 --arch sm_90a --cache /proc/x"),
+            "kiln: error: the cache cannot be used: /proc/x: cannot be created: No such file or "
+            "directory\n");
+  EXPECT_EQ(kiln("export reduce --problem n=4 --arch sm_90a"),
+            "kiln: error: export needs at least one of --source, --cubin and --header, each with a "
+            "folder\n");
+  EXPECT_EQ(kiln("export reduce --problem n=4 --problem n=4,dtype=f64 --arch sm_90a --header h"),
+            "kiln: error: the problems of a header may differ in sizes only: 'dtype' is f32 and "
+            "f64\n");
+}
+
+TEST_F(Prebuild, ExportWritesFilesThatStandAlone) {
+  EXPECT_EQ(kiln("export transpose --problem rows=8,cols=9 --arch sm_90a --source s --cubin b"),
+            "s/transpose.cu\ns/transpose.json\nb/transpose.cubin\n");
+  EXPECT_THAT(read("s/transpose.cu"), HasSubstr("Variant "));
+  EXPECT_THAT(read("s/transpose.json"),
+              HasSubstr("\"problem\": \"rows=8 cols=9 batch=1 dtype=f32\""));
+  EXPECT_THAT(read("b/transpose.cubin"), StartsWith("\177ELF"));
+
+  EXPECT_EQ(kiln("export reduce --problem n=1000 --problem n=5000 --arch sm_90a --header h"),
+            "h/reduce.hpp\n");
+  std::ofstream(folder_ / "use.cpp")
+      << "#include \"h/reduce.hpp\"\n"
+         "#include <cstdio>\n"
+         "int main() {\n"
+         "  auto sizes = kiln_export::reduce::kEntries[1].sizes;\n"
+         "  std::puts(kiln_export::reduce::find(sizes)->problem.data());\n"
+         "  sizes.n = 7;\n"
+         "  return kiln_export::reduce::find(sizes) == nullptr ? 0 : 1;\n"
+         "}\n";
+  EXPECT_THAT(
+      command_output("cd '" + (folder_ / ".") +
+                     "' && '" KILN_CXX "' -std=c++17 -Wall -Wextra -Wpedantic -Werror use.cpp "
+                     "-o use 2>&1 && ./use && echo good"),
+      ::testing::MatchesRegex("n=5000 [^\n]*\ngood\n"));
+}
+
+}  // namespace
+}  // namespace kiln
