@@ -55,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{{},
                 2,
-                "kiln expects a command: devices, kernels, render, tune, sweep, best, show, "
-                "replay, db (see kiln --help)\n"},
+                "kiln expects a command: devices, kernels, render, space, tune, sweep, best, show, "
+                "replay, db, prebuild, export (see kiln --help)\n"},
         Mistake{{"tun"}, 2, "there is no command 'kiln tun'; did you mean 'tune'? (there are: "},
         Mistake{{"db", "inf"},
                 2,
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"best", "reduce", "--problem", "n=10,size=3"},
                 3,
                 "reduce has no problem field "
-                "'size' (it has: n, dtype, op, map, source)\n"},
+                "'size' (it has: n, results, dtype, op, map, source, axis)\n"},
         Mistake{{"tune", "reduce", "--problem", "n=10", "--variant", "tre", "--db", "new.db"},
                 3,
                 "reduce has no variant 'tre'; did you mean 'tree'? (it has: "},
