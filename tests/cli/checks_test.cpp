@@ -30,9 +30,10 @@ TEST(FileName, IsNeverEmpty) {
 
 TEST(StrategyName, ListsTheStrategiesAndGuessesTheOneMeant) {
   EXPECT_EQ(strategy_name()("random"), "");
-  EXPECT_EQ(strategy_name()("rndom"),
-            "there is no strategy 'rndom'; did you mean 'random'? (there are: local, random, "
-            "exhaustive)");
+  EXPECT_EQ(
+      strategy_name()("rndom"),
+      "there is no strategy 'rndom'; did you mean 'random'? (there are: auto, bayesian, local, "
+      "multistart, annealing, genetic, evolution, swarm, bandit, random, exhaustive)");
 }
 
 }  // namespace
