@@ -8,20 +8,9 @@
 #include "core/interchange/t1.hpp"
 
 namespace kiln {
-namespace {
-
-interchange::OrderedJson parse(std::string_view text, const std::string& path) {
-  try {
-    return interchange::OrderedJson::parse(text);
-  } catch (const interchange::OrderedJson::parse_error& error) {
-    interchange::throw_not_json(text, path, error.byte);
-  }
-}
-
-}  // namespace
 
 std::vector<DescribedSpace> read_described_spaces(std::string_view text, const std::string& path) {
-  const interchange::OrderedJson json = parse(text, path);
+  const interchange::OrderedJson json = interchange::parse_json(text, path);
   if (is_t1(json)) return {read_t1(json, text, path)};
   if (interchange::find_member(json, "spaces") != nullptr) return read_space_list(json, text, path);
   throw InputError({path, 0, 0},

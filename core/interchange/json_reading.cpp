@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "core/errors.hpp"
 
 namespace kiln::interchange {
@@ -15,6 +17,16 @@ void throw_not_json(std::string_view text, const std::string& path, std::size_t 
   throw InputError(
       {path, static_cast<int>(line), static_cast<int>(before.size() - line_start + 1)},
       at_end ? "expected JSON, but the file ends here" : "expected JSON, but it is broken here");
+}
+
+nlohmann::ordered_json parse_json(std::string_view text, const std::string& path) {
+  try {
+    return nlohmann::ordered_json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw_not_json(text, path, error.byte);
+  } catch (const nlohmann::json::out_of_range& error) {
+    throw InputError({path, 0, 0}, error.what());
+  }
 }
 
 }  // namespace kiln::interchange

@@ -18,6 +18,10 @@ namespace kiln::interchange {
 /// counts from 1).
 [[noreturn]] void throw_not_json(std::string_view text, const std::string& path, std::size_t byte);
 
+/// The whole text as JSON, members in their order. Throws as above, and InputError "path: ..." for
+/// a number that no double holds.
+[[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, const std::string& path);
+
 /// A boolean, number or text; nullopt for anything else.
 template <typename AnyJson>
 std::optional<Value> scalar_value(const AnyJson& json) {

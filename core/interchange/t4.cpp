@@ -19,16 +19,6 @@ using interchange::find_member;
 using interchange::scalar_value;
 using interchange::text_member;
 
-Json parse(std::string_view text, const std::string& path) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    interchange::throw_not_json(text, path, error.byte);
-  } catch (const Json::out_of_range& error) {  // a number that no double holds
-    throw InputError({path, 0, 0}, error.what());
-  }
-}
-
 // Nanoseconds of the file's unit of time.
 double unit_ns(const Json& json, const std::string& path) {
   const Json* metadata = find_member(json, "metadata");
@@ -153,7 +143,7 @@ bool is_t4(std::string_view text) {
 }
 
 RecordedTrials read_t4(std::string_view text, const std::string& path) {
-  const Json json = parse(text, path);
+  const Json json = interchange::parse_json(text, path);
   const Json* results = find_member(json, "results");
   if (results == nullptr || !results->is_array() || results->empty()) {
     throw InputError({path, 0, 0}, "expected \"results\" to be a list with at least one result");
