@@ -37,7 +37,7 @@ Json device_line(DeviceInfo device) {
 }
 
 /// What a column holds; an object that says nothing where it is no JSON.
-Json column_json(const std::string& text, Json otherwise) {
+Json column_json(const std::string& text, const Json& otherwise) {
   Json json = Json::parse(text, nullptr, false);
   return json.is_object() ? json : otherwise;
 }
