@@ -26,15 +26,6 @@ void fail(Trial& trial, const Failure& failure) {
   trial.time_ns = 0;
 }
 
-/// The best median: the caller's, or that of a trial which the caller was not yet told of.
-double best_known(double incumbent_ns, const std::vector<Trial>& finished) {
-  for (const Trial& trial : finished) {
-    if (trial.ok() && (incumbent_ns <= 0 || trial.time_ns < incumbent_ns))
-      incumbent_ns = trial.time_ns;
-  }
-  return incumbent_ns;
-}
-
 }  // namespace
 
 TrialPipeline::TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device)
@@ -197,7 +188,8 @@ std::vector<Trial> TrialPipeline::step(Clock::time_point until, double incumbent
   const auto advance = [&] {
     take_compiled();
     if (auto report = device_.step()) finish_on_device(std::move(*report));
-    move_candidates(best_known(incumbent_ns, finished_));
+    // A finished trial is stored before the next one starts: a kill never costs two.
+    if (finished_.empty()) move_candidates(incumbent_ns);
     keep_cores_free();
     forget_old_builds();
     if (waiting_.empty() && !running_)
@@ -213,6 +205,11 @@ std::vector<Trial> TrialPipeline::step(Clock::time_point until, double incumbent
     advance();
   }
   return std::exchange(finished_, {});
+}
+
+void TrialPipeline::start_next(double incumbent_ns) {
+  take_compiled();
+  move_candidates(incumbent_ns);
 }
 
 void TrialPipeline::wait(Clock::time_point until) {

@@ -51,6 +51,10 @@ class TrialPipeline {
   /// far, 0: none.
   [[nodiscard]] std::vector<Trial> step(Clock::time_point until, double incumbent_ns);
 
+  /// Starts the next config on the device, if one is ready. step() leaves that to its caller when
+  /// it returns a trial that ran there, so that the trial is stored first.
+  void start_next(double incumbent_ns);
+
   /// Forgets the configs that have not reached the device and stops compiling; the one on the
   /// device, if any, still comes out of step().
   void drop_waiting();

@@ -211,6 +211,7 @@ SessionEnd SessionRun::search() {
     if (end) break;
     for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
       record(trial);
+    pipeline_.start_next(log_.best_ns());  // the device works while the strategy thinks
     observer_.on_state(pipeline_.activity(),
                        log_.progress(request_.options.budget, default_config_));
     log_.note_time();
