@@ -11,8 +11,11 @@ namespace {
 
 std::vector<Workbench> load_all() {
   const std::pair<const char*, const char*> kProblems[] = {
-      {"convolution", "h=4096 w=4096 fh=15"}, {"histogram", "n=2^28 dtype=f32 bins=1024"},
-      {"matmul", "m=4096 n=4096 k=4096"},     {"reduce", "n=2^28"},
+      {"arg_reduce", "n=2^28"},
+      {"convolution", "h=4096 w=4096 fh=15"},
+      {"histogram", "n=2^28 dtype=f32 bins=1024"},
+      {"matmul", "m=4096 n=4096 k=4096"},
+      {"reduce", "n=2^28"},
       {"transpose", "rows=8192 cols=8192"},
   };
   const KernelLibrary library;

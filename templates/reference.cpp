@@ -17,9 +17,9 @@ namespace {
 
 const std::vector<std::pair<std::string, ReferenceFunction>>& table() {
   static const std::vector<std::pair<std::string, ReferenceFunction>> kReferences = {
-      {"reduce", reduce_reference},           {"histogram", histogram_reference},
-      {"transpose", transpose_reference},     {"matmul", matmul_reference},
-      {"convolution", convolution_reference},
+      {"arg_reduce", arg_reduce_reference}, {"reduce", reduce_reference},
+      {"histogram", histogram_reference},   {"transpose", transpose_reference},
+      {"matmul", matmul_reference},         {"convolution", convolution_reference},
   };
   return kReferences;
 }

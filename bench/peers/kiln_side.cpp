@@ -3,6 +3,7 @@
 #include "bench/peers/kiln_side.hpp"
 
 #include <cstdint>
+#include <map>
 
 #include <kiln/launcher.hpp>
 
@@ -15,6 +16,8 @@ class LaunchedKernel final : public TunedKernel {
  public:
   LaunchedKernel(Launcher::Kernel kernel, const Workload& workload)
       : kernel_(std::move(kernel)), result_(workload.output_dtype, workload.output_count) {
+    for (const Workload::Output& output : workload.other_outputs)
+      others_.emplace(output.name, DeviceArray(output.dtype, output.count));
     for (const Launcher::Kernel::Requirement& need : kernel_.arguments()) {
       if (need.scalar) {
         const double value = workload.scalars.at(need.name);
@@ -22,8 +25,10 @@ class LaunchedKernel final : public TunedKernel {
                                  ? scalar(need.name, static_cast<std::int64_t>(value))
                                  : scalar(need.name, value));
       } else {
-        const DeviceArray& array =
-            need.name == workload.output ? result_ : workload.inputs.at(need.name);
+        const auto other = others_.find(need.name);
+        const DeviceArray& array = need.name == workload.output ? result_
+                                   : other != others_.end()     ? other->second
+                                                                : workload.inputs.at(need.name);
         arguments_.push_back(memory(need.name, array.data(), array.bytes()));
       }
     }
@@ -41,6 +46,7 @@ class LaunchedKernel final : public TunedKernel {
  private:
   Launcher::Kernel kernel_;  // owns the names that arguments_ refers to
   DeviceArray result_;
+  std::map<std::string, DeviceArray> others_;
   std::vector<LaunchArgument> arguments_;
 };
 

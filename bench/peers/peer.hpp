@@ -31,6 +31,7 @@ using Peers = std::vector<std::unique_ptr<Peer>>;
 /// Each adds the peers that its library has for the workload, often none. `workload` must outlive
 /// them.
 void add_cub_reduce(const Workload& workload, Peers& peers);
+void add_cub_arg_reduce(const Workload& workload, Peers& peers);
 void add_cub_histogram(const Workload& workload, Peers& peers);
 void add_cublas(const Workload& workload, Peers& peers);
 void add_device_copy(const Workload& workload, Peers& peers);
@@ -39,6 +40,7 @@ void add_device_copy(const Workload& workload, Peers& peers);
 [[nodiscard]] inline Peers make_peers(const Workload& workload) {
   Peers peers;
   add_cub_reduce(workload, peers);
+  add_cub_arg_reduce(workload, peers);
   add_cub_histogram(workload, peers);
   add_cublas(workload, peers);
   add_device_copy(workload, peers);

@@ -57,9 +57,9 @@ void make_arrays(Workload& workload, const KernelSpec& spec, std::uint64_t seed,
       DeviceArray array(buffer.dtype, buffer.count);
       fill(array, pattern_of(workload), range_of(workload, buffer.dtype), ++seed, stream);
       workload.inputs.emplace(buffer.name, std::move(array));
+    } else if (!workload.output.empty()) {
+      workload.other_outputs.push_back({buffer.name, buffer.dtype, buffer.count});
     } else {
-      if (!workload.output.empty())
-        throw InputError(workload.title + ": kernels with several outputs have no peer");
       workload.output = buffer.name;
       workload.output_dtype = buffer.dtype;
       workload.output_count = buffer.count;

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/peers/device_data.hpp"
 #include "core/launch_plan.hpp"
@@ -20,9 +21,16 @@ struct Workload {
   ProblemCost cost;
   std::map<std::string, DeviceArray> inputs;  ///< read-only arguments by name, filled
   std::map<std::string, double> scalars;      ///< values of the arguments that the caller passes
-  std::string output;                         ///< the one argument that is written
+  std::string output;                         ///< the first argument that is written: compared
   DType output_dtype = DType::f32;
   std::int64_t output_count = 0;
+  /// Written too, and not compared: the value beside the index of arg_reduce.
+  struct Output {
+    std::string name;
+    DType dtype = DType::f32;
+    std::int64_t count = 0;
+  };
+  std::vector<Output> other_outputs;
 
   [[nodiscard]] bool is(std::string_view field, std::string_view value) const {
     return problem.text_of(field) == value;

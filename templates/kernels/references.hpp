@@ -6,6 +6,7 @@
 
 namespace kiln {
 
+void arg_reduce_reference(ReferenceCall& call);
 void reduce_reference(ReferenceCall& call);
 void histogram_reference(ReferenceCall& call);
 void transpose_reference(ReferenceCall& call);

@@ -93,12 +93,12 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     OfInput, Mistakes,
     testing::Values(
-        Mistake{
-            {"tune", "reduze", "--problem", "n=10", "--db", "new.db"},
-            3,
-            "unknown kernel "
-            "'reduze'; did you mean 'reduce'? (there are convolution, histogram, matmul, reduce, "
-            "transpose; searched: built into kiln)\n"},
+        Mistake{{"tune", "reduze", "--problem", "n=10", "--db", "new.db"},
+                3,
+                "unknown kernel "
+                "'reduze'; did you mean 'reduce'? (there are arg_reduce, convolution, histogram, "
+                "matmul, reduce, "
+                "transpose; searched: built into kiln)\n"},
         Mistake{{"tune", "./folder"},
                 3,
                 "./folder: no spec.toml here: a kernel is a folder with "

@@ -41,7 +41,8 @@ extern "C" inline void say_what_was_running(int signal) {
   ::raise(signal);
 }
 
-/// A kernel on the first OpenCL device; the parameter is its name.
+/// A kernel on the first OpenCL device; the parameter is its name, where kernel() says nothing
+/// else.
 class KernelRuns : public testing::TestWithParam<std::string> {
  protected:
   static void SetUpTestSuite() {
@@ -50,7 +51,7 @@ class KernelRuns : public testing::TestWithParam<std::string> {
   }
 
   void SetUp() override {
-    spec_ = KernelLibrary().load(GetParam());
+    spec_ = KernelLibrary().load(kernel());
     renderer_.emplace(spec_);
     try {
       backend_ = make_backend("opencl");
@@ -61,6 +62,8 @@ class KernelRuns : public testing::TestWithParam<std::string> {
     }
     toolbox_.emplace(*device_, *compiler_);
   }
+
+  [[nodiscard]] virtual std::string kernel() const { return GetParam(); }
 
   /// Compiles once a source.
   Result<Binary> compile(const Case& c) {

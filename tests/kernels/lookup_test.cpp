@@ -1,7 +1,7 @@
 // A lookup always ends in a config that is legal for the problem, and that computes the right
 // thing: random problems against a database with 20 tuned sizes of random configs.
 //
-// KILN_SOAK=1 asks the full number: 10,000 problems over the five kernels, 200 of them run.
+// KILN_SOAK=1 asks the full number: 10,000 problems over the six kernels, 200 of them run.
 // SPDX-License-Identifier: Apache-2.0
 #include "db/lookup.hpp"
 
@@ -21,12 +21,12 @@ namespace {
 constexpr std::size_t kTuned = 20;
 
 bool is_soak() { return std::getenv("KILN_SOAK") != nullptr; }
-std::size_t problems_to_ask() { return is_soak() ? 2000 : 100; }  // of each of the five kernels
+std::size_t problems_to_ask() { return is_soak() ? 2000 : 100; }  // of each of the six kernels
 std::size_t problems_to_prove() { return is_soak() ? 40 : 2; }
 
 /// The largest value drawn for a size, so that problems stay within memory and patience.
 struct Sizes {
-  std::int64_t line = 0;   ///< n of reduce and histogram
+  std::int64_t line = 0;   ///< n of arg_reduce, reduce and histogram
   std::int64_t side = 0;   ///< one of two or three dimensions
   std::int64_t small = 0;  ///< filters, channels, batches
 };
@@ -34,7 +34,8 @@ constexpr Sizes kLarge = {std::int64_t{1} << 30, 1 << 14, 64};
 constexpr Sizes kRunnable = {1 << 15, 64, 4};
 
 std::int64_t largest(const KernelSpec& spec, const std::string& field, const Sizes& sizes) {
-  const bool is_line = spec.name == "reduce" || spec.name == "histogram";
+  const bool is_line =
+      spec.name == "arg_reduce" || spec.name == "reduce" || spec.name == "histogram";
   if (field == "n" && is_line) return sizes.line;
   const std::vector<std::string> sides = {"rows", "cols", "m", "n", "k", "h", "w", "bins"};
   const bool is_layer = spec.name == "convolution" && (field == "n" || field == "k");

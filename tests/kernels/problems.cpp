@@ -18,6 +18,7 @@ using Lines = std::vector<std::string>;
 const std::string kIntegral = "source=index map='sin(2*x)**2*cos(x)**2'";
 
 const std::map<std::string, Lines> kToCompile = {
+    {"arg_reduce", {"n=1000003", "n=1000 results=700"}},
     {"reduce",
      {"n=1000003 source=array map=x", "n=1000003 source=array op=sum map='abs(x - 0.5) + i / n'",
       "n=1000003 source=array op=dot dtype=f32 map='x * x'", "n=1000003 op=sum " + kIntegral,
@@ -36,6 +37,10 @@ const std::map<std::string, Lines> kToCompile = {
 };
 
 const std::map<std::string, Lines> kToRun = {
+    {"arg_reduce",
+     {"n=1 dtype=f32 op=min", "n=31 dtype=f64 op=max", "n=70001 op=max", "n=70001 dtype=f32 op=min",
+      "n=4097 results=3 dtype=f16 op=max", "n=1003 results=77 dtype=i32",
+      "n=3 results=2001 dtype=f32 op=max"}},
     {"reduce",
      {"n=1 op=sum source=array map=x", "n=31 op=sum source=array map=x",
       "n=100003 op=sum source=array map=x", "n=1 dtype=f32 source=array map=x",
@@ -77,6 +82,7 @@ const std::map<std::string, Lines> kToRun = {
 
 // For random configs: one size, or few, and all choices.
 const std::map<std::string, Lines> kToExplore = {
+    {"arg_reduce", {"n=50003", "n=1003 results=70", "n=17 results=700"}},
     {"reduce",
      {"n=100003 source=array map=x", "n=20011 source=array op=sum map='abs(x - 0.5) + i / n'",
       "n=20011 op=sum " + kIntegral, "n=1000 results=70 source=array map=x",

@@ -73,6 +73,32 @@ TEST_F(Kernels, ReduceIntegratesAFormulaOfTheIndex) {
   EXPECT_NEAR(application_.download<double>(out, 1)[0] * pi / 100000, pi / 4, 1e-9);
 }
 
+TEST_F(Kernels, ArgMinAndArgMaxFindTheFirstOfEqualElements) {
+  constexpr std::size_t kRows = 3;
+  constexpr std::size_t kN = 1001;
+  const std::vector<float> in = odd_numbers<float>(kRows * kN);
+  const cl_mem index = application_.allocate(kRows * sizeof(std::int64_t));
+  const cl_mem value = application_.allocate(kRows * sizeof(float));
+  ArgReduceCall call;
+  call.n = kN;
+  call.results = kRows;
+  call.in = application_.upload(in);
+  call.index = index;
+  call.value = value;
+  for (const bool smallest : {true, false}) {
+    (smallest ? arg_min : arg_max)(*launcher_, queue_, call).value();
+    const std::vector<std::int64_t> found = application_.download<std::int64_t>(index, kRows);
+    const std::vector<float> values = application_.download<float>(value, kRows);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const auto first = in.begin() + static_cast<std::ptrdiff_t>(r * kN);
+      const auto last = first + static_cast<std::ptrdiff_t>(kN);
+      const auto at = smallest ? std::min_element(first, last) : std::max_element(first, last);
+      EXPECT_EQ(found[r], at - first);
+      EXPECT_EQ(values[r], *at);
+    }
+  }
+}
+
 TEST_F(Kernels, HistogramCountsBytesAndFloats) {
   std::vector<std::uint8_t> bytes(10007);
   std::vector<std::uint32_t> expected(256);

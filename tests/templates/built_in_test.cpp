@@ -16,6 +16,8 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
+    {"arg_reduce", "n=100003"},
+    {"arg_reduce", "n=1000 results=77 dtype=f16 op=max"},
     {"reduce", "n=100003"},
     {"reduce", "n=100003 dtype=f16 op=dot"},
     {"reduce", "n=100003 dtype=f64 source=index map='sin(2*x)**2*cos(x)**2'"},

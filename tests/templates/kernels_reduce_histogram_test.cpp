@@ -1,5 +1,5 @@
-// What reduce and histogram compute (their CPU loops), and that every variant renders for every
-// kind of device.
+// What reduce, arg_reduce and histogram compute (their CPU loops), and that every variant renders
+// for every kind of device.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
@@ -111,6 +111,57 @@ TEST(ReduceProblem, RefusesWhatMakesNoSenseWithItsReason) {
   EXPECT_THAT(refusal("reduce", "n=0"), Not(HasSubstr("accepted")));
 }
 
+// ---- arg_reduce: what it computes
+
+struct Found {
+  std::int64_t index;
+  double value;
+  bool operator==(const Found& other) const {
+    return index == other.index &&
+           (value == other.value || (std::isnan(value) && std::isnan(other.value)));
+  }
+};
+
+std::vector<Found> arg_reduce(const std::string& problem, const HostArray& in) {
+  const KernelSpec spec = KernelLibrary().load("arg_reduce");
+  const Problem parsed = Problem::parse(spec, problem);
+  const std::int64_t results = parsed.integer("results");
+  std::map<std::string, HostArray> arrays = {
+      {"in", in},
+      {"index", HostArray(DType::i64, {results})},
+      {"value", HostArray(reference_dtype(in.dtype), {results})}};
+  const std::map<std::string, double> no_scalars;
+  ReferenceCall call{parsed, arrays, no_scalars};
+  find_reference(spec.verify.reference)(call);
+  std::vector<Found> found;
+  for (std::size_t r = 0; r < arrays["index"].count(); ++r)
+    found.push_back({arrays["index"].elements<std::int64_t>()[r], arrays["value"].get(r)});
+  return found;
+}
+
+TEST(ArgReduceReference, FindsTheFirstOfEqualElementsInEachRow) {
+  const HostArray in = array_of(DType::f32, {3, 1, 2, 1, 0, 7, 7, -7});
+  EXPECT_THAT(arg_reduce("n=8", in), ElementsAre(Found{7, -7}));
+  EXPECT_THAT(arg_reduce("n=4,results=2", in), ElementsAre(Found{1, 1}, Found{3, -7}));
+  EXPECT_THAT(arg_reduce("n=4,results=2,op=max", in), ElementsAre(Found{0, 3}, Found{1, 7}));
+}
+
+TEST(ArgReduceReference, FindsTheFirstNanBeforeEveryNumberAndTakesTheZerosForEqual) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const HostArray odd = array_of(DType::f16, {infinity, -infinity, nan, 0, nan});
+  EXPECT_THAT(arg_reduce("n=5,dtype=f16", odd), ElementsAre(Found{2, nan}));
+  EXPECT_THAT(arg_reduce("n=5,dtype=f16,op=max", odd), ElementsAre(Found{2, nan}));
+  const HostArray zeros = array_of(DType::f32, {1, 0.0, -0.0});
+  EXPECT_THAT(arg_reduce("n=3", zeros), ElementsAre(Found{1, 0}));
+}
+
+TEST(ArgReduceReference, TellsWholeNumbersApartThatF32DoesNot) {
+  const HostArray in = array_of(DType::i32, {2147483646, 2147483647, -2147483647, -2147483648.0});
+  EXPECT_THAT(arg_reduce("n=4,dtype=i32", in), ElementsAre(Found{3, -2147483648.0}));
+  EXPECT_THAT(arg_reduce("n=4,dtype=i32,op=max", in), ElementsAre(Found{1, 2147483647}));
+}
+
 // ---- histogram: what it computes
 
 TEST(HistogramReference, AByteIsItsOwnBin) {
@@ -150,7 +201,7 @@ TEST(HistogramProblem, BytesHave256Bins) {
   EXPECT_THAT(refusal("histogram", "n=10,dtype=u8,bins=64"), HasSubstr("a byte is its own bin"));
 }
 
-// ---- both: every variant on every kind of device
+// ---- all three: every variant on every kind of device
 
 struct Case {
   std::string kernel;
@@ -201,6 +252,10 @@ std::vector<Case> cases() {
         "n=1e9,source=index,map='sin(2*pi*i/n)**2'"}) {
     all.push_back({"reduce", problem});
   }
+  for (const char* problem : {"n=1", "n=5e9", "n=77,dtype=f64,op=max", "n=1000,results=1000",
+                              "n=3,results=1e6,dtype=f16", "n=1e8,results=3,dtype=i32"}) {
+    all.push_back({"arg_reduce", problem});
+  }
   for (const char* problem :
        {"n=1", "n=1000003,distribution=constant", "n=4294967295", "n=77,dtype=f32,bins=2",
         "n=77,dtype=i32,bins=1000", "n=77,dtype=f32,bins=65536"}) {
@@ -211,7 +266,7 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(ReduceAndHistogram, EveryVariant, testing::ValuesIn(cases()));
 
 TEST(ReduceAndHistogram, TheirTemplatesLintClean) {
-  for (const char* kernel : {"reduce", "histogram"}) {
+  for (const char* kernel : {"reduce", "arg_reduce", "histogram"}) {
     std::vector<std::string> messages;
     for (const LintFinding& finding : lint(KernelLibrary().load(kernel))) {
       messages.push_back(to_text(finding.where) + ": " + finding.message);
@@ -243,6 +298,18 @@ TEST(ReducePlan, ATicketNeedsOneLaunchAndACounterThatItLeavesZero) {
   ASSERT_NE(plan->find_buffer("tickets"), nullptr);
   EXPECT_TRUE(plan->find_buffer("tickets")->zeroed);
   EXPECT_FALSE(plan->find_buffer("partials")->zeroed);
+}
+
+TEST(ArgReducePlan, AKeyHasRoomForIndicesOf32BitsOnly) {
+  const KernelSpec spec = KernelLibrary().load("arg_reduce");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  const auto has_key = [&](const std::string& text) {
+    const Problem problem = Problem::parse(spec, text);
+    return spec.find_variant("key")->requires_->evaluate_bool(make_scope(spec, problem, device));
+  };
+  EXPECT_TRUE(has_key("n=2^32"));
+  EXPECT_FALSE(has_key("n=4294967297"));
+  EXPECT_FALSE(has_key("n=10,dtype=f64"));
 }
 
 TEST(HistogramPlan, APackedTileNeverOverflowsA16BitCounter) {

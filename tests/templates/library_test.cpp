@@ -49,10 +49,10 @@ class Library : public testing::Test {
   fs::path root_;
 };
 
-TEST_F(Library, TheFiveKernelsAreBuiltIn) {
+TEST_F(Library, TheSixKernelsAreBuiltIn) {
   KernelLibrary library;
-  EXPECT_THAT(library.names(),
-              ElementsAre("convolution", "histogram", "matmul", "reduce", "transpose"));
+  EXPECT_THAT(library.names(), ElementsAre("arg_reduce", "convolution", "histogram", "matmul",
+                                           "reduce", "transpose"));
   KernelSpec spec = library.load("reduce");
   EXPECT_EQ(spec.path, "built-in:reduce/spec.toml");
   EXPECT_THAT(spec.files, testing::Contains(testing::Key("grid_stride.inja")));
@@ -83,7 +83,8 @@ TEST_F(Library, AUsersKernelComesBeforeTheBuiltInOfThatName) {
 
 TEST_F(Library, AnUnknownNameListsWhatThereIs) {
   EXPECT_EQ(error_of(KernelLibrary(), "redcue"),
-            "unknown kernel 'redcue'; did you mean 'reduce'? (there are convolution, histogram, "
+            "unknown kernel 'redcue'; did you mean 'reduce'? (there are arg_reduce, convolution, "
+            "histogram, "
             "matmul, reduce, "
             "transpose; searched: built into kiln)");
   std::string mine = (root_ / "mine").string();

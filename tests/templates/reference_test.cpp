@@ -80,9 +80,10 @@ TEST(Formulas, ArraysOfAnotherLengthAreRefused) {
   EXPECT_THROW(evaluate_formulas(spec, call), InputError);
 }
 
-TEST(References, TheFiveKernelsHaveOne) {
-  EXPECT_THAT(reference_names(), testing::UnorderedElementsAre("reduce", "histogram", "transpose",
-                                                               "matmul", "convolution"));
+TEST(References, TheSixKernelsHaveOne) {
+  EXPECT_THAT(reference_names(),
+              testing::UnorderedElementsAre("arg_reduce", "reduce", "histogram", "transpose",
+                                            "matmul", "convolution"));
   EXPECT_NE(find_reference("matmul"), nullptr);
   EXPECT_EQ(find_reference("fft"), nullptr);
   EXPECT_EQ(reference_dtype(DType::bf16), DType::f64);

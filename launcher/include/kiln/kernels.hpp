@@ -35,6 +35,17 @@ struct ReduceCall {
   void* out = nullptr;  ///< one element; f32 where dtype is f16 or bf16
 };
 
+/// index[r] = i of the smallest (arg_min) or largest (arg_max) in[r, i], value[r] = that element.
+/// Of equal elements the first; the first NaN before every number.
+struct ArgReduceCall {
+  std::int64_t n = 0;         ///< elements of a row
+  std::int64_t results = 1;   ///< rows
+  std::string dtype = "f32";  ///< f32, f64, i32, f16, bf16
+  const void* in = nullptr;
+  void* index = nullptr;  ///< i64[results]
+  void* value = nullptr;  ///< dtype[results]
+};
+
 /// counts[b] = how many of n samples fall into bin b.
 struct HistogramCall {
   std::int64_t n = 0;
@@ -118,6 +129,14 @@ inline Expected<void> run(const Launcher& launcher, void* queue, std::string_vie
   return prepared->launch(queue, arguments);
 }
 
+inline Expected<void> arg_reduce(const Launcher& launcher, void* queue, std::string_view op,
+                                 const ArgReduceCall& call) {
+  ProblemText problem;
+  problem.add("n", call.n).add("results", call.results).add("dtype", call.dtype).add("op", op);
+  return run(launcher, queue, "arg_reduce", problem,
+             {unsized("in", call.in), unsized("index", call.index), unsized("value", call.value)});
+}
+
 }  // namespace detail
 
 inline Expected<void> reduce(const Launcher& launcher, void* queue, const ReduceCall& call) {
@@ -134,6 +153,14 @@ inline Expected<void> reduce(const Launcher& launcher, void* queue, const Reduce
                        {in, detail::unsized("other", call.other), out});
   }
   return detail::run(launcher, queue, "reduce", problem, {in, out});
+}
+
+inline Expected<void> arg_min(const Launcher& launcher, void* queue, const ArgReduceCall& call) {
+  return detail::arg_reduce(launcher, queue, "min", call);
+}
+
+inline Expected<void> arg_max(const Launcher& launcher, void* queue, const ArgReduceCall& call) {
+  return detail::arg_reduce(launcher, queue, "max", call);
 }
 
 inline Expected<void> histogram(const Launcher& launcher, void* queue, const HistogramCall& call) {
