@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/strategy.hpp"
 
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,8 +15,13 @@ namespace {
 
 struct Entry {
   StrategyInfo info;
-  std::unique_ptr<Strategy> (*make)(const Space&, std::uint64_t);
+  std::function<std::unique_ptr<Strategy>(const Space&, std::uint64_t, const Prior*)> make;
 };
+
+/// A strategy that knows nothing beforehand.
+auto without_prior(std::unique_ptr<Strategy> (*make)(const Space&, std::uint64_t)) {
+  return [make](const Space& space, std::uint64_t seed, const Prior*) { return make(space, seed); };
+}
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> kEntries = {
@@ -23,16 +29,17 @@ const std::vector<Entry>& entries() {
        make_auto},
       {{"bayesian", "Gaussian process, largest expected improvement"}, make_bayesian},
       {{"local", "iterated local search: walks from the defaults and near the best config"},
-       make_local},
-      {{"multistart", "local search from many starts"}, make_multistart},
-      {{"annealing", "simulated annealing"}, make_annealing},
-      {{"genetic", "crosses and mutates the fastest configs"}, make_genetic},
-      {{"evolution", "differential evolution"}, make_evolution},
-      {{"swarm", "particle swarm"}, make_swarm},
+       without_prior(make_local)},
+      {{"multistart", "local search from many starts"}, without_prior(make_multistart)},
+      {{"annealing", "simulated annealing"}, without_prior(make_annealing)},
+      {{"genetic", "crosses and mutates the fastest configs"}, without_prior(make_genetic)},
+      {{"evolution", "differential evolution"}, without_prior(make_evolution)},
+      {{"swarm", "particle swarm"}, without_prior(make_swarm)},
       {{"bandit", "shares the trials among local, annealing, genetic, evolution and swarm"},
-       make_bandit},
-      {{"random", "Latin hypercube, then uniform, without replacement"}, make_random},
-      {{"exhaustive", "every config"}, make_exhaustive},
+       without_prior(make_bandit)},
+      {{"random", "Latin hypercube, then uniform, without replacement"},
+       without_prior(make_random)},
+      {{"exhaustive", "every config"}, without_prior(make_exhaustive)},
   };
   return kEntries;
 }
@@ -40,10 +47,10 @@ const std::vector<Entry>& entries() {
 }  // namespace
 
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const Space& space,
-                                        std::uint64_t seed) {
+                                        std::uint64_t seed, const Prior* prior) {
   std::vector<std::string> names;
   for (const Entry& entry : entries()) {
-    if (entry.info.name == name) return entry.make(space, seed);
+    if (entry.info.name == name) return entry.make(space, seed, prior);
     names.push_back(entry.info.name);
   }
   throw UsageError(fmt::format("there is no strategy '{}'{} (there are: {})", name,

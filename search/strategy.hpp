@@ -17,6 +17,8 @@
 
 namespace kiln {
 
+class Prior;
+
 /// Configs are named by their index in the space. Not for several threads.
 class Strategy {
  public:
@@ -37,8 +39,11 @@ class Strategy {
 
 /// Throws UsageError for a name that is no strategy, listing those there are. `space` must outlive
 /// the strategy. The same seed and the same sequence of asks and tells give the same proposals.
+/// `prior`: of the space, read while the strategy is made; `auto` and `bayesian` start without the
+/// hopeless configs then. It forbids nothing: every config is still proposed in the end.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name, const Space& space,
-                                                      std::uint64_t seed);
+                                                      std::uint64_t seed,
+                                                      const Prior* prior = nullptr);
 
 /// A strategy as help texts show it.
 struct StrategyInfo {

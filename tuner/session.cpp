@@ -14,6 +14,7 @@
 
 #include "core/errors.hpp"
 #include "db/close_configs.hpp"
+#include "search/prior.hpp"
 #include "search/strategy.hpp"
 #include "tuner/finalists.hpp"
 #include "tuner/pipeline.hpp"
@@ -49,6 +50,12 @@ std::uint64_t compile_memory_bytes(const TuneOptions& options) {
   return std::clamp(all / 2 / compile_workers(options), kLeast, kMost);
 }
 
+std::unique_ptr<Strategy> new_strategy(const TuneRequest& request, const DeviceInfo& device,
+                                       const Space& space) {
+  const Prior prior(request.spec, request.problem, device);
+  return make_strategy(strategy_of(request.options), space, request.options.seed, &prior);
+}
+
 /// The variant whose default config is the naive figure; nullptr: the spec has none.
 const Variant* naive_variant(const KernelSpec& spec) {
   if (const Variant* naive = spec.find_variant("naive")) return naive;
@@ -66,7 +73,7 @@ class SessionRun {
         space_(space),
         log_(log),
         device_(device),
-        strategy_(make_strategy(strategy_of(request.options), space, request.options.seed)),
+        strategy_(new_strategy(request, log.device(), space)),
         default_config_(default_config(request.spec, request.problem, log.device())),
         compilers_(host, {log.device(), compile_workers(request.options),
                           request.options.compile_deadline, compile_memory_bytes(request.options)}),

@@ -21,12 +21,12 @@ constexpr std::size_t kGreedyEvery = 3;  // proposals
 
 class Auto final : public StrategyBase {
  public:
-  Auto(const Space& space, std::uint64_t seed)
+  Auto(const Space& space, std::uint64_t seed, const Prior* prior)
       : StrategyBase(space, seed),
         coordinates_(space),
         model_(space, coordinates_, random(),
                [this](std::size_t index) { return is_taken(index); }),
-        start_(latin_start(space, coordinates_, kStart, random())) {
+        start_(latin_start(space, coordinates_, kStart, random(), prior)) {
     const std::vector<std::size_t>& defaults = space.default_indices();
     start_.insert(start_.end(), defaults.rbegin(), defaults.rend());
   }
@@ -53,8 +53,8 @@ class Auto final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_auto(const Space& space, std::uint64_t seed) {
-  return std::make_unique<Auto>(space, seed);
+std::unique_ptr<Strategy> make_auto(const Space& space, std::uint64_t seed, const Prior* prior) {
+  return std::make_unique<Auto>(space, seed, prior);
 }
 
 }  // namespace kiln

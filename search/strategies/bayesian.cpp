@@ -17,12 +17,12 @@ constexpr std::size_t kStart = 8;
 
 class Bayesian final : public StrategyBase {
  public:
-  Bayesian(const Space& space, std::uint64_t seed)
+  Bayesian(const Space& space, std::uint64_t seed, const Prior* prior)
       : StrategyBase(space, seed),
         coordinates_(space),
         model_(space, coordinates_, random(),
                [this](std::size_t index) { return is_taken(index); }),
-        start_(latin_start(space, coordinates_, kStart, random())) {}
+        start_(latin_start(space, coordinates_, kStart, random(), prior)) {}
 
  private:
   std::optional<std::size_t> propose() override {
@@ -42,8 +42,9 @@ class Bayesian final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_bayesian(const Space& space, std::uint64_t seed) {
-  return std::make_unique<Bayesian>(space, seed);
+std::unique_ptr<Strategy> make_bayesian(const Space& space, std::uint64_t seed,
+                                        const Prior* prior) {
+  return std::make_unique<Bayesian>(space, seed, prior);
 }
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "search/prior.hpp"
 #include "search/strategy.hpp"
 
 namespace kiln {
@@ -17,8 +18,10 @@ namespace kiln {
 [[nodiscard]] std::unique_ptr<Strategy> make_genetic(const Space& space, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<Strategy> make_evolution(const Space& space, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<Strategy> make_swarm(const Space& space, std::uint64_t seed);
-[[nodiscard]] std::unique_ptr<Strategy> make_bayesian(const Space& space, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<Strategy> make_bayesian(const Space& space, std::uint64_t seed,
+                                                      const Prior* prior);
 [[nodiscard]] std::unique_ptr<Strategy> make_bandit(const Space& space, std::uint64_t seed);
-[[nodiscard]] std::unique_ptr<Strategy> make_auto(const Space& space, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<Strategy> make_auto(const Space& space, std::uint64_t seed,
+                                                  const Prior* prior);
 
 }  // namespace kiln

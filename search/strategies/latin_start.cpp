@@ -8,11 +8,13 @@ namespace {
 
 constexpr std::size_t kDrawnPerConfig = 20;
 
-std::vector<std::size_t> drawn_configs(const Space& space, std::size_t count, Random& random) {
+std::vector<std::size_t> drawn_configs(const Space& space, std::size_t count, Random& random,
+                                       const Prior* prior) {
   std::vector<std::size_t> drawn;
-  for (std::size_t i = 0; i < count; ++i) drawn.push_back(space.sample(random));
+  for (std::size_t i = 0; i < count * kDrawnPerConfig; ++i) drawn.push_back(space.sample(random));
   std::sort(drawn.begin(), drawn.end());
   drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+  if (prior != nullptr) drawn = hopeful(*prior, space, drawn, count);
   random.shuffle(drawn);  // ties go to the first
   return drawn;
 }
@@ -31,8 +33,8 @@ std::vector<std::size_t> strata_of(const std::vector<float>& point, std::size_t 
 }  // namespace
 
 std::vector<std::size_t> latin_start(const Space& space, const Coordinates& coordinates,
-                                     std::size_t count, Random& random) {
-  std::vector<std::size_t> drawn = drawn_configs(space, count * kDrawnPerConfig, random);
+                                     std::size_t count, Random& random, const Prior* prior) {
+  std::vector<std::size_t> drawn = drawn_configs(space, count, random, prior);
   std::vector<std::vector<std::size_t>> strata;
   for (const std::size_t index : drawn)
     strata.push_back(strata_of(coordinates.point(index), count));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search/model/coordinates.hpp"
+#include "search/prior.hpp"
 #include "search/random.hpp"
 #include "search/space.hpp"
 
@@ -14,9 +15,11 @@ namespace kiln {
 
 /// Up to `count` different configs. Each dimension is cut into `count` strata; each next config is
 /// the one, of a few hundred drawn from the space, whose strata were used least so far. Where no
-/// constraint forbids it, that uses every stratum once.
+/// constraint forbids it, that uses every stratum once. With a prior, hopeless configs are not
+/// among those drawn unless there are no others.
 [[nodiscard]] std::vector<std::size_t> latin_start(const Space& space,
                                                    const Coordinates& coordinates,
-                                                   std::size_t count, Random& random);
+                                                   std::size_t count, Random& random,
+                                                   const Prior* prior = nullptr);
 
 }  // namespace kiln

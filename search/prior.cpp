@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/prior.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "search/space.hpp"
+
+namespace kiln {
+namespace {
+
+// Rough on purpose: they hold for every GPU within a factor of two, and no more is asked of them.
+constexpr double kStepNs = 2000;                 // a launch, after another one
+constexpr double kLatencyNs = 800;               // of a load from busy device memory
+constexpr double kBytesPerThread = 64;           // under way at most: a few wide loads
+constexpr double kLatencyThreads = 512;          // of a compute unit, to hide latencies
+constexpr double kFlopsPerCycle = 256;           // of a compute unit
+constexpr double kBytesPerSecondPerUnit = 20e9;  // where the device does not tell
+constexpr double kCyclesPerSecond = 1.5e9;       // likewise
+constexpr std::int64_t kMostBlocks = 32;         // resident in a compute unit
+constexpr double kNs = 1e9;                      // of a second
+constexpr double kTransfersPerCycle = 2;         // of memory: double data rate
+
+double product(const std::array<std::uint32_t, 3>& extents) {
+  return static_cast<double>(extents[0]) * extents[1] * extents[2];
+}
+
+double at_least_one(std::int64_t count) {
+  return static_cast<double>(std::max<std::int64_t>(1, count));
+}
+
+const StepPlan* largest_launch(const LaunchPlan& plan) {
+  const StepPlan* largest = nullptr;
+  double most = 0;
+  for (const StepPlan& step : plan.steps) {
+    const double threads = product(step.grid) * product(step.block);
+    if (step.kind != StepKind::launch || threads <= most) continue;
+    most = threads;
+    largest = &step;
+  }
+  return largest;
+}
+
+// Blocks that fit in a compute unit at the same time, as far as threads and dynamic shared memory
+// tell; 1 at least, since the launch is legal.
+double blocks_that_fit(const StepPlan& step, double padded_threads, const DeviceInfo& device) {
+  double blocks = std::min(static_cast<double>(kMostBlocks),
+                           static_cast<double>(device.max_threads_per_unit) / padded_threads);
+  if (step.shared_bytes > 0) {
+    blocks = std::min(blocks, static_cast<double>(device.shared_bytes_per_unit) /
+                                  static_cast<double>(step.shared_bytes));
+  }
+  return std::max(1.0, std::floor(blocks));
+}
+
+}  // namespace
+
+Prior::Prior(const KernelSpec& spec, Problem problem, DeviceInfo device)
+    : spec_(spec),
+      problem_(std::move(problem)),
+      device_(std::move(device)),
+      cost_(problem_cost(spec_, problem_, device_)) {}
+
+std::optional<Forecast> Prior::forecast(const Config& config) const {
+  const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem_, device_);
+  if (!plan) return std::nullopt;
+  Forecast out;
+  out.steps = plan->steps.size();
+  if (const StepPlan* step = largest_launch(*plan)) {
+    const double blocks = product(step->grid);
+    const double threads = product(step->block);
+    const double warp = at_least_one(device_.warp_size);
+    const double padded = std::ceil(threads / warp) * warp;
+    const double units = at_least_one(device_.compute_units);
+    const double resident =
+        std::min(blocks_that_fit(*step, padded, device_), std::ceil(blocks / units));
+    out.lanes = threads / padded;
+    out.units = std::min(1.0, blocks / units);
+    out.threads_per_unit = resident * threads;
+    out.bytes_in_flight =
+        out.threads_per_unit * std::min(kBytesPerThread, cost_.bytes / (blocks * threads));
+  }
+  out.time_ns = time_of(out);
+  return out;
+}
+
+double Prior::bytes_per_second() const {
+  constexpr double kBitsPerByte = 8;
+  const double told = kTransfersPerCycle * 1e3 * static_cast<double>(device_.memory_clock_khz) *
+                      static_cast<double>(device_.memory_bus_bits) / kBitsPerByte;
+  return told > 0 ? told : kBytesPerSecondPerUnit * at_least_one(device_.compute_units);
+}
+
+// The roofline, each of its sides divided by the share of it that the launch can reach. A CPU hides
+// latencies without threads: there only idle units count.
+double Prior::time_of(const Forecast& forecast) const {
+  const double units = at_least_one(device_.compute_units);
+  double memory = forecast.units;
+  double arithmetic = forecast.units;
+  if (!device_.is_cpu) {
+    const double needed = bytes_per_second() * kLatencyNs / kNs / units;
+    memory *= std::min(1.0, forecast.bytes_in_flight / needed);
+    arithmetic *= forecast.lanes * std::min(1.0, forecast.threads_per_unit / kLatencyThreads);
+  }
+  const double cycles =
+      device_.clock_khz > 0 ? 1e3 * static_cast<double>(device_.clock_khz) : kCyclesPerSecond;
+  double seconds = 0;
+  if (cost_.bytes > 0) seconds = cost_.bytes / bytes_per_second() / memory;
+  if (cost_.flops > 0) {
+    seconds = std::max(seconds, cost_.flops / (units * cycles * kFlopsPerCycle) / arithmetic);
+  }
+  return kStepNs * static_cast<double>(forecast.steps) + kNs * seconds;
+}
+
+std::vector<std::size_t> hopeful(const Prior& prior, const Space& space,
+                                 std::span<const std::size_t> indices, std::size_t least) {
+  std::vector<double> times;
+  for (const std::size_t index : indices) {
+    const std::optional<Forecast> forecast = prior.forecast(space.at(index));
+    times.push_back(forecast ? forecast->time_ns : std::numeric_limits<double>::infinity());
+  }
+  std::vector<double> sorted = times;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.empty()) return {};
+  double limit = kHopeless * sorted.front();
+  if (least > 0) limit = std::max(limit, sorted[std::min(least, sorted.size()) - 1]);
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (times[i] <= limit) kept.push_back(indices[i]);
+  }
+  return kept;
+}
+
+}  // namespace kiln

@@ -1,0 +1,64 @@
+// Prior: what can be said of a config before anything is compiled.
+//
+// From the launch (grid, block, dynamic shared memory), the limits of the device and the cost that
+// the spec states: how much of the device the launch can keep busy, how many bytes it can have
+// under way, and from both a time that is good for one thing: telling hopeless configs. It does not
+// tell good ones from each other; docs/search.md has the evidence. Registers and static shared
+// memory, which only a compiler knows, count as free. Pure: no device, no files.
+//
+// Sources: J. D. C. Little, "A proof for the queuing formula L = lambda W" (1961), for bytes under
+// way; S. Williams, A. Waterman, D. Patterson, "Roofline" (2009), for the larger of two times.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/launch_plan.hpp"
+
+namespace kiln {
+
+class Space;
+
+/// Of the launch with the most threads, unless said otherwise. Shares are above 0 and at most 1.
+struct Forecast {
+  std::size_t steps = 0;        ///< launches and clears of one run
+  double lanes = 1;             ///< threads of a block, as a share of its whole warps
+  double units = 1;             ///< share of the compute units that get a block at all
+  double threads_per_unit = 0;  ///< resident at the same time, at most
+  double bytes_in_flight = 0;   ///< per compute unit, at most; 0: the spec states no bytes
+  double time_ns = 0;           ///< rough, to compare configs of one space
+};
+
+class Prior {
+ public:
+  /// `spec` must outlive it.
+  Prior(const KernelSpec& spec, Problem problem, DeviceInfo device);
+
+  /// nullopt: the config is not legal here, and make_launch_plan says why.
+  [[nodiscard]] std::optional<Forecast> forecast(const Config& config) const;
+
+ private:
+  [[nodiscard]] double bytes_per_second() const;
+  [[nodiscard]] double time_of(const Forecast& forecast) const;
+
+  const KernelSpec& spec_;
+  Problem problem_;
+  DeviceInfo device_;
+  ProblemCost cost_;
+};
+
+/// A config whose forecast time is more than so many times the least one is hopeless. Of the bests
+/// that were measured, none was above 1.5 times.
+inline constexpr double kHopeless = 2;
+
+/// Those of `indices` that are not hopeless, in their order; where these are fewer than `least`,
+/// the next ones in the order of their times, too. Never fewer than min(least, indices.size()).
+[[nodiscard]] std::vector<std::size_t> hopeful(const Prior& prior, const Space& space,
+                                               std::span<const std::size_t> indices,
+                                               std::size_t least);
+
+}  // namespace kiln
