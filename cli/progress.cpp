@@ -39,6 +39,9 @@ void ProgressLine::on_start(const SessionStart& start) {
                   start.stored_trials > 0
                       ? fmt::format(" (goes on after {})", counted(start.stored_trials, "trial"))
                       : ""));
+  for (const WarmConfig& warm : start.warm) {
+    print_line(fmt::format("{}: starts from {}, the {}", title_, warm.config.text(), warm.from));
+  }
 }
 
 void ProgressLine::on_state(const std::string& activity, const SessionProgress& progress) {

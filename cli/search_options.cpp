@@ -54,6 +54,13 @@ void add_space_options(CLI::App& command, SearchSettings& settings) {
       ->group("Search");
 }
 
+void add_warm_start_option(CLI::App& command, SearchOptions& options) {
+  command
+      .add_flag("--no-warm-start", options.no_warm_start,
+                "Do not begin with what was best for problems and devices around")
+      ->group("Search");
+}
+
 void add_process_options(CLI::App& command, SearchOptions& options) {
   command
       .add_option("--compile-seconds", options.compile_seconds,
@@ -79,6 +86,7 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
 void add_search_options(CLI::App& command, SearchOptions& options) {
   add_budget_options(command, options.settings);
   add_space_options(command, options.settings);
+  add_warm_start_option(command, options);
   add_process_options(command, options);
   command.add_flag("--fresh", options.fresh,
                    "Start anew: neither continue nor answer from a stored session");
@@ -126,6 +134,7 @@ TuneOptions tune_options(const SearchOptions& options, const SearchSettings& set
       std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_seconds * 1000));
   tune.compile_workers = options.compile_workers;
   tune.fresh = options.fresh;
+  tune.warm_start = !options.no_warm_start;
   tune.stop = &stop_on_signals();
   return tune;
 }

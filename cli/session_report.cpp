@@ -134,6 +134,10 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   json["trials"] = result.trials;
   json["failures"] = result.failures;
   json["wall_seconds"] = result.wall_seconds;
+  json["warm_start"] = Json::array();
+  for (const WarmConfig& warm : result.warm) {
+    json["warm_start"].push_back({{"config", warm.config.text()}, {"from", warm.from}});
+  }
   if (result.best) {
     const BestRecord& best = *result.best;
     json["config"] = to_json(best.config);

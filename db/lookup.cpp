@@ -2,132 +2,16 @@
 #include "db/lookup.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "core/json.hpp"
 #include "core/launch_plan.hpp"
-#include "db/likeness.hpp"
+#include "db/candidates.hpp"
 #include "db/neighbours.hpp"
-#include "db/selection_lock.hpp"
 
 namespace kiln {
 namespace {
-
-struct Candidate {
-  const BestRecord* best = nullptr;
-  Grade grade = Grade::fallback;
-  Likeness likeness;
-  std::string problem;             ///< short text of the row's problem
-  std::vector<std::string> stale;  ///< what changed since the row was measured
-  double handicap = 0;             ///< added to the distance when ranking
-};
-
-// A new driver or compiler seldom changes which config is best, so a stale row goes behind fresh
-// ones as far as a problem this many doublings further away does; a new template may have changed
-// what the tunables mean.
-constexpr double kNewDriver = 1;
-constexpr double kNewCompiler = 1;
-constexpr double kNewTemplate = 4;
-
-std::optional<Problem> problem_of(const KernelSpec& spec, const BestRecord& best) {
-  try {
-    std::vector<std::pair<std::string, Value>> fields;
-    const Json json = Json::parse(best.problem_json);
-    for (const auto& [name, value] : json.items()) {
-      fields.emplace_back(name, value_from_json(value));
-    }
-    return Problem::make(spec, fields);
-  } catch (const Error&) {
-    return std::nullopt;  // written for another version of the spec
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
-  }
-}
-
-std::optional<Grade> grade_of(const BestRecord& best, const DeviceInfo& device,
-                              bool is_this_problem) {
-  const DeviceInfo& measured = best.device_info;
-  if (measured.backend != device.backend) {
-    return std::nullopt;
-  }
-  if (best.key.device == identity_of(device)) {
-    return is_this_problem ? Grade::exact : Grade::near_size;
-  }
-  if (measured.architecture == device.architecture) {
-    return Grade::same_arch;
-  }
-  if (measured.vendor == device.vendor) {
-    return Grade::same_vendor;
-  }
-  return std::nullopt;
-}
-
-void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo& device) {
-  const BestRecord& best = *candidate.best;
-  const auto note = [&](double handicap, std::string change) {
-    if (best.layer != kLockedLayer) candidate.handicap += handicap;
-    candidate.stale.push_back(std::move(change));
-  };
-  if (best.key.driver != device.driver) {
-    note(kNewDriver, fmt::format("driver {} is now {}", best.key.driver, device.driver));
-  }
-  if (best.key.compiler != device.compiler && !device.compiler.empty()) {
-    note(kNewCompiler, fmt::format("compiler {} is now {}", best.key.compiler, device.compiler));
-  }
-  const Variant* variant = spec.find_variant(best.config.variant);
-  if (variant != nullptr && best.template_hash != template_hash(spec, *variant)) {
-    note(kNewTemplate, fmt::format("the template of '{}' has changed", variant->name));
-  }
-}
-
-// Nothing but content decides, so that the order of rows in a database does not show: of two that
-// match alike the one of the earlier layer, then the newer one, then the one whose text sorts
-// first.
-bool goes_before(const Candidate& a, const Candidate& b) {
-  const auto match = [](const Candidate& each) {
-    return std::tuple(each.grade, each.likeness.distance + each.handicap,
-                      each.likeness.unlike.size(), each.best->layer);
-  };
-  if (match(a) != match(b)) return match(a) < match(b);
-  if (a.best->published_at != b.best->published_at) {
-    return a.best->published_at > b.best->published_at;
-  }
-  return std::tuple(a.best->config.text(), a.problem) <
-         std::tuple(b.best->config.text(), b.problem);
-}
-
-std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& problem,
-                                         const DeviceInfo& device,
-                                         std::span<const BestRecord> bests) {
-  std::vector<Candidate> candidates;
-  for (const BestRecord& best : bests) {
-    if (best.key.kernel != spec.name || best.verdict == Verdict::none) {
-      continue;
-    }
-    const std::optional<Problem> measured = problem_of(spec, best);
-    const std::optional<Likeness> alike =
-        measured ? likeness(spec, problem, *measured) : std::nullopt;
-    // Fields of weight 0 (leading dimensions) keep the distance at 0 without making the problems
-    // equal.
-    const std::optional<Grade> grade =
-        alike ? grade_of(best, device, *measured == problem) : std::nullopt;
-    if (grade) {
-      candidates.push_back({&best,
-                            *grade,
-                            *alike,
-                            measured->short_text(spec),
-                            {},
-                            alignment_gap(spec, problem, *measured)});
-      note_changes(candidates.back(), spec, device);
-    }
-  }
-  std::sort(candidates.begin(), candidates.end(), goes_before);
-  return candidates;
-}
 
 // "n=2048 op=max (distance 3; op differs)".
 std::string nearest_text(const Candidate& candidate) {
@@ -157,21 +41,6 @@ std::string reason_for(const Candidate& candidate, const DeviceInfo& device) {
       break;
   }
   return "";  // no candidate has this grade
-}
-
-// The row's config as the spec reads today: tunables added since it was stored take their defaults.
-// Legal means launchable: the rules of the spec and the limits of the device.
-Result<Config> legal_config(const KernelSpec& spec, const std::string& text, const Problem& problem,
-                            const DeviceInfo& device) {
-  try {
-    Config config = parse_config(spec, text, problem, device);
-    if (const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device); !plan) {
-      return plan.failure();
-    }
-    return config;
-  } catch (const Error& error) {
-    return Failure{Outcome::constraint, error.what()};
-  }
 }
 
 // The spec's default config, or that of the next variant where the device's limits forbid it.

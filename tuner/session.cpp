@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <thread>
@@ -14,6 +15,7 @@
 
 #include "core/errors.hpp"
 #include "db/close_configs.hpp"
+#include "db/shipped.hpp"
 #include "search/prior.hpp"
 #include "search/strategy.hpp"
 #include "tuner/finalists.hpp"
@@ -56,6 +58,20 @@ std::unique_ptr<Strategy> new_strategy(const TuneRequest& request, const DeviceI
   return make_strategy(strategy_of(request.options), space, request.options.seed, &prior);
 }
 
+/// What the store and the shipped bests know of problems and devices around.
+std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const DeviceInfo& device,
+                                          const Space& space, const Store& store) {
+  if (!request.options.warm_start) return {};
+  std::vector<BestRecord> bests = store.bests(request.spec.name);
+  std::ranges::move(shipped_bests(request.spec.name), std::back_inserter(bests));
+  std::vector<WarmConfig> warm = warm_configs(request.spec, request.problem, device, bests);
+  const Config first = default_config(request.spec, request.problem, device);
+  std::erase_if(warm, [&](const WarmConfig& each) {
+    return each.config == first || !space.index_of(each.config);
+  });
+  return warm;
+}
+
 /// The variant whose default config is the naive figure; nullptr: the spec has none.
 const Variant* naive_variant(const KernelSpec& spec) {
   if (const Variant* naive = spec.find_variant("naive")) return naive;
@@ -67,11 +83,13 @@ const Variant* naive_variant(const KernelSpec& spec) {
 class SessionRun {
  public:
   SessionRun(const TuneRequest& request, SessionObserver& observer, WorkerHost& host,
-             DeviceClient& device, const Space& space, SessionLog& log)
+             DeviceClient& device, const Space& space, SessionLog& log,
+             const std::vector<WarmConfig>& warm)
       : request_(request),
         observer_(observer),
         space_(space),
         log_(log),
+        warm_(warm),
         device_(device),
         strategy_(new_strategy(request, log.device(), space)),
         default_config_(default_config(request.spec, request.problem, log.device())),
@@ -109,6 +127,7 @@ class SessionRun {
   SessionObserver& observer_;
   const Space& space_;
   SessionLog& log_;
+  const std::vector<WarmConfig>& warm_;
   DeviceClient& device_;
   std::unique_ptr<Strategy> strategy_;
   Config default_config_;
@@ -154,10 +173,13 @@ void SessionRun::submit_once(const Config& config) {
   if (submitted_.insert(config.text()).second) pipeline_.submit(config);
 }
 
-/// The default config is trial 1; the naive one follows, for the figure that speed-ups are told
-/// against.
+/// The default config is trial 1; then comes what was good elsewhere, and the naive config, for the
+/// figure that speed-ups are told against.
 void SessionRun::submit_first_configs() {
   submit_once(default_config_);
+  for (const WarmConfig& warm : warm_) {
+    if (may_submit()) submit_once(warm.config);
+  }
   const Variant* naive = naive_variant(request_.spec);
   const std::vector<std::string>& wanted = request_.options.variants;
   if (naive == nullptr || !may_submit()) return;
@@ -324,10 +346,12 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   SessionLog log(store, request, strategy_of(request.options), info, space);
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);
   device.set_problem(problem_job(request));
-  SessionRun run(request, observer, host, device, space, log);
+  const std::vector<WarmConfig> warm = find_warm_configs(request, info, space, store);
+  SessionRun run(request, observer, host, device, space, log, warm);
   log.begin();
   observer.on_start({log.id(), info, static_cast<std::int64_t>(space.size()),
-                     static_cast<std::int64_t>(log.trials().size()), strategy_of(request.options)});
+                     static_cast<std::int64_t>(log.trials().size()), strategy_of(request.options),
+                     warm});
   try {
     SessionEnd end = run.search();
     SessionRun::FinalsEnd finals;
@@ -335,7 +359,9 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
     if (finals.stopped) end = SessionEnd::interrupted;
     log.finish(end == SessionEnd::interrupted ? SessionState::interrupted : SessionState::finished,
                finals.best);
-    return log.result(end);
+    SessionResult result = log.result(end);
+    result.warm = warm;
+    return result;
   } catch (const DatabaseError&) {
     throw;  // nothing more can be written
   } catch (...) {

@@ -19,6 +19,7 @@
 #include "core/spec.hpp"
 #include "core/trial.hpp"
 #include "db/store.hpp"
+#include "db/warm_start.hpp"
 #include "search/budget.hpp"
 #include "tuner/device_client.hpp"
 #include "tuner/measure_options.hpp"
@@ -32,6 +33,9 @@ struct TuneOptions {
   std::uint64_t seed = 1;             ///< of the strategy and of the inputs
   std::vector<std::string> variants;  ///< only these; empty: all that are possible
   Budget budget;
+  /// After the default config, try what was best for problems and devices around, as the store and
+  /// the shipped bests tell. Switch it off where sessions are to know nothing of each other.
+  bool warm_start = true;
 
   // How it is measured.
   MeasureOptions measure;
@@ -80,8 +84,9 @@ struct SessionResult {
   std::int64_t space_size = 0;
   std::int64_t trials = 0;  ///< stored in all runs of the session
   std::int64_t failures = 0;
-  std::int64_t new_trials = 0;  ///< made by this run
-  double wall_seconds = 0;      ///< of all runs
+  std::int64_t new_trials = 0;   ///< made by this run
+  double wall_seconds = 0;       ///< of all runs
+  std::vector<WarmConfig> warm;  ///< what this run started from
   std::optional<BestRecord> best;
 };
 
@@ -92,6 +97,7 @@ struct SessionStart {
   std::int64_t space_size = 0;
   std::int64_t stored_trials = 0;  ///< above 0: the session goes on
   std::string strategy;
+  std::vector<WarmConfig> warm;  ///< tried after the default config
 };
 
 /// What an observer is told after each trial.

@@ -20,8 +20,9 @@ namespace {
 std::string options_text(const TuneOptions& options) {
   std::vector<std::string> variants = options.variants;
   std::sort(variants.begin(), variants.end());
-  return fmt::format("cache={} variants={}", options.measure.cold_cache ? "cold" : "warm",
-                     variants.empty() ? "all" : fmt::format("{}", fmt::join(variants, ",")));
+  return fmt::format("cache={} variants={}{}", options.measure.cold_cache ? "cold" : "warm",
+                     variants.empty() ? "all" : fmt::format("{}", fmt::join(variants, ",")),
+                     options.warm_start ? "" : " warm_start=off");
 }
 
 std::string budget_text(const Budget& budget) {

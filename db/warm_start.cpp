@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/warm_start.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "db/candidates.hpp"
+#include "db/close_configs.hpp"
+#include "db/neighbours.hpp"
+
+namespace kiln {
+namespace {
+
+std::string place_of(const Candidate& candidate, const DeviceInfo& device) {
+  if (candidate.grade == Grade::exact) return "this problem on this device";
+  const bool here = candidate.best->key.device == identity_of(device);
+  return fmt::format("{} on {}", candidate.problem,
+                     here ? "this device" : candidate.best->device_info.name);
+}
+
+class Collection {
+ public:
+  Collection(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+             std::size_t most)
+      : spec_(spec), problem_(problem), device_(device), most_(most) {}
+
+  [[nodiscard]] bool full() const { return configs_.size() >= most_; }
+
+  /// Takes the config unless it is illegal here or known.
+  void add(const std::string& text, std::string from) {
+    if (full()) return;
+    Result<Config> legal = legal_config(spec_, text, problem_, device_);
+    if (!legal) return;
+    const bool known = std::any_of(configs_.begin(), configs_.end(),
+                                   [&](const WarmConfig& each) { return each.config == *legal; });
+    if (!known) configs_.push_back({std::move(*legal), std::move(from)});
+  }
+
+  [[nodiscard]] std::vector<WarmConfig> take() { return std::move(configs_); }
+
+ private:
+  const KernelSpec& spec_;
+  const Problem& problem_;
+  const DeviceInfo& device_;
+  std::size_t most_;
+  std::vector<WarmConfig> configs_;
+};
+
+}  // namespace
+
+std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
+                                     const DeviceInfo& device, std::span<const BestRecord> bests,
+                                     std::size_t most) {
+  const std::vector<Candidate> candidates = ranked_candidates(spec, problem, device, bests);
+  Collection collection(spec, problem, device, most);
+  for (const Candidate& candidate : candidates) {
+    collection.add(candidate.best->config.text(), "best of " + place_of(candidate, device));
+  }
+  for (const Candidate& candidate : candidates) {
+    if (collection.full()) break;
+    for (const CloseConfig& close : close_configs(*candidate.best)) {
+      if (close.slowdown > kTieWithBest) continue;
+      collection.add(close.config, "equal of the best of " + place_of(candidate, device));
+    }
+  }
+  return collection.take();
+}
+
+}  // namespace kiln

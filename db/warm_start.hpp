@@ -1,0 +1,38 @@
+// Warm start: the configs that a session tries right after the default config, since they were the
+// best of problems and devices around.
+//
+// Pure: works on rows already read. The same rows in any order give the same configs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "db/store.hpp"
+
+namespace kiln {
+
+/// A config that was good elsewhere, and where.
+struct WarmConfig {
+  Config config;
+  std::string from;  ///< "best of n=2048 on this device", "best of n=4096 on NVIDIA A100"
+  friend bool operator==(const WarmConfig&, const WarmConfig&) = default;
+};
+
+/// Enough to meet the few kinds of configs that are best around a problem, few enough to cost a
+/// session little where none of them is good here.
+inline constexpr std::size_t kWarmConfigs = 6;
+
+/// At most `most` different configs that are legal for this problem on this device: first the best
+/// of each row, in the order in which a lookup asks them (this problem itself, then near ones on
+/// this device, then on devices of the architecture, then of the vendor), then those that tied
+/// with these bests.
+[[nodiscard]] std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
+                                                   const DeviceInfo& device,
+                                                   std::span<const BestRecord> bests,
+                                                   std::size_t most = kWarmConfigs);
+
+}  // namespace kiln

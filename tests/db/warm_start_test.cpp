@@ -1,0 +1,108 @@
+// Warm start: which configs of problems and devices around a session begins with.
+// SPDX-License-Identifier: Apache-2.0
+#include "db/warm_start.hpp"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/db/scale.hpp"
+
+namespace kiln {
+namespace {
+
+using test::some_device;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class WarmStart : public ::testing::Test {
+ protected:
+  BestRecord tuned(const std::string& problem, std::int64_t block_size,
+                   const DeviceInfo& device = some_device()) const {
+    return test::scale_best(spec_, problem, block_size, device);
+  }
+  static DeviceInfo other_device(const std::string& name, const std::string& vendor) {
+    DeviceInfo device = some_device();
+    device.name = name;
+    device.vendor = vendor;
+    device.architecture = "x1";
+    return device;
+  }
+  /// "vector:block_size=64: best of ..." of each.
+  std::vector<std::string> ask(const std::string& problem, const std::vector<BestRecord>& bests,
+                               std::size_t most = kWarmConfigs) const {
+    std::vector<std::string> texts;
+    for (const WarmConfig& warm :
+         warm_configs(spec_, Problem::parse(spec_, problem), some_device(), bests, most)) {
+      texts.push_back(warm.config.text() + ": " + warm.from);
+    }
+    return texts;
+  }
+
+  KernelSpec spec_ = test::scale_spec();
+};
+
+TEST_F(WarmStart, IsEmptyWhereNothingIsKnown) { EXPECT_THAT(ask("n=4096", {}), IsEmpty()); }
+
+TEST_F(WarmStart, GoesFromThisProblemToOtherDevices) {
+  const std::vector<BestRecord> bests = {tuned("n=4096", 1024, other_device("Older GPU", "nvidia")),
+                                         tuned("n=65536", 512), tuned("n=2048", 256),
+                                         tuned("n=4096", 128)};
+  EXPECT_THAT(ask("n=4096", bests),
+              ElementsAre("vector:block_size=128: best of this problem on this device",
+                          "vector:block_size=256: best of n=2048 on this device",
+                          "vector:block_size=512: best of n=65536 on this device",
+                          "vector:block_size=1024: best of n=4096 on Older GPU"));
+}
+
+TEST_F(WarmStart, AsksNoDeviceOfAnotherVendorOrBackend) {
+  DeviceInfo opencl = some_device();
+  opencl.backend = "opencl";
+  EXPECT_THAT(ask("n=4096", {tuned("n=4096", 128, other_device("Other GPU", "other")),
+                             tuned("n=4096", 256, opencl)}),
+              IsEmpty());
+}
+
+TEST_F(WarmStart, NamesEachConfigOnce) {
+  EXPECT_THAT(ask("n=4096", {tuned("n=2048", 256), tuned("n=8192", 256), tuned("n=16384", 256)}),
+              ElementsAre("vector:block_size=256: best of n=2048 on this device"));
+}
+
+TEST_F(WarmStart, LeavesOutWhatIsIllegalHere) {
+  EXPECT_THAT(ask("n=200", {tuned("n=4096", 1024), tuned("n=2048", 128)}),
+              ElementsAre("vector:block_size=128: best of n=2048 on this device"))
+      << "a block of 1024 has no work";
+}
+
+TEST_F(WarmStart, EndsWithWhatTiedWithTheBest) {
+  BestRecord best = tuned("n=2048", 256);
+  best.evidence =
+      R"({"close": [{"config": "vector:block_size=128", "slowdown": 1.01},)"
+      R"( {"config": "vector:block_size=64", "slowdown": 1.2}, {"config": "gone:x=1", "slowdown": 1}]})";
+  EXPECT_THAT(ask("n=4096", {best, tuned("n=1048576", 512)}),
+              ElementsAre("vector:block_size=256: best of n=2048 on this device",
+                          "vector:block_size=512: best of n=1048576 on this device",
+                          "vector:block_size=128: equal of the best of n=2048 on this device"));
+}
+
+TEST_F(WarmStart, IsShort) {
+  std::vector<BestRecord> bests = {tuned("n=2048", 64), tuned("n=8192", 128),
+                                   tuned("n=16384", 256)};
+  EXPECT_EQ(ask("n=4096", bests, 2).size(), 2u);
+  EXPECT_THAT(ask("n=4096", bests, 0), IsEmpty());
+}
+
+TEST_F(WarmStart, DoesNotDependOnTheOrderOfRows) {
+  std::vector<BestRecord> bests = {tuned("n=2048", 64), tuned("n=8192", 128), tuned("n=16384", 256),
+                                   tuned("n=4096", 512),
+                                   tuned("n=4096", 1024, other_device("Older GPU", "nvidia"))};
+  const std::vector<std::string> first = ask("n=4096", bests);
+  std::reverse(bests.begin(), bests.end());
+  EXPECT_EQ(ask("n=4096", bests), first);
+  std::swap(bests[0], bests[2]);
+  EXPECT_EQ(ask("n=4096", bests), first);
+}
+
+}  // namespace
+}  // namespace kiln
