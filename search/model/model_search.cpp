@@ -19,6 +19,8 @@ constexpr std::size_t kLeastFitPoints = 4;
 constexpr std::size_t kFitPoints = 120;        // of these the kernel is fitted to so many
 constexpr double kRefitGrowth = 1.4;           // refitted when there are so many times the points
 constexpr std::size_t kMoreCandidates = 1024;  // room for neighbours of the fastest configs
+constexpr std::size_t kSkillWindow = 40;       // predictions that tell the skill, at most
+constexpr std::size_t kLeastSkillTrials = 12;  // and at least
 constexpr float kLeastVariance = 1e-6F;        // of a prediction, relative to the scale
 constexpr std::size_t kFastest = 4;            // configs whose neighbours are candidates at a refit
 
@@ -59,7 +61,10 @@ void ModelSearch::learn(std::size_t index, const Trial& trial) {
     return;
   }
   point.state = Point::State::ok;
-  point.log_ns = static_cast<float>(std::log(trial.time_ns));
+  const auto measured = static_cast<float>(std::log(trial.time_ns));
+  if (std::isfinite(point.log_ns)) comparisons_.push_back({point.log_ns, measured});
+  if (comparisons_.size() > kSkillWindow) comparisons_.pop_front();
+  point.log_ns = measured;
   if (best_ && point.log_ns >= points_[*best_].log_ns) return;
   best_ = numbers_.at(index);
   if (!process_) return;
@@ -81,6 +86,23 @@ std::optional<std::size_t> ModelSearch::propose(Choice choice) {
   expect(index);
   points_.back().log_ns = predicted.means[static_cast<Eigen::Index>(chosen)];
   return index;
+}
+
+std::optional<double> ModelSearch::skill() const {
+  if (comparisons_.size() < kLeastSkillTrials) return std::nullopt;
+  const auto count = static_cast<Eigen::Index>(comparisons_.size());
+  const float cap = ceiling();
+  Eigen::VectorXd predicted(count);
+  Eigen::VectorXd measured(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const Comparison& one = comparisons_[static_cast<std::size_t>(i)];
+    predicted[i] = one.predicted;
+    measured[i] = std::min(one.measured, cap);
+  }
+  predicted.array() -= predicted.mean();
+  measured.array() -= measured.mean();
+  const double norms = predicted.norm() * measured.norm();
+  return norms > 0 ? predicted.dot(measured) / norms : 0;
 }
 
 bool ModelSearch::is_outgrown() const {

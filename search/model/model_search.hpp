@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -42,6 +43,10 @@ class ModelSearch {
   /// candidate is left.
   [[nodiscard]] std::optional<std::size_t> propose(Choice choice);
 
+  /// How far the predictions of the latest proposals came true: the correlation of predicted with
+  /// measured logarithms of time, -1 to 1; nullopt while there are too few to tell.
+  [[nodiscard]] std::optional<double> skill() const;
+
  private:
   struct Point {
     std::size_t index = 0;
@@ -49,6 +54,12 @@ class ModelSearch {
     enum class State { pending, ok, failed } state = State::pending;
     // ok: told; pending: predicted when it was proposed here, else as slow as any
     float log_ns = std::numeric_limits<float>::infinity();
+  };
+
+  /// Logarithms of nanoseconds.
+  struct Comparison {
+    float predicted = 0;
+    float measured = 0;
   };
 
   /// What the process says of each candidate.
@@ -81,7 +92,8 @@ class ModelSearch {
   std::vector<Point> points_;                             // of everything expected or told
   std::unordered_map<std::size_t, std::size_t> numbers_;  // index -> place in points_
   std::size_t failed_count_ = 0;
-  std::optional<std::size_t> best_;  // place in points_
+  std::optional<std::size_t> best_;     // place in points_
+  std::deque<Comparison> comparisons_;  // of proposals made here, the latest last
 
   GaussianKernel kernel_;
   std::optional<GaussianProcess> process_;

@@ -4,8 +4,10 @@
 // hypercube. Then a model of the times (search/model/model_search.hpp) proposes, in turn, where the
 // largest improvement is expected and what it takes for the fastest config left. The latter is
 // greedy: most often a neighbour of the best config, so that the end of a search is a local search
-// with foresight, where expected improvement alone keeps exploring.
+// with foresight, where expected improvement alone keeps exploring. While the model's predictions
+// do not come true, every other proposal is one of local search, which needs no smoothness.
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
 #include <vector>
 
 #include "search/model/model_search.hpp"
@@ -18,6 +20,8 @@ namespace {
 
 constexpr std::size_t kStart = 8;
 constexpr std::size_t kGreedyEvery = 3;  // proposals
+constexpr std::size_t kLocalEvery = 2;   // proposals, while the model is not trusted
+constexpr double kTrusted = 0.7;         // skill of the model from which on it works alone
 
 class Auto final : public StrategyBase {
  public:
@@ -26,6 +30,7 @@ class Auto final : public StrategyBase {
         coordinates_(space),
         model_(space, coordinates_, random(),
                [this](std::size_t index) { return is_taken(index); }),
+        local_(make_local(space, random().below(UINT64_MAX))),
         start_(latin_start(space, coordinates_, kStart, random(), prior)) {
     const std::vector<std::size_t>& defaults = space.default_indices();
     start_.insert(start_.end(), defaults.rbegin(), defaults.rend());
@@ -34,19 +39,32 @@ class Auto final : public StrategyBase {
  private:
   std::optional<std::size_t> propose() override {
     if (const auto index = next_of(start_)) return index;
-    const bool greedy = ++proposals_ % kGreedyEvery == 0;
+    ++proposals_;
+    if (proposals_ % kLocalEvery == 0 && model_.skill().value_or(1) < kTrusted) {
+      if (const auto index = next_of_local()) return index;
+    }
+    const bool greedy = proposals_ % kGreedyEvery == 0;
     if (const auto index = model_.propose(greedy ? Choice::fastest : Choice::improvement)) {
       return index;
     }
     return untried();
   }
 
+  std::optional<std::size_t> next_of_local() {
+    std::optional<std::size_t> index = local_->ask();
+    while (index && is_taken(*index)) index = local_->ask();  // its trial comes to all
+    if (index) model_.expect(*index);
+    return index;
+  }
+
   void learn(std::size_t index, const Trial& trial, bool /*asked*/) override {
     model_.learn(index, trial);
+    local_->tell(index, trial);
   }
 
   Coordinates coordinates_;
   ModelSearch model_;
+  std::unique_ptr<Strategy> local_;
   std::vector<std::size_t> start_;  // last one first
   std::size_t proposals_ = 0;
 };

@@ -1,11 +1,14 @@
 // The model of the times: coordinates of configs, and what a Gaussian process makes of them.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <functional>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "search/model/coordinates.hpp"
 #include "search/model/gaussian_process.hpp"
+#include "search/model/model_search.hpp"
 #include "search/random.hpp"
 #include "search/recorded_space.hpp"
 
@@ -139,6 +142,32 @@ TEST(GaussianProcess, AgreesWithTheFormulaInWhateverOrderThingsAreAdded) {
     EXPECT_NEAR(means[at], solved.dot(values), 1e-4);
     EXPECT_NEAR(process.variances()[at], 1 - solved.dot(with), 1e-4);
   }
+}
+
+// Proposes and learns 60 trials of the function over the square; the skill in the end.
+double skill_with(const std::function<double(std::size_t)>& time_ns) {
+  const Space space = square();
+  const Coordinates coordinates(space);
+  Random random(1);
+  std::set<std::size_t> taken;
+  ModelSearch model(space, coordinates, random,
+                    [&](std::size_t index) { return taken.count(index) > 0; });
+  const auto try_out = [&](std::size_t index) {
+    taken.insert(index);
+    model.learn(index, trial("v", {}, time_ns(index)));
+  };
+  for (const std::size_t index : {0u, 9u, 44u, 90u, 99u}) try_out(index);
+  EXPECT_EQ(model.skill(), std::nullopt) << "nothing was predicted yet";
+  for (int i = 0; i < 60; ++i) try_out(*model.propose(Choice::improvement));
+  return model.skill().value();
+}
+
+TEST(ModelSearch, KnowsWhetherItsPredictionsComeTrue) {
+  EXPECT_GT(skill_with([](std::size_t index) { return 100.0 + static_cast<double>(index); }), 0.9);
+  Random noise(7);
+  std::vector<double> times(100);
+  for (double& time : times) time = 100 + 100 * noise.unit();
+  EXPECT_LT(skill_with([&](std::size_t index) { return times[index]; }), 0.6);
 }
 
 }  // namespace

@@ -262,6 +262,38 @@ TEST(Auto, LearnsWhichConfigsFail) {
   EXPECT_LT(failed, 5 * 100 / 8);
 }
 
+// What fails depends on two tunables together. Each kind of failure counts the same.
+TEST(Strategies, ThatLearnAvoidTheConfigsAroundFailures) {
+  const Space space = hill_space();
+  const std::vector<Outcome> kinds = {Outcome::constraint,   Outcome::compile_error,
+                                      Outcome::launch_error, Outcome::wrong_result,
+                                      Outcome::run_timeout,  Outcome::out_of_memory};
+  const auto failures = [&](const std::string& name) {
+    int count = 0;
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      const auto strategy = make_strategy(name, space, seed);
+      for (int i = 0; i < 120; ++i) {
+        const std::size_t index = *strategy->ask();
+        Trial trial = measure(space, index);
+        const auto& values = trial.config.values;
+        if (!values.empty() && as_double(values[2].second) + as_double(values[3].second) < 9) {
+          trial.outcome = kinds[index % kinds.size()];
+          trial.time_ns = 0;
+        }
+        strategy->tell(index, trial);
+        count += !trial.ok() && i >= 40 ? 1 : 0;
+      }
+    }
+    return count;
+  };
+  const int random = failures("random");
+  EXPECT_GT(random, 130) << "of 320";
+  for (const char* const name : {"auto", "bayesian", "local", "multistart", "annealing", "genetic",
+                                 "evolution", "swarm", "bandit"}) {
+    EXPECT_LT(failures(name), 0.7 * random) << name;
+  }
+}
+
 TEST(RandomSearch, SpreadsItsFirstConfigsOverTheValues) {
   const Space space = hill_space();
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
