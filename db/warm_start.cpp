@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "core/json.hpp"
 #include "db/candidates.hpp"
 #include "db/close_configs.hpp"
 #include "db/neighbours.hpp"
@@ -65,6 +67,17 @@ std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& prob
     }
   }
   return collection.take();
+}
+
+std::string with_warm_start(const std::string& evidence, std::span<const WarmConfig> warm) {
+  Json json = Json::parse(evidence, nullptr, false);
+  if (warm.empty() || !json.is_object()) return evidence;
+  Json list = Json::array();
+  for (const WarmConfig& each : warm) {
+    list.push_back({{"config", each.config.text()}, {"from", each.from}});
+  }
+  json["warm_start"] = std::move(list);
+  return json.dump();
 }
 
 }  // namespace kiln

@@ -311,7 +311,8 @@ BestRecord SessionRun::make_best(const Finalists& finalists,
   best.time_ns = time_of(verdict.winner);
   best.default_time_ns = finalists.default_index ? time_of(*finalists.default_index) : 0;
   best.verdict = verdict.verdict;
-  best.evidence = with_close_configs(evidence_text(finalists, samples), log_.trials());
+  best.evidence =
+      with_warm_start(with_close_configs(evidence_text(finalists, samples), log_.trials()), warm_);
   if (const Variant* naive = naive_variant(request_.spec)) {
     best.naive_time_ns =
         log_.time_of(default_config(*naive, request_.spec, request_.problem, log_.device()));

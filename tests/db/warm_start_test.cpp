@@ -93,6 +93,15 @@ TEST_F(WarmStart, IsShort) {
   EXPECT_THAT(ask("n=4096", bests, 0), IsEmpty());
 }
 
+TEST_F(WarmStart, IsKeptInTheEvidence) {
+  const std::vector<WarmConfig> warm = {
+      {{"vector", {{"block_size", Value(std::int64_t{64})}}}, "best of n=2048 on this device"}};
+  EXPECT_EQ(with_warm_start(R"({"rule":1})", warm),
+            R"({"rule":1,"warm_start":[{"config":"vector:block_size=64",)"
+            R"("from":"best of n=2048 on this device"}]})");
+  EXPECT_EQ(with_warm_start(R"({"rule":1})", {}), R"({"rule":1})");
+}
+
 TEST_F(WarmStart, DoesNotDependOnTheOrderOfRows) {
   std::vector<BestRecord> bests = {tuned("n=2048", 64), tuned("n=8192", 128), tuned("n=16384", 256),
                                    tuned("n=4096", 512),
