@@ -37,4 +37,8 @@ void register_spec_benchmarks();
 void register_space_benchmarks();
 void register_render_benchmarks();
 
+/// The spaces that a file describes (`kiln space --file` reads the same). Throws InputError for one
+/// that cannot be read.
+void register_described_space_benchmarks(const std::string& path);
+
 }  // namespace kiln
