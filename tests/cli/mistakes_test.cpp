@@ -75,6 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "more, not '0' (see kiln tune --help)\n"},
         Mistake{{"tune", "reduce", "--trials", "-3"}, 2, "--trials: must be a whole number"},
         Mistake{{"tune", "reduce", "--seconds", "-1"}, 2, "--seconds: must be a number above 0"},
+        Mistake{{"tune", "reduce", "--seconds", "0"}, 2, "--seconds: must be a number above 0, "},
+        Mistake{{"tune", "reduce", "--no-progress", "0"}, 2, "--no-progress: must be a whole num"},
         Mistake{{"tune", "reduce", "--seed", "-1"}, 2, "--seed: must be a whole number of 0 or"},
         Mistake{{"tune", "reduce", "--compile-workers", "-1"}, 2, "--compile-workers: must be a "},
         Mistake{{"tune", "reduce", "--strategy", "rndom"},

@@ -62,6 +62,31 @@ TEST(BuiltInKernels, DefaultConfigsRenderInEveryDialect) {
   }
 }
 
+// Equal sources share one compile, so tunables that only shape the launch cost none.
+TEST(BuiltInKernels, RenderTheSameSourceWhereOnlyTheLaunchDiffers) {
+  struct Launch {
+    const char* kernel;
+    const char* problem;
+    const char* config;
+    const char* same;
+  };
+  const Launch launches[] = {
+      {"reduce", "n=2^28", "grid_stride:blocks_per_unit=2", "grid_stride:blocks_per_unit=16"},
+      {"reduce", "n=2^28", "relay:blocks_per_unit=1", "relay:blocks_per_unit=8"},
+      {"histogram", "n=2^28 bins=256", "shared:blocks_per_unit=2", "shared:blocks_per_unit=8"},
+  };
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  for (const Launch& launch : launches) {
+    const KernelSpec spec = KernelLibrary().load(launch.kernel);
+    const Renderer renderer(spec);
+    const Problem problem = Problem::parse(spec, launch.problem);
+    const auto text = [&](const char* config) {
+      return renderer.render(parse_config(spec, config, problem, device), problem, device).text;
+    };
+    EXPECT_EQ(text(launch.config), text(launch.same)) << launch.config;
+  }
+}
+
 TEST(Toolbox, RendersForEveryElementType) {
   KernelSpec spec = KernelLibrary::load_toolbox();
   EXPECT_THAT(lint(spec), testing::IsEmpty());

@@ -153,6 +153,24 @@ TEST_F(SessionTest, TheSameRequestAgainIsAnsweredFromTheStore) {
   EXPECT_TRUE(store.check().empty());
 }
 
+TEST_F(SessionTest, ConfigsThatDifferInTheirLaunchAloneShareOneCompile) {
+  const KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/launches");
+  TuneRequest asked{spec, Problem::parse(spec, "n=1000"), "opencl", 0, request({}).options};
+  asked.options.compile_workers = 2;
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  const SessionResult result = tune(asked, store, silent);
+  std::map<std::string, int> compiles;  // by the source
+  for (const TrialRecord& record : store.trials(result.id)) {
+    const Trial& trial = record.trial;
+    EXPECT_TRUE(trial.ok()) << trial.config.text() << ": " << trial.message;
+    compiles[trial.source_key] += trial.cost.compile_ns > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(result.trials, 6) << "2 sources, 3 launches each";
+  EXPECT_EQ(compiles.size(), 2U);
+  for (const auto& [source, count] : compiles) EXPECT_EQ(count, 1) << source;
+}
+
 TEST_F(SessionTest, AStopEndsItAfterTheTrialInHandAndTheNextRunGoesOn) {
   std::atomic<bool> stop = false;
   class StopAfterTwo : public SessionObserver {
