@@ -95,7 +95,7 @@ bool goes_before(const Candidate& a, const Candidate& b) {
 
 std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& problem,
                                          const DeviceInfo& device,
-                                         std::span<const BestRecord> bests) {
+                                         std::span<const BestRecord> bests, Devices devices) {
   std::vector<Candidate> candidates;
   for (const BestRecord& best : bests) {
     if (best.key.kernel != spec.name || best.verdict == Verdict::none) {
@@ -106,8 +106,10 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
         measured ? likeness(spec, problem, *measured) : std::nullopt;
     // Fields of weight 0 (leading dimensions) keep the distance at 0 without making the problems
     // equal.
-    const std::optional<Grade> grade =
+    std::optional<Grade> grade =
         alike ? grade_of(best, device, *measured == problem) : std::nullopt;
+    const bool same_kind = best.device_info.is_cpu == device.is_cpu;
+    if (alike && !grade && devices == Devices::any && same_kind) grade = Grade::fallback;
     if (grade) {
       candidates.push_back({&best,
                             *grade,

@@ -27,13 +27,21 @@ struct Candidate {
   double handicap = 0;             ///< added to the distance when ranking
 };
 
+/// Bests of which devices are candidates?
+enum class Devices {
+  alike,  ///< of the same backend and vendor: what a lookup trusts
+  any,    ///< also of other GPUs for a GPU, of other CPUs for a CPU: worth a trial, no more; they
+        ///< come last, with Grade::fallback
+};
+
 /// All bests of the kernel that match this problem on this device somehow, in the order in which a
 /// lookup asks them. They point into `bests`. Whether their configs are legal here is not looked
 /// at.
 [[nodiscard]] std::vector<Candidate> ranked_candidates(const KernelSpec& spec,
                                                        const Problem& problem,
                                                        const DeviceInfo& device,
-                                                       std::span<const BestRecord> bests);
+                                                       std::span<const BestRecord> bests,
+                                                       Devices devices = Devices::alike);
 
 /// A stored config as the spec reads today: tunables added since it was stored take their defaults.
 /// Legal means launchable: the rules of the spec and the limits of the device. A Failure says why

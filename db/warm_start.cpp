@@ -9,16 +9,17 @@
 #include "core/json.hpp"
 #include "db/candidates.hpp"
 #include "db/close_configs.hpp"
-#include "db/neighbours.hpp"
 
 namespace kiln {
 namespace {
 
 std::string place_of(const Candidate& candidate, const DeviceInfo& device) {
   if (candidate.grade == Grade::exact) return "this problem on this device";
-  const bool here = candidate.best->key.device == identity_of(device);
-  return fmt::format("{} on {}", candidate.problem,
-                     here ? "this device" : candidate.best->device_info.name);
+  const DeviceInfo& measured = candidate.best->device_info;
+  if (candidate.best->key.device == identity_of(device))
+    return candidate.problem + " on this device";
+  return fmt::format("{} on {}{}", candidate.problem, measured.name,
+                     measured.backend == device.backend ? "" : " (" + measured.backend + ")");
 }
 
 class Collection {
@@ -54,7 +55,8 @@ class Collection {
 std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
                                      const DeviceInfo& device, std::span<const BestRecord> bests,
                                      std::size_t most) {
-  const std::vector<Candidate> candidates = ranked_candidates(spec, problem, device, bests);
+  const std::vector<Candidate> candidates =
+      ranked_candidates(spec, problem, device, bests, Devices::any);
   Collection collection(spec, problem, device, most);
   for (const Candidate& candidate : candidates) {
     collection.add(candidate.best->config.text(), "best of " + place_of(candidate, device));
@@ -62,8 +64,8 @@ std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& prob
   for (const Candidate& candidate : candidates) {
     if (collection.full()) break;
     for (const CloseConfig& close : close_configs(*candidate.best)) {
-      if (close.slowdown > kTieWithBest) continue;
-      collection.add(close.config, "equal of the best of " + place_of(candidate, device));
+      if (close.slowdown > kCloseFactor) continue;
+      collection.add(close.config, "close to the best of " + place_of(candidate, device));
     }
   }
   return collection.take();

@@ -28,8 +28,8 @@ inline constexpr std::size_t kWarmConfigs = 6;
 
 /// At most `most` different configs that are legal for this problem on this device: first the best
 /// of each row, in the order in which a lookup asks them (this problem itself, then near ones on
-/// this device, then on devices of the architecture, then of the vendor), then those that tied
-/// with these bests.
+/// this device, then on devices of the architecture, then of the vendor), and after them rows of
+/// other devices; then those that came close to these bests (close_configs.hpp).
 [[nodiscard]] std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
                                                    const DeviceInfo& device,
                                                    std::span<const BestRecord> bests,

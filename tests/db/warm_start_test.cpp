@@ -56,12 +56,21 @@ TEST_F(WarmStart, GoesFromThisProblemToOtherDevices) {
                           "vector:block_size=1024: best of n=4096 on Older GPU"));
 }
 
-TEST_F(WarmStart, AsksNoDeviceOfAnotherVendorOrBackend) {
+TEST_F(WarmStart, AsksDevicesOfOtherVendorsAndBackendsLast) {
   DeviceInfo opencl = some_device();
   opencl.backend = "opencl";
-  EXPECT_THAT(ask("n=4096", {tuned("n=4096", 128, other_device("Other GPU", "other")),
-                             tuned("n=4096", 256, opencl)}),
-              IsEmpty());
+  EXPECT_THAT(ask("n=4096", {tuned("n=2048", 128, other_device("Other GPU", "other")),
+                             tuned("n=4096", 256, opencl),
+                             tuned("n=1048576", 512, other_device("Older GPU", "nvidia"))}),
+              ElementsAre("vector:block_size=512: best of n=1048576 on Older GPU",
+                          "vector:block_size=256: best of n=4096 on Test GPU (opencl)",
+                          "vector:block_size=128: best of n=2048 on Other GPU"));
+}
+
+TEST_F(WarmStart, AsksNoCpuAboutAGpu) {
+  DeviceInfo cpu = other_device("A CPU", "cpu");
+  cpu.is_cpu = true;
+  EXPECT_THAT(ask("n=4096", {tuned("n=4096", 128, cpu)}), IsEmpty());
 }
 
 TEST_F(WarmStart, NamesEachConfigOnce) {
@@ -75,15 +84,15 @@ TEST_F(WarmStart, LeavesOutWhatIsIllegalHere) {
       << "a block of 1024 has no work";
 }
 
-TEST_F(WarmStart, EndsWithWhatTiedWithTheBest) {
+TEST_F(WarmStart, EndsWithWhatCameCloseToTheBest) {
   BestRecord best = tuned("n=2048", 256);
   best.evidence =
       R"({"close": [{"config": "vector:block_size=128", "slowdown": 1.01},)"
-      R"( {"config": "vector:block_size=64", "slowdown": 1.2}, {"config": "gone:x=1", "slowdown": 1}]})";
+      R"( {"config": "vector:block_size=64", "slowdown": 1.3}, {"config": "gone:x=1", "slowdown": 1}]})";
   EXPECT_THAT(ask("n=4096", {best, tuned("n=1048576", 512)}),
               ElementsAre("vector:block_size=256: best of n=2048 on this device",
                           "vector:block_size=512: best of n=1048576 on this device",
-                          "vector:block_size=128: equal of the best of n=2048 on this device"));
+                          "vector:block_size=128: close to the best of n=2048 on this device"));
 }
 
 TEST_F(WarmStart, IsShort) {
