@@ -40,7 +40,7 @@ void ProgressLine::on_start(const SessionStart& start) {
                       ? fmt::format(" (goes on after {})", counted(start.stored_trials, "trial"))
                       : ""));
   for (const WarmConfig& warm : start.warm) {
-    print_line(fmt::format("{}: starts from {}, the {}", title_, warm.config.text(), warm.from));
+    print_line(fmt::format("{}: starts from {}, {}", title_, warm.config.text(), warm.from));
   }
 }
 

@@ -31,7 +31,7 @@ struct Candidate {
 enum class Devices {
   alike,  ///< of the same backend and vendor: what a lookup trusts
   any,    ///< also of other GPUs for a GPU, of other CPUs for a CPU: worth a trial, no more; they
-        ///< come last, with Grade::fallback
+          ///< come last, with Grade::fallback
 };
 
 /// All bests of the kernel that match this problem on this device somehow, in the order in which a

@@ -59,7 +59,7 @@ std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& prob
       ranked_candidates(spec, problem, device, bests, Devices::any);
   Collection collection(spec, problem, device, most);
   for (const Candidate& candidate : candidates) {
-    collection.add(candidate.best->config.text(), "best of " + place_of(candidate, device));
+    collection.add(candidate.best->config.text(), "the best of " + place_of(candidate, device));
   }
   for (const Candidate& candidate : candidates) {
     if (collection.full()) break;

@@ -18,7 +18,7 @@ namespace kiln {
 /// A config that was good elsewhere, and where.
 struct WarmConfig {
   Config config;
-  std::string from;  ///< "best of n=2048 on this device", "best of n=4096 on NVIDIA A100"
+  std::string from;  ///< "the best of n=2048 on this device", "close to the best of ..."
   friend bool operator==(const WarmConfig&, const WarmConfig&) = default;
 };
 

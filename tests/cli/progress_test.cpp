@@ -65,6 +65,18 @@ TEST_F(ProgressLines, SayThatASessionGoesOn) {
       "scale n=100: 29 configs on A100, strategy local, session 3 (goes on after 7 trials)\n");
 }
 
+TEST_F(ProgressLines, SayWhatASessionStartsFrom) {
+  const std::string text = told(ProgressLine::Mode::lines, [](ProgressLine& line) {
+    SessionStart warm = start(0);
+    warm.warm = {
+        {{"tile", {{"rows", Value(std::int64_t{64})}}}, "the best of n=1000 on this device"}};
+    line.on_start(warm);
+  });
+  EXPECT_EQ(text,
+            "scale n=100: 29 configs on A100, strategy local, session 3\n"
+            "scale n=100: starts from tile:rows=64, the best of n=1000 on this device\n");
+}
+
 TEST_F(ProgressLines, DoNotRepeatABestNorFollowEachOtherWithinASecond) {
   const std::string text = told(ProgressLine::Mode::lines, [](ProgressLine& line) {
     line.on_trial({}, progress(1, 10'000));

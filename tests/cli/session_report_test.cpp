@@ -25,6 +25,8 @@ SessionSummary found() {
   result.trials = 40;
   result.failures = 2;
   result.wall_seconds = 12.5;
+  result.warm = {{{"tile", {{"rows", Value(std::int64_t{64})}}},
+                  "the best of rows=32 cols=32 on this device"}};
   result.best = best;
   SessionSummary summary{
       .kernel = "transpose", .problem = "rows=64 cols=64", .result = {}, .error = {}};
@@ -97,6 +99,7 @@ TEST(Report, IsJsonWithPlainNumbers) {
   EXPECT_EQ(json["sessions"][0], Json::parse(R"({
     "kernel": "transpose", "problem": "rows=64 cols=64", "session": 4, "state": "finished",
     "device": "///", "space_size": 96, "trials": 40, "failures": 2, "wall_seconds": 12.5,
+    "warm_start": [{"config": "tile:rows=64", "from": "the best of rows=32 cols=32 on this device"}],
     "config": {"variant": "tile", "tunables": {"rows": 32, "pad": true}},
     "config_text": "tile:rows=32,pad=true",
     "time_ns": 10000.0, "default_time_ns": 25000.0, "naive_time_ns": 123400.0,

@@ -29,7 +29,7 @@ class WarmStart : public ::testing::Test {
     device.architecture = "x1";
     return device;
   }
-  /// "vector:block_size=64: best of ..." of each.
+  /// "vector:block_size=64: the best of ..." of each.
   std::vector<std::string> ask(const std::string& problem, const std::vector<BestRecord>& bests,
                                std::size_t most = kWarmConfigs) const {
     std::vector<std::string> texts;
@@ -50,10 +50,10 @@ TEST_F(WarmStart, GoesFromThisProblemToOtherDevices) {
                                          tuned("n=65536", 512), tuned("n=2048", 256),
                                          tuned("n=4096", 128)};
   EXPECT_THAT(ask("n=4096", bests),
-              ElementsAre("vector:block_size=128: best of this problem on this device",
-                          "vector:block_size=256: best of n=2048 on this device",
-                          "vector:block_size=512: best of n=65536 on this device",
-                          "vector:block_size=1024: best of n=4096 on Older GPU"));
+              ElementsAre("vector:block_size=128: the best of this problem on this device",
+                          "vector:block_size=256: the best of n=2048 on this device",
+                          "vector:block_size=512: the best of n=65536 on this device",
+                          "vector:block_size=1024: the best of n=4096 on Older GPU"));
 }
 
 TEST_F(WarmStart, AsksDevicesOfOtherVendorsAndBackendsLast) {
@@ -62,9 +62,9 @@ TEST_F(WarmStart, AsksDevicesOfOtherVendorsAndBackendsLast) {
   EXPECT_THAT(ask("n=4096", {tuned("n=2048", 128, other_device("Other GPU", "other")),
                              tuned("n=4096", 256, opencl),
                              tuned("n=1048576", 512, other_device("Older GPU", "nvidia"))}),
-              ElementsAre("vector:block_size=512: best of n=1048576 on Older GPU",
-                          "vector:block_size=256: best of n=4096 on Test GPU (opencl)",
-                          "vector:block_size=128: best of n=2048 on Other GPU"));
+              ElementsAre("vector:block_size=512: the best of n=1048576 on Older GPU",
+                          "vector:block_size=256: the best of n=4096 on Test GPU (opencl)",
+                          "vector:block_size=128: the best of n=2048 on Other GPU"));
 }
 
 TEST_F(WarmStart, AsksNoCpuAboutAGpu) {
@@ -75,12 +75,12 @@ TEST_F(WarmStart, AsksNoCpuAboutAGpu) {
 
 TEST_F(WarmStart, NamesEachConfigOnce) {
   EXPECT_THAT(ask("n=4096", {tuned("n=2048", 256), tuned("n=8192", 256), tuned("n=16384", 256)}),
-              ElementsAre("vector:block_size=256: best of n=2048 on this device"));
+              ElementsAre("vector:block_size=256: the best of n=2048 on this device"));
 }
 
 TEST_F(WarmStart, LeavesOutWhatIsIllegalHere) {
   EXPECT_THAT(ask("n=200", {tuned("n=4096", 1024), tuned("n=2048", 128)}),
-              ElementsAre("vector:block_size=128: best of n=2048 on this device"))
+              ElementsAre("vector:block_size=128: the best of n=2048 on this device"))
       << "a block of 1024 has no work";
 }
 
@@ -90,8 +90,8 @@ TEST_F(WarmStart, EndsWithWhatCameCloseToTheBest) {
       R"({"close": [{"config": "vector:block_size=128", "slowdown": 1.01},)"
       R"( {"config": "vector:block_size=64", "slowdown": 1.3}, {"config": "gone:x=1", "slowdown": 1}]})";
   EXPECT_THAT(ask("n=4096", {best, tuned("n=1048576", 512)}),
-              ElementsAre("vector:block_size=256: best of n=2048 on this device",
-                          "vector:block_size=512: best of n=1048576 on this device",
+              ElementsAre("vector:block_size=256: the best of n=2048 on this device",
+                          "vector:block_size=512: the best of n=1048576 on this device",
                           "vector:block_size=128: close to the best of n=2048 on this device"));
 }
 
@@ -104,10 +104,10 @@ TEST_F(WarmStart, IsShort) {
 
 TEST_F(WarmStart, IsKeptInTheEvidence) {
   const std::vector<WarmConfig> warm = {
-      {{"vector", {{"block_size", Value(std::int64_t{64})}}}, "best of n=2048 on this device"}};
+      {{"vector", {{"block_size", Value(std::int64_t{64})}}}, "the best of n=2048 on this device"}};
   EXPECT_EQ(with_warm_start(R"({"rule":1})", warm),
             R"({"rule":1,"warm_start":[{"config":"vector:block_size=64",)"
-            R"("from":"best of n=2048 on this device"}]})");
+            R"("from":"the best of n=2048 on this device"}]})");
   EXPECT_EQ(with_warm_start(R"({"rule":1})", {}), R"({"rule":1})");
 }
 

@@ -80,7 +80,7 @@ TEST_F(WarmStartTest, BeginsAfterTheDefaultConfigWithTheBestOfANeighbourAndGoesO
       << "exhaustive search would have tried a block of 16 next";
   ASSERT_EQ(listener.warm.size(), 1u);
   EXPECT_EQ(listener.warm[0].config.text(), "good:block=128");
-  EXPECT_EQ(listener.warm[0].from, "best of n=1000 on this device");
+  EXPECT_EQ(listener.warm[0].from, "the best of n=1000 on this device");
   EXPECT_EQ(begun.warm, listener.warm);
 
   const SessionResult more = tune(small_session("n=2000", 3), store, listener);
