@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -58,6 +59,23 @@ void copy_cut(char (&to)[Size], const std::string& from) {
   to[length] = '\0';
 }
 
+// The sizes that kiln_options had: an application keeps the one that it was built with.
+constexpr std::size_t kFirstOptions = offsetof(kiln_options, lock);
+
+/// The options that the application knows of; the others as in KILN_OPTIONS_INIT.
+kiln_options known_options(const kiln_options& given) {
+  kiln_options options = KILN_OPTIONS_INIT;
+  std::memcpy(&options, &given, given.size);
+  return options;
+}
+
+void set_tuning(const kiln_options& given, Launcher::Options& options) {
+  options.tune_on_miss = static_cast<Launcher::TuneOnMiss>(given.tune_on_miss);
+  if (given.tune_seconds > 0) options.tune_seconds = given.tune_seconds;
+  if (given.tune_budget_seconds > 0) options.tune_budget_seconds = given.tune_budget_seconds;
+  options.tuner = text_or(given.tuner, "");
+}
+
 Launcher::Options to_options(const kiln_options& given) {
   Launcher::Options options;
   options.backend = text_or(given.backend, "auto");
@@ -72,6 +90,12 @@ Launcher::Options to_options(const kiln_options& given) {
     options.kernel_paths.emplace_back(given.kernel_path);
   }
   options.cache_folder = text_or(given.cache_folder, "");
+  options.lock = text_or(given.lock, "");
+  options.record_requests = text_or(given.record_requests, "");
+  if (given.caller_workspace != 0) {
+    options.workspace = Launcher::Workspace::caller;
+  }
+  set_tuning(given, options);
   return options;
 }
 
@@ -100,12 +124,16 @@ kiln_status kiln_open(const kiln_options* options, kiln_launcher** launcher) {
   if (options == nullptr || launcher == nullptr) {
     return bad_option("kiln_open: options and launcher may not be NULL");
   }
-  if (options->size != sizeof(kiln_options)) {
+  if (options->size != sizeof(kiln_options) && options->size != kFirstOptions) {
     return bad_option("kiln_open: options.size is not sizeof(kiln_options); use KILN_OPTIONS_INIT");
+  }
+  const kiln_options known = known_options(*options);
+  if (known.tune_on_miss < KILN_TUNE_NEVER || known.tune_on_miss > KILN_TUNE_FIRST_USE) {
+    return bad_option("kiln_open: options.tune_on_miss is none of KILN_TUNE_...");
   }
   return guarded([&] {
     *launcher = nullptr;
-    kiln::Expected<Launcher> opened = Launcher::open(to_options(*options));
+    kiln::Expected<Launcher> opened = Launcher::open(to_options(known));
     if (!opened) {
       return fail(opened.error());
     }
@@ -163,6 +191,75 @@ kiln_status kiln_prepare(const kiln_launcher* launcher, const char* kernel, cons
 }
 
 void kiln_kernel_release(kiln_kernel* kernel) { delete kernel; }
+
+size_t kiln_workspace_count(const kiln_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.workspaces().size();
+}
+
+kiln_status kiln_workspace(const kiln_kernel* kernel, size_t index,
+                           kiln_workspace_info* workspace) {
+  if (kernel == nullptr || workspace == nullptr) {
+    return bad_option("kiln_workspace: no argument may be NULL");
+  }
+  if (workspace->size != sizeof(kiln_workspace_info)) {
+    return bad_option("kiln_workspace: workspace.size is not sizeof(kiln_workspace_info)");
+  }
+  if (index >= kernel->kernel.workspaces().size()) {
+    return bad_option("kiln_workspace: the kernel has no workspace of that index");
+  }
+  const Launcher::Kernel::Requirement& known = kernel->kernel.workspaces()[index];
+  workspace->bytes = known.bytes;
+  workspace->zeroed = known.zeroed ? 1 : 0;
+  workspace->reserved = 0;
+  copy_cut(workspace->name, known.name);
+  return KILN_OK;
+}
+
+kiln_status kiln_tuning(const kiln_launcher* launcher, kiln_tuning_state* state) {
+  if (launcher == nullptr || state == nullptr) {
+    return bad_option("kiln_tuning: no argument may be NULL");
+  }
+  if (state->size != sizeof(kiln_tuning_state)) {
+    return bad_option("kiln_tuning: state.size is not sizeof(kiln_tuning_state)");
+  }
+  const kiln::Expected<Launcher::Tuning> tuning = launcher->launcher.tuning();
+  if (!tuning) {
+    return fail(tuning.error());
+  }
+  state->waiting = tuning->waiting;
+  state->tuned = tuning->tuned;
+  state->failed = tuning->failed;
+  state->seconds = tuning->seconds;
+  state->warnings = tuning->warnings.size();
+  return KILN_OK;
+}
+
+kiln_status kiln_tuning_warning(const kiln_launcher* launcher, size_t index, char* text,
+                                size_t text_size) {
+  if (launcher == nullptr || text == nullptr || text_size == 0) {
+    return bad_option("kiln_tuning_warning: launcher and text may not be NULL, text_size not 0");
+  }
+  const kiln::Expected<Launcher::Tuning> tuning = launcher->launcher.tuning();
+  if (!tuning) {
+    return fail(tuning.error());
+  }
+  if (index >= tuning->warnings.size()) {
+    return bad_option("kiln_tuning_warning: there is no warning of that index");
+  }
+  const std::string& message = tuning->warnings[index].message;
+  const std::size_t length = std::min(message.size(), text_size - 1);
+  std::memcpy(text, message.data(), length);
+  text[length] = '\0';
+  return KILN_OK;
+}
+
+kiln_status kiln_wait_for_tuning(const kiln_launcher* launcher, double seconds) {
+  if (launcher == nullptr) {
+    return bad_option("kiln_wait_for_tuning: launcher may not be NULL");
+  }
+  const kiln::Expected<bool> waited = launcher->launcher.wait_for_tuning(seconds);
+  return waited ? static_cast<kiln_status>(KILN_OK) : fail(waited.error());
+}
 
 kiln_status kiln_launch(const kiln_kernel* kernel, void* queue, const kiln_argument* arguments,
                         size_t count) {

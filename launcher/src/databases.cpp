@@ -80,7 +80,8 @@ std::span<const BestRecord> TunedRows::of(const std::string& kernel) {
 TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& device) {
   TunedRows rows;
   if (const std::string lock = lock_of(options); !lock.empty()) {
-    if (read_lock(lock, device, rows)) return rows;
+    rows.locked = read_lock(lock, device, rows);
+    if (rows.locked) return rows;
   }
   if (!options.databases.empty()) {
     int layer = 0;

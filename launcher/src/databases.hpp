@@ -20,6 +20,7 @@ struct TunedRows {
   std::map<std::string, std::vector<BestRecord>, std::less<>> by_kernel;
   std::vector<Launcher::Warning> warnings;  ///< one per database that is missing or unusable
 
+  bool locked = false;                 ///< a lock was read instead of databases
   bool asks_shipped = false;           ///< the wisdom inside the library is the last layer
   std::set<std::string> with_shipped;  ///< kernels whose shipped bests are in by_kernel
 

@@ -97,6 +97,12 @@ Launcher::State::State(const Options& given)
     warnings.push_back({Warning::Kind::cache_unusable,
                         runtime->cache_trouble() + "; kernels are compiled in every process"});
   }
+  tuner_ = std::make_unique<MissTuner>(
+      given, runtime->info(),
+      rows_.locked ? MissTuner::Selection::pinned : MissTuner::Selection::free,
+      MissTuner::Listener{
+          [this](const Miss& miss, const BestRecord& best) { add_best(miss, best); },
+          [this](const Miss& miss, const std::set<std::string>& texts) { forget(miss, texts); }});
 }
 
 Expected<const Launcher::State::KernelEntry*> Launcher::State::find_kernel(
@@ -108,8 +114,10 @@ Expected<const Launcher::State::KernelEntry*> Launcher::State::find_kernel(
   }
   auto spec = std::make_shared<const KernelSpec>(library_.load(std::string(kernel)));
   Renderer renderer(*spec);
-  const std::span<const BestRecord> rows = rows_.of(spec->name);
-  return &kernels_.emplace(kernel, KernelEntry{std::move(spec), std::move(renderer), rows})
+  const std::span<const BestRecord> known_rows = rows_.of(spec->name);
+  auto rows = std::make_shared<const std::vector<BestRecord>>(known_rows.begin(), known_rows.end());
+  return &kernels_
+              .emplace(kernel, KernelEntry{std::move(spec), std::move(renderer), std::move(rows)})
               .first->second;
 }
 
@@ -131,12 +139,13 @@ Expected<kiln::Match> Launcher::State::find_match(const KernelSpec& spec, const 
   return *std::move(match);
 }
 
-Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
-                                                        std::string_view problem_text) {
-  const ProblemKey key(kernel, problem_text);
-  if (MatchHandle known = matches_.find(key)) {
-    return known;
-  }
+Launcher::State::Rows Launcher::State::rows_of(const KernelEntry& entry) {
+  const std::lock_guard held(kernels_mutex_);
+  return entry.rows;
+}
+
+Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view kernel,
+                                                            std::string_view problem_text) {
   const Expected<const KernelEntry*> entry = find_kernel(kernel);
   if (!entry) {
     return entry.error();
@@ -146,12 +155,49 @@ Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
   if (!problem) {
     return problem.error();
   }
-  const Expected<kiln::Match> match = find_match(spec, *problem, (*entry)->rows);
+  Rows rows = rows_of(**entry);
+  Expected<kiln::Match> match = find_match(spec, *problem, *rows);
   if (!match) {
     return match.error();
   }
-  recorder_.note(spec, *problem, runtime->info(), *match);
-  return matches_.insert(key, std::make_shared<const Match>(to_public(*match)));
+  return Found{*entry, std::move(rows), *problem, std::move(*match)};
+}
+
+Expected<Launcher::State::Found> Launcher::State::find(std::string_view kernel,
+                                                       std::string_view problem_text) {
+  Expected<Found> found = find_once(kernel, problem_text);
+  if (!found || found->match.grade == kiln::Grade::exact) {
+    return found;
+  }
+  const KernelSpec& spec = *found->entry->spec;
+  recorder_.note(spec, found->problem, runtime->info(), found->match);
+  const bool tuned = tuner_->want(
+      {std::string(kernel), spec.name, found->problem.text(), std::string(problem_text)});
+  return tuned ? find_once(kernel, problem_text) : found;
+}
+
+bool Launcher::State::is_current(const Found& found) { return rows_of(*found.entry) == found.rows; }
+
+// What is inserted in the table is looked at once more: had the tuner's thread replaced the rows
+// before it was there, nobody else would take it out again.
+Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
+                                                        std::string_view problem) {
+  const ProblemKey key(kernel, problem);
+  if (MatchHandle known = matches_.find(key)) {
+    return known;
+  }
+  while (true) {
+    const Expected<Found> found = find(kernel, problem);
+    if (!found) {
+      return found.error();
+    }
+    MatchHandle match =
+        matches_.insert(key, std::make_shared<const Match>(to_public(found->match)));
+    if (is_current(*found)) {
+      return match;
+    }
+    (void)matches_.take(key);
+  }
 }
 
 Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
@@ -160,52 +206,74 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
   if (std::shared_ptr<Kernel::State> warm = prepared_.find(key)) {
     return Kernel(std::move(warm));
   }
-  const std::lock_guard cold(prepare_mutex_);
-  if (std::shared_ptr<Kernel::State> warm = prepared_.find(key)) {  // made while we waited
-    return Kernel(std::move(warm));
+  while (true) {
+    Expected<Found> found = find(kernel, problem);  // may wait: not under a lock
+    if (!found) {
+      return found.error();
+    }
+    const Found seen = {found->entry, found->rows, {}, {}};
+    const std::lock_guard cold(prepare_mutex_);
+    {
+      const std::lock_guard held(outdated_mutex_);
+      outdated_.clear();
+    }
+    if (std::shared_ptr<Kernel::State> warm = prepared_.find(key)) {  // made while we waited
+      return Kernel(std::move(warm));
+    }
+    Expected<std::shared_ptr<Kernel::State>> made = prepare_anew(std::move(*found));
+    if (!made) {
+      return made.error();
+    }
+    std::shared_ptr<Kernel::State> kept = prepared_.insert(key, std::move(*made));
+    if (is_current(seen)) {
+      return Kernel(std::move(kept));
+    }
+    (void)prepared_.take(key);
   }
-  Expected<std::shared_ptr<Kernel::State>> made = prepare_anew(kernel, problem);
-  if (!made) {
-    return made.error();
-  }
-  return Kernel(prepared_.insert(key, std::move(*made)));
 }
 
-Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew(
-    std::string_view kernel, std::string_view problem_text) {
-  const Expected<const KernelEntry*> entry = find_kernel(kernel);
-  if (!entry) {
-    return entry.error();
+void Launcher::State::add_best(const Miss& miss, const BestRecord& best) {
+  const std::lock_guard held(kernels_mutex_);
+  KernelEntry& entry = kernels_.find(miss.kernel)->second;
+  auto rows = std::make_shared<std::vector<BestRecord>>(*entry.rows);
+  rows->push_back(best);
+  entry.rows = std::move(rows);
+}
+
+void Launcher::State::forget(const Miss& miss, const std::set<std::string>& asked_texts) {
+  for (const std::string& text : asked_texts) {
+    const ProblemKey key(miss.kernel, text);
+    (void)matches_.take(key);
+    if (std::shared_ptr<Kernel::State> kernel = prepared_.take(key)) {
+      const std::lock_guard held(outdated_mutex_);
+      outdated_.push_back(std::move(kernel));
+    }
   }
-  const KernelSpec& spec = *(*entry)->spec;
-  const Expected<Problem> problem = parse_problem(spec, problem_text);
-  if (!problem) {
-    return problem.error();
-  }
-  Expected<kiln::Match> match = find_match(spec, *problem, (*entry)->rows);
-  if (!match) {
-    return match.error();
-  }
-  recorder_.note(spec, *problem, runtime->info(), *match);
-  Expected<std::unique_ptr<PreparedKernel>> made = make_kernel(**entry, *problem, *match);
-  if (!made && match->grade != kiln::Grade::fallback) {
+}
+
+Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew(Found found) {
+  const KernelSpec& spec = *found.entry->spec;
+  const Problem& problem = found.problem;
+  kiln::Match& match = found.match;
+  Expected<std::unique_ptr<PreparedKernel>> made = make_kernel(*found.entry, problem, match);
+  if (!made && match.grade != kiln::Grade::fallback) {
     // A tuned config that this compiler or driver refuses must not stop the application.
-    const std::string refused = match->config.text();
-    Expected<kiln::Match> fallback = find_match(spec, *problem, {});
+    const std::string refused = match.config.text();
+    Expected<kiln::Match> fallback = find_match(spec, problem, {});
     if (!fallback) {
       return made.error();
     }
-    match = std::move(fallback);
-    match->reason = "the tuned config " + refused + " failed (" + made.error().message +
-                    "): the spec's default config";
-    made = make_kernel(**entry, *problem, *match);
+    match = std::move(*fallback);
+    match.reason = "the tuned config " + refused + " failed (" + made.error().message +
+                   "): the spec's default config";
+    made = make_kernel(*found.entry, problem, match);
   }
   if (!made) {
     return made.error();
   }
   auto state = std::make_shared<Kernel::State>();
-  state->match = to_public(*match);
-  state->problem = problem->text();
+  state->match = to_public(match);
+  state->problem = problem.text();
   list_requirements(spec, (*made)->plan(), state->arguments, state->workspaces);
   state->kernel = std::move(*made);
   return state;
@@ -251,6 +319,14 @@ Expected<Launcher::MatchHandle> Launcher::select(std::string_view kernel,
 Expected<Launcher::Kernel> Launcher::prepare(std::string_view kernel,
                                              std::string_view problem) const noexcept {
   return guarded([&] { return state_->prepare(kernel, problem); });
+}
+
+Expected<Launcher::Tuning> Launcher::tuning() const noexcept {
+  return guarded([&]() -> Expected<Tuning> { return state_->tuner().state(); });
+}
+
+Expected<bool> Launcher::wait_for_tuning(double seconds) const noexcept {
+  return guarded([&]() -> Expected<bool> { return state_->tuner().wait(seconds); });
 }
 
 Expected<void> Launcher::Kernel::launch(void* queue, const LaunchArgument* arguments,

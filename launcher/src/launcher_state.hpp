@@ -14,6 +14,7 @@
 #include "core/problem.hpp"
 #include "db/lookup.hpp"
 #include "launcher/src/databases.hpp"
+#include "launcher/src/miss_tuner.hpp"
 #include "launcher/src/prepared_kernel.hpp"
 #include "launcher/src/problem_table.hpp"
 #include "launcher/src/request_recorder.hpp"
@@ -37,27 +38,45 @@ struct Launcher::State {
   [[nodiscard]] Expected<MatchHandle> select(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<Kernel> prepare(std::string_view kernel, std::string_view problem);
 
+  /// What tune_on_miss did; nothing where it is off.
+  [[nodiscard]] MissTuner& tuner() { return *tuner_; }
+
   Options options;
   std::shared_ptr<Runtime> runtime;
   std::vector<Warning> warnings;
 
  private:
+  using Rows = std::shared_ptr<const std::vector<BestRecord>>;
   /// A kernel's spec, templates and bests, read when it is first asked for.
   struct KernelEntry {
     std::shared_ptr<const KernelSpec> spec;
     Renderer renderer;
-    std::span<const BestRecord> rows;  ///< in rows_
+    Rows rows;  ///< replaced, under kernels_mutex_, when a problem was tuned meanwhile
+  };
+  /// What a problem text of the application means, and what a lookup says of it.
+  struct Found {
+    const KernelEntry* entry = nullptr;
+    Rows rows;  ///< of the entry, as the lookup saw them
+    Problem problem;
+    kiln::Match match;
   };
   [[nodiscard]] Expected<const KernelEntry*> find_kernel(std::string_view kernel);
+  [[nodiscard]] Rows rows_of(const KernelEntry& entry);
+  /// Looks up, notes the request, and has the problem tuned where that is wanted.
+  [[nodiscard]] Expected<Found> find(std::string_view kernel, std::string_view problem);
+  [[nodiscard]] Expected<Found> find_once(std::string_view kernel, std::string_view problem);
+  [[nodiscard]] bool is_current(const Found& found);
   [[nodiscard]] Expected<Problem> parse_problem(const KernelSpec& spec,
                                                 std::string_view text) const;
   [[nodiscard]] Expected<kiln::Match> find_match(const KernelSpec& spec, const Problem& problem,
                                                  std::span<const BestRecord> rows) const;
-  [[nodiscard]] Expected<std::shared_ptr<Kernel::State>> prepare_anew(std::string_view kernel,
-                                                                      std::string_view problem);
+  [[nodiscard]] Expected<std::shared_ptr<Kernel::State>> prepare_anew(Found found);
   [[nodiscard]] Expected<std::unique_ptr<PreparedKernel>> make_kernel(const KernelEntry& entry,
                                                                       const Problem& problem,
                                                                       const kiln::Match& match);
+  // What the tuner's thread does with a problem that it tuned.
+  void add_best(const Miss& miss, const BestRecord& best);
+  void forget(const Miss& miss, const std::set<std::string>& asked_texts);
 
   KernelLibrary library_;
   TunedRows rows_;
@@ -69,6 +88,12 @@ struct Launcher::State {
 
   ProblemTable<const Match> matches_;
   ProblemTable<Kernel::State> prepared_;
+  std::mutex outdated_mutex_;
+  /// Kernels that the tuner's thread took out of prepared_: they go with the application's next
+  /// cold call, as their end frees device memory, which a graph capture forbids to all threads.
+  std::vector<std::shared_ptr<Kernel::State>> outdated_;
+
+  std::unique_ptr<MissTuner> tuner_;  ///< last: its thread uses what is above
 };
 
 }  // namespace kiln

@@ -51,6 +51,17 @@ class ProblemTable {
     return found->second.value;
   }
 
+  /// Gives what was kept, or null. The caller lets go of it.
+  [[nodiscard]] Handle take(const ProblemKey& key) {
+    Part& part = part_of(key);
+    const std::lock_guard held(part.mutex);
+    const auto found = part.entries.find(key);
+    if (found == part.entries.end()) return nullptr;
+    Handle value = std::move(found->second.value);
+    part.entries.erase(found);
+    return value;
+  }
+
   /// Keeps the older value where two threads found the same: gives the one that is kept.
   Handle insert(const ProblemKey& key, Handle value) {
     Handle let_go;  // released after the lock

@@ -1,5 +1,8 @@
 // The C interface: statuses, texts, a launch, and handles that are null.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,6 +91,77 @@ TEST_F(CInterface, GivesStatusAndText) {
                "kiln_open: options.size is not sizeof(kiln_options); use KILN_OPTIONS_INIT");
   kiln_close(nullptr);
   kiln_kernel_release(nullptr);
+}
+
+TEST_F(CInterface, TakesTheOptionsOfAProgramBuiltBeforeTheNewerOnes) {
+  kiln_options options = KILN_OPTIONS_INIT;
+  options.size = offsetof(kiln_options, lock);
+  options.backend = "opencl";
+  options.database = database_.c_str();
+  options.cache_folder = cache_.c_str();
+  options.tune_on_miss = 77;  // behind what this program knows of: not looked at
+  options.lock = "/nowhere";
+  kiln_launcher* launcher = nullptr;
+  ASSERT_EQ(kiln_open(&options, &launcher), KILN_OK) << kiln_last_error();
+  EXPECT_EQ(kiln_warning_count(launcher), 1U) << "of the database, not of a lock";
+  kiln_close(launcher);
+}
+
+TEST_F(CInterface, LocksRecordsAndTunes) {
+  const std::string lock = folder_ / "none.lock";
+  const std::string requests = folder_ / "requests.jsonl";
+  kiln_options options = KILN_OPTIONS_INIT;
+  options.backend = "opencl";
+  options.database = database_.c_str();
+  options.cache_folder = cache_.c_str();
+  options.lock = lock.c_str();
+  options.record_requests = requests.c_str();
+  options.tune_on_miss = KILN_TUNE_FIRST_USE;
+  options.tuner = "/bin/false";
+  kiln_launcher* launcher = nullptr;
+  ASSERT_EQ(kiln_open(&options, &launcher), KILN_OK) << kiln_last_error();
+  ASSERT_EQ(kiln_warning_count(launcher), 2U);
+  EXPECT_THAT(kiln_warning(launcher, 0), StartsWith(lock + ": there is no such lock"));
+
+  kiln_match match = {};
+  match.size = sizeof match;
+  ASSERT_EQ(kiln_select(launcher, "reduce", "n=4", &match), KILN_OK) << kiln_last_error();
+  EXPECT_TRUE(std::filesystem::exists(requests));
+  ASSERT_EQ(kiln_wait_for_tuning(launcher, 60), KILN_OK);
+  kiln_tuning_state state = {};
+  EXPECT_EQ(kiln_tuning(launcher, &state), KILN_BAD_OPTION);
+  state.size = sizeof state;
+  ASSERT_EQ(kiln_tuning(launcher, &state), KILN_OK) << kiln_last_error();
+  EXPECT_EQ(state.waiting, 0U);
+  EXPECT_EQ(state.failed, 1U);
+  ASSERT_EQ(state.warnings, 1U);
+  char text[16] = {};
+  ASSERT_EQ(kiln_tuning_warning(launcher, 0, text, sizeof text), KILN_OK);
+  EXPECT_STREQ(text, "reduce n=4 resu");
+  EXPECT_EQ(kiln_tuning_warning(launcher, 1, text, sizeof text), KILN_BAD_OPTION);
+  kiln_close(launcher);
+
+  options.tune_on_miss = 3;
+  EXPECT_EQ(kiln_open(&options, &launcher), KILN_BAD_OPTION);
+  EXPECT_STREQ(kiln_last_error(), "kiln_open: options.tune_on_miss is none of KILN_TUNE_...");
+}
+
+TEST_F(CInterface, ToldOfWorkspaces) {
+  kiln_kernel* kernel = nullptr;
+  ASSERT_EQ(kiln_prepare(launcher_, "reduce", "n=100000", &kernel), KILN_OK) << kiln_last_error();
+  const size_t count = kiln_workspace_count(kernel);
+  kiln_workspace_info info = {};
+  EXPECT_EQ(kiln_workspace(kernel, 0, &info), KILN_BAD_OPTION);
+  info.size = sizeof info;
+  for (size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(kiln_workspace(kernel, i, &info), KILN_OK) << kiln_last_error();
+    EXPECT_GT(info.bytes, 0U);
+    EXPECT_STRNE(info.name, "");
+  }
+  EXPECT_EQ(kiln_workspace(kernel, count, &info), KILN_BAD_OPTION);
+  EXPECT_STREQ(kiln_last_error(), "kiln_workspace: the kernel has no workspace of that index");
+  kiln_kernel_release(kernel);
+  EXPECT_EQ(kiln_workspace_count(nullptr), 0U);
 }
 
 }  // namespace

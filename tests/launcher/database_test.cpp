@@ -14,6 +14,7 @@
 #include "backends/backend.hpp"
 #include "db/store.hpp"
 #include "tests/launcher/opencl_application.hpp"
+#include "tests/launcher/tuned_database.hpp"
 
 namespace kiln {
 namespace {
@@ -22,42 +23,10 @@ using test::error_text;
 using test::LauncherFolder;
 using test::odd_numbers;
 using test::OpenClApplication;
+using test::store_best;
+using test::Tuned;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-struct Tuned {
-  std::string kernel;
-  std::string problem;  ///< canonical
-  std::string problem_json;
-  Config config;
-};
-
-// A database as `kiln tune` on this machine would leave it.
-void store_best(
-    const std::string& path, const Tuned& tuned,
-    const std::function<void(DeviceInfo&)>& change = [](DeviceInfo&) {}) {
-  DeviceInfo device = make_backend("opencl")->devices().at(0);
-  change(device);
-  Store store(path, Store::Mode::write);
-  SessionRecord session;
-  session.key = {.kernel = tuned.kernel,
-                 .spec_hash = "",
-                 .problem = tuned.problem,
-                 .device = identity_of(device),
-                 .driver = device.driver,
-                 .compiler = device.compiler,
-                 .tool_version = "",
-                 .strategy = "",
-                 .seed = 0,
-                 .options = ""};
-  session.device_info = device;
-  session.problem_json = tuned.problem_json;
-  const SessionId id = store.begin_session(session);
-  BestRecord best;
-  best.config = tuned.config;
-  best.verdict = Verdict::better;
-  store.finish(id, SessionState::finished, 1, best);
-}
 
 const Tuned kTwoPass = {
     "reduce",

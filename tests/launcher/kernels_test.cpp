@@ -9,6 +9,7 @@
 #include <kiln/kernels.hpp>
 
 #include "tests/launcher/opencl_application.hpp"
+#include "tests/launcher/tuned_database.hpp"
 
 namespace kiln {
 namespace {
@@ -58,6 +59,65 @@ TEST_F(Kernels, ReduceAddsMultipliesAndFinds) {
     call.other = application_.upload(other);
     EXPECT_EQ(result(), std::inner_product(in.begin(), in.end(), other.begin(), 0.0F));
   }
+}
+
+TEST_F(Kernels, ReduceTakesTheRowsOrTheColumnsOfAMatrix) {
+  constexpr std::size_t kRows = 37;
+  constexpr std::size_t kCols = 130;
+  const std::vector<float> matrix = odd_numbers<float>(kRows * kCols);
+  ReduceCall call;
+  call.in = application_.upload(matrix);
+  for (const bool rows : {true, false}) {
+    const std::size_t results = rows ? kRows : kCols;
+    std::vector<float> expected(results);
+    for (std::size_t i = 0; i < matrix.size(); ++i) {
+      expected[rows ? i / kCols : i % kCols] += matrix[i];
+    }
+    const cl_mem out = application_.allocate(results * sizeof(float));
+    call.n = static_cast<std::int64_t>(rows ? kCols : kRows);
+    call.results = static_cast<std::int64_t>(results);
+    call.axis = rows ? ReduceCall::Axis::last : ReduceCall::Axis::first;
+    call.out = out;
+    reduce(*launcher_, queue_, call).value();
+    EXPECT_EQ(application_.download<float>(out, results), expected) << (rows ? "rows" : "columns");
+  }
+  // A matrix of one column is a vector, whatever the axis is called.
+  call.n = static_cast<std::int64_t>(matrix.size());
+  call.results = 1;
+  call.axis = ReduceCall::Axis::first;
+  reduce(*launcher_, queue_, call).value();
+  EXPECT_EQ(application_.download<float>(static_cast<cl_mem>(call.out), 1)[0],
+            std::accumulate(matrix.begin(), matrix.end(), 0.0F));
+}
+
+TEST_F(Kernels, TheCallerMayGiveTheWorkspace) {
+  const LauncherFolder folder;
+  test::store_best(folder / "kiln.db",
+                   {"reduce",
+                    "n=5000",
+                    R"({"n": 5000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})",
+                    {"two_pass", {{"block_size", std::int64_t{64}}}}});
+  Launcher::Options options = folder.options();
+  options.workspace = Launcher::Workspace::caller;
+  const Launcher launcher(options);
+  const std::vector<float> in = odd_numbers<float>(5000);
+  ReduceCall call;
+  call.n = 5000;
+  call.in = application_.upload(in);
+  const cl_mem out = application_.allocate(sizeof(float));
+  call.out = out;
+  const WorkspaceNeed need = workspace_of(launcher, call).value();
+  ASSERT_GT(need.bytes, 0U);
+  EXPECT_EQ(test::error_text(reduce(launcher, queue_, call)).substr(0, 29),
+            "reduce: workspace 'partials' ");
+  const cl_mem block = application_.allocate(1024 + need.bytes);
+  reduce(launcher, queue_, call, {block, need.bytes, 1024}).value();
+  EXPECT_EQ(application_.download<float>(out, 1)[0], std::accumulate(in.begin(), in.end(), 0.0F));
+  EXPECT_NE(test::error_text(reduce(launcher, queue_, call, {block, 4, 0})), "no error");
+
+  ReduceCall small = call;  // pooled, the block is taken as well
+  reduce(*launcher_, queue_, small, {block, need.bytes, 0}).value();
+  EXPECT_EQ(application_.download<float>(out, 1)[0], std::accumulate(in.begin(), in.end(), 0.0F));
 }
 
 TEST_F(Kernels, ReduceIntegratesAFormulaOfTheIndex) {

@@ -87,6 +87,23 @@ TEST(LauncherLock, OneThatDoesNotFitIsATypedWarning) {
   EXPECT_EQ(Launcher(options).warnings().at(0).kind, Kind::lock_unusable);
 }
 
+TEST(LauncherLock, NothingIsTunedBesideIt) {
+  const LauncherFolder folder;
+  Launcher::Options options = folder.options();
+  options.lock = write_lock(
+      folder, write_selection_lock({{two_pass(make_backend("opencl")->devices().at(0))}}));
+  options.tune_on_miss = Launcher::TuneOnMiss::first_use;
+  options.tuner = "/bin/false";
+  const Launcher launcher(options);
+  EXPECT_EQ(launcher.select("reduce", "n=9000 dtype=f32").value()->grade,
+            Launcher::Grade::near_size);
+  const Launcher::Tuning state = launcher.tuning().value();
+  EXPECT_EQ(state.failed, 0U);
+  ASSERT_EQ(state.warnings.size(), 1U);
+  EXPECT_EQ(state.warnings[0].kind, Kind::tuning_unavailable);
+  EXPECT_EQ(state.warnings[0].message, "tune_on_miss: a lock pins the selection; nothing is tuned");
+}
+
 TEST(LauncherRequests, WhatIsNotTunedIsWrittenDownOnce) {
   const LauncherFolder folder;
   Launcher::Options options = folder.options();

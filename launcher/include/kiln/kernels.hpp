@@ -8,11 +8,14 @@
 // Each call prepares its kernel the first time it sees a problem and finds it again later, without
 // allocating; a program with one problem in its hottest loop keeps the Launcher::Kernel instead.
 // Pointers are device pointers or cl_mem and must hold what the problem says: their sizes are not
-// known here and not checked. `queue` is a stream or command queue of the launcher's context; null
-// is the one it was opened with. C++17, standard library only.
+// known here and not checked. Memory that a config needs between its steps is the launcher's own
+// (pooled), or a block of the caller's: the last argument, as large as workspace_of() says. `queue`
+// is a stream or command queue of the launcher's context; null is the one it was opened with.
+// C++17, standard library only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -24,15 +27,37 @@
 
 namespace kiln {
 
-/// out[0] = op over i of map(in[i]).
+/// A block of device memory for what a config keeps between its steps. Null: the launcher's own.
+/// Must be wanted with Launcher::Workspace::caller; may be given with pooled, too.
+struct CallWorkspace {
+  const void* memory = nullptr;  ///< device pointer or cl_mem
+  std::size_t bytes = 0;         ///< from `offset` on
+  std::size_t offset = 0;        ///< bytes from the start of the memory, a multiple of 512
+};
+
+/// How large the block must be for a call.
+struct WorkspaceNeed {
+  std::size_t bytes = 0;  ///< 0: none is needed
+  bool zeroed = false;    ///< must be all zero before the first call with it, and used for calls of
+                          ///< this problem alone from then on: they leave it so
+};
+
+/// out[r] = op over i of map(in[r, i]): a vector (results = 1), the rows of a dense row-major
+/// matrix in[results][n] (axis last), or the columns of in[n][results] (axis first).
 struct ReduceCall {
-  std::int64_t n = 0;         ///< elements
-  std::string dtype = "f32";  ///< f32, f64, i32, f16, bf16
-  std::string op = "sum";     ///< sum, min, max, or dot of `in` and `other`
-  std::string map = "x";      ///< formula of the element x, its index i and n: "x * x"
-  const void* in = nullptr;   ///< null: x is the index, e.g. to integrate a formula (f32 and f64)
-  const void* other = nullptr;
-  void* out = nullptr;  ///< one element; f32 where dtype is f16 or bf16
+  std::int64_t n = 0;        ///< elements that are combined into one result
+  std::int64_t results = 1;  ///< rows or columns
+  enum class Axis {
+    last,   ///< out[r] combines row r
+    first,  ///< out[r] combines column r; with more than one result
+  };
+  Axis axis = Axis::last;
+  std::string dtype = "f32";    ///< f32, f64, i32, f16, bf16
+  std::string op = "sum";       ///< sum, min, max, or dot of `in` and `other`
+  std::string map = "x";        ///< formula of the element x, its index i and n: "x * x"
+  const void* in = nullptr;     ///< null: x is the index, e.g. to integrate a formula (f32 and f64)
+  const void* other = nullptr;  ///< as `in`, of a dot
+  void* out = nullptr;          ///< out[results]; f32 where dtype is f16 or bf16
 };
 
 /// index[r] = i of the smallest (arg_min) or largest (arg_max) in[r, i], value[r] = that element.
@@ -119,102 +144,222 @@ inline LaunchArgument unsized(std::string_view name, const void* pointer) {
   return memory(name, pointer, static_cast<std::size_t>(-1));
 }
 
+/// Parts of a block start at multiples of this: what every device can address as memory of its own.
+constexpr std::size_t kWorkspaceAlignment = 512;
+
+constexpr std::size_t aligned_workspace(std::size_t bytes) {
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
+
+/// The arguments of a launch in a fixed place: more than any of the built-in kernels takes.
+class CallArguments {
+ public:
+  void add(const LaunchArgument& argument) {
+    if (count_ < arguments_.size()) {
+      arguments_[count_++] = argument;
+    }
+  }
+  /// Each workspace of the kernel as a part of the block, in their order.
+  void add_workspaces(const Launcher::Kernel& kernel, const CallWorkspace& block) {
+    std::size_t at = 0;
+    for (const Launcher::Kernel::Requirement& part : kernel.workspaces()) {
+      const std::size_t left = at < block.bytes ? block.bytes - at : 0;
+      add(memory(part.name, block.memory, left < part.bytes ? left : part.bytes,
+                 block.offset + at));
+      at += aligned_workspace(part.bytes);
+    }
+  }
+  [[nodiscard]] const LaunchArgument* data() const { return arguments_.data(); }
+  [[nodiscard]] std::size_t size() const { return count_; }
+
+ private:
+  std::array<LaunchArgument, 24> arguments_;
+  std::size_t count_ = 0;
+};
+
 inline Expected<void> run(const Launcher& launcher, void* queue, std::string_view kernel,
                           const ProblemText& problem,
-                          std::initializer_list<LaunchArgument> arguments) {
+                          std::initializer_list<LaunchArgument> arguments,
+                          const CallWorkspace& workspace) {
   Expected<Launcher::Kernel> prepared = launcher.prepare(kernel, problem);
   if (!prepared) {
     return prepared.error();
   }
-  return prepared->launch(queue, arguments);
+  if (workspace.memory == nullptr) {
+    return prepared->launch(queue, arguments);
+  }
+  CallArguments all;
+  for (const LaunchArgument& argument : arguments) {
+    all.add(argument);
+  }
+  all.add_workspaces(*prepared, workspace);
+  return prepared->launch(queue, all.data(), all.size());
+}
+
+inline ProblemText problem_of(const ReduceCall& call) {
+  ProblemText problem;
+  problem.add("n", call.n).add("dtype", call.dtype).add("op", call.op).add_quoted("map", call.map);
+  problem.add("source", call.in == nullptr ? "index" : "array");
+  if (call.results != 1) {  // a matrix with one row or one column is a vector
+    problem.add("results", call.results);
+    problem.add("axis", call.axis == ReduceCall::Axis::first ? "first" : "last");
+  }
+  return problem;
+}
+
+inline ProblemText problem_of(const ArgReduceCall& call, std::string_view op) {
+  ProblemText problem;
+  problem.add("n", call.n).add("results", call.results).add("dtype", call.dtype).add("op", op);
+  return problem;
 }
 
 inline Expected<void> arg_reduce(const Launcher& launcher, void* queue, std::string_view op,
-                                 const ArgReduceCall& call) {
+                                 const ArgReduceCall& call, const CallWorkspace& workspace) {
+  return run(launcher, queue, "arg_reduce", problem_of(call, op),
+             {unsized("in", call.in), unsized("index", call.index), unsized("value", call.value)},
+             workspace);
+}
+
+inline ProblemText problem_of(const HistogramCall& call) {
   ProblemText problem;
-  problem.add("n", call.n).add("results", call.results).add("dtype", call.dtype).add("op", op);
-  return run(launcher, queue, "arg_reduce", problem,
-             {unsized("in", call.in), unsized("index", call.index), unsized("value", call.value)});
+  problem.add("n", call.n).add("dtype", call.dtype).add("bins", call.bins);
+  return problem;
+}
+
+inline ProblemText problem_of(const TransposeCall& call) {
+  ProblemText problem;
+  problem.add("rows", call.rows).add("cols", call.cols).add("batch", call.batch);
+  problem.add("dtype", call.dtype);
+  return problem;
+}
+
+inline ProblemText problem_of(const MatmulCall& call) {
+  ProblemText problem;
+  problem.add("m", call.m).add("n", call.n).add("k", call.k).add("dtype", call.dtype);
+  problem.add("trans_a", call.a_stored == MatmulCall::Stored::transposed);
+  problem.add("trans_b", call.b_stored == MatmulCall::Stored::transposed);
+  problem.add("beta_zero", call.beta == 0);
+  add_unless(0, problem, "lda", call.lda);
+  add_unless(0, problem, "ldb", call.ldb);
+  add_unless(0, problem, "ldc", call.ldc);
+  return problem;
+}
+
+inline ProblemText problem_of(const ConvolveCall& call) {
+  ProblemText problem;
+  problem.add("h", call.h).add("w", call.w).add("fh", call.fh).add("fw", call.fw);
+  problem.add("n", call.n).add("c", call.c).add("k", call.k).add("groups", call.groups);
+  problem.add("stride", call.stride);
+  add_unless(-1, problem, "pad_h", call.pad_h);
+  add_unless(-1, problem, "pad_w", call.pad_w);
+  return problem;
+}
+
+constexpr std::string_view kernel_of(const ReduceCall& /*call*/) { return "reduce"; }
+constexpr std::string_view kernel_of(const HistogramCall& /*call*/) { return "histogram"; }
+constexpr std::string_view kernel_of(const TransposeCall& /*call*/) { return "transpose"; }
+constexpr std::string_view kernel_of(const MatmulCall& /*call*/) { return "matmul"; }
+constexpr std::string_view kernel_of(const ConvolveCall& /*call*/) { return "convolution"; }
+
+inline Expected<WorkspaceNeed> workspace_of(const Launcher& launcher, std::string_view kernel,
+                                            const ProblemText& problem) {
+  const Expected<Launcher::Kernel> prepared = launcher.prepare(kernel, problem);
+  if (!prepared) {
+    return prepared.error();
+  }
+  WorkspaceNeed need;
+  for (const Launcher::Kernel::Requirement& part : prepared->workspaces()) {
+    need.bytes += detail::aligned_workspace(part.bytes);
+    need.zeroed = need.zeroed || part.zeroed;
+  }
+  return need;
 }
 
 }  // namespace detail
 
-inline Expected<void> reduce(const Launcher& launcher, void* queue, const ReduceCall& call) {
-  ProblemText problem;
-  problem.add("n", call.n).add("dtype", call.dtype).add("op", call.op).add_quoted("map", call.map);
-  problem.add("source", call.in == nullptr ? "index" : "array");
+/// The block that a call needs with Launcher::Workspace::caller. Prepares the call's kernel; its
+/// pointers may still be null, but for ReduceCall::in.
+template <typename Call>
+Expected<WorkspaceNeed> workspace_of(const Launcher& launcher, const Call& call) {
+  return detail::workspace_of(launcher, detail::kernel_of(call), detail::problem_of(call));
+}
+/// The same for arg_min and arg_max, which share their calls.
+inline Expected<WorkspaceNeed> workspace_of_arg_min(const Launcher& launcher,
+                                                    const ArgReduceCall& call) {
+  return detail::workspace_of(launcher, "arg_reduce", detail::problem_of(call, "min"));
+}
+inline Expected<WorkspaceNeed> workspace_of_arg_max(const Launcher& launcher,
+                                                    const ArgReduceCall& call) {
+  return detail::workspace_of(launcher, "arg_reduce", detail::problem_of(call, "max"));
+}
+
+inline Expected<void> reduce(const Launcher& launcher, void* queue, const ReduceCall& call,
+                             const CallWorkspace& workspace = {}) {
+  const ProblemText problem = detail::problem_of(call);
   const LaunchArgument in = detail::unsized("in", call.in);
   const LaunchArgument out = detail::unsized("out", call.out);
   if (call.in == nullptr) {
-    return detail::run(launcher, queue, "reduce", problem, {out});
+    return detail::run(launcher, queue, "reduce", problem, {out}, workspace);
   }
   if (call.op == "dot") {
     return detail::run(launcher, queue, "reduce", problem,
-                       {in, detail::unsized("other", call.other), out});
+                       {in, detail::unsized("other", call.other), out}, workspace);
   }
-  return detail::run(launcher, queue, "reduce", problem, {in, out});
+  return detail::run(launcher, queue, "reduce", problem, {in, out}, workspace);
 }
 
-inline Expected<void> arg_min(const Launcher& launcher, void* queue, const ArgReduceCall& call) {
-  return detail::arg_reduce(launcher, queue, "min", call);
+inline Expected<void> arg_min(const Launcher& launcher, void* queue, const ArgReduceCall& call,
+                              const CallWorkspace& workspace = {}) {
+  return detail::arg_reduce(launcher, queue, "min", call, workspace);
 }
 
-inline Expected<void> arg_max(const Launcher& launcher, void* queue, const ArgReduceCall& call) {
-  return detail::arg_reduce(launcher, queue, "max", call);
+inline Expected<void> arg_max(const Launcher& launcher, void* queue, const ArgReduceCall& call,
+                              const CallWorkspace& workspace = {}) {
+  return detail::arg_reduce(launcher, queue, "max", call, workspace);
 }
 
-inline Expected<void> histogram(const Launcher& launcher, void* queue, const HistogramCall& call) {
-  ProblemText problem;
-  problem.add("n", call.n).add("dtype", call.dtype).add("bins", call.bins);
+inline Expected<void> histogram(const Launcher& launcher, void* queue, const HistogramCall& call,
+                                const CallWorkspace& workspace = {}) {
+  const ProblemText problem = detail::problem_of(call);
   const LaunchArgument in = detail::unsized("in", call.in);
   const LaunchArgument counts = detail::unsized("counts", call.counts);
   if (call.dtype == "u8") {
-    return detail::run(launcher, queue, "histogram", problem, {in, counts});
+    return detail::run(launcher, queue, "histogram", problem, {in, counts}, workspace);
   }
   const LaunchArgument scale =
       scalar("scale", static_cast<double>(call.bins) / (call.high - call.low));
   if (call.dtype == "i32") {
     return detail::run(launcher, queue, "histogram", problem,
                        {in, scalar("low", static_cast<std::int64_t>(call.low)),
-                        scalar("high", static_cast<std::int64_t>(call.high)), scale, counts});
+                        scalar("high", static_cast<std::int64_t>(call.high)), scale, counts},
+                       workspace);
   }
   return detail::run(launcher, queue, "histogram", problem,
-                     {in, scalar("low", call.low), scalar("high", call.high), scale, counts});
+                     {in, scalar("low", call.low), scalar("high", call.high), scale, counts},
+                     workspace);
 }
 
-inline Expected<void> transpose(const Launcher& launcher, void* queue, const TransposeCall& call) {
-  ProblemText problem;
-  problem.add("rows", call.rows).add("cols", call.cols).add("batch", call.batch);
-  problem.add("dtype", call.dtype);
-  return detail::run(launcher, queue, "transpose", problem,
-                     {detail::unsized("in", call.in), detail::unsized("out", call.out)});
+inline Expected<void> transpose(const Launcher& launcher, void* queue, const TransposeCall& call,
+                                const CallWorkspace& workspace = {}) {
+  return detail::run(launcher, queue, "transpose", detail::problem_of(call),
+                     {detail::unsized("in", call.in), detail::unsized("out", call.out)}, workspace);
 }
 
-inline Expected<void> matmul(const Launcher& launcher, void* queue, const MatmulCall& call) {
-  ProblemText problem;
-  problem.add("m", call.m).add("n", call.n).add("k", call.k).add("dtype", call.dtype);
-  problem.add("trans_a", call.a_stored == MatmulCall::Stored::transposed);
-  problem.add("trans_b", call.b_stored == MatmulCall::Stored::transposed);
-  problem.add("beta_zero", call.beta == 0);
-  detail::add_unless(0, problem, "lda", call.lda);
-  detail::add_unless(0, problem, "ldb", call.ldb);
-  detail::add_unless(0, problem, "ldc", call.ldc);
+inline Expected<void> matmul(const Launcher& launcher, void* queue, const MatmulCall& call,
+                             const CallWorkspace& workspace = {}) {
   return detail::run(
-      launcher, queue, "matmul", problem,
+      launcher, queue, "matmul", detail::problem_of(call),
       {detail::unsized("a", call.a), detail::unsized("b", call.b), detail::unsized("c", call.c),
-       scalar("alpha", call.alpha), scalar("beta", call.beta)});
+       scalar("alpha", call.alpha), scalar("beta", call.beta)},
+      workspace);
 }
 
-inline Expected<void> convolve(const Launcher& launcher, void* queue, const ConvolveCall& call) {
-  ProblemText problem;
-  problem.add("h", call.h).add("w", call.w).add("fh", call.fh).add("fw", call.fw);
-  problem.add("n", call.n).add("c", call.c).add("k", call.k).add("groups", call.groups);
-  problem.add("stride", call.stride);
-  detail::add_unless(-1, problem, "pad_h", call.pad_h);
-  detail::add_unless(-1, problem, "pad_w", call.pad_w);
-  return detail::run(launcher, queue, "convolution", problem,
+inline Expected<void> convolve(const Launcher& launcher, void* queue, const ConvolveCall& call,
+                               const CallWorkspace& workspace = {}) {
+  return detail::run(launcher, queue, "convolution", detail::problem_of(call),
                      {detail::unsized("in", call.in), detail::unsized("filter", call.filter),
-                      detail::unsized("out", call.out)});
+                      detail::unsized("out", call.out)},
+                     workspace);
 }
 
 }  // namespace kiln

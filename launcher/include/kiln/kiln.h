@@ -66,9 +66,30 @@ typedef struct kiln_options {
   const char* database;     /* NULL: the default places */
   const char* kernel_path;  /* folder of the application's own kernels; NULL: none */
   const char* cache_folder; /* NULL: the default place */
+  /* From here on: not in the structure of Kiln 0.1, whose size is taken, too. */
+  const char* lock;            /* file of `kiln db lock` to choose from; NULL: $KILN_LOCK */
+  const char* record_requests; /* file for problems that are not tuned; NULL:
+                                  $KILN_RECORD_REQUESTS */
+  int32_t tune_on_miss;        /* KILN_TUNE_NEVER, ... */
+  int32_t caller_workspace;    /* not 0: kiln_launch is given the workspaces of kiln_workspace() */
+  double tune_seconds;         /* wall time of the session of one problem; 0: 30 */
+  double tune_budget_seconds;  /* wall time of all sessions of the launcher; 0: 600 */
+  const char* tuner; /* the `kiln` program; NULL: bin/kiln of the library's prefix, else the
+                        one in $PATH */
 } kiln_options;
-#define KILN_OPTIONS_INIT \
-  { sizeof(kiln_options), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+#define KILN_OPTIONS_INIT                                                                         \
+  {                                                                                               \
+    sizeof(kiln_options), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
+        NULL                                                                                      \
+  }
+
+/* Whether problems whose match is not exact are tuned, by the `kiln` program in processes of its
+ * own. docs/launcher.md, "Tuning what is not known". */
+enum {
+  KILN_TUNE_NEVER = 0,
+  KILN_TUNE_BACKGROUND = 1, /* calls go on with the best config that is known meanwhile */
+  KILN_TUNE_FIRST_USE = 2   /* the first call with a problem waits for its tuning */
+};
 
 KILN_C_API kiln_status kiln_open(const kiln_options* options, kiln_launcher** launcher);
 KILN_C_API void kiln_close(kiln_launcher* launcher); /* NULL is allowed */
@@ -103,6 +124,36 @@ KILN_C_API kiln_status kiln_select(const kiln_launcher* launcher, const char* ke
 KILN_C_API kiln_status kiln_prepare(const kiln_launcher* launcher, const char* kernel,
                                     const char* problem, kiln_kernel** prepared);
 KILN_C_API void kiln_kernel_release(kiln_kernel* kernel); /* NULL is allowed */
+
+/* Device memory that a prepared kernel needs between its steps, where the caller provides it. */
+typedef struct kiln_workspace_info {
+  size_t size;      /* sizeof(kiln_workspace_info), set by the caller */
+  size_t bytes;     /* least size */
+  int32_t zeroed;   /* not 0: must be all zero before the first launch; launches leave it so */
+  int32_t reserved; /* 0 */
+  char name[64];    /* of the argument that it is passed as; always ends in 0 */
+} kiln_workspace_info;
+
+KILN_C_API size_t kiln_workspace_count(const kiln_kernel* kernel);
+KILN_C_API kiln_status kiln_workspace(const kiln_kernel* kernel, size_t index,
+                                      kiln_workspace_info* workspace);
+
+/* What tune_on_miss did so far. */
+typedef struct kiln_tuning_state {
+  size_t size;     /* sizeof(kiln_tuning_state), set by the caller */
+  size_t waiting;  /* problems that wait, the one being tuned among them */
+  size_t tuned;    /* problems that have a best of their own now */
+  size_t failed;   /* problems that were given up */
+  double seconds;  /* of tune_budget_seconds */
+  size_t warnings; /* how many there are; the texts are those of kiln_tuning_warning() */
+} kiln_tuning_state;
+
+KILN_C_API kiln_status kiln_tuning(const kiln_launcher* launcher, kiln_tuning_state* state);
+/* Copies a warning into `text`, cut where it is longer; always ends in 0. */
+KILN_C_API kiln_status kiln_tuning_warning(const kiln_launcher* launcher, size_t index, char* text,
+                                           size_t text_size);
+/* Waits until no problem waits to be tuned, or `seconds` went by; kiln_tuning() tells which. */
+KILN_C_API kiln_status kiln_wait_for_tuning(const kiln_launcher* launcher, double seconds);
 
 enum { KILN_MEMORY = 0, KILN_INTEGER = 1, KILN_FLOATING = 2 };
 

@@ -5,7 +5,8 @@
 //   kernel.launch(queue, {kiln::memory("in", in, bytes), kiln::memory("out", out, bytes)}).value();
 //
 // The launcher asks the tuning database which config to run, compiles it (or takes it from the
-// cache on disk) and launches it. It never tunes, never synchronises, and never throws into the
+// cache on disk) and launches it. It never tunes by itself (Options::tune_on_miss has the `kiln`
+// program do it in processes of its own), never synchronises, and never throws into the
 // application: calls give an Expected, whose value() throws for those who want that. Selection
 // never fails for want of data: without a database, kernels run with their default configs.
 //
@@ -60,6 +61,15 @@ class KILN_API Launcher {
     same,  ///< those that the compiler of this machine made: after an upgrade, all is compiled anew
   };
 
+  /// Whether problems whose match is not exact are tuned, by the installed `kiln` program in
+  /// processes of its own.
+  enum class TuneOnMiss {
+    never,
+    background,  ///< select() and prepare() go on with the best config that is known; once the
+                 ///< problem is tuned, the next call sees the new best
+    first_use,   ///< the first select() or prepare() of a problem waits for its tuning
+  };
+
   struct Options {
     // Where to run.
     std::string backend = "auto";  ///< "cuda", "hip", "opencl"; auto: the first that has a device
@@ -74,6 +84,13 @@ class KILN_API Launcher {
                        ///< all ranks of a job choose alike; empty: $KILN_LOCK
     std::string record_requests;  ///< file to append problems to that are not tuned (`kiln sweep
                                   ///< --requested` tunes them); empty: $KILN_RECORD_REQUESTS
+
+    // Whether to tune what is not known (docs/launcher.md, "Tuning what is not known").
+    TuneOnMiss tune_on_miss = TuneOnMiss::never;
+    double tune_seconds = 30;          ///< wall time of the session of one problem
+    double tune_budget_seconds = 600;  ///< wall time of all sessions of this launcher
+    std::string tuner;  ///< the `kiln` program; empty: bin/kiln of the library's prefix, else the
+                        ///< one in $PATH
 
     // How.
     Workspace workspace = Workspace::pooled;
@@ -133,9 +150,21 @@ class KILN_API Launcher {
           3,  ///< the folder cannot be used safely; kernels are compiled in every process
       lock_unusable = 4,  ///< missing, damaged or edited: the databases are asked instead
       lock_unfit = 5,     ///< holds nothing for this device: other grades or defaults are chosen
+      tuning_unavailable = 6,  ///< tune_on_miss: there is no `kiln` program, or a lock is in use
+      tuning_failed = 7,       ///< tune_on_miss: a session ended without a best
+      tuning_budget_used = 8,  ///< tune_on_miss: tune_budget_seconds are over
     };
     Kind kind = Kind::database_missing;
     std::string message;
+  };
+
+  /// What tune_on_miss did so far.
+  struct Tuning {
+    std::size_t waiting = 0;        ///< problems that wait, the one being tuned among them
+    std::size_t tuned = 0;          ///< problems that have a best of their own now
+    std::size_t failed = 0;         ///< problems that were given up
+    double seconds = 0;             ///< of tune_budget_seconds
+    std::vector<Warning> warnings;  ///< why
   };
 
   /// A compiled kernel for one problem, ready to launch.
@@ -201,6 +230,11 @@ class KILN_API Launcher {
   /// same call again gives the same kernel without work. Deterministic: databases are read once,
   /// when the launcher is opened.
   Expected<Kernel> prepare(std::string_view kernel, std::string_view problem) const noexcept;
+
+  /// What tune_on_miss did so far; any thread.
+  [[nodiscard]] Expected<Tuning> tuning() const noexcept;
+  /// Waits until no problem waits to be tuned; false: `seconds` went by before.
+  Expected<bool> wait_for_tuning(double seconds) const noexcept;
 
  private:
   struct KILN_HIDDEN State;
