@@ -8,11 +8,14 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "db/lookup.hpp"
+#include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
 
 namespace kiln::cli {
@@ -27,6 +30,7 @@ struct Options {
   bool explain = false;
   bool names_database = false;  ///< --db was given: the file must be there
   bool no_shipped = false;
+  fs::path lock;  ///< not empty: asked instead of database and shipped wisdom
 };
 
 std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests) {
@@ -42,6 +46,12 @@ std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests) {
 
 /// The rows that a lookup may use, of the database and of the shipped wisdom.
 std::vector<BestRecord> layered_bests(const Options& options, const std::string& kernel) {
+  if (!options.lock.empty()) {
+    std::vector<BestRecord> bests = read_selection_lock(
+        read_text_file(options.lock, "a lock as `kiln db lock` writes it"), options.lock.string());
+    std::erase_if(bests, [&](const BestRecord& best) { return best.key.kernel != kernel; });
+    return bests;
+  }
   std::vector<BestRecord> bests;
   if (options.names_database || options.no_shipped || fs::exists(options.common.database)) {
     bests = Store(options.common.database, Store::Mode::read).bests(kernel);
@@ -160,6 +170,11 @@ void add_best_command(CLI::App& app, Work& work) {
   command->add_flag("--explain", options->explain, "Print the lookup chain as it was walked");
   command->add_flag("--no-shipped", options->no_shipped,
                     "Ask the database alone, not the wisdom that is part of Kiln");
+  command
+      ->add_option("--lock", options->lock,
+                   "Ask this lock of `kiln db lock` alone, as a launcher with KILN_LOCK does")
+      ->type_name("FILE")
+      ->check(file_name());
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);

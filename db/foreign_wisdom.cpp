@@ -14,6 +14,7 @@
 #include "core/launch_plan.hpp"
 #include "core/suggest.hpp"
 #include "db/close_configs.hpp"
+#include "db/t4_export.hpp"
 
 namespace kiln {
 namespace {
@@ -58,6 +59,7 @@ std::string config_text(const Variant& variant, const RecordedTrials& recorded,
                         const RecordedTrial& trial) {
   Config config{variant.name, {}};
   for (std::size_t i = 0; i < trial.values.size(); ++i) {
+    if (trial.values[i] == Value(std::string(kNoSuchTunable))) continue;
     config.values.emplace_back(recorded.tunables[i].name, trial.values[i]);
   }
   return config.text();

@@ -1,6 +1,8 @@
-// `kiln db export`: the bests of a database as wisdom, a text to keep and to send.
+// `kiln db export`: the bests of a database as wisdom, a text to keep and to send; or as T4 files
+// with their trials, for the tools of others.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -9,9 +11,13 @@
 #include "cli/db/command.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
+#include "core/errors.hpp"
+#include "core/hash.hpp"
+#include "db/t4_export.hpp"
 #include "db/wisdom.hpp"
 
 namespace kiln::cli {
+namespace fs = std::filesystem;
 namespace {
 
 struct Options {
@@ -19,14 +25,15 @@ struct Options {
   std::string target;
   std::vector<std::string> kernels;
   std::vector<std::string> devices;
+  std::string format = "wisdom";
 };
 
 bool is_asked_for(const std::vector<std::string>& names, const std::string& name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<BestRecord> chosen_bests(const Options& options) {
-  std::vector<BestRecord> bests = Store(options.common.database, Store::Mode::read).bests();
+std::vector<BestRecord> chosen_bests(const Store& store, const Options& options) {
+  std::vector<BestRecord> bests = store.bests();
   std::erase_if(bests, [&](const BestRecord& best) {
     return best.verdict == Verdict::none || !is_asked_for(options.kernels, best.key.kernel) ||
            !is_asked_for(options.devices, best.key.device);
@@ -34,11 +41,40 @@ std::vector<BestRecord> chosen_bests(const Options& options) {
   return bests;
 }
 
-ExitCode run(const Options& options) {
-  const std::vector<BestRecord> bests = chosen_bests(options);
+void write_as_wisdom(const std::vector<BestRecord>& bests, const Options& options) {
   write_text_file(options.target, write_wisdom(bests));
   const auto count = counted(static_cast<std::int64_t>(bests.size()), "best");
   if (options.target != "-") fmt::print("{}: {}\n", options.target, count);
+}
+
+/// The same name for the same problem and device, whatever else the database holds.
+std::string t4_name(const BestRecord& best) {
+  return fmt::format("{}-{}.json", best.key.kernel,
+                     hash64_hex(best.key.problem + '\n' + best.key.device));
+}
+
+void write_as_t4(const Store& store, const std::vector<BestRecord>& bests, const Options& options) {
+  std::error_code error;
+  fs::create_directories(options.target, error);
+  if (error) {
+    throw UsageError(
+        fmt::format("{}: expected a folder to write to: {}", options.target, error.message()));
+  }
+  for (const BestRecord& best : bests) {
+    const fs::path path = fs::path(options.target) / t4_name(best);
+    write_text_file(path, write_t4(best, store.trials(best.session)));
+    fmt::print("{}  {}  {}\n", path.string(), best.key.problem, best.key.device);
+  }
+}
+
+ExitCode run(const Options& options) {
+  const Store store(options.common.database, Store::Mode::read);
+  const std::vector<BestRecord> bests = chosen_bests(store, options);
+  if (options.format == "t4") {
+    write_as_t4(store, bests, options);
+  } else {
+    write_as_wisdom(bests, options);
+  }
   if (bests.empty()) {
     fmt::print(stderr, "kiln: warning: {} holds no best that was asked for\n",
                options.common.database.string());
@@ -50,8 +86,9 @@ ExitCode run(const Options& options) {
 
 void add_db_export(CLI::App& db, Work& work) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = db.add_subcommand("export", "Write the bests as wisdom: JSON lines of text");
-  command->add_option("target", options->target, "File to write; - for stdout")
+  CLI::App* command =
+      db.add_subcommand("export", "Write the bests as wisdom, JSON lines of text, or as T4 files");
+  command->add_option("target", options->target, "File to write, - for stdout; with t4 a folder")
       ->required()
       ->type_name("FILE")
       ->check(file_name());
@@ -63,8 +100,14 @@ void add_db_export(CLI::App& db, Work& work) {
                    "Only bests of this device, as `kiln db info` prints it; may repeat")
       ->type_name("IDENTITY")
       ->allow_extra_args(false);
+  command
+      ->add_option("--format", options->format,
+                   "wisdom, or t4: a file for each best, with the trials of its variant")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"wisdom", "t4"}))
+      ->capture_default_str();
   add_database_option(*command, options->common);
-  command->footer("docs/wisdom.md describes the format. Exit code 1: there was nothing to write.");
+  command->footer("docs/wisdom.md describes the formats. Exit code 1: there was nothing to write.");
   command->callback([options, &work] { work = [options] { return run(*options); }; });
 }
 

@@ -2,6 +2,7 @@
 // what another tuner recorded, where its tunables are those of a kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "cli/units.hpp"
 #include "core/interchange/kernel_launcher_wisdom.hpp"
 #include "db/foreign_wisdom.hpp"
+#include "db/t4_export.hpp"
 #include "db/wisdom.hpp"
 #include "db/wisdom_check.hpp"
 
@@ -40,8 +42,10 @@ class Importer {
   explicit Importer(const CommonOptions& common) : library_(common.library()) {}
 
   void read(const std::string& file) {
-    WisdomText text =
-        read_wisdom(read_text_file(file, "wisdom as `kiln db export` writes it"), file);
+    const std::string given = read_text_file(file, "wisdom as `kiln db export` writes it");
+    const std::optional<std::string> inside_t4 = wisdom_in_t4(given);
+    WisdomText text = inside_t4 ? read_wisdom(*inside_t4, file + ": metadata.kiln_wisdom")
+                                : read_wisdom(given, file);
     for (std::string& line : text.bad) import_.bad.push_back(std::move(line));
     for (WisdomEntry& entry : text.entries) add(entry);
   }
@@ -149,7 +153,8 @@ ExitCode run(const Options& options) {
 void add_db_import(CLI::App& db, Work& work) {
   auto options = std::make_shared<Options>();
   CLI::App* command = db.add_subcommand("import", "Read wisdom into the database");
-  command->add_option("files", options->files, "Files that `kiln db export` wrote")
+  command
+      ->add_option("files", options->files, "Files that `kiln db export` wrote, in either format")
       ->required()
       ->type_name("FILE");
   command

@@ -12,6 +12,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int
 _library = ctypes.CDLL(os.environ.get("KILN_LIBRARY", "libkiln.so.0"))
 _ABI_VERSION = 1
 _MEMORY, _INTEGER, _FLOATING = 0, 1, 2
+TUNE_NEVER, TUNE_BACKGROUND, TUNE_FIRST_USE = 0, 1, 2
 
 
 class KilnError(Exception):
@@ -34,6 +35,13 @@ class _Options(Structure):
         ("database", c_char_p),
         ("kernel_path", c_char_p),
         ("cache_folder", c_char_p),
+        ("lock", c_char_p),
+        ("record_requests", c_char_p),
+        ("tune_on_miss", c_int32),
+        ("caller_workspace", c_int32),
+        ("tune_seconds", c_double),
+        ("tune_budget_seconds", c_double),
+        ("tuner", c_char_p),
     ]
 
 
@@ -114,9 +122,16 @@ class Kernel:
 class Launcher:
     """Kiln on the program's own queue."""
 
-    def __init__(self, backend, queue):
+    def __init__(self, backend, queue, lock=None, tune_on_miss=TUNE_NEVER, tune_seconds=0):
+        """`lock`: a file of `kiln db lock`. `tune_on_miss`: whether `kiln` tunes what is not known."""
         options = _Options(
-            size=ctypes.sizeof(_Options), backend=backend.encode(), use_native=1, queue=queue
+            size=ctypes.sizeof(_Options),
+            backend=backend.encode(),
+            use_native=1,
+            queue=queue,
+            lock=lock and lock.encode(),
+            tune_on_miss=tune_on_miss,
+            tune_seconds=tune_seconds,
         )
         self._handle = c_void_p()
         _check(_library.kiln_open(byref(options), byref(self._handle)))

@@ -56,5 +56,20 @@ TEST_F(ForeignWisdomTest, WhatDoesNotFitIsNamed) {
             "kiln: error: w.wisdom:1: expected the objective \"time\", not \"power\"\n");
 }
 
+TEST_F(ForeignWisdomTest, AnExportAsT4HoldsTheTrialsOfTheSession) {
+  const Output tuned = kiln(tune_scale({"--trials", "6", "--strategy", "random"}));
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  ASSERT_EQ(kiln({"db", "export", "t4", "--format", "t4", "--db", "kiln.db"}).exit_code, 0);
+  const Json file =
+      Json::parse(read_text(std::filesystem::directory_iterator(folder_ / "t4")->path()));
+  EXPECT_EQ(file["results"].size(), 6);
+  for (const Json& result : file["results"]) {
+    EXPECT_EQ(result["invalidity"], "correct");
+    EXPECT_TRUE(result["configuration"].contains("block_size"));
+    EXPECT_GT(result["measurements"][0]["value"].get<double>(), 0);
+    EXPECT_FALSE(result["times"]["runtimes"].empty());
+  }
+}
+
 }  // namespace
 }  // namespace kiln::cli

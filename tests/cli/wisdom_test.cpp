@@ -114,6 +114,84 @@ TEST_F(WisdomTest, AnExportOfNothingSaysSo) {
             "kiln: error: no/o.jsonl: cannot be written\n");
 }
 
+TEST_F(WisdomTest, TravelsAsT4FilesWithoutLoss) {
+  const std::string text = write_wisdom({{best(4096, 64), best(1 << 20, 128)}});
+  write("w.jsonl", text);
+  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  const Output exported = kiln({"db", "export", "t4", "--format", "t4", "--db", "kiln.db"});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  Words files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "t4")) {
+    files.push_back("t4/" + entry.path().filename().string());
+    EXPECT_NE(exported.out.find(files.back() + "  n="), std::string::npos) << exported.out;
+  }
+  ASSERT_EQ(files.size(), 2U);
+  const Json file = Json::parse(read_text(folder_ / files[0]));
+  EXPECT_EQ(file["schema_version"], "1.0.0");
+  EXPECT_EQ(file["metadata"]["timeunit"], "milliseconds");
+  ASSERT_FALSE(file["results"].empty());
+  EXPECT_EQ(file["results"][0]["invalidity"], "correct");
+  EXPECT_EQ(file["results"][0]["correctness"], 1);
+  EXPECT_DOUBLE_EQ(file["results"][0]["measurements"][0]["value"].get<double>(), 0.001);
+
+  Words words = {"db", "import", files[0], files[1], "--db", "other.db", "--kernel-path", kKernels};
+  EXPECT_EQ(kiln(words).out, "other.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
+  EXPECT_EQ(kiln(words).out, "other.db: 0 bests imported, 2 there before, 0 bad lines left out\n");
+  EXPECT_EQ(kiln({"db", "export", "-", "--db", "other.db"}).out, text);
+}
+
+TEST_F(WisdomTest, AT4FileIsAlsoWhatAnotherTunerWouldWrite) {
+  write("w.jsonl", write_wisdom({{best(4096, 64)}}));
+  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  EXPECT_EQ(kiln({"db", "export", "t4", "--format", "t4", "--db", "kiln.db"}).exit_code, 0);
+  const std::string file =
+      std::filesystem::directory_iterator(folder_ / "t4")->path().filename().string();
+  // Asked about another problem, its trials are those of a stranger.
+  EXPECT_EQ(import({"t4/" + file, "--kernel", "scale", "--problem", "n=999", "--device", kGpu}).out,
+            "kiln.db: 1 best imported, 0 there before, 0 bad lines left out\n");
+  const Json match = kiln_json({"best", "scale", "--problem", "n=999", "--db", "kiln.db",
+                                "--device", kGpu, "--kernel-path", kKernels, "--json"});
+  EXPECT_EQ(match["grade"], "exact");
+  EXPECT_EQ(match["config"]["tunables"]["block_size"], 64);
+  EXPECT_EQ(match["stale"], true);
+}
+
+TEST_F(WisdomTest, T4FilesThatCannotBeWrittenOrReadAreNamed) {
+  write("w.jsonl", write_wisdom({{best(4096, 64)}}));
+  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  const Output blocked = kiln({"db", "export", "w.jsonl", "--format", "t4", "--db", "kiln.db"});
+  EXPECT_EQ(blocked.exit_code, 2);
+  EXPECT_TRUE(blocked.err.starts_with("kiln: error: w.jsonl: expected a folder to write to: "))
+      << blocked.err;
+  write("t4.json",
+        R"({"metadata":{"kiln_wisdom":[7]},"results":[{"configuration":{"block_size":1}}]})");
+  const Output bad = import({"t4.json"});
+  EXPECT_EQ(bad.exit_code, 3);
+  EXPECT_TRUE(bad.err.starts_with("kiln: error: t4.json: metadata.kiln_wisdom:1: ")) << bad.err;
+}
+
+TEST_F(WisdomTest, ALockIsAskedInsteadOfTheDatabase) {
+  write("w.jsonl", write_wisdom({{best(4096, 64)}}));
+  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  EXPECT_EQ(kiln({"db", "lock", "job.lock", "--db", "kiln.db"}).exit_code, 0);
+  write("newer.jsonl", write_wisdom({{best(4096, 128)}}));
+  EXPECT_EQ(import({"newer.jsonl"}).exit_code, 0);
+  const Words words = {"best",   "scale",    "--problem",     "n=4096", "--device", kGpu,
+                       "--lock", "job.lock", "--kernel-path", kKernels, "--json"};
+  const Json match = kiln_json(words);
+  EXPECT_EQ(match["grade"], "exact");
+  EXPECT_EQ(match["config"]["tunables"]["block_size"], 64);
+  edit("job.lock", "\"time_ns\":1000", "\"time_ns\":1001");
+  const Output edited = kiln(words);
+  EXPECT_EQ(edited.exit_code, 3);
+  EXPECT_TRUE(edited.err.starts_with("kiln: error: job.lock:1: the lock was changed after"))
+      << edited.err;
+  EXPECT_EQ(
+      kiln({"best", "scale", "--problem", "n=1", "--lock", "none.lock", "--kernel-path", kKernels})
+          .err,
+      "kiln: error: none.lock: cannot be read; expected a lock as `kiln db lock` writes it\n");
+}
+
 TEST_F(WisdomTest, APortfolioCoversTheTunedProblemsWithTheFewestConfigs) {
   BestRecord small = best(4096, 64);
   small.evidence =

@@ -1,8 +1,9 @@
 // What the tuning database changes: configs, grades, workspaces; and what it can never do: stop the
 // application.
 // SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
 #include <fstream>
-#include <functional>
 #include <numeric>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -57,6 +58,29 @@ TEST(LauncherDatabase, AMissingOneIsAWarningAndTheDefaultRuns) {
   const Launcher::Kernel kernel = launcher.prepare("reduce", "n=10").value();
   EXPECT_EQ(kernel.match().grade, Launcher::Grade::fallback);
   EXPECT_EQ(sum_of(kernel, std::vector<float>(10, 1)), 10);
+}
+
+TEST(LauncherDatabase, NoneAtAllLeavesTheShippedWisdom) {
+  const LauncherFolder folder;
+  const std::string nowhere = folder / "kiln.db";
+  const char* before = std::getenv("KILN_DB");
+  const std::string restored = before == nullptr ? "" : before;
+  ::setenv("KILN_DB", nowhere.c_str(), 1);
+  Launcher::Options options = folder.options();
+  options.databases.clear();
+  const Launcher launcher(options);
+  ASSERT_EQ(launcher.warnings().size(), 1U);
+  EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_missing);
+  EXPECT_THAT(launcher.warnings()[0].message, StartsWith(nowhere + ": there is no such database"));
+  // What is shipped is of GPUs: none of it is for this device.
+  const Launcher::Kernel kernel = launcher.prepare("reduce", "n=10").value();
+  EXPECT_EQ(kernel.match().grade, Launcher::Grade::fallback);
+  EXPECT_EQ(sum_of(kernel, std::vector<float>(10, 1)), 10);
+  if (before == nullptr) {
+    ::unsetenv("KILN_DB");
+  } else {
+    ::setenv("KILN_DB", restored.c_str(), 1);
+  }
 }
 
 TEST(LauncherDatabase, ADamagedOneIsAWarningAndTheDefaultRuns) {

@@ -1,22 +1,46 @@
 // An application that prepares one kernel and launches it once, over host memory that a real device
 // would refuse: for the CUDA driver without a GPU.
 //
-//   launcher_first_launch DATABASE CACHE KERNEL PROBLEM
+//   launcher_first_launch DATABASE CACHE KERNEL PROBLEM [hip]
 //
+// With "hip" it runs on a stream of its own, which it makes by the library in $KILN_HIP_LIBRARY.
 // Prints "cache" or "compiled", the grade, whether it is stale, and the config; or an error, ending
 // with 1.
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include <kiln/launcher.hpp>
 
+namespace {
+
+void* make_hip_stream() {
+  const char* library = std::getenv("KILN_HIP_LIBRARY");
+  void* handle = library == nullptr ? nullptr : ::dlopen(library, RTLD_NOW);
+  void* create = handle == nullptr ? nullptr : ::dlsym(handle, "hipStreamCreateWithFlags");
+  void* stream = nullptr;
+  if (create == nullptr || reinterpret_cast<int (*)(void**, unsigned)>(create)(&stream, 1) != 0) {
+    std::puts("no HIP stream could be made");
+    std::exit(1);
+  }
+  return stream;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("usage: launcher_first_launch DATABASE CACHE KERNEL PROBLEM\n", stderr);
+  const bool is_hip = argc == 6 && std::strcmp(argv[5], "hip") == 0;
+  if (argc != 5 && !is_hip) {
+    std::fputs("usage: launcher_first_launch DATABASE CACHE KERNEL PROBLEM [hip]\n", stderr);
     return 2;
   }
-  kiln::Launcher::Options options = kiln::Launcher::Options::on_device("cuda");
+  void* stream = is_hip ? make_hip_stream() : nullptr;
+  kiln::Launcher::Options options = is_hip ? kiln::Launcher::Options::on_hip_stream(stream)
+                                           : kiln::Launcher::Options::on_device("cuda");
   if (argv[1][0] != '\0') {  // empty: the default places
     options.databases = {argv[1]};
   }
@@ -39,7 +63,7 @@ int main(int argc, char** argv) {
                             ? kiln::scalar(wanted.name, 1)
                             : kiln::memory(wanted.name, memory.back().data(), wanted.bytes));
   }
-  const auto done = kernel->launch(nullptr, arguments.data(), arguments.size());
+  const auto done = kernel->launch(stream, arguments.data(), arguments.size());
   if (!done) {
     std::puts(done.error().message.c_str());
     return 1;

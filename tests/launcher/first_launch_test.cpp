@@ -16,9 +16,11 @@ using ::testing::StartsWith;
 
 /// What an application prints that was started with `environment` in front.
 std::string first_launch(const std::string& environment, const LauncherFolder& folder,
-                         const std::string& kernel, const std::string& problem) {
+                         const std::string& kernel, const std::string& problem,
+                         const std::string& backend = "") {
   const std::string command = environment + " '" KILN_FIRST_LAUNCH "' '" + (folder / "none.db") +
-                              "' '" + (folder / "cache") + "' " + kernel + " '" + problem + "'";
+                              "' '" + (folder / "cache") + "' " + kernel + " '" + problem + "' " +
+                              backend;
   return test::command_output(command);
 }
 
@@ -37,6 +39,20 @@ TEST(FirstLaunch, AWarmCacheNeedsNoCompiler) {
               StartsWith("cache default "));
   EXPECT_THAT(first_launch(kNoCompiler, folder, "transpose", "rows=64 cols=64 dtype=f64"),
               HasSubstr("unavailable"));
+}
+
+// The host code of a HIP stream, over a library that offers the HIP calls on top of CUDA's, over a
+// CUDA driver without a GPU.
+TEST(FirstLaunch, RunsOnAHipStreamOfTheApplication) {
+  if (const std::string missing = test::missing_for_cuda_stub(); !missing.empty()) {
+    GTEST_SKIP() << missing;
+  }
+  const LauncherFolder folder;
+  constexpr const char* kHip = "KILN_HIP_LIBRARY='" KILN_HIP_OVER_CUDA "'";
+  EXPECT_THAT(first_launch(kHip, folder, "reduce", "n=100000", "hip"),
+              StartsWith("compiled default "));
+  EXPECT_THAT(first_launch(kHip, folder, "reduce", "n=100000", "hip"),
+              StartsWith("cache default "));
 }
 
 }  // namespace
