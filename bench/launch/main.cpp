@@ -2,8 +2,8 @@
 //
 //   kiln_launch_bench [--backend cuda|opencl] [--bursts N] [--json]
 //
-// docs/benchmarks.md tells the method. Ends with 0; with 1 where a result is wrong or the device
-// fails; with 77 where there is no device.
+// docs/benchmarks.md tells the method. Ends with 0; with 1 where a part failed, whose place in the
+// report says why (the others are measured all the same); with 77 where there is no device.
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 #include <unistd.h>
@@ -51,56 +51,128 @@ class ScratchFolder {
   std::string path_;
 };
 
-nlohmann::json to_json(const FirstLaunch& first) {
+using Json = nlohmann::json;
+
+Json to_json(const FirstLaunch& first) {
   return {{"total_ms", first.total_ms},
           {"open_ms", first.open_ms},
           {"prepare_ms", first.prepare_ms},
-          {"from_cache", first.from_cache}};
+          {"from_cache", first.from_cache},
+          {"compiler_loaded", first.compiler_loaded}};
 }
 
-/// A first launch can be made once in a process: others make it, with the compiler hidden from
-/// them. The one whose total is the median.
-nlohmann::json first_launch_in_children(const std::string& program, const std::string& backend,
-                                        const std::string& cache) {
-  const std::string command =
-      fmt::format("KILN_NVRTC_PATH=/nowhere '{}' --backend {} --first-launch-from '{}'", program,
-                  backend, cache);
-  std::vector<nlohmann::json> children;
-  for (int i = 0; i < kFirstLaunches; ++i) {
-    FILE* output = ::popen(command.c_str(), "r");
-    if (output == nullptr) throw Error(ExitCode::internal, "popen failed");
-    std::string text;
-    std::array<char, 4096> part{};
-    while (std::fgets(part.data(), static_cast<int>(part.size()), output) != nullptr) {
-      text += part.data();
-    }
-    if (::pclose(output) != 0) throw Error(ExitCode::internal, "a first launch failed: " + text);
-    children.push_back(nlohmann::json::parse(text));
+/// What a command prints, as JSON. Throws for one that fails.
+Json output_of(const std::string& command) {
+  FILE* output = ::popen(command.c_str(), "r");
+  if (output == nullptr) throw Error(ExitCode::internal, "popen failed");
+  std::string text;
+  std::array<char, 4096> part{};
+  while (std::fgets(part.data(), static_cast<int>(part.size()), output) != nullptr) {
+    text += part.data();
   }
+  if (::pclose(output) != 0) throw Error(ExitCode::internal, "failed: " + command + "\n" + text);
+  return Json::parse(text);
+}
+
+/// A first launch can be made once in a process: others make it. The one whose total is the median,
+/// with the totals of all.
+Json first_launch_in_children(const std::string& environment, const std::string& program,
+                              const std::string& backend, const std::string& cache) {
+  const std::string command = fmt::format("{} '{}' --backend {} --first-launch-from '{}'",
+                                          environment, program, backend, cache);
+  std::vector<Json> children;
+  for (int i = 0; i < kFirstLaunches; ++i) children.push_back(output_of(command));
   std::sort(children.begin(), children.end(),
             [](const auto& a, const auto& b) { return a.at("total_ms") < b.at("total_ms"); });
-  return children[children.size() / 2];
+  Json middle = children[children.size() / 2];
+  for (const Json& child : children) middle["totals_ms"].push_back(child.at("total_ms"));
+  return middle;
 }
 
-void print(const nlohmann::json& report) {
-  const auto number = [&](const char* part, const char* name) {
-    return report.at(part).at(name).get<double>();
-  };
-  fmt::print("device          {}\n", report.at("device").get<std::string>());
-  fmt::print(
-      "launch          {:.0f} ns by the driver alone, {:.0f} ns through Kiln: {:.0f} ns more\n",
-      number("launch", "raw_ns"), number("launch", "kiln_ns"), number("launch", "over_ns"));
-  fmt::print("select          {:.0f} ns, {:.0f} ns with ProblemText; prepare {:.0f} ns\n",
-             number("select", "select_ns"), number("select", "select_typed_ns"),
-             number("select", "prepare_ns"));
-  fmt::print(
-      "first launch    {:.1f} ms (open {:.1f}, prepare {:.1f}), {}\n",
-      number("first_launch", "total_ms"), number("first_launch", "open_ms"),
-      number("first_launch", "prepare_ms"),
-      report.at("first_launch").at("from_cache").get<bool>() ? "from the cache" : "compiled");
-  fmt::print("allocations     {:.0f} in warm launches, {:.0f} in warm selections\n",
-             number("launch", "allocations"), number("select", "allocations"));
-  fmt::print("graph capture   {}\n", report.at("graph").get<std::string>());
+/// With the compiler hidden, and that it was not there after all is an error. NVRTC only: OpenCL's
+/// compiler is the driver.
+Json first_launch_without_compiler(const std::string& program, const std::string& backend,
+                                   const std::string& cache) {
+  Json first =
+      first_launch_in_children("KILN_NVRTC_PATH=/nowhere/libnvrtc.so", program, backend, cache);
+  if (!first.at("from_cache").get<bool>()) first["error"] = "it was compiled";
+  if (first.at("compiler_loaded").get<bool>()) first["error"] = "NVRTC was loaded";
+  return first;
+}
+
+Json driver_calls_in_child(const std::string& program, const std::string& backend,
+                           const std::string& cache) {
+  if (backend != "cuda") return {{"skipped", "counted with CUDA only"}};
+  const std::filesystem::path counter =
+      std::filesystem::path(program).parent_path() / "kiln_launch_driver_calls";
+  Json calls = output_of(fmt::format("'{}' '{}'", counter.string(), cache));
+  if (calls.at("waits") != 0) calls["error"] = "a warm call waited for the device";
+  if (calls.at("memory_calls") != 0) calls["error"] = "a warm call allocated device memory";
+  if (calls.at("allocations") != 0) calls["error"] = "a warm call allocated memory";
+  return calls;
+}
+
+Json graph_json(Application& application, const std::string& cache) {
+  const std::string graph = check_graph(application, cache);
+  if (graph == "ok" || graph == "no graphs here") return {{"result", graph}};
+  return {{"error", graph}};
+}
+
+Json launch_json(Application& application, const std::string& cache, int bursts) {
+  const LaunchCost launch = measure_launch(application, cache, bursts);
+  return {{"raw_ns", launch.raw_ns},
+          {"kiln_ns", launch.kiln_ns},
+          {"over_ns", launch.over_ns},
+          {"bursts", bursts},
+          {"allocations", launch.allocations}};
+}
+
+Json select_json(Application& application, const std::string& cache) {
+  const SelectCost select = measure_select(application, cache);
+  return {{"select_ns", select.select_ns},
+          {"select_typed_ns", select.select_typed_ns},
+          {"prepare_ns", select.prepare_ns},
+          {"allocations", select.allocations}};
+}
+
+/// What `measure` found; where it fails, why: one part that fails costs no other.
+template <typename Measure>
+Json part(Measure&& measure) {
+  try {
+    return measure();
+  } catch (const std::exception& error) {
+    return {{"error", error.what()}};
+  }
+}
+
+void print_first_launch(const char* title, const Json& first) {
+  fmt::print("{:<16}{:.1f} ms (open {:.1f}, prepare {:.1f}), {}, NVRTC {}\n", title,
+             first.at("total_ms").get<double>(), first.at("open_ms").get<double>(),
+             first.at("prepare_ms").get<double>(),
+             first.at("from_cache").get<bool>() ? "from the cache" : "compiled",
+             first.at("compiler_loaded").get<bool>() ? "loaded" : "absent");
+}
+
+void print_part(const std::string& name, const Json& report) {
+  const auto number = [&](const char* key) { return report.at(key).get<double>(); };
+  if (report.contains("error")) {
+    fmt::print("{:<16}failed: {}\n", name, report.at("error").get<std::string>());
+  } else if (name == "launch") {
+    fmt::print(
+        "{:<16}{:.0f} ns by the driver alone, {:.0f} ns through Kiln: {:.0f} ns more; "
+        "{:.0f} allocations\n",
+        name, number("raw_ns"), number("kiln_ns"), number("over_ns"), number("allocations"));
+  } else if (name == "select") {
+    fmt::print(
+        "{:<16}{:.0f} ns, {:.0f} ns with ProblemText; prepare {:.0f} ns; {:.0f} "
+        "allocations\n",
+        name, number("select_ns"), number("select_typed_ns"), number("prepare_ns"),
+        number("allocations"));
+  } else if (report.contains("total_ms")) {
+    print_first_launch(name.c_str(), report);
+  } else {
+    fmt::print("{:<16}{}\n", name, report.dump());
+  }
 }
 
 int run(const Options& options, const std::string& program) {
@@ -111,33 +183,30 @@ int run(const Options& options, const std::string& program) {
   }
   const ScratchFolder folder;
   const std::string cache = folder.cache();
-  const LaunchCost launch = measure_launch(*application, cache, options.bursts);
-  const SelectCost select = measure_select(*application, cache);
   const std::string& backend = application->device().backend;
-  const nlohmann::json report = {
-      {"device", application->device().name},
-      {"backend", backend},
-      {"driver", application->device().driver},
-      {"launch",
-       {{"raw_ns", launch.raw_ns},
-        {"kiln_ns", launch.kiln_ns},
-        {"over_ns", launch.over_ns},
-        {"bursts", options.bursts},
-        {"allocations", launch.allocations}}},
-      {"select",
-       {{"select_ns", select.select_ns},
-        {"select_typed_ns", select.select_typed_ns},
-        {"prepare_ns", select.prepare_ns},
-        {"allocations", select.allocations}}},
-      {"first_launch", first_launch_in_children(program, backend, cache)},
-      {"graph", check_graph(*application, cache)}};
-  if (options.json) {
-    fmt::print("{}\n", report.dump(2));
-  } else {
-    print(report);
+  nlohmann::ordered_json report = {{"device", application->device().name},
+                                   {"backend", backend},
+                                   {"driver", application->device().driver}};
+  report["launch"] = part([&] { return launch_json(*application, cache, options.bursts); });
+  report["select"] = part([&] { return select_json(*application, cache); });
+  report["first_launch"] =
+      part([&] { return first_launch_without_compiler(program, backend, cache); });
+  report["with_compiler"] =
+      part([&] { return first_launch_in_children("", program, backend, cache); });
+  report["driver_calls"] = part([&] { return driver_calls_in_child(program, backend, cache); });
+  report["graph"] = part([&] { return graph_json(*application, cache); });
+  bool failed = false;
+  for (const auto& [name, measured] : report.items()) {
+    failed |= measured.is_object() && measured.contains("error");
+    if (options.json) continue;
+    if (measured.is_object()) {
+      print_part(name, measured);
+    } else {
+      fmt::print("{:<16}{}\n", name, measured.get<std::string>());
+    }
   }
-  const std::string graph = report.at("graph");
-  return graph == "ok" || graph == "no graphs here" ? 0 : 1;
+  if (options.json) fmt::print("{}\n", report.dump(2));
+  return failed ? 1 : 0;
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <fstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,14 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+bool is_loaded(std::string_view library) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(library) != std::string::npos) return true;
+  }
+  return false;
 }
 
 Launcher open_launcher(const Application& application, const std::string& cache) {
@@ -172,6 +181,7 @@ FirstLaunch measure_first_launch(Application& application, const std::string& ca
   application.wait();
   first.total_ms = ms_since(start);
   first.from_cache = kernel.from_cache();
+  first.compiler_loaded = is_loaded("libnvrtc");
   if (application.download(out) != 3) throw DeviceError("the first launch gave a wrong result");
   return first;
 }
@@ -198,25 +208,6 @@ std::string check_graph(Application& application, const std::string& cache) {
   const float result = application.download(out);
   if (wrong.empty() && result != 2.0F * kCount) wrong = fmt::format("the sum is {}", result);
   return wrong.empty() ? "ok" : wrong;
-}
-
-std::vector<std::byte> scalar_bytes(const ScalarPlan& scalar) {
-  std::vector<std::byte> bytes(size_of(scalar.dtype));
-  const auto put = [&](auto value) { std::memcpy(bytes.data(), &value, sizeof value); };
-  switch (scalar.dtype) {
-    case DType::i64:
-      put(std::get<std::int64_t>(scalar.value));
-      break;
-    case DType::i32:
-      put(static_cast<std::int32_t>(std::get<std::int64_t>(scalar.value)));
-      break;
-    case DType::u32:
-      put(static_cast<std::uint32_t>(std::get<std::int64_t>(scalar.value)));
-      break;
-    default:
-      throw Error(ExitCode::internal, "a scalar of another type than the transpose has");
-  }
-  return bytes;
 }
 
 }  // namespace kiln::launch_bench

@@ -37,6 +37,7 @@ struct FirstLaunch {
   double open_ms = 0;
   double prepare_ms = 0;
   bool from_cache = false;
+  bool compiler_loaded = false;  ///< a library of NVRTC is in this process
 };
 [[nodiscard]] FirstLaunch measure_first_launch(Application& application, const std::string& cache);
 
