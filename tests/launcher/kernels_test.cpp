@@ -146,7 +146,7 @@ TEST_F(Kernels, ArgMinAndArgMaxFindTheFirstOfEqualElements) {
   call.index = index;
   call.value = value;
   for (const bool smallest : {true, false}) {
-    (smallest ? arg_min : arg_max)(*launcher_, queue_, call).value();
+    (smallest ? arg_min(*launcher_, queue_, call) : arg_max(*launcher_, queue_, call)).value();
     const std::vector<std::int64_t> found = application_.download<std::int64_t>(index, kRows);
     const std::vector<float> values = application_.download<float>(value, kRows);
     for (std::size_t r = 0; r < kRows; ++r) {
