@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <fstream>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -236,15 +238,31 @@ TEST_F(TuneOnMissTest, ThreadsThatSelectMeanwhileSeeOneOrTheOther) {
   EXPECT_EQ(good, 8);
 }
 
-// The real program on the real device: a kernel with few configs, all of which are tried.
+/// A copy of tests/cli/kernels/scale with two configs.
+void copy_small_kernel(const std::filesystem::path& to) {
+  std::filesystem::copy(KILN_SOURCE_DIR "/tests/cli/kernels/scale", to);
+  std::ifstream file(to / "spec.toml");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  file.close();
+  for (const auto& [from, instead] :
+       {std::pair("values = [1, 2, 4, 8, 16, 32, 64, 128]", "values = [32, 64]"),
+        std::pair("values = [1, 2, 4, 8]", "values = [1]")}) {
+    text.replace(text.find(from), std::string_view(from).size(), instead);
+  }
+  std::ofstream(to / "spec.toml") << text;
+}
+
+// The real program on the real device; the session ends when every config was tried.
 TEST_F(TuneOnMissTest, TheInstalledProgramTunes) {
+  std::filesystem::create_directory(folder_ / "kernels");
+  copy_small_kernel(folder_ / "kernels/scale");
   Launcher::Options given = options("");
   given.tuner = KILN_PROGRAM;
-  given.kernel_paths = {KILN_SOURCE_DIR "/tests/cli/kernels"};
-  given.tune_seconds = 15;
+  given.kernel_paths = {folder_ / "kernels"};
+  given.tune_seconds = 120;
   const Launcher launcher(given);
   EXPECT_EQ(launcher.select("scale", "n=100").value()->grade, Launcher::Grade::fallback);
-  ASSERT_TRUE(launcher.wait_for_tuning(120).value());
+  ASSERT_TRUE(launcher.wait_for_tuning(240).value());
   const Launcher::Tuning state = launcher.tuning().value();
   ASSERT_EQ(state.tuned, 1U) << (state.warnings.empty() ? "" : state.warnings[0].message);
   const Launcher::Kernel kernel = launcher.prepare("scale", "n=100").value();
