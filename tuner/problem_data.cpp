@@ -232,6 +232,16 @@ Status Workspaces::poison() {
   return Done{};
 }
 
+Status Workspaces::clear_zeroed() {
+  for (Entry& entry : zeroed_pool_) {
+    if (!entry.buffer) continue;
+    Buffer all = entry.buffer->view();
+    all.bytes = entry.buffer->room();
+    if (Status status = device_.fill(all, 0, all.bytes, 0); !status) return status;
+  }
+  return Done{};
+}
+
 Result<bool> Workspaces::is_all_zero(const Buffer& buffer) {
   std::vector<std::byte> bytes(buffer.bytes);  // counters: a few bytes
   if (Status status = device_.download(buffer, 0, bytes); !status) return status.failure();

@@ -99,6 +99,9 @@ class Workspaces {
   /// Room for the workspaces of `plan`. Fails with out_of_memory.
   [[nodiscard]] Status prepare(const LaunchPlan& plan);
   [[nodiscard]] Status poison();
+  /// Sets to zero all that zeroed workspaces of any config prepared so far may hold. Red zones go:
+  /// no inspect() until the next prepare().
+  [[nodiscard]] Status clear_zeroed();
   [[nodiscard]] Result<std::string> inspect();
   [[nodiscard]] const Buffer* find(const std::string& name) const;
 

@@ -171,6 +171,21 @@ TEST_F(SessionTest, ConfigsThatDifferInTheirLaunchAloneShareOneCompile) {
   for (const auto& [source, count] : compiles) EXPECT_EQ(count, 1) << source;
 }
 
+TEST_F(SessionTest, FinalistsWithWorkspacesOfOtherLengthsAreAllRight) {
+  const KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/counters");
+  const TuneRequest asked{spec, Problem::parse(spec, "n=2000"), "opencl", 0, request({}).options};
+  class Warnings : public SessionObserver {
+   public:
+    void on_warning(const std::string& text) override { texts.push_back(text); }
+    std::vector<std::string> texts;
+  } observer;
+  Store store(database(), Store::Mode::write);
+  const SessionResult result = tune(asked, store, observer);
+  EXPECT_EQ(result.failures, 0);
+  ASSERT_TRUE(result.best.has_value());
+  EXPECT_THAT(observer.texts, testing::Not(testing::Contains(testing::HasSubstr("wrong result"))));
+}
+
 TEST_F(SessionTest, AStopEndsItAfterTheTrialInHandAndTheNextRunGoesOn) {
   std::atomic<bool> stop = false;
   class StopAfterTwo : public SessionObserver {
