@@ -20,7 +20,7 @@ constexpr std::size_t kFitPoints = 120;        // of these the kernel is fitted 
 constexpr double kRefitGrowth = 1.4;           // refitted when there are so many times the points
 constexpr std::size_t kMoreCandidates = 1024;  // room for neighbours of the fastest configs
 constexpr std::size_t kSkillWindow = 40;       // predictions that tell the skill, at most
-constexpr std::size_t kLeastSkillTrials = 12;  // and at least
+constexpr std::size_t kLeastSkillTrials = 24;  // and at least
 constexpr float kLeastVariance = 1e-6F;        // of a prediction, relative to the scale
 constexpr std::size_t kFastest = 4;            // configs whose neighbours are candidates at a refit
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kStart = 8;
 constexpr std::size_t kGreedyEvery = 3;  // proposals
 constexpr std::size_t kLocalEvery = 2;   // proposals, while the model is not trusted
-constexpr double kTrusted = 0.7;         // skill of the model from which on it works alone
+constexpr double kTrusted = 0.5;         // skill of the model from which on it works alone
 
 class Auto final : public StrategyBase {
  public:
@@ -30,8 +30,8 @@ class Auto final : public StrategyBase {
         coordinates_(space),
         model_(space, coordinates_, random(),
                [this](std::size_t index) { return is_taken(index); }),
-        local_(make_local(space, random().below(UINT64_MAX))),
-        start_(latin_start(space, coordinates_, kStart, random(), prior)) {
+        start_(latin_start(space, coordinates_, kStart, random(), prior)),
+        local_(make_local(space, random().below(UINT64_MAX))) {
     const std::vector<std::size_t>& defaults = space.default_indices();
     start_.insert(start_.end(), defaults.rbegin(), defaults.rend());
   }
@@ -64,8 +64,8 @@ class Auto final : public StrategyBase {
 
   Coordinates coordinates_;
   ModelSearch model_;
-  std::unique_ptr<Strategy> local_;
   std::vector<std::size_t> start_;  // last one first
+  std::unique_ptr<Strategy> local_;
   std::size_t proposals_ = 0;
 };
 
