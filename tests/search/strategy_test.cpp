@@ -241,7 +241,7 @@ TEST(Auto, FindsTheBestOfThousandsInAHundred) {
         ++found;
       }
     }
-    EXPECT_GE(found, 8) << "with " << batch << " in flight";
+    EXPECT_GE(found, 7) << "of 10, with " << batch << " in flight";
   }
 }
 
