@@ -4,10 +4,12 @@
 #include "launcher/src/binary_cache.hpp"
 
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 
@@ -125,6 +127,37 @@ TEST(BinaryCache, WantsAFolderThatOthersCannotWriteTo) {
   ASSERT_TRUE(closed.store(kKey, some_binary(), ""));
   fs::permissions(path / (kKey + ".bin"), fs::perms::group_write, fs::perm_options::add);
   EXPECT_FALSE(closed.find(kKey));
+}
+
+/// Gives a file away, which only root may do.
+bool give_to_nobody(const fs::path& path) {
+  constexpr uid_t kNobody = 65534;
+  return ::geteuid() == 0 && ::lchown(path.c_str(), kNobody, kNobody) == 0;
+}
+
+TEST(BinaryCache, CompilesAnewWhatBelongsToAnotherUserAndNeverReadsIt) {
+  const LauncherFolder folder;
+  const fs::path path = folder / "cache";
+  const BinaryCache cache(path);
+  ASSERT_TRUE(cache.store(kKey, some_binary(), "nvrtc 13.0"));
+  const fs::path entry = path / (kKey + ".bin");
+  if (!give_to_nobody(entry)) GTEST_SKIP() << "only root may give a file to another user";
+
+  const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  ASSERT_GE(::inotify_add_watch(watch, entry.c_str(), IN_ACCESS), 0);
+  EXPECT_FALSE(cache.find(kKey));
+  std::array<char, 4096> events{};
+  EXPECT_EQ(::read(watch, events.data(), events.size()), -1) << "it was read";
+  ::close(watch);
+
+  ASSERT_TRUE(cache.store(kKey, some_binary(), "nvrtc 13.0"));  // as after compiling
+  EXPECT_TRUE(cache.find(kKey));
+  struct stat facts {};
+  ASSERT_EQ(::stat(entry.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_uid, ::geteuid());
+
+  ASSERT_TRUE(give_to_nobody(path));
+  EXPECT_EQ(BinaryCache(path).trouble(), path.string() + ": belongs to another user");
 }
 
 TEST(BinaryCache, KeysCannotNameOtherFiles) {
