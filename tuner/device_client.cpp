@@ -3,6 +3,7 @@
 #include "tuner/device_client.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -105,6 +106,9 @@ std::optional<TrialReport> DeviceClient::step() {
   } else if (worker_->overdue()) {
     replace_overdue(report);
   }
+  if (report && state_ == State::opening) held_ = std::exchange(report, std::nullopt);
+  if (held_ && (state_ == State::idle || !waits_for_worker_))
+    report = std::exchange(held_, std::nullopt);
   return report;
 }
 
@@ -117,6 +121,10 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     if (problem_) prepare();
   } else if (type == "prepared") {
     ProblemReport prepared = decode_problem_report(frame);
+    if (prepared.failure && prepared.failure->sticky && !reference_.empty()) {
+      count_failed_start(prepared.failure->message);
+      return start_worker();
+    }
     if (prepared.failure) {
       throw Error(ExitCode::failed,
                   "the problem cannot be prepared on the device: " + prepared.failure->message);
@@ -139,6 +147,10 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     finals_ = decode_finals_report(frame);
     state_ = State::idle;
     worker_->set_deadline(std::nullopt);
+    if (finals_->failure && finals_->failure->sticky) {
+      worker_->kill();
+      start_worker();
+    }
   } else if (type == "unavailable") {
     const Unavailable unavailable = decode_unavailable(frame);
     // A device that was there may be busy for a moment with what its last worker left behind.
@@ -212,7 +224,12 @@ void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
 
 void DeviceClient::count_failed_start(const std::string& reason) {
   if (++failed_starts_ < kMaxFailedStarts) return;
-  throw DeviceError(fmt::format("{}:{} does not come up: {}", backend_, ordinal_, reason));
+  if (!device_)
+    throw DeviceError(fmt::format("{}:{} does not come up: {}", backend_, ordinal_, reason));
+  throw DeviceError(fmt::format(
+      "{}:{} is gone: {}; what was measured is stored, and the same command goes on from "
+      "there when the device is back",
+      backend_, ordinal_, reason));
 }
 
 std::optional<FinalsReport> DeviceClient::run_finals(const FinalsJob& job,
@@ -224,11 +241,12 @@ std::optional<FinalsReport> DeviceClient::run_finals(const FinalsJob& job,
   worker_->set_deadline(Clock::now() + deadlines_.first_launch + slowest +
                         nanoseconds(kMeasureSlack * finals.max_ns));
   worker_->send(encode(job));
-  while (!finals_) {
+  // Finals that a lost device ended are left to the next run, so they too wait for a new worker.
+  while (!finals_ || state_ != State::idle) {
     WorkerProcess* worker = worker_.get();
     poll_workers({&worker, 1}, Clock::now() + std::chrono::seconds(1));
     (void)step();
-    if (!finals_ && stop != nullptr && stop->load()) {
+    if (stop != nullptr && stop->load() && (!finals_ || finals_->failure)) {
       start_worker();  // in place of the one that is measuring
       return std::nullopt;
     }

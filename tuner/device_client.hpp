@@ -67,9 +67,13 @@ class DeviceClient {
   /// How results are proved; empty until the problem is prepared.
   [[nodiscard]] const std::string& reference() const { return reference_; }
 
-  /// Takes what arrived; gives the report of the running trial when there is one. Throws Error when
-  /// the problem cannot be prepared or the device stays dead.
+  /// Takes what arrived; gives the report of the running trial when there is one. A report whose
+  /// worker was replaced waits for the new one: a device that does not come back is no fault of the
+  /// config. Throws Error when the problem cannot be prepared or the device stays dead.
   [[nodiscard]] std::optional<TrialReport> step();
+
+  /// From now on no report waits for a new worker: the session is about to end.
+  void report_at_once() { waits_for_worker_ = false; }
 
   /// Runs the finals and waits for them; the client must be idle. nullopt: `stop` became true, and
   /// the worker was replaced.
@@ -107,6 +111,8 @@ class DeviceClient {
   std::optional<ProblemJob> problem_;
   std::string reference_;
   std::unique_ptr<Trial> trial_;
+  std::optional<TrialReport> held_;  ///< waits for a new worker
+  bool waits_for_worker_ = true;
   std::function<void(AttemptEvent)> watch_;
   std::optional<FinalsReport> finals_;
   Clock::time_point sent_;        ///< when the job at hand, or its part after the check, began

@@ -219,6 +219,7 @@ void TrialPipeline::wait(Clock::time_point until) {
 }
 
 void TrialPipeline::drop_waiting() {
+  device_.report_at_once();
   waiting_.clear();
   compilers_.cancel();
   compilers_.hold(false);

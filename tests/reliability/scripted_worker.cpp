@@ -67,6 +67,20 @@ bool asked_to_hang(const std::string& where) {
   return asked != nullptr && where == asked;
 }
 
+bool is_unplugged() {
+  const char* path = std::getenv(kScriptUnpluggedVariable);
+  return path != nullptr && std::ifstream(path).good();
+}
+
+/// What a driver whose device is gone does when it is opened.
+void open_driver() {
+  if (!is_unplugged()) return;
+  std::string deed;
+  std::ifstream(std::getenv(kScriptUnpluggedVariable)) >> deed;
+  if (deed == "crash") crash();
+  throw DeviceError("no device cuda:0: there are 0");
+}
+
 /// As often as the script's run was begun, this one included.
 int runs_logged(const Script& script) {
   std::ifstream lines(std::getenv(kScriptLogVariable));
@@ -134,6 +148,10 @@ class ScriptedEngine final : public TrialEngine {
   FinalsReport run_finals(const FinalsJob& job) override {
     if (asked_to_hang("finals")) hang();
     FinalsReport report;
+    if (is_unplugged()) {
+      report.failure = driver_failure(DriverCode::device_unavailable);
+      return report;
+    }
     report.wrong.resize(job.binaries.size());
     for (const Binary& binary : job.binaries) {
       report.samples.emplace_back(kFinalRounds, scripted_time_ns(script_of(binary).number));
@@ -147,6 +165,7 @@ class ScriptedEngine final : public TrialEngine {
   }
 
   std::optional<Failure> fault_of(const Script& script) {
+    if (is_unplugged()) return driver_failure(DriverCode::device_unavailable);
     if (poisoned_) return driver_failure(DriverCode::context_is_destroyed);
     if (script.deed == "hang" && script.number % 2 == 0) hang();
     if (script.deed == "wrong_result")
@@ -187,7 +206,10 @@ WorkerParts scripted_parts() {
   const auto open_compiler = [](const WorkerOptions&, const DeviceInfo&) {
     return std::make_unique<ScriptedCompiler>();
   };
-  const auto open_engine = [](const WorkerOptions&) { return std::make_unique<ScriptedEngine>(); };
+  const auto open_engine = [](const WorkerOptions&) {
+    open_driver();
+    return std::make_unique<ScriptedEngine>();
+  };
   return {open_compiler, open_engine};
 }
 

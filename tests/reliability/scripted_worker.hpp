@@ -26,6 +26,10 @@ inline constexpr const char* kScriptLogVariable = "KILN_SCRIPT_LOG";
 /// "prepare" or "finals": where the device worker is to hang.
 inline constexpr const char* kScriptHangVariable = "KILN_SCRIPT_HANG";
 
+/// When a file of this name exists the device is gone: every launch fails with the driver's error
+/// for that, and a new worker finds no device, or, where the file says "crash", dies in the driver.
+inline constexpr const char* kScriptUnpluggedVariable = "KILN_SCRIPT_UNPLUGGED";
+
 /// Nanoseconds that a scripted run of an innocent config takes.
 [[nodiscard]] double scripted_time_ns(std::int64_t number);
 

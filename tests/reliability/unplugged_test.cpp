@@ -1,0 +1,137 @@
+// Promise 9: a device that goes away in the middle of a session, and does not come back for new
+// workers: one sentence, nothing lost, nobody blamed, and the same command goes on later.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include "core/errors.hpp"
+#include "endurance_fixture.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr int kConfigs = 61;  ///< of the variant "quick", and the spec's default config
+
+class UnpluggedTest : public EnduranceTest {
+ protected:
+  void SetUp() override {
+    EnduranceTest::SetUp();
+    ::setenv(kScriptUnpluggedVariable, plug().c_str(), 1);
+  }
+  void TearDown() override {
+    ::unsetenv(kScriptUnpluggedVariable);
+    EnduranceTest::TearDown();
+  }
+
+  [[nodiscard]] std::filesystem::path plug() const { return folder_ / "unplugged"; }
+  /// `deed`: what a new worker's driver does, see kScriptUnpluggedVariable.
+  void unplug(const std::string& deed) const { std::ofstream(plug()) << deed; }
+
+  [[nodiscard]] TuneRequest request() const {
+    TuneRequest asked = scripted_request(1);
+    asked.options.variants = {"quick"};
+    return asked;
+  }
+
+  /// The sentence that the session ends with, which must carry the exit code for "no device".
+  std::string end_of_session(Store& store, SessionObserver& observer) const {
+    try {
+      (void)tune(request(), store, observer);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::no_device);
+      return error.what();
+    }
+    return "no error";
+  }
+
+  void expect_no_innocent_blamed(const Store& store) const {
+    for (const TrialRecord& record : store.trials(store.sessions().back().id)) {
+      const std::string text = record.trial.config.text();
+      if (text.find("innocent") == std::string::npos) continue;
+      EXPECT_EQ(record.trial.outcome, Outcome::ok) << text << ": " << record.trial.message;
+    }
+  }
+
+  /// With the device back the session ends as if nothing had been.
+  void expect_the_rest(Store& store, std::int64_t stored) const {
+    std::filesystem::remove(plug());
+    SessionObserver silent;
+    const SessionResult result = tune(request(), store, silent);
+    EXPECT_EQ(store.sessions().size(), 1U);
+    EXPECT_EQ(result.state, SessionState::finished);
+    EXPECT_EQ(result.trials, kConfigs);
+    EXPECT_EQ(result.new_trials, kConfigs - stored);
+    ASSERT_TRUE(result.best.has_value());
+    EXPECT_EQ(result.best->config.text(), "quick:deed=innocent,number=7");
+    EXPECT_EQ(result.best->verdict, Verdict::better);
+    expect_no_innocent_blamed(store);
+  }
+};
+
+/// Pulls the plug once so many trials are stored.
+class PlugPuller : public SessionObserver {
+ public:
+  PlugPuller(std::filesystem::path plug, std::string deed)
+      : plug_(std::move(plug)), deed_(std::move(deed)) {}
+  void on_trial(const TrialRecord& record, const SessionProgress&) override {
+    acknowledged = record.sequence;
+    if (record.sequence == 20) std::ofstream(plug_) << deed_;
+  }
+  std::int64_t acknowledged = 0;
+
+ private:
+  std::filesystem::path plug_;
+  std::string deed_;
+};
+
+constexpr const char* kBack =
+    "; what was measured is stored, and the same command goes on from there when the device is "
+    "back";
+
+TEST_F(UnpluggedTest, TheSessionEndsWithOneSentenceAndGoesOnLater) {
+  Store store(database(), Store::Mode::write);
+  PlugPuller observer(plug(), "report");
+  EXPECT_EQ(end_of_session(store, observer),
+            "cuda:0 is gone: no device cuda:0: there are 0" + std::string(kBack));
+  EXPECT_GE(observer.acknowledged, 20);
+  const SessionId session = store.sessions().back().id;
+  EXPECT_EQ(store.trials(session).size(), static_cast<std::size_t>(observer.acknowledged));
+  EXPECT_TRUE(store.check().empty());
+  expect_no_innocent_blamed(store);
+  expect_the_rest(store, observer.acknowledged);
+}
+
+TEST_F(UnpluggedTest, ADriverThatDiesWithTheDeviceIsNoBetter) {
+  Store store(database(), Store::Mode::write);
+  PlugPuller observer(plug(), "crash");
+  EXPECT_EQ(end_of_session(store, observer),
+            "cuda:0 is gone: the worker died: signal SIGSEGV" + std::string(kBack));
+  expect_no_innocent_blamed(store);
+  expect_the_rest(store, observer.acknowledged);
+}
+
+TEST_F(UnpluggedTest, InTheFinalsNothingIsPublishedUntilTheyWereRun) {
+  class PullInFinals : public SessionObserver {
+   public:
+    explicit PullInFinals(std::filesystem::path plug) : plug_(std::move(plug)) {}
+    void on_finals(const std::vector<Config>&) override { std::ofstream(plug_) << "report"; }
+
+   private:
+    std::filesystem::path plug_;
+  } observer(plug());
+  Store store(database(), Store::Mode::write);
+  EXPECT_EQ(end_of_session(store, observer),
+            "cuda:0 is gone: no device cuda:0: there are 0" + std::string(kBack));
+  EXPECT_TRUE(store.bests().empty());
+  expect_the_rest(store, kConfigs);
+}
+
+TEST_F(UnpluggedTest, BeforeTheSessionThereIsNoSession) {
+  unplug("report");
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  EXPECT_EQ(end_of_session(store, silent), "no device cuda:0: there are 0");
+  EXPECT_TRUE(store.sessions().empty());
+}
+
+}  // namespace
+}  // namespace kiln
