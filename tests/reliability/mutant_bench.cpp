@@ -10,8 +10,8 @@ constexpr std::chrono::seconds kCompileDeadline{60};
 
 DeviceDeadlines deadlines() {
   DeviceDeadlines made;
-  made.run_cap = std::chrono::seconds(5);
-  made.first_launch = std::chrono::seconds(25);
+  made.run_cap = std::chrono::seconds(2);
+  made.first_launch = std::chrono::seconds(4);
   return made;
 }
 
