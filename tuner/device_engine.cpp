@@ -80,8 +80,8 @@ ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
       {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.max_cpu_operations);
   if (!made) return {examined(made.failure()), {}};
   problem_ = std::move(*made);
-  Result<std::unique_ptr<ExtraChecks>> extras =
-      ExtraChecks::create({*device_, *compiler_, toolbox_}, spec_, problem, job.seed);
+  Result<std::unique_ptr<ExtraChecks>> extras = ExtraChecks::create(
+      {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.extra_operations);
   if (!extras) return {examined(extras.failure()), {}};
   extras_ = std::move(*extras);
   return {std::nullopt, problem_->reference()};

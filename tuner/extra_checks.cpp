@@ -12,22 +12,18 @@
 #include "tuner/shrink_problem.hpp"
 
 namespace kiln {
-namespace {
-
-// The CPU loop over an extra problem takes about a millisecond, for each config once.
-constexpr double kExtraOperations = 3e5;
-
-}  // namespace
 
 Result<std::unique_ptr<ExtraChecks>> ExtraChecks::create(const ProblemBench::Tools& tools,
                                                          const KernelSpec& spec,
-                                                         const Problem& problem,
-                                                         std::uint64_t seed) {
+                                                         const Problem& problem, std::uint64_t seed,
+                                                         double max_operations) {
   std::unique_ptr<ExtraChecks> checks(new ExtraChecks(tools, spec, problem, seed));
+  if (max_operations <= 0) return checks;
   if (spec.verify.reference.empty() && spec.verify.formulas.empty()) return checks;
-  for (Problem& extra : extra_problems(spec, problem, tools.device.info(), kExtraOperations)) {
+  for (Problem& extra : extra_problems(spec, problem, tools.device.info(), max_operations)) {
     Result<std::unique_ptr<ProblemBench>> bench =
-        ProblemBench::create(tools, spec, extra, ++seed, std::numeric_limits<double>::infinity());
+        ProblemBench::create(tools, spec, extra, ++seed, std::numeric_limits<double>::infinity(),
+                             VerifyInputs::with_edges);
     if (bench) {
       checks->extras_.push_back({std::move(extra), std::move(*bench)});
     } else if (bench.failure().sticky) {

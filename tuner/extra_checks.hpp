@@ -18,11 +18,12 @@ namespace kiln {
 
 class ExtraChecks {
  public:
-  /// Prepares the extra problems. Those whose reference is not a CPU loop, or for which there is no
-  /// room, are left out. `spec` and the tools must outlive it. A Failure is sticky.
+  /// Prepares the extra problems, whose CPU loop takes `max_operations` at most (0: there are
+  /// none). Those whose reference is not a CPU loop, or for which there is no room, are left out.
+  /// `spec` and the tools must outlive it. A Failure is sticky.
   static Result<std::unique_ptr<ExtraChecks>> create(const ProblemBench::Tools& tools,
                                                      const KernelSpec& spec, const Problem& problem,
-                                                     std::uint64_t seed);
+                                                     std::uint64_t seed, double max_operations);
 
   /// Runs `config`, loaded as `run`, on every extra problem for which it is legal and has the same
   /// source. A Failure names the problem. Returns the largest error, relative to the allowed one.

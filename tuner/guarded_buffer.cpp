@@ -3,7 +3,6 @@
 #include "tuner/guarded_buffer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -12,10 +11,10 @@ namespace {
 
 constexpr std::uint8_t kPattern = 0xC7;
 
-/// Offset of the first byte that is not the pattern; the size when all are.
-std::size_t first_damage(const std::array<std::byte, kRedZoneBytes>& zone) {
-  const auto damaged = [](std::byte byte) { return byte != std::byte{kPattern}; };
-  return static_cast<std::size_t>(std::find_if(zone.begin(), zone.end(), damaged) - zone.begin());
+/// Offset of the first byte that changed; the size when none did.
+std::size_t first_damage(const ZoneBytes& zone, const ZoneBytes& armed) {
+  return static_cast<std::size_t>(std::mismatch(zone.begin(), zone.end(), armed.begin()).first -
+                                  zone.begin());
 }
 
 }  // namespace
@@ -63,23 +62,39 @@ Status GuardedBuffer::assign(const std::string& name, std::size_t bytes) {
   return arm();
 }
 
+GuardedBuffer::GuardedBuffer() {
+  before_.fill(std::byte{kPattern});
+  behind_.fill(std::byte{kPattern});
+}
+
+void GuardedBuffer::set_zones(const ZoneBytes& before, const ZoneBytes& behind) {
+  before_ = before;
+  behind_ = behind;
+  has_pattern_ = false;
+}
+
 Status GuardedBuffer::arm() {
   const Buffer& all = memory_.get();
-  if (Status status = device_->fill(all, 0, kRedZoneBytes, kPattern); !status) return status;
-  return device_->fill(all, kRedZoneBytes + view_.bytes, kRedZoneBytes, kPattern);
+  const std::size_t end = kRedZoneBytes + view_.bytes;
+  if (has_pattern_) {
+    if (Status status = device_->fill(all, 0, kRedZoneBytes, kPattern); !status) return status;
+    return device_->fill(all, end, kRedZoneBytes, kPattern);
+  }
+  if (Status status = device_->upload(all, 0, before_); !status) return status;
+  return device_->upload(all, end, behind_);
 }
 
 Result<std::string> GuardedBuffer::inspect() {
-  std::array<std::byte, kRedZoneBytes> zone;
+  ZoneBytes zone;
   const Buffer& all = memory_.get();
   if (Status status = device_->download(all, kRedZoneBytes + view_.bytes, zone); !status)
     return status.failure();
-  if (const std::size_t at = first_damage(zone); at < zone.size()) {
+  if (const std::size_t at = first_damage(zone, behind_); at < zone.size()) {
     return "wrote past the end of '" + name_ + "': byte " + std::to_string(at) +
            " behind it changed";
   }
   if (Status status = device_->download(all, 0, zone); !status) return status.failure();
-  if (const std::size_t at = first_damage(zone); at < zone.size()) {
+  if (const std::size_t at = first_damage(zone, before_); at < zone.size()) {
     return "wrote before the start of '" + name_ + "': byte " + std::to_string(zone.size() - at) +
            " in front of it changed";
   }

@@ -3,11 +3,14 @@
 //
 //   | 4 KiB pattern | bytes that a kernel may touch | 4 KiB pattern |
 //
+// Around inputs the zones hold values that show in a result, so that reads past the ends are seen
+// too (input_values.hpp).
 // The right zone begins at the very next byte. The kernel's part starts aligned like an allocation
 // (256 bytes).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 
@@ -16,6 +19,7 @@
 namespace kiln {
 
 inline constexpr std::size_t kRedZoneBytes = 4096;
+using ZoneBytes = std::array<std::byte, kRedZoneBytes>;
 
 /// An allocation that is released at the end of its scope. Must not outlive its Device.
 class OwnedBuffer {
@@ -48,19 +52,25 @@ class GuardedBuffer {
   [[nodiscard]] const Buffer& view() const { return view_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// Writes the pattern into both zones.
+  /// Other contents for the zones than the pattern, from the next arm() on.
+  void set_zones(const ZoneBytes& before, const ZoneBytes& behind);
+
+  /// Writes both zones.
   [[nodiscard]] Status arm();
-  /// Empty when both zones hold the pattern; else a sentence on what was overwritten. Blocks.
+  /// Empty when both zones hold what arm() wrote; else a sentence on what was overwritten. Blocks.
   [[nodiscard]] Result<std::string> inspect();
 
  private:
-  GuardedBuffer() = default;
+  GuardedBuffer();
 
   Device* device_ = nullptr;
   std::string name_;
   OwnedBuffer memory_;
   std::size_t room_ = 0;
   Buffer view_;
+  bool has_pattern_ = true;
+  ZoneBytes before_;
+  ZoneBytes behind_;
 };
 
 }  // namespace kiln

@@ -194,7 +194,8 @@ Frame encode(const ProblemJob& message) {
                               {"problem", std::move(problem)},
                               {"seed", message.seed},
                               {"measure", measure_json(message.measure)},
-                              {"max_cpu_operations", message.max_cpu_operations}});
+                              {"max_cpu_operations", message.max_cpu_operations},
+                              {"extra_operations", message.extra_operations}});
 }
 
 ProblemJob decode_problem_job(const Frame& frame) {
@@ -208,6 +209,7 @@ ProblemJob decode_problem_job(const Frame& frame) {
     job.seed = json.at("seed");
     job.measure = measure_from(json.at("measure"));
     job.max_cpu_operations = json.at("max_cpu_operations");
+    job.extra_operations = json.at("extra_operations");
     return job;
   });
 }

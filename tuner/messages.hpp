@@ -79,6 +79,7 @@ struct ProblemJob {
   std::uint64_t seed = 0;                              ///< of the inputs
   MeasureOptions measure;
   double max_cpu_operations = 0;  ///< above: the device reference stands in for the CPU loop
+  double extra_operations = 0;    ///< of the CPU loop on each extra problem; 0: no extra problems
 };
 struct ProblemReport {
   std::optional<Failure> failure;

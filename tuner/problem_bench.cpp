@@ -26,11 +26,9 @@ std::string cpu_reference_text(const KernelSpec& spec) {
 
 }  // namespace
 
-Result<std::unique_ptr<ProblemBench>> ProblemBench::create(const Tools& tools,
-                                                           const KernelSpec& spec,
-                                                           const Problem& problem,
-                                                           std::uint64_t seed,
-                                                           double max_cpu_operations) {
+Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
+    const Tools& tools, const KernelSpec& spec, const Problem& problem, std::uint64_t seed,
+    double max_cpu_operations, VerifyInputs verify) {
   const DeviceInfo& device = tools.device.info();
   const bool on_cpu =
       spec.verify.device_reference.empty() ||
@@ -42,7 +40,7 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(const Tools& tools,
 
   std::unique_ptr<ProblemBench> bench(new ProblemBench(tools, spec, problem));
   Result<std::unique_ptr<ProblemData>> data =
-      ProblemData::create(tools.device, tools.toolbox, spec, problem, *plan, seed);
+      ProblemData::create(tools.device, tools.toolbox, spec, problem, *plan, seed, verify);
   if (!data) return data.failure();
   bench->data_ = std::move(*data);
 

@@ -26,7 +26,8 @@ class ProblemBench {
   /// problem.
   static Result<std::unique_ptr<ProblemBench>> create(const Tools& tools, const KernelSpec& spec,
                                                       const Problem& problem, std::uint64_t seed,
-                                                      double max_cpu_operations);
+                                                      double max_cpu_operations,
+                                                      VerifyInputs verify = VerifyInputs::filled);
 
   /// Other inputs, drawn from `seed`, and what they ask for; only where the CPU loop is the
   /// reference (create() with a limit that it keeps).

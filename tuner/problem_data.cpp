@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/hash.hpp"
+#include "tuner/input_values.hpp"
 
 namespace kiln {
 namespace {
@@ -43,6 +44,15 @@ Fill make_fill(const Argument& argument, const Expression& kind, DType dtype, co
   return fill;
 }
 
+/// The scalars that elements of `dtype` may be compared with.
+std::vector<double> thresholds_in(const LaunchPlan& plan, DType dtype) {
+  std::vector<double> values;
+  for (const ScalarPlan& scalar : plan.scalars) {
+    if (scalar.dtype == dtype && scalar.from_caller) values.push_back(as_double(scalar.value));
+  }
+  return values;
+}
+
 }  // namespace
 
 std::uint8_t poison_byte(DType dtype) { return is_floating(dtype) ? 0xFF : 0xA5; }
@@ -52,8 +62,8 @@ std::size_t ProblemData::Argument::index_of(InputSet set) { return position_of(s
 Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox& toolbox,
                                                          const KernelSpec& spec,
                                                          const Problem& problem,
-                                                         const LaunchPlan& plan,
-                                                         std::uint64_t seed) {
+                                                         const LaunchPlan& plan, std::uint64_t seed,
+                                                         VerifyInputs verify) {
   std::unique_ptr<ProblemData> data(new ProblemData(device, toolbox));
   const Scope scope = make_scope(spec, problem, device.info());
   for (const BufferPlan& buffer : plan.buffers) {
@@ -65,6 +75,9 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
       argument.fills[0] =
           make_fill(spec_argument, spec_argument.fill_verify, buffer.dtype, scope, seed);
       argument.fills[1] = make_fill(spec_argument, spec_argument.fill, buffer.dtype, scope, seed);
+      Fill& first = argument.fills[0];
+      if (verify == VerifyInputs::with_edges && first.kind == "uniform")
+        first.edges = edge_values(first, buffer.dtype, thresholds_in(plan, buffer.dtype));
       data->sets_differ_ |= argument.fills[0] != argument.fills[1];
     }
     if (is_output(buffer))
@@ -95,8 +108,35 @@ Status ProblemData::allocate(const LaunchPlan& plan) {
   return Done{};
 }
 
+/// Around a buffer of its own a set's zones lie for good; around a shared one they change with it.
+Status ProblemData::arm_zones(Argument& argument, InputSet set) {
+  const std::size_t index = position_of(set);
+  if (argument.shares_buffer && argument.zones_of == index) return Done{};
+  argument.zones_of = index;
+  const Fill& fill = argument.fills[index];
+  const std::uint64_t turn = fill.seed + index;
+  const auto zone = [&](ZoneSide side) {
+    return input_zone(fill, argument.plan.dtype, side, turn);
+  };
+  GuardedBuffer& buffer = argument.buffer(set);
+  buffer.set_zones(zone(ZoneSide::before), zone(ZoneSide::behind));
+  return buffer.arm();
+}
+
+Status ProblemData::place_edges(const Argument& argument, InputSet set) {
+  const Fill& fill = argument.fills[position_of(set)];
+  const Buffer& view = argument.buffer(set).view();
+  HostArray array(argument.plan.dtype, argument.plan.shape);
+  if (Status status = device_.download(view, 0, array.data); !status) return status;
+  place_values(array, fill.edges, fill.seed);
+  return device_.upload(view, 0, array.data);
+}
+
 Status ProblemData::fill_input(Argument& argument, InputSet set) {
   const std::size_t index = position_of(set);
+  if (argument.shares_buffer || !argument.filled[index]) {
+    if (Status status = arm_zones(argument, set); !status) return status;
+  }
   const bool same_as_other = argument.shares_buffer && argument.fills[0] == argument.fills[1];
   const bool keeps = argument.plan.access == Access::read && argument.filled[index];
   if (keeps) return Done{};
@@ -104,6 +144,9 @@ Status ProblemData::fill_input(Argument& argument, InputSet set) {
   const Buffer& view = argument.buffer(set).view();
   if (Status status = toolbox_.fill(view, plan.dtype, plan.count, argument.fills[index]); !status)
     return status;
+  if (!argument.fills[index].edges.empty()) {
+    if (Status status = place_edges(argument, set); !status) return status;
+  }
   if (argument.shares_buffer) argument.filled = {same_as_other, same_as_other};
   argument.filled[index] = true;
   if (plan.access != Access::read || argument.hash[index]) return Done{};
@@ -118,6 +161,7 @@ void ProblemData::reseed(std::uint64_t seed) {
   for (Argument& argument : arguments_) {
     for (Fill& fill : argument.fills) fill.seed = seed ^ hash64(argument.plan.name);
     argument.filled = {false, false};
+    argument.zones_of.reset();
     argument.hash = {};
   }
 }

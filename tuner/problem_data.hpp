@@ -22,13 +22,20 @@ namespace kiln {
 
 enum class InputSet { verify, timing };
 
+/// What the inputs of the first check hold.
+enum class VerifyInputs {
+  filled,      ///< what the spec says
+  with_edges,  ///< where it says uniform, also the values on edges; for small problems
+};
+
 class ProblemData {
  public:
   /// `plan`: the launch plan of any config of this problem; its arguments are the problem's.
   /// `device` and `toolbox` must outlive the result. Fails with out_of_memory.
   static Result<std::unique_ptr<ProblemData>> create(Device& device, Toolbox& toolbox,
                                                      const KernelSpec& spec, const Problem& problem,
-                                                     const LaunchPlan& plan, std::uint64_t seed);
+                                                     const LaunchPlan& plan, std::uint64_t seed,
+                                                     VerifyInputs verify);
 
   /// Does the set for timing hold other values than the one for the first check?
   [[nodiscard]] bool sets_differ() const { return sets_differ_; }
@@ -68,6 +75,7 @@ class ProblemData {
     std::vector<GuardedBuffer> buffers;  ///< one, or one a set
     std::array<bool, 2> filled = {false, false};
     std::array<std::optional<std::uint64_t>, 2> hash;
+    std::optional<std::size_t> zones_of;  ///< the set whose zones lie around a shared buffer
 
     [[nodiscard]] static std::size_t index_of(InputSet set);
     [[nodiscard]] GuardedBuffer& buffer(InputSet set) {
@@ -81,6 +89,8 @@ class ProblemData {
   ProblemData(Device& device, Toolbox& toolbox) : device_(device), toolbox_(toolbox) {}
   [[nodiscard]] Status allocate(const LaunchPlan& plan);
   [[nodiscard]] Status fill_input(Argument& argument, InputSet set);
+  [[nodiscard]] Status arm_zones(Argument& argument, InputSet set);
+  [[nodiscard]] Status place_edges(const Argument& argument, InputSet set);
   [[nodiscard]] Result<std::string> inspect_input(Argument& argument, InputSet set);
 
   Device& device_;

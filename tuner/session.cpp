@@ -330,7 +330,8 @@ ProblemJob problem_job(const TuneRequest& request) {
           request.problem.fields(),
           request.options.seed,
           request.options.measure,
-          request.options.max_cpu_operations};
+          request.options.max_cpu_operations,
+          request.options.extra_operations};
 }
 
 }  // namespace

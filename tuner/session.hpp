@@ -42,6 +42,9 @@ struct TuneOptions {
   /// CPU loops longer than this are replaced by the spec's device reference: raise it to trust
   /// nothing but the loop.
   double max_cpu_operations = 3e7;
+  /// Length of the CPU loop on each of the other sizes that a config is checked on: about a
+  /// millisecond. Lower it where preparing a problem takes too long; 0: no other sizes.
+  double extra_operations = 3e5;
 
   // Processes.
   std::size_t compile_workers = 0;  ///< 0: one a core, less one for the device worker

@@ -3,6 +3,7 @@
 #include "tuner/shrink_problem.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "core/config.hpp"
@@ -11,6 +12,12 @@ namespace kiln {
 namespace {
 
 using Fields = std::vector<std::pair<std::string, Value>>;
+
+// Sizes of which there is a problem where it alone is large, and one where it alone is small.
+constexpr std::size_t kStretchedSizes = 3;
+// As far as those grow: several of the largest tiles, and no more, for a tile of few elements costs
+// as much as a full one.
+constexpr std::int64_t kLongest = 1024;
 
 std::optional<Problem> try_make(const KernelSpec& spec, const Fields& fields) {
   try {
@@ -62,10 +69,15 @@ std::vector<std::size_t> halvable(const KernelSpec& spec, const Fields& fields) 
 }
 
 enum class Sizes {
-  ragged,   ///< odd, so that tiles and vectors have tails
-  aligned,  ///< odd multiples of 16: what needs whole vectors runs, and few tiles are full
-  tiny,     ///< 1, 2, 3: less than any tile
+  ragged,    ///< odd, so that tiles and vectors have tails
+  aligned,   ///< odd multiples of 16: what needs whole vectors runs, and few tiles are full
+  tiny,      ///< 1, 2, 3: less than any tile
+  one_past,  ///< one more than a power of two: the last tile holds a single element
 };
+
+std::int64_t power_of_two_below(std::int64_t size) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size - 1)));
+}
 
 std::int64_t size_for(Sizes sizes, std::int64_t size, std::int64_t position) {
   constexpr std::int64_t kAlignment = 16;
@@ -74,6 +86,8 @@ std::int64_t size_for(Sizes sizes, std::int64_t size, std::int64_t position) {
       return size < 16 ? std::max<std::int64_t>(size - 1, 1) : (size - 4 - 2 * position) | 1;
     case Sizes::aligned:
       return size < 2 * kAlignment ? size : kAlignment * ((size / kAlignment - 1) | 1);
+    case Sizes::one_past:
+      return size < 3 ? size : power_of_two_below(size) + 1;
     case Sizes::tiny:
       break;
   }
@@ -121,6 +135,105 @@ Problem grown(const KernelSpec& spec, const Problem& problem, const DeviceInfo& 
   return large;
 }
 
+/// A problem whose sizes are chosen one by one.
+class Shape {
+ public:
+  Shape(const KernelSpec& spec, const DeviceInfo& device, const Problem& problem,
+        double max_operations)
+      : spec_(spec),
+        device_(device),
+        max_operations_(max_operations),
+        fields_(without_defaults(spec, problem)),
+        problem_(problem) {}
+
+  /// False when a rule of the spec is against it; nothing changes then.
+  bool set(const std::string& name, std::int64_t size) {
+    return change(name, size, [](const Problem&) { return true; });
+  }
+
+  /// Doubles these sizes in turn as far as the limit allows, and adds `offset` to each.
+  void grow(const std::vector<std::string>& names, std::int64_t offset) {
+    const auto fits = [this](const Problem& larger) { return cost(larger) <= max_operations_; };
+    // A loop whose cost does not grow with the size would be doubled for ever.
+    const auto fits_and_grew = [&](const Problem& larger) {
+      return fits(larger) && cost(larger) > cost(problem_);
+    };
+    std::vector<std::string> growing = names;
+    while (!growing.empty()) {
+      std::erase_if(growing, [&](const std::string& name) {
+        const std::int64_t size = 2 * problem_.integer(name);
+        return size > kLongest || !change(name, size, fits_and_grew);
+      });
+    }
+    for (const std::string& name : names) change(name, problem_.integer(name) + offset, fits);
+  }
+
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+
+ private:
+  template <typename Accept>
+  bool change(const std::string& name, std::int64_t size, const Accept& accept) {
+    Fields changed = fields_;
+    const auto found = std::find_if(changed.begin(), changed.end(),
+                                    [&](const auto& field) { return field.first == name; });
+    if (found == changed.end()) {
+      changed.emplace_back(name, size);
+    } else {
+      found->second = size;
+    }
+    auto made = try_make(spec_, changed);
+    if (!made || !accept(*made)) return false;
+    fields_ = std::move(changed);
+    problem_ = std::move(*made);
+    return true;
+  }
+  [[nodiscard]] double cost(const Problem& problem) const {
+    return cpu_operations(spec_, problem, device_);
+  }
+
+  const KernelSpec& spec_;
+  const DeviceInfo& device_;
+  double max_operations_;
+  Fields fields_;
+  Problem problem_;
+};
+
+/// Names of the sizes above 1, the largest first.
+std::vector<std::string> names_of_sizes(const KernelSpec& spec, const Problem& problem) {
+  const Fields fields = without_defaults(spec, problem);
+  std::vector<std::string> names;
+  for (const std::size_t index : halvable(spec, fields)) names.push_back(fields[index].first);
+  return names;
+}
+
+/// Tiles in one direction only: `few` are 1, 2, 3; `many` are as large as the limit allows.
+Problem stretched(Shape shape, const std::vector<std::string>& few,
+                  const std::vector<std::string>& many, std::int64_t offset) {
+  for (const std::string& name : many) (void)shape.set(name, 2);
+  std::int64_t size = 0;
+  for (const std::string& name : few) (void)shape.set(name, 1 + size++ % 3);
+  shape.grow(many, offset);
+  return shape.problem();
+}
+
+/// Sizes that are 1 by default are 2 and 3, and the others as large as the limit then allows;
+/// nullopt when none is 1.
+std::optional<Problem> widened(Shape shape, const KernelSpec& spec,
+                               const std::vector<std::string>& others) {
+  std::vector<std::string> ones;
+  for (const ProblemField& field : spec.problem) {
+    const bool is_one = is_size(field) && field.fallback && field.fallback->names().empty() &&
+                        shape.problem().integer(field.name) == 1;
+    if (is_one) ones.push_back(field.name);
+  }
+  if (ones.empty()) return std::nullopt;
+  for (const std::string& name : others) (void)shape.set(name, 2);
+  std::int64_t size = 0;
+  for (const std::string& name : ones) (void)shape.set(name, 2 + size++ % 2);
+  shape.grow(others, 1);
+  return shape.problem();
+}
+
 }  // namespace
 
 double cpu_operations(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
@@ -159,12 +272,24 @@ std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& probl
   const Problem small = shrink_problem(spec, problem, device, max_operations);
   std::vector<Problem> extras;
   if (cpu_operations(spec, small, device) > max_operations) return extras;
-  const Problem base = grown(spec, small, device, max_operations);
-  for (const Sizes sizes : {Sizes::ragged, Sizes::aligned, Sizes::tiny}) {
-    Problem extra = resized(spec, base, sizes);
+  const auto add = [&](Problem extra) {
     const bool is_new =
         extra != problem && std::find(extras.begin(), extras.end(), extra) == extras.end();
-    if (is_new) extras.push_back(std::move(extra));
+    if (is_new && cpu_operations(spec, extra, device) <= max_operations)
+      extras.push_back(std::move(extra));
+  };
+  const Problem base = grown(spec, small, device, max_operations);
+  for (const Sizes sizes : {Sizes::ragged, Sizes::aligned, Sizes::tiny, Sizes::one_past})
+    add(resized(spec, base, sizes));
+
+  const Shape shape(spec, device, base, max_operations);
+  const std::vector<std::string> names = names_of_sizes(spec, base);
+  if (auto wide = widened(shape, spec, names)) add(std::move(*wide));
+  for (std::size_t i = 0; names.size() > 1 && i < std::min(names.size(), kStretchedSizes); ++i) {
+    std::vector<std::string> others = names;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    add(stretched(shape, {names[i]}, others, 1));
+    add(stretched(shape, others, {names[i]}, -1));
   }
   return extras;
 }

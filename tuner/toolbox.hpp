@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backends/backend.hpp"
 #include "core/dtype.hpp"
@@ -23,6 +24,7 @@ struct Fill {
   double low = 0;
   double high = 1;
   std::uint64_t seed = 0;
+  std::vector<double> edges;  ///< put among them on the host (input_values.hpp), not by the toolbox
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 

@@ -112,17 +112,31 @@ TEST(ExtraProblems, HaveTailsWholeVectorsAndNextToNothing) {
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
   const std::vector<Problem> extras = extra_problems(spec, problem, device, 5e4);
-  ASSERT_EQ(extras.size(), 3U);
+  ASSERT_EQ(extras.size(), 8U);
   EXPECT_EQ(extras[0].integer("columns"), 125);
   EXPECT_EQ(extras[0].integer("rows"), 59);
   EXPECT_EQ(extras[1].integer("columns"), 112);
   EXPECT_EQ(extras[1].integer("rows"), 48);
   EXPECT_EQ(extras[2].integer("rows"), 2);
   EXPECT_EQ(extras[2].integer("columns"), 128) << "fewer than four are against a rule";
+  EXPECT_EQ(extras[3].integer("rows"), 33) << "one past a power of two";
+  EXPECT_EQ(extras[3].integer("columns"), 65);
   for (const Problem& extra : extras) {
     EXPECT_EQ(extra.integer("stride"), extra.integer("columns")) << "the default follows";
     EXPECT_EQ(extra.integer("window"), 5) << "compile-time fields stay";
   }
+}
+
+TEST(ExtraProblems, AreLargeInOneDirectionOnly) {
+  const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
+  const DeviceInfo device = device_for_architecture("opencl", "opencl");
+  const Problem problem = Problem::parse(spec, "rows=64,columns=128");
+  std::vector<std::string> shapes;
+  for (const Problem& extra : extra_problems(spec, problem, device, 5e4))
+    shapes.push_back(extra.text_of("rows") + "x" + extra.text_of("columns"));
+  // Fewer than four columns are against a rule: there they stay as they are.
+  const std::vector<std::string> stretched = {"65x128", "1x1023", "1x1025", "63x128"};
+  EXPECT_TRUE(std::equal(stretched.begin(), stretched.end(), shapes.begin() + 4, shapes.end()));
 }
 
 TEST(ExtraProblems, AreLargerThanASmallProblem) {
@@ -130,7 +144,7 @@ TEST(ExtraProblems, AreLargerThanASmallProblem) {
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
   const std::vector<Problem> extras = extra_problems(spec, problem, device, 2e5);
-  ASSERT_EQ(extras.size(), 3U);
+  ASSERT_EQ(extras.size(), 8U);
   EXPECT_EQ(extras[0].integer("columns"), 253);
   EXPECT_EQ(extras[0].integer("rows"), 123);
 }

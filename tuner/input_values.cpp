@@ -1,0 +1,113 @@
+// Edges and zones, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/input_values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+namespace kiln {
+namespace {
+
+constexpr std::uint64_t kEveryFourth = 4;
+constexpr std::int64_t kOddNumbers = 4;  // that the fill "integers" draws from
+
+/// `value` as an element of `dtype` holds it.
+double rounded(DType dtype, double value) {
+  HostArray element(dtype, {1});
+  element.set(0, value);
+  return element.get(0);
+}
+
+/// The nearest element of `dtype` above (`direction` 1) or below (-1) `value`, which is one.
+double next_to(DType dtype, double value, int direction) {
+  if (!is_floating(dtype)) return value + direction;
+  if (dtype == DType::f64) return std::nextafter(value, direction * HUGE_VAL);
+  // Half a step rounds to one of the neighbours; a whole one from zero is the smallest of all.
+  if (value == 0) return direction * static_cast<double>(std::numeric_limits<float>::min());
+  for (double step = std::abs(value) * epsilon_of(dtype) / 4;; step *= 2) {
+    const double next = rounded(dtype, value + direction * step);
+    if (next != value) return next;
+  }
+}
+
+double lowest(DType dtype) {
+  if (is_floating(dtype)) return -HUGE_VAL;
+  if (dtype == DType::i32) return std::numeric_limits<std::int32_t>::min();
+  return dtype == DType::i64 ? static_cast<double>(std::numeric_limits<std::int64_t>::min()) : 0;
+}
+
+double largest(DType dtype) {
+  if (is_floating(dtype)) return HUGE_VAL;
+  switch (dtype) {
+    case DType::u8:
+      return std::numeric_limits<std::uint8_t>::max();
+    case DType::i32:
+      return std::numeric_limits<std::int32_t>::max();
+    case DType::u32:
+      return std::numeric_limits<std::uint32_t>::max();
+    default:
+      return 9223372036854774784.0;  // the largest f64 that an i64 holds
+  }
+}
+
+double plausible(const Fill& fill, DType dtype, std::mt19937_64& random) {
+  if (fill.kind == "integers") {
+    const auto odd = static_cast<double>(static_cast<std::int64_t>(random() % kOddNumbers) * 2);
+    return odd + (lowest(dtype) < 0 ? -3 : 1);
+  }
+  const double part = static_cast<double>(random() >> 11) * 0x1p-53;
+  const double value = fill.low + part * (fill.high - fill.low);
+  return is_floating(dtype) ? value : std::floor(value);
+}
+
+}  // namespace
+
+std::vector<double> edge_values(const Fill& fill, DType dtype, std::span<const double> thresholds) {
+  std::vector<double> edges = {fill.low, fill.high, 0};
+  edges.insert(edges.end(), thresholds.begin(), thresholds.end());
+  std::vector<double> values;
+  for (const double edge : edges) {
+    const double at = rounded(dtype, edge);
+    for (const double value : {at, next_to(dtype, at, -1), next_to(dtype, at, 1)}) {
+      const bool inside =
+          value >= fill.low && (is_floating(dtype) ? value < fill.high : value <= fill.high);
+      const bool is_new = std::find(values.begin(), values.end(), value) == values.end();
+      if (inside && is_new && rounded(dtype, value) == value) values.push_back(value);
+    }
+  }
+  return values;
+}
+
+void place_values(HostArray& array, std::span<const double> values, std::uint64_t seed) {
+  const std::size_t count = array.count();
+  if (values.empty() || count == 0) return;
+  std::mt19937_64 random(seed);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t number = random();
+    const bool is_end = i == 0 || i + 1 == count;
+    if (is_end || number % kEveryFourth == 0)
+      array.set(i, values[number / kEveryFourth % values.size()]);
+  }
+}
+
+ZoneBytes input_zone(const Fill& fill, DType dtype, ZoneSide side, std::uint64_t turn) {
+  const auto count = static_cast<std::int64_t>(kRedZoneBytes / size_of(dtype));
+  HostArray elements(dtype, {count});
+  std::mt19937_64 random(fill.seed + turn);
+  for (std::int64_t distance = 0; distance < count; ++distance) {
+    const std::int64_t place = side == ZoneSide::behind ? distance : count - 1 - distance;
+    double value = plausible(fill, dtype, random);
+    const std::uint64_t kind = (turn + static_cast<std::uint64_t>(distance)) % 3;
+    if (kind == 0) value = largest(dtype);
+    if (kind == 1) value = lowest(dtype);
+    elements.set(static_cast<std::size_t>(place), value);
+  }
+  ZoneBytes bytes;
+  std::memcpy(bytes.data(), elements.data.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace kiln

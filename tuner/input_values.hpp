@@ -1,0 +1,37 @@
+// Values of inputs that are chosen, not drawn: those on edges, and what lies around a buffer.
+//
+// Random numbers hardly ever hit the values at which kernels go wrong: the first and the last of a
+// range, a threshold that the caller passes, the numbers next to them. And a read past an end shows
+// only when what lies there changes the result. Pure.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "templates/reference.hpp"
+#include "tuner/guarded_buffer.hpp"
+#include "tuner/toolbox.hpp"
+
+namespace kiln {
+
+/// The ends of the range of `fill`, zero, each of `thresholds` (scalars that the kernel is called
+/// with), and the numbers of `dtype` next to all of them, as far as they lie in the range. For
+/// floating-point types `high` itself is outside.
+[[nodiscard]] std::vector<double> edge_values(const Fill& fill, DType dtype,
+                                              std::span<const double> thresholds);
+
+/// Puts one of `values` in the place of every fourth element, drawn from `seed`, and in the first
+/// and the last one.
+void place_values(HostArray& array, std::span<const double> values, std::uint64_t seed);
+
+enum class ZoneSide { before, behind };
+
+/// What one red zone of an input holds: elements that change a result which they get into, in turn
+/// larger than all others, smaller than all others, and such as the input might hold itself (a
+/// histogram counts no other). `turn` says with which of the three it begins at the buffer's end.
+[[nodiscard]] ZoneBytes input_zone(const Fill& fill, DType dtype, ZoneSide side,
+                                   std::uint64_t turn);
+
+}  // namespace kiln
