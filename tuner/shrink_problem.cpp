@@ -15,9 +15,9 @@ using Fields = std::vector<std::pair<std::string, Value>>;
 
 // Sizes of which there is a problem where it alone is large, and one where it alone is small.
 constexpr std::size_t kStretchedSizes = 3;
-// As far as those grow: several of the largest tiles, and no more, for a tile of few elements costs
-// as much as a full one.
-constexpr std::int64_t kLongest = 1024;
+// As far as those grow: several passes of a large block, and no more, for a tile of few elements
+// costs as much as a full one.
+constexpr std::int64_t kLongest = 16384;
 
 std::optional<Problem> try_make(const KernelSpec& spec, const Fields& fields) {
   try {
