@@ -206,12 +206,13 @@ std::vector<std::string> names_of_sizes(const KernelSpec& spec, const Problem& p
   return names;
 }
 
-/// Tiles in one direction only: `few` are 1, 2, 3; `many` are as large as the limit allows.
+/// Tiles in one direction only: `few` are 2 and 3 (1 is often another kernel); `many` are as large
+/// as the limit allows.
 Problem stretched(Shape shape, const std::vector<std::string>& few,
                   const std::vector<std::string>& many, std::int64_t offset) {
   for (const std::string& name : many) (void)shape.set(name, 2);
   std::int64_t size = 0;
-  for (const std::string& name : few) (void)shape.set(name, 1 + size++ % 3);
+  for (const std::string& name : few) (void)shape.set(name, 2 + size++ % 2);
   shape.grow(many, offset);
   return shape.problem();
 }
