@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "core/artifact.hpp"
 #include "core/device.hpp"
 #include "core/result.hpp"
+#include "core/trial.hpp"
 
 namespace kiln {
 
@@ -139,12 +141,25 @@ class Device {
   /// Uses another queue of the same context from now on (launcher); nullptr queue: the device's
   /// own.
   virtual void use_queue(void* queue) = 0;
-  /// Current core clock in kHz, 0 when it cannot be known; `throttled` likewise false.
+  /// How the device runs at this moment. 0 is "not known", for `throttle` it is "unknown".
   struct ClockState {
-    std::int64_t clock_khz = 0;
+    std::int64_t clock_khz = 0;  ///< of the cores
+    std::int64_t memory_clock_khz = 0;
+    std::int64_t temperature_c = 0;  ///< of the chip
+    std::int64_t power_mw = 0;       ///< of the board
     bool throttled = false;
+    std::string throttle = kThrottleUnknown;  ///< as in Samples::throttle
   };
   [[nodiscard]] virtual ClockState clock_state() { return {}; }
+
+  // Energy.
+  /// Why it cannot be measured; empty: it can.
+  [[nodiscard]] virtual std::string energy_unavailable() {
+    return "the backend has no meter of energy";
+  }
+  /// Joules that the device has used since some moment: differences count. The meter moves in
+  /// steps of up to 0.1 s. nullopt: it does not answer.
+  [[nodiscard]] virtual std::optional<double> energy_j() { return std::nullopt; }
 };
 
 class Backend {

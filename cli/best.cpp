@@ -12,8 +12,10 @@
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/pareto.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
+#include "core/metrics.hpp"
 #include "db/lookup.hpp"
 #include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
@@ -27,6 +29,8 @@ struct Options {
   std::string kernel;
   std::string problem;
   std::string device = "auto";
+  std::string objective = "time";
+  std::string pareto;  ///< "time,energy"; empty: the best alone
   bool explain = false;
   bool names_database = false;  ///< --db was given: the file must be there
   bool no_shipped = false;
@@ -49,14 +53,16 @@ std::vector<BestRecord> layered_bests(const Options& options, const std::string&
   if (!options.lock.empty()) {
     std::vector<BestRecord> bests = read_selection_lock(
         read_text_file(options.lock, "a lock as `kiln db lock` writes it"), options.lock.string());
-    std::erase_if(bests, [&](const BestRecord& best) { return best.key.kernel != kernel; });
+    std::erase_if(bests, [&](const BestRecord& best) {
+      return best.key.kernel != kernel || best.objective != options.objective;
+    });
     return bests;
   }
   std::vector<BestRecord> bests;
   if (options.names_database || options.no_shipped || fs::exists(options.common.database)) {
-    bests = Store(options.common.database, Store::Mode::read).bests(kernel);
+    bests = Store(options.common.database, Store::Mode::read).bests(kernel, options.objective);
   }
-  if (options.no_shipped) return bests;
+  if (options.no_shipped || options.objective != kTimeObjective) return bests;
   for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
   return bests;
 }
@@ -92,6 +98,9 @@ DeviceInfo device_to_ask_for(const Options& options, const std::vector<BestRecor
 Json tuned_json(const BestRecord& best) {
   return {{"problem", Json::parse(best.problem_json)},
           {"device", best.key.device},
+          {"options", best.key.options},
+          {"objective", best.objective},
+          {"value", best.objective == kTimeObjective ? best.time_ns : best.value},
           {"time_ns", best.time_ns},
           {"default_time_ns", best.default_time_ns},
           {"verdict", name_of(best.verdict)},
@@ -131,6 +140,10 @@ void print_match(const KernelSpec& spec, const Problem& problem, const DeviceInf
                pretty_time(best.time_ns), pretty_rate(best.bytes, best.flops, best.time_ns),
                pretty_speedup(best.default_time_ns, best.time_ns), name_of(best.verdict),
                counted(best.trials, "trial"), best.failures, best.published_at);
+    if (best.objective != kTimeObjective) {
+      fmt::print("{:<8} {:.4g} {}\n", best.objective, best.value,
+                 find_objective(spec, best.objective).unit);
+    }
   }
 }
 
@@ -141,8 +154,11 @@ void print_steps(const Match& match) {
 ExitCode run(const Options& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
+  (void)find_objective(spec, options.objective);
   const std::vector<BestRecord> bests = layered_bests(options, spec.name);
   const DeviceInfo device = device_to_ask_for(options, bests);
+  if (!options.pareto.empty())
+    return print_pareto({spec, problem, device, options.pareto, options.common});
   const Result<Match> match = lookup(spec, problem, device, bests);
   if (!match) throw DeviceError(match.failure().message);
   if (options.common.json) {
@@ -167,6 +183,17 @@ void add_best_command(CLI::App& app, Work& work) {
                    "a device as `kiln devices` names it, an identity as `kiln db info` prints it")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      ->add_option("--objective", options->objective,
+                   "time, energy or a metric of the kernel: what it was tuned for")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--pareto", options->pareto,
+          "Two objectives, e.g. time,energy: list the stored configs of this problem that\n"
+          "no other beats in both")
+      ->type_name("A,B");
   command->add_flag("--explain", options->explain, "Print the lookup chain as it was walked");
   command->add_flag("--no-shipped", options->no_shipped,
                     "Ask the database alone, not the wisdom that is part of Kiln");
@@ -182,7 +209,8 @@ void add_best_command(CLI::App& app, Work& work) {
       "Grades, best first: exact, near_size, same_arch, same_vendor, default.\n"
       "\n"
       "Example:\n"
-      "  kiln best matmul --problem m=500,n=500,k=500,dtype=f32 --json");
+      "  kiln best matmul --problem m=500,n=500,k=500,dtype=f32 --json\n"
+      "  kiln best matmul --problem m=512,n=512,k=512,dtype=f32 --pareto time,energy");
   command->callback([options, command, &work] {
     options->names_database = command->count("--db") > 0;
     work = [options] { return run(*options); };

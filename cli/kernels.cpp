@@ -57,16 +57,25 @@ Json field_json(const ProblemField& field) {
           {"doc", field.doc}};
 }
 
+std::string goal_text(const Metric& metric) {
+  return metric.goal == Goal::minimise ? "minimise" : "maximise";
+}
+
 Json kernel_json(const KernelSpec& spec) {
   Json fields = Json::array();
   for (const ProblemField& field : spec.problem) fields.push_back(field_json(field));
   Json variants = Json::array();
   for (const Variant& variant : spec.variants) variants.push_back(variant_json(variant));
-  return {{"name", spec.name},
-          {"summary", spec.summary},
-          {"path", spec.path},
-          {"problem", fields},
-          {"variants", variants}};
+  Json metrics = Json::array();
+  for (const Metric& metric : spec.metrics) {
+    metrics.push_back({{"name", metric.name},
+                       {"goal", goal_text(metric)},
+                       {"unit", metric.unit},
+                       {"value", metric.value.text()},
+                       {"doc", metric.doc}});
+  }
+  return {{"name", spec.name}, {"summary", spec.summary}, {"path", spec.path},
+          {"problem", fields}, {"variants", variants},    {"metrics", metrics}};
 }
 
 void print_variant(const Variant& variant) {
@@ -91,6 +100,12 @@ void print_kernel(const KernelSpec& spec) {
   }
   fmt::print("{}", fields.text());
   for (const Variant& variant : spec.variants) print_variant(variant);
+  if (spec.metrics.empty()) return;
+  Table metrics({{"metric"}, {"goal"}, {"unit"}, {"value"}, {"meaning"}});
+  for (const Metric& metric : spec.metrics) {
+    metrics.add_row({metric.name, goal_text(metric), metric.unit, metric.value.text(), metric.doc});
+  }
+  fmt::print("\n{}", metrics.text());
 }
 
 ExitCode list_kernels(const Options& options) {

@@ -6,6 +6,7 @@
 
 #include "cli/checks.hpp"
 #include "cli/interrupt.hpp"
+#include "core/metrics.hpp"
 #include "core/suggest.hpp"
 #include "search/strategy.hpp"
 
@@ -47,6 +48,12 @@ void add_space_options(CLI::App& command, SearchSettings& settings) {
   command.add_option("--seed", settings.seed, "Seed of the strategy and of the inputs (default 1)")
       ->type_name("COUNT")
       ->check(whole_number(0))
+      ->group("Search");
+  command
+      .add_option("--objective", settings.objective,
+                  "What is looked for: time (default), energy (joules of a run, by NVML), or a\n"
+                  "metric of the kernel (`kiln kernels KERNEL` lists them)")
+      ->type_name("NAME")
       ->group("Search");
   command.add_option("--variant", settings.variants, "Only this variant; may repeat")
       ->type_name("NAME")
@@ -100,6 +107,7 @@ SearchSettings merge(const SearchSettings& over, const SearchSettings& under) {
   merged.no_progress = over.no_progress ? over.no_progress : under.no_progress;
   merged.strategy = over.strategy ? over.strategy : under.strategy;
   merged.seed = over.seed ? over.seed : under.seed;
+  merged.objective = over.objective ? over.objective : under.objective;
   if (!over.variants.empty()) merged.variants = over.variants;
   return merged;
 }
@@ -109,6 +117,7 @@ void check_names(const SearchSettings& settings, const KernelSpec& spec) {
     const std::string fault = strategy_name()(*settings.strategy);
     if (!fault.empty()) throw InputError(fault);
   }
+  if (settings.objective) (void)find_objective(spec, *settings.objective);
   std::vector<std::string> known;
   for (const Variant& variant : spec.variants) known.push_back(variant.name);
   for (const std::string& name : settings.variants) {
@@ -123,6 +132,7 @@ TuneOptions tune_options(const SearchOptions& options, const SearchSettings& set
   tune.strategy = settings.strategy.value_or("");
   tune.seed = settings.seed.value_or(tune.seed);
   tune.variants = settings.variants;
+  tune.objective = settings.objective.value_or(tune.objective);
   tune.budget = {.seconds = settings.seconds,
                  .trials = settings.trials,
                  .no_progress_trials = settings.no_progress};

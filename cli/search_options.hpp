@@ -29,8 +29,8 @@ void add_search_options(CLI::App& command, SearchOptions& options);
 /// What `over` says, over what `under` says.
 [[nodiscard]] SearchSettings merge(const SearchSettings& over, const SearchSettings& under);
 
-/// Throws InputError for a strategy or a variant of `spec` that does not exist: before any device
-/// is opened, since a sweep may come to it only after hours.
+/// Throws InputError for a strategy, an objective or a variant of `spec` that does not exist:
+/// before any device is opened, since a sweep may come to it only after hours.
 void check_names(const SearchSettings& settings, const KernelSpec& spec);
 
 /// TuneOptions for a session; signals end it (cli/interrupt.hpp).

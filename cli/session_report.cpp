@@ -120,6 +120,11 @@ std::string markdown_report(const std::vector<SessionSummary>& sessions,
   return out;
 }
 
+Json default_value_json(const BestRecord& best) {
+  if (best.objective != "time") return best.default_value ? Json(*best.default_value) : Json();
+  return best.default_time_ns > 0 ? Json(best.default_time_ns) : Json();
+}
+
 Json session_json(const SessionSummary& session, const std::optional<Ceilings>& ceilings) {
   Json json = {{"kernel", session.kernel}, {"problem", session.problem}};
   if (!session.result) {
@@ -138,6 +143,16 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   for (const WarmConfig& warm : result.warm) {
     json["warm_start"].push_back({{"config", warm.config.text()}, {"from", warm.from}});
   }
+  json["throttled_trials"] = result.throttled;
+  json["throttle"] = result.throttle;
+  json["drift"] = Json::array();
+  for (const DriftRecord& drift : result.drift) {
+    json["drift"].push_back({{"sequence", drift.sequence},
+                             {"config", drift.config},
+                             {"ratio", drift.ratio},
+                             {"beyond_noise", drift.beyond_noise()},
+                             {"took_ns", drift.took_ns}});
+  }
   if (result.best) {
     const BestRecord& best = *result.best;
     json["config"] = to_json(best.config);
@@ -148,6 +163,9 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
     json["bytes"] = best.bytes;
     json["flops"] = best.flops;
     json["verdict"] = name_of(best.verdict);
+    json["objective"] = best.objective;
+    json["value"] = best.objective == "time" ? best.time_ns : best.value;
+    json["default_value"] = default_value_json(best);
     const std::optional<double> share = share_of_ceiling(session, ceilings);
     json["share_of_ceiling"] = share ? Json(*share) : Json(nullptr);
   }
@@ -195,6 +213,35 @@ SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const D
   }
   summary.read_share = read + written > 0 ? read / (read + written) : 0;
   return summary;
+}
+
+std::vector<std::string> remarks(const SessionResult& result, const std::string& unit) {
+  std::vector<std::string> lines;
+  if (result.best && result.best->objective != "time") {
+    const BestRecord& best = *result.best;
+    const std::string space = unit.empty() ? "" : " ";
+    lines.push_back(fmt::format("{}: {:.4g}{}{}{}", best.objective, best.value, space, unit,
+                                best.default_value ? fmt::format(" (default config {:.4g}{}{})",
+                                                                 *best.default_value, space, unit)
+                                                   : ""));
+  }
+  if (result.throttled > 0) {
+    lines.push_back(fmt::format("throttled: the clock was held back during {} of {} ({})",
+                                result.throttled, counted(result.trials, "trial"),
+                                result.throttle));
+  }
+  const auto beyond = std::count_if(result.drift.begin(), result.drift.end(),
+                                    [](const DriftRecord& each) { return each.beyond_noise(); });
+  if (beyond > 0) {
+    const auto [least, most] = std::minmax_element(
+        result.drift.begin(), result.drift.end(),
+        [](const DriftRecord& a, const DriftRecord& b) { return a.ratio < b.ratio; });
+    lines.push_back(
+        fmt::format("drift: the leader, measured again {} times, took {:.3f} to {:.3f} "
+                    "of its time; beyond noise {} times",
+                    result.drift.size(), least->ratio, most->ratio, beyond));
+  }
+  return lines;
 }
 
 std::string report(const std::vector<SessionSummary>& sessions,

@@ -26,6 +26,11 @@ struct SessionSummary {
 [[nodiscard]] SessionSummary summarise(const KernelSpec& spec, const Problem& problem,
                                        const DeviceInfo& device);
 
+/// What a table has no room for, a line each: the objective's value where it is not time, a clock
+/// that was held back, drift beyond the noise. `unit`: of the objective.
+[[nodiscard]] std::vector<std::string> remarks(const SessionResult& result,
+                                               const std::string& unit);
+
 enum class ReportFormat { text, markdown, json };
 
 /// The whole report, ended with a newline. With ceilings the table has a column for the share

@@ -12,6 +12,7 @@
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
 #include "cli/units.hpp"
+#include "core/metrics.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -52,12 +53,16 @@ SessionResult run_session(const KernelSpec& spec, const Problem& problem, const 
   return tune({spec, problem, device.backend, device.ordinal, tune_with}, store, progress);
 }
 
-void print_text(const SessionSummary& summary, const Options& options) {
+void print_text(const SessionSummary& summary, const KernelSpec& spec, const Options& options) {
   const SessionResult& result = *summary.result;
   fmt::print("{}", report({summary}, std::nullopt, ReportFormat::text));
-  fmt::print("\nsession {}: {} of {} in {:.1f} s; {}; database {}\n", result.id, result.trials,
-             counted(result.space_size, "config"), result.wall_seconds, end_text(result.end),
+  fmt::print("\nsession {}: {} of {} in {:.1f} s; {} cache; {}; database {}\n", result.id,
+             result.trials, counted(result.space_size, "config"), result.wall_seconds,
+             options.search.warm_cache ? "warm" : "cold", end_text(result.end),
              options.common.database.string());
+  const Objective objective =
+      find_objective(spec, options.search.settings.objective.value_or("time"));
+  for (const std::string& line : remarks(result, objective.unit)) fmt::print("{}\n", line);
 }
 
 ExitCode run(const Options& options) {
@@ -71,7 +76,7 @@ ExitCode run(const Options& options) {
   if (options.common.json) {
     fmt::print("{}", report({summary}, std::nullopt, ReportFormat::json));
   } else {
-    print_text(summary, options);
+    print_text(summary, spec, options);
   }
   if (summary.result->end == SessionEnd::interrupted) {
     print_interrupted(fmt::format("session {}", summary.result->id), options.search.fresh);

@@ -76,7 +76,11 @@ Json to_json(const Trial& trial) {
         {"batch", trial.samples.batch},
         {"clock_khz_before", trial.samples.clock_khz_before},
         {"clock_khz_after", trial.samples.clock_khz_after},
+        {"memory_clock_khz", trial.samples.memory_clock_khz},
+        {"temperature_c", trial.samples.temperature_c},
+        {"power_mw", trial.samples.power_mw},
         {"throttled", trial.samples.throttled},
+        {"throttle", trial.samples.throttle},
         {"dropped_early", trial.samples.dropped_early}}},
       {"cost",
        {{"render_ns", trial.cost.render_ns},
@@ -87,6 +91,7 @@ Json to_json(const Trial& trial) {
       {"registers", trial.registers},
       {"spill_bytes", trial.spill_bytes},
       {"shared_bytes", trial.shared_bytes},
+      {"metrics", trial.metrics},
       {"source_key", trial.source_key},
   };
 }

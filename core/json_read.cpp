@@ -57,7 +57,11 @@ Samples samples_from_json(const Json& json) {
   get(json, "batch", samples.batch);
   get(json, "clock_khz_before", samples.clock_khz_before);
   get(json, "clock_khz_after", samples.clock_khz_after);
+  get(json, "memory_clock_khz", samples.memory_clock_khz);
+  get(json, "temperature_c", samples.temperature_c);
+  get(json, "power_mw", samples.power_mw);
   get(json, "throttled", samples.throttled);
+  get(json, "throttle", samples.throttle);
   get(json, "dropped_early", samples.dropped_early);
   return samples;
 }
@@ -172,6 +176,7 @@ Trial trial_from_json(const Json& json) {
     get(json, "registers", trial.registers);
     get(json, "spill_bytes", trial.spill_bytes);
     get(json, "shared_bytes", trial.shared_bytes);
+    get(json, "metrics", trial.metrics);
     get(json, "source_key", trial.source_key);
     return trial;
   });

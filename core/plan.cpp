@@ -49,6 +49,9 @@ SearchSettings parse_settings(const TableReader& table, const SearchSettings& de
   if (table.find("strategy") != nullptr) {
     settings.strategy = table.text("strategy");
   }
+  if (table.find("objective") != nullptr) {
+    settings.objective = table.text("objective");
+  }
   if (table.find("variants") != nullptr) {
     settings.variants = table.texts("variants");
   }
@@ -64,15 +67,15 @@ SweepPlan parse_plan(const std::string& text, const std::string& path) {
 
   SearchSettings defaults;
   if (const TomlNode* node = root.find("defaults")) {
-    defaults = parse_settings(
-        TableReader(*node, "[defaults]",
-                    {"seconds", "trials", "no_progress", "strategy", "seed", "variants"}),
-        {});
+    defaults = parse_settings(TableReader(*node, "[defaults]",
+                                          {"seconds", "trials", "no_progress", "strategy", "seed",
+                                           "objective", "variants"}),
+                              {});
   }
   for (const TomlNode* node : plan_table.tables("kernels")) {
-    const TableReader table(
-        *node, "[[kernels]]",
-        {"kernel", "problems", "seconds", "trials", "no_progress", "strategy", "seed", "variants"});
+    const TableReader table(*node, "[[kernels]]",
+                            {"kernel", "problems", "seconds", "trials", "no_progress", "strategy",
+                             "seed", "objective", "variants"});
     const std::string kernel = table.text("kernel");
     const SearchSettings settings = parse_settings(table, defaults);
     table.require("problems", "a list of problems such as \"n=2^20 dtype=f32\"");

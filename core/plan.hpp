@@ -19,7 +19,8 @@ struct SearchSettings {
   std::optional<std::int64_t> no_progress;  ///< trials without a better config
   std::optional<std::string> strategy;
   std::optional<std::uint64_t> seed;
-  std::vector<std::string> variants;  ///< only these; empty: all
+  std::optional<std::string> objective;  ///< "time", "energy" or a metric of the spec
+  std::vector<std::string> variants;     ///< only these; empty: all
 };
 
 /// One session to run.

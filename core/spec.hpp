@@ -140,6 +140,18 @@ struct Cost {
   std::optional<Expression> flops;  ///< arithmetic operations that must be done
 };
 
+enum class Goal { minimise, maximise };
+
+/// A number that the spec computes from a trial; a session may look for its least or its most.
+struct Metric {
+  std::string name;
+  std::string doc;
+  std::string unit;  ///< for tables; may be empty
+  Goal goal = Goal::minimise;
+  Expression value;  ///< over what a config knows and core/metrics.hpp's measured names
+  SourceLocation where;
+};
+
 struct KernelSpec {
   std::string name;
   std::string summary;
@@ -150,6 +162,7 @@ struct KernelSpec {
   std::vector<Variant> variants;  ///< the first possible one holds the default config
   Verification verify;
   Cost cost;
+  std::vector<Metric> metrics;  ///< in the order of the file
 
   std::string path;  ///< of spec.toml, for messages; "built-in:reduce/spec.toml"
   std::string text;  ///< the file as read

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct TrialCost {
   std::int64_t measure_ns = 0;
 };
 
+/// Samples::throttle where nothing is known.
+inline constexpr const char* kThrottleUnknown = "unknown";
+
 /// How the samples were taken.
 struct Samples {
   std::vector<double> ns;             ///< time of one run of all steps, in the order taken
@@ -26,7 +30,13 @@ struct Samples {
   std::int64_t batch = 1;             ///< runs per sample (the sample is their mean)
   std::int64_t clock_khz_before = 0;  ///< 0: not known
   std::int64_t clock_khz_after = 0;
+  std::int64_t memory_clock_khz = 0;  ///< after; 0: not known
+  std::int64_t temperature_c = 0;     ///< after, of the chip; 0: not known
+  std::int64_t power_mw = 0;          ///< after, of the board; 0: not known
   bool throttled = false;
+  /// Why the clock was held back during the samples: words such as "power_cap,heat", "none";
+  /// "unknown" where the driver does not tell.
+  std::string throttle = kThrottleUnknown;
   bool dropped_early = false;  ///< clearly slower than the incumbent: few samples on purpose
 };
 
@@ -41,6 +51,8 @@ struct Trial {
   std::int64_t registers = -1;
   std::int64_t spill_bytes = -1;
   std::int64_t shared_bytes = -1;
+  /// What the spec's metrics give for it, and "energy" (joules of one run) where that was measured.
+  std::map<std::string, double> metrics;
   std::string source_key;  ///< binary_key of the rendered source; equal keys shared one compile
 
   [[nodiscard]] bool ok() const { return outcome == Outcome::ok; }

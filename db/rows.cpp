@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "db/measured_rows.hpp"
 
 namespace kiln {
 namespace {
@@ -195,29 +196,44 @@ std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId sessi
                     .sequence = query.getColumn(1).getInt64(),
                     .trial = trial_from_row(query)});
   }
+  read_measured(database, session, rows);
   return rows;
 }
 
-std::vector<BestRecord> read_bests(SQLite::Database& database, const std::string& kernel) {
+namespace {
+
+BestRecord read_best(SQLite::Database& database, std::int64_t id) {
   SQLite::Statement query(database,
-                          "SELECT best.session, config_json, template_hash, time_ns, "
-                          "default_time_ns, naive_time_ns, verdict, bytes, flops, "
-                          "trials, failures, evidence, published_at FROM best WHERE best.id IN "
-                          "(SELECT max(best.id) FROM best JOIN sessions "
-                          "ON sessions.id = best.session WHERE ?1 = '' OR kernel = ?1 GROUP BY "
-                          "kernel, problem, device) ORDER BY best.id");
-  query.bind(1, kernel);
+                          "SELECT session, config_json, template_hash, time_ns, "
+                          "default_time_ns, naive_time_ns, verdict, bytes, flops, trials, "
+                          "failures, evidence, published_at FROM best WHERE id = ?");
+  query.bind(1, id);
+  query.executeStep();
+  BestRecord best = best_from_row(query);
+  read_objective(database, id, best);
+  SessionRecord session = read_sessions(database, best.session).at(0);
+  best.key = std::move(session.key);
+  best.device_info = std::move(session.device_info);
+  best.problem_json = std::move(session.problem_json);
+  return best;
+}
+
+}  // namespace
+
+std::vector<BestRecord> read_bests(SQLite::Database& database, const std::string& kernel,
+                                   const std::string& objective) {
   std::vector<BestRecord> rows;
-  while (query.executeStep()) {
-    rows.push_back(best_from_row(query));
-  }
-  for (BestRecord& row : rows) {
-    SessionRecord session = read_sessions(database, row.session).at(0);
-    row.key = std::move(session.key);
-    row.device_info = std::move(session.device_info);
-    row.problem_json = std::move(session.problem_json);
+  for (const std::int64_t id : newest_bests(database, kernel, objective)) {
+    rows.push_back(read_best(database, id));
   }
   return rows;
+}
+
+std::optional<BestRecord> read_best_of(SQLite::Database& database, SessionId session) {
+  SQLite::Statement query(database, "SELECT max(id) FROM best WHERE session = ?");
+  query.bind(1, session);
+  if (!query.executeStep() || query.getColumn(0).isNull()) return std::nullopt;
+  return read_best(database, query.getColumn(0).getInt64());
 }
 
 SessionId insert_session(SQLite::Database& database, const SessionRecord& record) {
@@ -259,10 +275,11 @@ void insert_trial(SQLite::Database& database, SessionId session, std::int64_t se
                trial.spill_bytes, trial.shared_bytes, trial.source_key, trial.cost.render_ns,
                trial.cost.compile_ns, trial.cost.verify_ns, trial.cost.measure_ns, utc_now());
   insert.exec();
+  const std::int64_t id = database.getLastInsertRowid();
+  insert_measured(database, id, trial);
   if (trial.samples.ns.empty()) {
     return;
   }
-  const std::int64_t id = database.getLastInsertRowid();
   SQLite::Statement samples(database,
                             "INSERT INTO samples (trial, cold_cache, batch, clock_khz_before, "
                             "clock_khz_after, throttled, "
@@ -307,6 +324,7 @@ void insert_best(SQLite::Database& database, SessionId session, const BestRecord
     insert.bind(14, *best.naive_time_ns);
   }
   insert.exec();
+  insert_objective(database, database.getLastInsertRowid(), best);
 }
 
 bool has_best(SQLite::Database& database, const BestRecord& best) {

@@ -23,7 +23,11 @@ enum class Progress { finished, unfinished };
                                                        std::optional<SessionId> id);
 [[nodiscard]] std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId session);
 [[nodiscard]] std::vector<BestRecord> read_bests(SQLite::Database& database,
-                                                 const std::string& kernel);
+                                                 const std::string& kernel,
+                                                 const std::string& objective);
+
+/// The newest best of the session.
+[[nodiscard]] std::optional<BestRecord> read_best_of(SQLite::Database& database, SessionId session);
 
 SessionId insert_session(SQLite::Database& database, const SessionRecord& record);
 void insert_trial(SQLite::Database& database, SessionId session, std::int64_t sequence,

@@ -104,11 +104,48 @@ CREATE TABLE attempts (
 ) STRICT;
 )sql";
 
+// Version 3: what is measured beside time. Rows are there only where something is known.
+constexpr const char* kMeasured = R"sql(
+CREATE TABLE metrics (
+  trial  INTEGER NOT NULL REFERENCES trials (id),
+  name   TEXT    NOT NULL,
+  value  REAL    NOT NULL,
+  PRIMARY KEY (trial, name)
+) STRICT;
+
+CREATE TABLE conditions (
+  trial             INTEGER PRIMARY KEY REFERENCES trials (id),
+  memory_clock_khz  INTEGER NOT NULL,
+  temperature_c     INTEGER NOT NULL,
+  power_mw          INTEGER NOT NULL,
+  throttle          TEXT    NOT NULL
+) STRICT;
+
+CREATE TABLE objectives (
+  best           INTEGER PRIMARY KEY REFERENCES best (id),
+  name           TEXT    NOT NULL,
+  value          REAL    NOT NULL,
+  default_value  REAL
+) STRICT;
+
+CREATE TABLE drift (
+  id        INTEGER PRIMARY KEY,
+  session   INTEGER NOT NULL REFERENCES sessions (id),
+  sequence  INTEGER NOT NULL,
+  config    TEXT    NOT NULL,
+  ratio     REAL    NOT NULL,
+  low       REAL    NOT NULL,
+  high      REAL    NOT NULL,
+  took_ns   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX drift_by_session ON drift (session);
+)sql";
+
 // Statements are constants, so the numbers are written out.
 static_assert(kApplicationId == 1263094862);
 constexpr const char* kMarkAsOurs = "PRAGMA application_id = 1263094862";
-static_assert(kSchemaVersion == 2);
-constexpr const char* kMarkVersion = "PRAGMA user_version = 2";
+static_assert(kSchemaVersion == 3);
+constexpr const char* kMarkVersion = "PRAGMA user_version = 3";
 
 int application_of(SQLite::Database& database) {
   return database.execAndGet("PRAGMA application_id").getInt();
@@ -168,6 +205,7 @@ void prepare_schema(SQLite::Database& database, const std::string& name) {
   }
   require_schema(database, name);
   if (version_of(database) < 2) database.exec(kAttempts);
+  if (version_of(database) < 3) database.exec(kMeasured);
   database.exec(kMarkVersion);
   transaction.commit();
 }

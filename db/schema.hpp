@@ -11,7 +11,7 @@ class Database;
 
 namespace kiln {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 /// "KILN" in ASCII: tells our files from other SQLite files.
 inline constexpr int kApplicationId = 0x4b494c4e;
 

@@ -3,6 +3,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "db/measured_rows.hpp"
+
 namespace kiln {
 namespace {
 
@@ -45,6 +47,34 @@ void copy_samples(SQLite::Database& source, std::int64_t from, SQLite::Database&
   insert.exec();
 }
 
+// Rows of `select` (whose parameter is `from`), each after `to`, through `insert`.
+void copy_rows(SQLite::Database& source, const char* select, std::int64_t from,
+               SQLite::Database& target, const char* insert_text, std::int64_t to) {
+  SQLite::Statement row(source, select);
+  row.bind(1, from);
+  SQLite::Statement insert(target, insert_text);
+  while (row.executeStep()) {
+    insert.bind(1, to);
+    bind_columns(insert, 2, row, 0);
+    insert.exec();
+    insert.reset();
+  }
+}
+
+void copy_measured(SQLite::Database& source, std::int64_t from, SQLite::Database& target,
+                   std::int64_t to) {
+  if (!has_measured_rows(source)) return;
+  copy_rows(source, "SELECT name, value FROM metrics WHERE trial = ?", from, target,
+            "INSERT INTO metrics (trial, name, value) VALUES (?, ?, ?)", to);
+  copy_rows(source,
+            "SELECT memory_clock_khz, temperature_c, power_mw, throttle FROM conditions "
+            "WHERE trial = ?",
+            from, target,
+            "INSERT INTO conditions (trial, memory_clock_khz, temperature_c, power_mw, throttle) "
+            "VALUES (?, ?, ?, ?, ?)",
+            to);
+}
+
 void copy_trials(SQLite::Database& source, SessionId from, SQLite::Database& target, SessionId to) {
   SQLite::Statement row(source,
                         "SELECT id, sequence, config, config_json, outcome, message, time_ns, "
@@ -63,7 +93,9 @@ void copy_trials(SQLite::Database& source, SessionId from, SQLite::Database& tar
     bind_columns(insert, 2, row, 1);
     insert.exec();
     insert.reset();
-    copy_samples(source, row.getColumn(0).getInt64(), target, target.getLastInsertRowid());
+    const std::int64_t trial = target.getLastInsertRowid();
+    copy_samples(source, row.getColumn(0).getInt64(), target, trial);
+    copy_measured(source, row.getColumn(0).getInt64(), target, trial);
   }
 }
 
@@ -97,6 +129,7 @@ SessionId copy_session(SQLite::Database& source, SessionId from, SQLite::Databas
   insert.exec();
   const SessionId to = target.getLastInsertRowid();
   copy_trials(source, from, target, to);
+  for (const DriftRecord& drift : read_drift(source, from)) insert_drift(target, to, drift);
   return to;
 }
 
@@ -116,6 +149,10 @@ void copy_best(SQLite::Database& source, std::int64_t best, SQLite::Database& ta
   insert.bind(1, to);
   bind_columns(insert, 2, row, 0);
   insert.exec();
+  if (!has_measured_rows(source)) return;
+  copy_rows(source, "SELECT name, value, default_value FROM objectives WHERE best = ?", best,
+            target, "INSERT INTO objectives (best, name, value, default_value) VALUES (?, ?, ?, ?)",
+            target.getLastInsertRowid());
 }
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -12,6 +13,7 @@
 
 #include "core/hash.hpp"
 #include "core/json.hpp"
+#include "db/measured_rows.hpp"
 
 namespace kiln {
 namespace {
@@ -76,19 +78,63 @@ constexpr int kFirstOfIdentity = 1;
 constexpr int kFirstOfProgress = 16;
 constexpr int kSessionColumns = 19;
 
-// The last column is not part of the text.
+// What version 3 added, of one trial after the other; rows without it read as before.
+class MeasuredReader {
+ public:
+  explicit MeasuredReader(SQLite::Database& database) {
+    if (!has_measured_rows(database)) return;
+    metrics_.emplace(database, "SELECT name, value FROM metrics WHERE trial = ? ORDER BY name");
+    conditions_.emplace(database,
+                        "SELECT memory_clock_khz, temperature_c, power_mw, throttle FROM "
+                        "conditions WHERE trial = ?");
+  }
+
+  void add(std::int64_t trial, Json& json) {
+    if (!metrics_) return;
+    metrics_->reset();
+    metrics_->bind(1, trial);
+    while (metrics_->executeStep()) {
+      json["metrics"][metrics_->getColumn(0).getString()] =
+          number(metrics_->getColumn(1).getDouble());
+    }
+    conditions_->reset();
+    conditions_->bind(1, trial);
+    if (conditions_->executeStep()) json["conditions"] = columns_json(*conditions_, 0, 4);
+  }
+
+ private:
+  std::optional<SQLite::Statement> metrics_;
+  std::optional<SQLite::Statement> conditions_;
+};
+
+void add_objective(SQLite::Database& database, std::int64_t best, Json& json) {
+  if (!has_measured_rows(database)) return;
+  SQLite::Statement query(database,
+                          "SELECT name, value, default_value FROM objectives WHERE best = ?");
+  query.bind(1, best);
+  if (query.executeStep()) json["objective"] = columns_json(query, 0, 3);
+}
+
+// The last two columns are not part of the text.
 constexpr const char* kTrials =
     "SELECT sequence, config, config_json, outcome, message, time_ns, max_error, registers, "
     "spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, measure_ns, "
     "cold_cache, batch, clock_khz_before, clock_khz_after, throttled, dropped_early, "
-    "ns AS samples_ns, recorded_at FROM trials LEFT JOIN samples ON samples.trial = trials.id "
+    "ns AS samples_ns, recorded_at, trials.id FROM trials LEFT JOIN samples ON samples.trial = "
+    "trials.id "
     "WHERE session = ? ORDER BY sequence";
 constexpr int kTrialColumns = 22;
 
 constexpr const char* kBests =
     "SELECT config, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
-    "bytes, flops, trials, failures, published_at, evidence FROM best WHERE session = ?";
+    "bytes, flops, trials, failures, published_at, evidence, id FROM best WHERE session = ?";
 constexpr int kBestColumns = 13;
+
+std::string trial_line(MeasuredReader& measured, SQLite::Statement& row) {
+  Json json = columns_json(row, 0, kTrialColumns);
+  measured.add(row.getColumn("id").getInt64(), json);
+  return line_of("trial", std::move(json));
+}
 
 // Sorted: the order in which a session published is that of its times, whatever the row ids.
 std::vector<std::string> best_lines(SQLite::Database& database, SessionId session) {
@@ -96,8 +142,10 @@ std::vector<std::string> best_lines(SQLite::Database& database, SessionId sessio
   query.bind(1, session);
   std::vector<std::pair<std::string, std::string>> lines;
   while (query.executeStep()) {
+    Json json = columns_json(query, 0, kBestColumns);
+    add_objective(database, query.getColumn("id").getInt64(), json);
     lines.emplace_back(query.getColumn("published_at").getString(),
-                       line_of("best", columns_json(query, 0, kBestColumns)));
+                       line_of("best", std::move(json)));
   }
   std::sort(lines.begin(), lines.end());
   std::vector<std::string> texts;
@@ -110,9 +158,10 @@ std::vector<std::string> best_lines(SQLite::Database& database, SessionId sessio
 void read_trial_keys(SQLite::Database& database, SessionDigest& session) {
   SQLite::Statement query(database, kTrials);
   query.bind(1, session.id);
+  MeasuredReader measured(database);
   std::string chain;
   while (query.executeStep()) {
-    chain = hash128_hex(chain + line_of("trial", columns_json(query, 0, kTrialColumns)));
+    chain = hash128_hex(chain + trial_line(measured, query));
     session.trials.push_back(chain);
     session.recorded = hash128_hex(session.recorded + query.getColumn(kTrialColumns).getString());
   }
@@ -156,8 +205,17 @@ void write_session_text(SQLite::Database& database, const SessionDigest& session
   sink(session.progress);
   SQLite::Statement query(database, kTrials);
   query.bind(1, session.id);
+  MeasuredReader measured(database);
   while (query.executeStep()) {
-    sink(line_of("trial", columns_json(query, 0, kTrialColumns)));
+    sink(trial_line(measured, query));
+  }
+  for (const DriftRecord& drift : read_drift(database, session.id)) {
+    sink(line_of("drift", {{"sequence", drift.sequence},
+                           {"config", drift.config},
+                           {"ratio", number(drift.ratio)},
+                           {"low", number(drift.low)},
+                           {"high", number(drift.high)},
+                           {"took_ns", drift.took_ns}}));
   }
   for (const std::string& line : best_lines(database, session.id)) {
     sink(line);

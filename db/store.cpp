@@ -12,6 +12,7 @@
 #include "db/attempts.hpp"
 #include "db/connection.hpp"
 #include "db/explain.hpp"
+#include "db/measured_rows.hpp"
 #include "db/publish.hpp"
 #include "db/rows.hpp"
 
@@ -145,11 +146,24 @@ std::vector<TrialRecord> Store::trials(SessionId session) const {
   return impl_->guarded([&] { return read_trials(impl_->database, session); });
 }
 
-std::vector<BestRecord> Store::bests(const std::string& kernel) const {
+void Store::add_drift(SessionId session, const DriftRecord& drift) {
+  impl_->guarded([&] { insert_drift(impl_->database, session, drift); });
+}
+
+std::vector<DriftRecord> Store::drift(SessionId session) const {
+  return impl_->guarded([&] { return read_drift(impl_->database, session); });
+}
+
+std::vector<BestRecord> Store::bests(const std::string& kernel,
+                                     const std::string& objective) const {
   return impl_->guarded([&] {
     const SQLite::Transaction snapshot(impl_->database);  // all rows as of one moment
-    return read_bests(impl_->database, kernel);
+    return read_bests(impl_->database, kernel, objective);
   });
+}
+
+std::optional<BestRecord> Store::best_of(SessionId session) const {
+  return impl_->guarded([&] { return read_best_of(impl_->database, session); });
 }
 
 Store::Info Store::info() const {

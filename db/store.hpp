@@ -80,6 +80,19 @@ struct AttemptRecord {
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
 };
 
+/// The config that led the search, measured again: how far the device has drifted since.
+struct DriftRecord {
+  std::int64_t sequence = 0;  ///< of the trial stored last before it
+  std::string config;         ///< canonical text
+  double ratio = 1;           ///< its time now over its time in its trial
+  double low = 0;             ///< bounds of the ratio: beyond 1 it is more than noise
+  double high = 0;
+  std::int64_t took_ns = 0;  ///< wall time of measuring again
+  friend bool operator==(const DriftRecord&, const DriftRecord&) = default;
+
+  [[nodiscard]] bool beyond_noise() const { return low > 1 || high < 1; }
+};
+
 /// The config a finished session publishes, with the evidence for it.
 struct BestRecord {
   SessionId session = 0;
@@ -93,7 +106,10 @@ struct BestRecord {
       0;  ///< the default config's median in the same finals; 0 when it was not ok
   std::optional<double> naive_time_ns;
   Verdict verdict = Verdict::none;
-  double bytes = 0;  ///< problem_cost, for GB/s and TFLOP/s
+  std::string objective = "time";  ///< what the session looked for (core/metrics.hpp)
+  double value = 0;                ///< of that objective, median in the finals; not used for "time"
+  std::optional<double> default_value;  ///< the default config's in the same finals
+  double bytes = 0;                     ///< problem_cost, for GB/s and TFLOP/s
   double flops = 0;
   std::int64_t trials = 0;
   std::int64_t failures = 0;
@@ -141,6 +157,10 @@ class Store {
   [[nodiscard]] std::vector<AttemptRecord> attempts(SessionId session) const;
   /// Durable: the session used this much more, so that a kill does not make it free.
   void add_wall_seconds(SessionId session, double seconds);
+  /// Durable: the leader was measured again.
+  void add_drift(SessionId session, const DriftRecord& drift);
+  /// In the order in which they were measured.
+  [[nodiscard]] std::vector<DriftRecord> drift(SessionId session) const;
   /// Marks the end and publishes the best (if any) in one commit.
   void finish(SessionId session, SessionState state, double wall_seconds,
               const std::optional<BestRecord>& best);
@@ -156,8 +176,12 @@ class Store {
   [[nodiscard]] std::vector<SessionRecord> sessions() const;
   [[nodiscard]] std::optional<SessionRecord> session(SessionId id) const;
   [[nodiscard]] std::vector<TrialRecord> trials(SessionId session) const;
-  /// The newest best per (kernel, problem, device identity); `kernel` empty: all.
-  [[nodiscard]] std::vector<BestRecord> bests(const std::string& kernel = {}) const;
+  /// The newest best for `objective` per (kernel, problem, device identity); `kernel` empty: all.
+  [[nodiscard]] std::vector<BestRecord> bests(const std::string& kernel = {},
+                                              const std::string& objective = "time") const;
+
+  /// What this session published last; nullopt: nothing.
+  [[nodiscard]] std::optional<BestRecord> best_of(SessionId session) const;
 
   struct Info {
     std::string path;

@@ -18,7 +18,6 @@ constexpr int kMaxFailedStarts = 3;
 constexpr int kCheckSlack = 5;
 // Measuring may take this many times what its own time limit and the length of a run suggest.
 constexpr double kMeasureSlack = 5;
-constexpr double kFinalists = 4;
 
 Clock::duration nanoseconds(double ns) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::nano>(ns));
@@ -26,6 +25,12 @@ Clock::duration nanoseconds(double ns) {
 
 double nanoseconds_of(Clock::duration duration) {
   return std::chrono::duration<double, std::nano>(duration).count();
+}
+
+/// Time that one reading of the energy may take, its warm-up and the meter's steps included.
+double energy_ns(const MeasureOptions& options, double run_ns) {
+  constexpr double kSteps = 1e9;
+  return options.energy ? options.energy_ns + kSteps + 2 * run_ns : 0;
 }
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -115,7 +120,9 @@ std::optional<TrialReport> DeviceClient::step() {
 void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report) {
   const std::string type = type_of(frame);
   if (type == "opened") {
-    device_ = decode_opened(frame).device;
+    Opened opened = decode_opened(frame);
+    device_ = std::move(opened.device);
+    energy_unavailable_ = std::move(opened.energy_unavailable);
     state_ = State::idle;
     worker_->set_deadline(std::nullopt);
     if (problem_) prepare();
@@ -137,8 +144,10 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
   } else if (type == "checked" && trial_) {
     trial_->checked = true;
     const MeasureOptions& measure = problem_->measure;
-    const double expected = measure.stop.max_ns + decode_checked(frame).run_ns *
-                                                      static_cast<double>(measure.stop.min_samples);
+    const double run_ns = decode_checked(frame).run_ns;
+    const double expected = measure.stop.max_ns +
+                            run_ns * static_cast<double>(measure.stop.min_samples) +
+                            energy_ns(measure, run_ns);
     set_limit(run_limit(deadlines_, trial_->job.incumbent_ns) +
               nanoseconds(kMeasureSlack * expected) + kCheckSlack * last_check_);
   } else if (type == "measured" && trial_) {
@@ -234,12 +243,15 @@ void DeviceClient::count_failed_start(const std::string& reason) {
 
 std::optional<FinalsReport> DeviceClient::run_finals(const FinalsJob& job,
                                                      const std::atomic<bool>* stop) {
-  const FinalsOptions& finals = problem_->measure.finals;
+  const FinalsOptions& finals = job.rounds;
   finals_.reset();
   state_ = State::running;
-  const auto slowest = deadlines_.run_cap * static_cast<int>(kFinalists * 2);
+  const auto configs = static_cast<int>(job.plans.size());
+  const auto slowest = deadlines_.run_cap * configs * 2;
+  const double energy =
+      energy_ns(problem_->measure, 0) * configs * static_cast<double>(finals.max_rounds);
   worker_->set_deadline(Clock::now() + deadlines_.first_launch + slowest +
-                        nanoseconds(kMeasureSlack * finals.max_ns));
+                        nanoseconds(kMeasureSlack * finals.max_ns + energy));
   worker_->send(encode(job));
   // Finals that a lost device ended are left to the next run, so they too wait for a new worker.
   while (!finals_ || state_ != State::idle) {

@@ -50,6 +50,9 @@ class DeviceClient {
   /// Waits until the device is open. Throws DeviceError with the reason.
   const DeviceInfo& open();
 
+  /// Why the open device's energy cannot be measured; empty: it can.
+  [[nodiscard]] const std::string& energy_unavailable() const { return energy_unavailable_; }
+
   /// From now on trials belong to this problem.
   void set_problem(ProblemJob job);
   /// Told of the running trial's attempts, before anything is done about them.
@@ -108,6 +111,7 @@ class DeviceClient {
   std::unique_ptr<WorkerProcess> worker_;
   State state_ = State::opening;
   std::optional<DeviceInfo> device_;
+  std::string energy_unavailable_;
   std::optional<ProblemJob> problem_;
   std::string reference_;
   std::unique_ptr<Trial> trial_;

@@ -32,6 +32,7 @@ class DeviceEngine final : public TrialEngine {
         toolbox_(*device_, *compiler_) {}
 
   const DeviceInfo& device() const override { return device_->info(); }
+  std::string energy_unavailable() const override { return device_->energy_unavailable(); }
   ProblemReport prepare(const ProblemJob& job) override;
   TrialReport run(const TrialJob& job, const std::function<void(const Checked&)>& checked) override;
   FinalsReport run_finals(const FinalsJob& job) override;
@@ -50,6 +51,7 @@ class DeviceEngine final : public TrialEngine {
   KernelSpec spec_;
   std::unique_ptr<ProblemBench> problem_;
   std::unique_ptr<ExtraChecks> extras_;
+  MeasureOptions options_;
   std::optional<Measurer> measurer_;
 };
 
@@ -75,6 +77,7 @@ ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
   spec_ = parse_spec(job.spec_text, job.spec_path);
   spec_.files = job.spec_files;
   const Problem problem = Problem::make(spec_, job.problem);
+  options_ = job.measure;
   measurer_.emplace(*device_, job.measure);
   Result<std::unique_ptr<ProblemBench>> made = ProblemBench::create(
       {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.max_cpu_operations);
@@ -110,6 +113,11 @@ Status DeviceEngine::run_trial(const TrialJob& job,
   Result<Samples> samples = measurer_->measure(sequence, *estimate, job.incumbent_ns);
   if (!samples) return samples.failure();
   report.samples = std::move(*samples);
+  if (options_.energy) {
+    const Result<double> joules = measurer_->measure_energy(sequence, *estimate);
+    if (!joules) return joules.failure();
+    report.energy_j = *joules;
+  }
   report.measure_ns = measuring.ns();
 
   const Stopwatch last_check;
@@ -154,9 +162,10 @@ Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report)
   // The red zones behind one config's workspaces lie inside longer ones of another.
   if (Status status = workspaces.clear_zeroed(); !status) return status;
   for (const ConfigRun& run : runs) sequences.push_back(&run.sequence(InputSet::timing));
-  Result<std::vector<std::vector<double>>> samples = measurer_->measure_in_turn(sequences);
-  if (!samples) return samples.failure();
-  report.samples = std::move(*samples);
+  Result<Measurer::Rounds> rounds = measurer_->measure_in_turn(sequences, job.rounds);
+  if (!rounds) return rounds.failure();
+  report.samples = std::move(rounds->ns);
+  report.energy_j = std::move(rounds->energy_j);
   // A result that is right most of the time shows after so many runs, if ever.
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (Status status = workspaces.prepare(job.plans[i]); !status) return status;

@@ -21,6 +21,8 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
+Json rule_json() { return {{"practical_tie", kPracticalTie}, {"confidence", 0.99}}; }
+
 bool faster(const TrialRecord* a, const TrialRecord* b) {
   return a->trial.time_ns != b->trial.time_ns ? a->trial.time_ns < b->trial.time_ns
                                               : a->sequence < b->sequence;
@@ -71,8 +73,27 @@ std::string evidence_text(const Finalists& finalists,
                        {"median_ns", i < samples.size() ? median(samples[i]) : 0.0},
                        {"samples_ns", i < samples.size() ? samples[i] : std::vector<double>()}});
   }
-  const Json rule = {{"practical_tie", kPracticalTie}, {"confidence", 0.99}};
-  return Json({{"finalists", entries}, {"rule", rule}}).dump();
+  return Json({{"finalists", entries}, {"rule", rule_json()}}).dump();
+}
+
+std::string evidence_text(const Finalists& finalists, const std::vector<std::vector<double>>& ns,
+                          const Objective& objective,
+                          const std::vector<std::vector<double>>& scores) {
+  Json entries = Json::array();
+  for (std::size_t i = 0; i < finalists.trials.size(); ++i) {
+    const TrialRecord& record = *finalists.trials[i];
+    Json entry = {{"config", record.trial.config.text()}, {"sequence", record.sequence}};
+    if (i < ns.size() && i < scores.size()) {
+      std::vector<double> values;
+      for (const double score : scores[i]) values.push_back(objective.value(score));
+      entry["value"] = median(values);
+      entry["values"] = std::move(values);
+      entry["samples_ns"] = ns[i];
+    }
+    entries.push_back(std::move(entry));
+  }
+  return Json({{"objective", objective.name}, {"finalists", entries}, {"rule", rule_json()}})
+      .dump();
 }
 
 }  // namespace kiln

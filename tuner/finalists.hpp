@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trial.hpp"
+#include "core/metrics.hpp"
 #include "db/store.hpp"
 #include "tuner/verdict.hpp"
 
@@ -32,5 +32,12 @@ void remove_finalist(Finalists& finalists, std::size_t index);
 /// The finals as JSON, for people and tests: each finalist's config, sequence number and samples.
 [[nodiscard]] std::string evidence_text(const Finalists& finalists,
                                         const std::vector<std::vector<double>>& samples);
+
+/// The same for another objective than time: each finalist's value, and its rounds' values beside
+/// their times. `scores[finalist][round]` as in tuner/scoring.hpp.
+[[nodiscard]] std::string evidence_text(const Finalists& finalists,
+                                        const std::vector<std::vector<double>>& ns,
+                                        const Objective& objective,
+                                        const std::vector<std::vector<double>>& scores);
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace kiln {
@@ -23,6 +24,16 @@ constexpr double kMaxBatch = 1000;
 // Untimed runs before the estimate; long runs need none, for the first check was one.
 constexpr int kWarmUpRuns = 2;
 constexpr double kLongRunNs = 20e6;
+
+// How often the device is asked for its clocks while a config is sampled: the first samples may be
+// over before the question is answered.
+constexpr std::size_t kStatesAsked = 2;
+
+// Energy: chunks between two looks at the meter; the time before the first step counts, so that the
+// board's power has settled; a meter that does not move for so long has stopped moving.
+constexpr double kChunkNs = 2e6;
+constexpr double kEnergyWarmUpNs = 50e6;
+constexpr double kMaxStepNs = 0.3e9;
 
 // The flush writes twice the last-level cache. On CPU devices the cache that is reported may be
 // shared by a hundred cores, of which we own two: more than this only costs time.
@@ -80,7 +91,7 @@ Result<double> Measurer::estimate(const LaunchSequence& sequence) {
 }
 
 Result<std::vector<double>> Measurer::take(const LaunchSequence& sequence, std::size_t count,
-                                           std::int64_t batch) {
+                                           std::int64_t batch, Device::ClockState* state) {
   std::vector<std::pair<EventId, EventId>> events;
   for (std::size_t i = 0; i < count; ++i) {
     if (options_.cold_cache) {
@@ -95,6 +106,7 @@ Result<std::vector<double>> Measurer::take(const LaunchSequence& sequence, std::
     if (!to) return to.failure();
     events.emplace_back(*from, *to);
   }
+  if (state != nullptr) *state = device_.clock_state();  // while the samples run
   std::vector<double> ns;
   for (const auto& [from, to] : events) {
     const Result<double> elapsed = device_.elapsed_ns(from, to);
@@ -108,15 +120,14 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, double estimat
                                   double incumbent_ns) {
   Samples samples;
   samples.cold_cache = options_.cold_cache;
-  if (!options_.cold_cache) {
-    samples.batch = static_cast<std::int64_t>(
-        std::clamp(std::ceil(kMinBatchNs / std::max(estimate_ns, 1.0)), 1.0, kMaxBatch));
-  }
+  samples.batch = batch_for(estimate_ns);
   const double sample_ns = std::max(estimate_ns, 1.0) * static_cast<double>(samples.batch);
   const auto in_flight =
       std::clamp(static_cast<std::size_t>(kMaxInFlightNs / sample_ns), std::size_t{1}, kInFlight);
 
   samples.clock_khz_before = device_.clock_state().clock_khz;
+  Device::ClockState state;
+  std::size_t takes = 0;
   const auto start = Clock::now();
   StopDecision decision = StopDecision::more;
   while (decision == StopDecision::more) {
@@ -124,40 +135,88 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, double estimat
     const std::size_t room =
         options_.stop.max_samples - std::min(options_.stop.max_samples, samples.ns.size());
     Result<std::vector<double>> taken =
-        take(sequence, std::clamp(room, std::size_t{1}, wanted), samples.batch);
+        take(sequence, std::clamp(room, std::size_t{1}, wanted), samples.batch,
+             takes++ < kStatesAsked ? &state : nullptr);
     if (!taken) return taken.failure();
     samples.ns.insert(samples.ns.end(), taken->begin(), taken->end());
-    decision = decide(samples.ns, ns_since(start), incumbent_ns, options_.stop);
+    decision = decide(samples.ns, ns_since(start), options_.race ? incumbent_ns : 0, options_.stop);
   }
-  const Device::ClockState clock = device_.clock_state();
-  samples.clock_khz_after = clock.clock_khz;
-  samples.throttled = clock.throttled;
+  samples.clock_khz_after = state.clock_khz;
+  samples.memory_clock_khz = state.memory_clock_khz;
+  samples.temperature_c = state.temperature_c;
+  samples.power_mw = state.power_mw;
+  samples.throttled = state.throttled;
+  samples.throttle = state.throttle;
   samples.dropped_early = decision == StopDecision::dropped;
   return samples;
 }
 
-Result<std::vector<std::vector<double>>> Measurer::measure_in_turn(
-    std::span<const LaunchSequence* const> sequences) {
-  std::vector<std::vector<double>> samples(sequences.size());
-  std::vector<std::int64_t> batches;
+/// Runs chunks for at least `min_ns` and on until the meter has just moved, which it does in steps;
+/// returns what it says then and adds to `runs`.
+Result<double> Measurer::run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
+                                        double min_ns, std::int64_t& runs) {
+  const auto start = Clock::now();
+  std::optional<double> before;
+  while (true) {
+    for (std::int64_t run = 0; run < chunk; ++run) {
+      if (Status status = sequence.enqueue(device_); !status) return status.failure();
+    }
+    if (Status status = device_.synchronize(); !status) return status.failure();
+    runs += chunk;
+    const std::optional<double> now = device_.energy_j();
+    if (!now) return Failure{Outcome::launch_error, "the meter of energy does not answer"};
+    const double spent_ns = ns_since(start);
+    const bool moved = before && *now != *before;
+    if (spent_ns >= min_ns && (moved || spent_ns >= min_ns + kMaxStepNs)) return *now;
+    before = now;
+  }
+}
+
+Result<double> Measurer::measure_energy(const LaunchSequence& sequence, double estimate_ns) {
+  const auto chunk =
+      static_cast<std::int64_t>(std::clamp(kChunkNs / std::max(estimate_ns, 1.0), 1.0, kMaxBatch));
+  std::int64_t warm_up_runs = 0;
+  const Result<double> from = run_until_step(sequence, chunk, kEnergyWarmUpNs, warm_up_runs);
+  if (!from) return from.failure();
+  std::int64_t runs = 0;
+  const Result<double> to = run_until_step(sequence, chunk, options_.energy_ns, runs);
+  if (!to) return to.failure();
+  return (*to - *from) / static_cast<double>(runs);
+}
+
+/// Warm samples are batches where a run is short for the timer; a cold sample is one run.
+std::int64_t Measurer::batch_for(double estimate_ns) const {
+  if (options_.cold_cache) return 1;
+  return static_cast<std::int64_t>(
+      std::clamp(std::ceil(kMinBatchNs / std::max(estimate_ns, 1.0)), 1.0, kMaxBatch));
+}
+
+Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const LaunchSequence* const> sequences,
+                                                   const FinalsOptions& finals) {
+  std::vector<double> estimates;
   for (const LaunchSequence* sequence : sequences) {
     if (Status status = warm_device(*sequence); !status) return status.failure();
     const Result<double> ns = estimate(*sequence);
     if (!ns) return ns.failure();
-    const double batch = options_.cold_cache ? 1 : std::ceil(kMinBatchNs / std::max(*ns, 1.0));
-    batches.push_back(static_cast<std::int64_t>(std::clamp(batch, 1.0, kMaxBatch)));
+    estimates.push_back(*ns);
   }
-  const FinalsOptions& finals = options_.finals;
+  Rounds rounds;
+  rounds.ns.resize(sequences.size());
+  if (options_.energy) rounds.energy_j.resize(sequences.size());
   const auto start = Clock::now();
   for (std::size_t round = 0; round < finals.max_rounds; ++round) {
     if (round >= finals.min_rounds && ns_since(start) >= finals.max_ns) break;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
-      Result<std::vector<double>> sample = take(*sequences[i], 1, batches[i]);
+      Result<std::vector<double>> sample = take(*sequences[i], 1, batch_for(estimates[i]), nullptr);
       if (!sample) return sample.failure();
-      samples[i].push_back(sample->front());
+      rounds.ns[i].push_back(sample->front());
+      if (!options_.energy) continue;
+      const Result<double> joules = measure_energy(*sequences[i], estimates[i]);
+      if (!joules) return joules.failure();
+      rounds.energy_j[i].push_back(*joules);
     }
   }
-  return samples;
+  return rounds;
 }
 
 }  // namespace kiln

@@ -35,14 +35,26 @@ class Measurer {
   [[nodiscard]] Result<Samples> measure(const LaunchSequence& sequence, double estimate_ns,
                                         double incumbent_ns);
 
-  /// Runs all in turn, round after round: result[config][round], nanoseconds.
-  [[nodiscard]] Result<std::vector<std::vector<double>>> measure_in_turn(
-      std::span<const LaunchSequence* const> sequences);
+  /// Joules of one run, from runs back to back (so with a warm cache) between two steps of the
+  /// device's meter.
+  [[nodiscard]] Result<double> measure_energy(const LaunchSequence& sequence, double estimate_ns);
+
+  struct Rounds {
+    std::vector<std::vector<double>> ns;        ///< [config][round], of one run
+    std::vector<std::vector<double>> energy_j;  ///< the same, joules; empty unless options.energy
+  };
+  /// Runs all in turn, round after round.
+  [[nodiscard]] Result<Rounds> measure_in_turn(std::span<const LaunchSequence* const> sequences,
+                                               const FinalsOptions& finals);
 
  private:
-  /// Time of `batch` runs after one flush, divided by `batch`, `count` times.
+  /// Time of `batch` runs after one flush, divided by `batch`, `count` times. `state`: how the
+  /// device runs meanwhile; nullptr: not asked.
   [[nodiscard]] Result<std::vector<double>> take(const LaunchSequence& sequence, std::size_t count,
-                                                 std::int64_t batch);
+                                                 std::int64_t batch, Device::ClockState* state);
+  [[nodiscard]] Result<double> run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
+                                              double min_ns, std::int64_t& runs);
+  [[nodiscard]] std::int64_t batch_for(double estimate_ns) const;
   /// Writes through the last-level cache, so that nothing of the arguments is left in it.
   [[nodiscard]] Status flush();
 

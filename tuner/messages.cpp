@@ -71,7 +71,11 @@ Json samples_json(const Samples& samples) {
           {"batch", samples.batch},
           {"clock_khz_before", samples.clock_khz_before},
           {"clock_khz_after", samples.clock_khz_after},
+          {"memory_clock_khz", samples.memory_clock_khz},
+          {"temperature_c", samples.temperature_c},
+          {"power_mw", samples.power_mw},
           {"throttled", samples.throttled},
+          {"throttle", samples.throttle},
           {"dropped_early", samples.dropped_early}};
 }
 
@@ -82,30 +86,44 @@ Samples samples_from(const Json& json) {
   samples.batch = json.at("batch");
   samples.clock_khz_before = json.at("clock_khz_before");
   samples.clock_khz_after = json.at("clock_khz_after");
+  samples.memory_clock_khz = json.at("memory_clock_khz");
+  samples.temperature_c = json.at("temperature_c");
+  samples.power_mw = json.at("power_mw");
   samples.throttled = json.at("throttled");
+  samples.throttle = json.at("throttle");
   samples.dropped_early = json.at("dropped_early");
   return samples;
 }
 
+Json optional_number(const std::optional<double>& number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+
+std::optional<double> optional_number_from(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<double>());
+}
+
 Json measure_json(const MeasureOptions& options) {
   const StopOptions& stop = options.stop;
-  const FinalsOptions& finals = options.finals;
   return {{"cold_cache", options.cold_cache},
+          {"race", options.race},
+          {"energy", options.energy},
+          {"energy_ns", options.energy_ns},
           {"warm_up_ns", options.warm_up_ns},
           {"stop",
            {stop.min_samples, stop.max_samples, stop.relative_error, stop.max_ns, stop.drop_samples,
-            stop.drop_factor, stop.hopeless_samples, stop.hopeless_factor}},
-          {"finals", {finals.min_rounds, finals.max_rounds, finals.max_ns}}};
+            stop.drop_factor, stop.hopeless_samples, stop.hopeless_factor}}};
 }
 
 MeasureOptions measure_from(const Json& json) {
   const Json& stop = json.at("stop");
-  const Json& finals = json.at("finals");
   return {json.at("cold_cache"),
+          json.at("race"),
+          json.at("energy"),
+          json.at("energy_ns"),
           json.at("warm_up_ns"),
           {stop.at(0), stop.at(1), stop.at(2), stop.at(3), stop.at(4), stop.at(5), stop.at(6),
-           stop.at(7)},
-          {finals.at(0), finals.at(1), finals.at(2)}};
+           stop.at(7)}};
 }
 
 }  // namespace
@@ -178,11 +196,14 @@ CompileReport decode_compile_report(const Frame& frame) {
 // --- Device worker ---
 
 Frame encode(const Opened& message) {
-  return frame_of("opened", {{"device", to_json(message.device)}});
+  return frame_of("opened", {{"device", to_json(message.device)},
+                             {"energy_unavailable", message.energy_unavailable}});
 }
 
 Opened decode_opened(const Frame& frame) {
-  return parse(frame, [](const Json& json) { return Opened{device_from_json(json.at("device"))}; });
+  return parse(frame, [](const Json& json) {
+    return Opened{device_from_json(json.at("device")), json.at("energy_unavailable")};
+  });
 }
 
 Frame encode(const ProblemJob& message) {
@@ -248,6 +269,7 @@ Frame encode(const TrialReport& message) {
   return frame_of("measured", {{"failure", failure_json(message.failure)},
                                {"max_error", message.max_error},
                                {"samples", samples_json(message.samples)},
+                               {"energy_j", optional_number(message.energy_j)},
                                {"verify_ns", message.verify_ns},
                                {"measure_ns", message.measure_ns}});
 }
@@ -256,9 +278,12 @@ TrialReport decode_trial_report(const Frame& frame) {
   return parse(frame, [](const Json& json) {
     // An error that is no number or infinite travels as null.
     const Json& error = json.at("max_error");
-    return TrialReport{
-        failure_from(json.at("failure")), error.is_null() ? 0.0 : error.get<double>(),
-        samples_from(json.at("samples")), json.at("verify_ns"), json.at("measure_ns")};
+    return TrialReport{failure_from(json.at("failure")),
+                       error.is_null() ? 0.0 : error.get<double>(),
+                       samples_from(json.at("samples")),
+                       optional_number_from(json.at("energy_j")),
+                       json.at("verify_ns"),
+                       json.at("measure_ns")};
   });
 }
 
@@ -274,8 +299,11 @@ Frame encode(const FinalsJob& message) {
   Json binaries = Json::array();
   for (const LaunchPlan& plan : message.plans) plans.push_back(to_json(plan));
   for (const Binary& binary : message.binaries) binaries.push_back(binary_json(binary, blob));
+  const FinalsOptions& rounds = message.rounds;
   Frame frame =
-      frame_of("finals", {{"plans", std::move(plans)}, {"binaries", std::move(binaries)}});
+      frame_of("finals", {{"plans", std::move(plans)},
+                          {"binaries", std::move(binaries)},
+                          {"rounds", {rounds.min_rounds, rounds.max_rounds, rounds.max_ns}}});
   frame.blob = std::move(blob);
   return frame;
 }
@@ -287,6 +315,8 @@ FinalsJob decode_finals_job(const Frame& frame) {
     for (const Json& plan : json.at("plans")) job.plans.push_back(plan_from_json(plan));
     for (const Json& binary : json.at("binaries"))
       job.binaries.push_back(binary_from(binary, frame.blob, offset));
+    const Json& rounds = json.at("rounds");
+    job.rounds = {rounds.at(0), rounds.at(1), rounds.at(2)};
     return job;
   });
 }
@@ -294,14 +324,16 @@ FinalsJob decode_finals_job(const Frame& frame) {
 Frame encode(const FinalsReport& message) {
   return frame_of("finished", {{"failure", failure_json(message.failure)},
                                {"wrong", message.wrong},
-                               {"samples", message.samples}});
+                               {"samples", message.samples},
+                               {"energy_j", message.energy_j}});
 }
 
 FinalsReport decode_finals_report(const Frame& frame) {
   return parse(frame, [](const Json& json) {
     return FinalsReport{failure_from(json.at("failure")),
                         json.at("wrong").get<std::vector<std::string>>(),
-                        json.at("samples").get<std::vector<std::vector<double>>>()};
+                        json.at("samples").get<std::vector<std::vector<double>>>(),
+                        json.at("energy_j").get<std::vector<std::vector<double>>>()};
   });
 }
 

@@ -66,6 +66,7 @@ struct CompileReport {
 /// What the device worker says first: the device it opened.
 struct Opened {
   DeviceInfo device;
+  std::string energy_unavailable;  ///< why energy cannot be measured; empty: it can
 };
 [[nodiscard]] Frame encode(const Opened& message);
 [[nodiscard]] Opened decode_opened(const Frame& frame);
@@ -101,6 +102,7 @@ struct TrialReport {
   std::optional<Failure> failure;
   double max_error = 0;
   Samples samples;
+  std::optional<double> energy_j;  ///< of one run, where it was asked for
   std::int64_t verify_ns = 0;
   std::int64_t measure_ns = 0;
 };
@@ -121,12 +123,14 @@ struct Checked {
 struct FinalsJob {
   std::vector<LaunchPlan> plans;
   std::vector<Binary> binaries;  ///< one a plan
+  FinalsOptions rounds;
 };
 struct FinalsReport {
   std::optional<Failure> failure;
   /// One a finalist: why its result was wrong after the rounds; empty where it was right.
   std::vector<std::string> wrong;
-  std::vector<std::vector<double>> samples;  ///< [finalist][round], nanoseconds
+  std::vector<std::vector<double>> samples;   ///< [finalist][round], nanoseconds
+  std::vector<std::vector<double>> energy_j;  ///< the same in joules, where it was asked for
 };
 [[nodiscard]] Frame encode(const FinalsJob& message);
 [[nodiscard]] FinalsJob decode_finals_job(const Frame& frame);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/metrics.hpp"
 
 namespace kiln {
 namespace {
@@ -175,6 +176,7 @@ void TrialPipeline::finish_on_device(TrialReport report) {
   trial.cost.verify_ns = report.verify_ns;
   trial.cost.measure_ns = report.measure_ns;
   trial.samples = std::move(report.samples);
+  if (report.energy_j) trial.metrics.emplace(kEnergyObjective, *report.energy_j);
   if (report.failure) {
     fail(trial, *report.failure);
   } else {
@@ -253,11 +255,27 @@ std::optional<Result<FinalsJob>> TrialPipeline::make_finals(const std::vector<Co
 }
 
 std::optional<FinalsReport> TrialPipeline::run_finals(const std::vector<Config>& configs,
+                                                      const FinalsOptions& rounds,
                                                       const std::atomic<bool>* stop) {
-  const std::optional<Result<FinalsJob>> job = make_finals(configs, stop);
+  std::optional<Result<FinalsJob>> job = make_finals(configs, stop);
   if (!job) return std::nullopt;
-  if (!*job) return FinalsReport{job->failure(), {}, {}};
+  if (!*job) return FinalsReport{job->failure(), {}, {}, {}};
+  (*job)->rounds = rounds;
   return device_.run_finals(**job, stop);
+}
+
+std::optional<FinalsReport> TrialPipeline::run_again(const Config& config,
+                                                     const FinalsOptions& rounds,
+                                                     const std::atomic<bool>* stop) {
+  if (running_ || !device_.idle() || (inputs_.device.is_cpu && compilers_.busy())) {
+    return std::nullopt;
+  }
+  Candidate candidate = make_candidate(config);
+  if (!candidate.trial.ok()) return std::nullopt;
+  request_build(candidate);  // for the next time, where it is not at hand
+  const Build& build = builds_.at(candidate.trial.source_key);
+  if (!build.done || build.failure) return std::nullopt;
+  return device_.run_finals({{candidate.plan}, {*build.binary}, rounds}, stop);
 }
 
 std::string TrialPipeline::activity() const {

@@ -62,7 +62,14 @@ class TrialPipeline {
   /// Runs configs that were ok in turn (samples in the same order) and waits. Nothing may be in
   /// flight. A config that cannot be compiled any more is a Failure. nullopt: `stop` became true.
   [[nodiscard]] std::optional<FinalsReport> run_finals(const std::vector<Config>& configs,
+                                                       const FinalsOptions& rounds,
                                                        const std::atomic<bool>* stop);
+
+  /// Runs one config that was ok some more times, between two trials, and waits. nullopt: not now
+  /// (something runs, its binary is not at hand), or `stop` became true.
+  [[nodiscard]] std::optional<FinalsReport> run_again(const Config& config,
+                                                      const FinalsOptions& rounds,
+                                                      const std::atomic<bool>* stop);
 
   /// What the device is doing, for people.
   [[nodiscard]] std::string activity() const;

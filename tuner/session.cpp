@@ -14,12 +14,12 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
-#include "db/close_configs.hpp"
 #include "db/shipped.hpp"
 #include "search/prior.hpp"
 #include "search/strategy.hpp"
 #include "tuner/finalists.hpp"
 #include "tuner/pipeline.hpp"
+#include "tuner/published_best.hpp"
 #include "tuner/session_log.hpp"
 #include "tuner/worker_host.hpp"
 
@@ -72,22 +72,16 @@ std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const Devi
   return warm;
 }
 
-/// The variant whose default config is the naive figure; nullptr: the spec has none.
-const Variant* naive_variant(const KernelSpec& spec) {
-  if (const Variant* naive = spec.find_variant("naive")) return naive;
-  const std::string& reference = spec.verify.device_reference;
-  return spec.find_variant(reference.substr(0, reference.find(':')));
-}
-
 /// One run of a session, from the open device to the published best.
 class SessionRun {
  public:
   SessionRun(const TuneRequest& request, SessionObserver& observer, WorkerHost& host,
-             DeviceClient& device, const Space& space, SessionLog& log,
+             DeviceClient& device, const Space& space, const Scoring& scoring, SessionLog& log,
              const std::vector<WarmConfig>& warm)
       : request_(request),
         observer_(observer),
         space_(space),
+        scoring_(scoring),
         log_(log),
         warm_(warm),
         device_(device),
@@ -95,7 +89,8 @@ class SessionRun {
         default_config_(default_config(request.spec, request.problem, log.device())),
         compilers_(host, {log.device(), compile_workers(request.options),
                           request.options.compile_deadline, compile_memory_bytes(request.options)}),
-        pipeline_({request.spec, request.problem, log.device()}, compilers_, device) {}
+        pipeline_({request.spec, request.problem, log.device()}, compilers_, device),
+        schedule_(request.options.drift) {}
 
   SessionEnd search();
   struct FinalsEnd {
@@ -110,22 +105,20 @@ class SessionRun {
   void submit_first_configs();
   void submit_once(const Config& config);
   void feed();
-  void record(const Trial& trial);
+  void record(Trial trial);
+  void watch_drift();
   [[nodiscard]] bool stopped() const {
     return request_.options.stop != nullptr && request_.options.stop->load();
   }
   [[nodiscard]] bool may_submit() const;
   [[nodiscard]] std::optional<SessionEnd> reached_limit() const;
-  /// Empty: they could not be measured. nullopt: stopped. Finalists that gave a wrong result are
-  /// taken out.
-  [[nodiscard]] std::optional<std::vector<std::vector<double>>> measure_finalists(
-      Finalists& finalists);
-  [[nodiscard]] BestRecord make_best(const Finalists& finalists,
-                                     const std::vector<std::vector<double>>& samples) const;
+  /// nullopt: stopped. Finalists that gave a wrong result are taken out.
+  [[nodiscard]] std::optional<FinalsRounds> measure_finalists(Finalists& finalists);
 
   const TuneRequest& request_;
   SessionObserver& observer_;
   const Space& space_;
+  const Scoring& scoring_;
   SessionLog& log_;
   const std::vector<WarmConfig>& warm_;
   DeviceClient& device_;
@@ -135,13 +128,14 @@ class SessionRun {
   TrialPipeline pipeline_;
   std::set<std::string> submitted_;  ///< canonical texts of configs stored or under way
   bool has_more_ = true;             ///< the strategy may still propose
+  DriftSchedule schedule_;
 };
 
 void SessionRun::take_up_stored_trials() {
   for (const TrialRecord& stored : log_.trials()) {
     submitted_.insert(stored.trial.config.text());
     if (const auto index = space_.index_of(stored.trial.config))
-      strategy_->tell(*index, stored.trial);
+      strategy_->tell(*index, log_.judged(stored).trial);
   }
 }
 
@@ -206,10 +200,31 @@ void SessionRun::feed() {
   }
 }
 
-void SessionRun::record(const Trial& trial) {
+void SessionRun::record(Trial trial) {
+  trial.metrics = scoring_.metrics().of(trial);
   const TrialRecord& stored = log_.append(trial);
-  if (const auto index = space_.index_of(trial.config)) strategy_->tell(*index, trial);
+  if (const auto index = space_.index_of(trial.config)) {
+    strategy_->tell(*index, log_.judged(stored).trial);
+  }
   observer_.on_trial(stored, log_.progress(request_.options.budget, default_config_));
+}
+
+/// Measures the leader again, when that is due and nothing else is on the device.
+void SessionRun::watch_drift() {
+  const TrialRecord* leader = log_.leader();
+  if (leader == nullptr || !schedule_.due(log_.run_seconds())) return;
+  const auto start = Clock::now();
+  constexpr FinalsOptions kRounds = {8, 24, 20e6};
+  const std::optional<FinalsReport> report =
+      pipeline_.run_again(leader->trial.config, kRounds, request_.options.stop);
+  if (!report) return;
+  const auto took = Clock::now() - start;
+  schedule_.done(log_.run_seconds(), std::chrono::duration<double>(took).count());
+  if (report->failure || report->samples.size() != 1) return;  // the finals will see it
+  DriftRecord drift = compare_with_then(leader->trial.samples.ns, report->samples.front());
+  drift.config = leader->trial.config.text();
+  drift.took_ns = std::chrono::nanoseconds(took).count();
+  log_.add_drift(std::move(drift));
 }
 
 std::optional<SessionEnd> SessionRun::reached_limit() const {
@@ -240,6 +255,7 @@ SessionEnd SessionRun::search() {
     if (end) break;
     for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
       record(trial);
+    watch_drift();
     pipeline_.start_next(log_.best_ns());  // the device works while the strategy thinks
     observer_.on_state(pipeline_.activity(),
                        log_.progress(request_.options.budget, default_config_));
@@ -253,85 +269,77 @@ SessionEnd SessionRun::search() {
   return *end;
 }
 
-std::optional<std::vector<std::vector<double>>> SessionRun::measure_finalists(
-    Finalists& finalists) {
+std::optional<FinalsRounds> SessionRun::measure_finalists(Finalists& finalists) {
   std::vector<Config> configs;
   for (const TrialRecord* record : finalists.trials) configs.push_back(record->trial.config);
   observer_.on_finals(configs);
-  std::optional<FinalsReport> report = pipeline_.run_finals(configs, request_.options.stop);
+  std::optional<FinalsReport> report =
+      pipeline_.run_finals(configs, request_.options.finals, request_.options.stop);
   if (!report) return std::nullopt;
-  if (!report->failure) {
-    for (std::size_t i = report->wrong.size(); i-- > 0;) {
-      if (report->wrong[i].empty()) continue;
-      observer_.on_warning(fmt::format("{} gave a wrong result in the finals and is out: {}",
-                                       configs[i].text(), report->wrong[i]));
-      remove_finalist(finalists, i);
-      report->samples.erase(report->samples.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    return std::move(report->samples);
+  if (report->failure) {
+    observer_.on_warning("the finals failed, the samples of the search decide: " +
+                         report->failure->message);
+    return FinalsRounds();
   }
-  observer_.on_warning("the finals failed, the samples of the search decide: " +
-                       report->failure->message);
-  return std::vector<std::vector<double>>();
+  FinalsRounds rounds;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const std::vector<double> energy_j =
+        i < report->energy_j.size() ? report->energy_j[i] : std::vector<double>();
+    rounds.scores.push_back(
+        scoring_.scores(log_.trial(finalists.trials[i]->sequence), report->samples[i], energy_j));
+  }
+  rounds.ns = std::move(report->samples);
+  for (std::size_t i = configs.size(); i-- > 0;) {
+    std::string fault;
+    if (!report->wrong[i].empty()) {
+      fault = "gave a wrong result in the finals and is out: " + report->wrong[i];
+    } else if (rounds.scores[i].empty()) {
+      fault = "has no value of the objective in the finals and is out";
+    }
+    if (fault.empty()) continue;
+    observer_.on_warning(configs[i].text() + " " + fault);
+    remove_finalist(finalists, i);
+    rounds.ns.erase(rounds.ns.begin() + static_cast<std::ptrdiff_t>(i));
+    rounds.scores.erase(rounds.scores.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return rounds;
 }
 
 SessionRun::FinalsEnd SessionRun::run_finals() {
-  Finalists finalists = choose_finalists(log_.trials(), default_config_);
+  std::vector<TrialRecord> judged;
+  for (const TrialRecord& record : log_.trials()) judged.push_back(log_.judged(record));
+  Finalists finalists = choose_finalists(judged, default_config_);
   if (finalists.trials.empty()) return {};
-  std::optional<std::vector<std::vector<double>>> samples(std::in_place);
-  if (finalists.trials.size() > 1) samples = measure_finalists(finalists);
-  if (!samples) return {true, std::nullopt};
+  std::optional<FinalsRounds> rounds(std::in_place);
+  if (finalists.trials.size() > 1) rounds = measure_finalists(finalists);
+  if (!rounds) return {true, std::nullopt};
   if (finalists.trials.empty()) return {};  // none was right to the end
-  return {false, make_best(finalists, *samples)};
+  BestRecord best = make_best(request_, scoring_, log_, finalists, *rounds);
+  best.evidence = with_warm_start(best.evidence, warm_);
+  return {false, std::move(best)};
 }
 
-BestRecord SessionRun::make_best(const Finalists& finalists,
-                                 const std::vector<std::vector<double>>& samples) const {
-  const bool measured = samples.size() == finalists.trials.size();
-  FinalsVerdict verdict;
-  if (measured) {
-    verdict = judge_finals(samples, finalists.default_index);
-  } else if (finalists.trials.size() == 1) {
-    verdict = {0, finalists.default_index ? Verdict::tie : Verdict::better};
-  } else {
-    const auto faster = [](const auto* a, const auto* b) {
-      return a->trial.time_ns < b->trial.time_ns;
-    };
-    const auto fastest = std::min_element(finalists.trials.begin(), finalists.trials.end(), faster);
-    verdict = {static_cast<std::size_t>(fastest - finalists.trials.begin()), Verdict::unmeasurable};
-  }
-  const auto time_of = [&](std::size_t i) {
-    return measured ? median(samples[i]) : finalists.trials[i]->trial.time_ns;
-  };
-
-  BestRecord best = log_.new_best();
-  best.config = finalists.trials[verdict.winner]->trial.config;
-  best.template_hash =
-      template_hash(request_.spec, *request_.spec.find_variant(best.config.variant));
-  best.time_ns = time_of(verdict.winner);
-  best.default_time_ns = finalists.default_index ? time_of(*finalists.default_index) : 0;
-  best.verdict = verdict.verdict;
-  best.evidence =
-      with_warm_start(with_close_configs(evidence_text(finalists, samples), log_.trials()), warm_);
-  if (const Variant* naive = naive_variant(request_.spec)) {
-    best.naive_time_ns =
-        log_.time_of(default_config(*naive, request_.spec, request_.problem, log_.device()));
-  }
-  const ProblemCost cost = problem_cost(request_.spec, request_.problem, log_.device());
-  best.bytes = cost.bytes;
-  best.flops = cost.flops;
-  return best;
-}
-
-ProblemJob problem_job(const TuneRequest& request) {
+ProblemJob problem_job(const TuneRequest& request, const Objective& objective) {
+  MeasureOptions measure = request.options.measure;
+  measure.race = measure.race && objective.is_time();
+  measure.energy = objective.needs_energy;
   return {request.spec.path,
           request.spec.text,
           request.spec.files,
           request.problem.fields(),
           request.options.seed,
-          request.options.measure,
+          measure,
           request.options.max_cpu_operations,
           request.options.extra_operations};
+}
+
+/// Time never stands in for an energy that cannot be measured.
+void require_meter(const Objective& objective, const DeviceClient& device) {
+  if (!objective.needs_energy || device.energy_unavailable().empty()) return;
+  throw DeviceError(
+      fmt::format("the objective '{}' needs the device's energy, which cannot be "
+                  "measured: {}",
+                  objective.name, device.energy_unavailable()));
 }
 
 }  // namespace
@@ -345,11 +353,13 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   const DeviceInfo info = device.open();
   const Space space = Space::build(request.spec, request.problem, info, {request.options.variants});
 
-  SessionLog log(store, request, strategy_of(request.options), info, space);
+  const Scoring scoring(request.spec, request.problem, info, request.options.objective);
+  require_meter(scoring.objective(), device);
+  SessionLog log(store, request, strategy_of(request.options), info, space, scoring);
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);
-  device.set_problem(problem_job(request));
+  device.set_problem(problem_job(request, scoring.objective()));
   const std::vector<WarmConfig> warm = find_warm_configs(request, info, space, store);
-  SessionRun run(request, observer, host, device, space, log, warm);
+  SessionRun run(request, observer, host, device, space, scoring, log, warm);
   log.begin();
   observer.on_start({log.id(), info, static_cast<std::int64_t>(space.size()),
                      static_cast<std::int64_t>(log.trials().size()), strategy_of(request.options),

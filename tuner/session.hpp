@@ -22,6 +22,7 @@
 #include "db/warm_start.hpp"
 #include "search/budget.hpp"
 #include "tuner/device_client.hpp"
+#include "tuner/drift.hpp"
 #include "tuner/measure_options.hpp"
 
 namespace kiln {
@@ -37,8 +38,12 @@ struct TuneOptions {
   /// the shipped bests tell. Switch it off where sessions are to know nothing of each other.
   bool warm_start = true;
 
+  std::string objective = "time";  ///< "time", "energy" or a metric of the spec
+
   // How it is measured.
-  MeasureOptions measure;
+  MeasureOptions measure;  ///< the objective decides about `race` and `energy`
+  FinalsOptions finals;
+  DriftOptions drift;
   /// CPU loops longer than this are replaced by the spec's device reference: raise it to trust
   /// nothing but the loop.
   double max_cpu_operations = 3e7;
@@ -90,6 +95,9 @@ struct SessionResult {
   std::int64_t new_trials = 0;   ///< made by this run
   double wall_seconds = 0;       ///< of all runs
   std::vector<WarmConfig> warm;  ///< what this run started from
+  std::int64_t throttled = 0;    ///< trials whose samples were taken while the clock was held back
+  std::string throttle;          ///< why, for the trials that were: "power_cap,heat"
+  std::vector<DriftRecord> drift;  ///< the leader measured again, in order
   std::optional<BestRecord> best;
 };
 
@@ -109,7 +117,7 @@ struct SessionProgress {
   std::int64_t failures = 0;
   double elapsed_seconds = 0;    ///< of all runs
   double trials_per_second = 0;  ///< of this run
-  double best_ns = 0;            ///< 0: none yet
+  double best_ns = 0;            ///< time of the config that leads; 0: none yet
   std::string best_config;
   double default_ns = 0;  ///< 0: not measured or not ok
   std::optional<double> seconds_left;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,9 +21,12 @@ namespace {
 std::string options_text(const TuneOptions& options) {
   std::vector<std::string> variants = options.variants;
   std::sort(variants.begin(), variants.end());
-  return fmt::format("cache={} variants={}{}", options.measure.cold_cache ? "cold" : "warm",
-                     variants.empty() ? "all" : fmt::format("{}", fmt::join(variants, ",")),
-                     options.warm_start ? "" : " warm_start=off");
+  std::string text =
+      fmt::format("cache={} variants={}", options.measure.cold_cache ? "cold" : "warm",
+                  variants.empty() ? "all" : fmt::format("{}", fmt::join(variants, ",")));
+  if (!options.warm_start) text += " warm_start=off";
+  if (options.objective != kTimeObjective) text += " objective=" + options.objective;
+  return text;
 }
 
 std::string budget_text(const Budget& budget) {
@@ -87,9 +91,10 @@ double used_seconds(const SessionRecord& record, const std::vector<TrialRecord>&
 }  // namespace
 
 SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::string& strategy,
-                       const DeviceInfo& device, const Space& space)
+                       const DeviceInfo& device, const Space& space, const Scoring& scoring)
     : store_(store),
       space_(space),
+      scoring_(scoring),
       record_(make_record(request, strategy, device, static_cast<std::int64_t>(space.size()))) {
   if (request.options.fresh) return;
   const auto stored = find_newest(store, record_.key);
@@ -98,16 +103,15 @@ SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::stri
   record_.state = stored->state;
   trials_ = store.trials(stored->id);
   open_attempts_ = store.attempts(stored->id);
-  for (const TrialRecord& record : trials_) count(record.trial);
+  for (const DriftRecord& drift : store.drift(stored->id)) take_up(drift);
+  for (std::size_t i = 0; i < trials_.size(); ++i) count(i);
   stored_before_ = static_cast<std::int64_t>(trials_.size());
   earlier_seconds_ = used_seconds(*stored, trials_);
   // The same budget as then is answered, even where the clock ran out a moment early.
   if (stored->state == SessionState::finished && stored->budget == record_.budget) {
     earlier_seconds_ = std::max(earlier_seconds_, request.options.budget.seconds.value_or(0));
   }
-  for (BestRecord& best : store.bests(record_.key.kernel)) {
-    if (best.session == record_.id) published_ = std::move(best);
-  }
+  published_ = store.best_of(record_.id);
 }
 
 bool SessionLog::answers(const Budget& budget) const {
@@ -127,11 +131,15 @@ void SessionLog::begin() {
   record_.state = SessionState::running;
 }
 
-void SessionLog::count(const Trial& trial) {
-  if (space_.index_of(trial.config)) ++tried_of_space_;
-  if (!trial.ok()) ++failures_;
-  if (trial.ok() && (!best_ || trial.time_ns < best_->time_ns)) {
-    best_ = trial;
+void SessionLog::count(std::size_t index) {
+  const TrialRecord& record = trials_[index];
+  if (space_.index_of(record.trial.config)) ++tried_of_space_;
+  if (!record.trial.ok()) ++failures_;
+  const std::optional<double> score = scoring_.score(record.trial);
+  const double corrected = score ? *score / slowness(record.sequence) : 0;
+  if (score && (!best_ || corrected < best_score_)) {
+    best_ = index;
+    best_score_ = corrected;
     without_progress_ = 0;
   } else {
     ++without_progress_;
@@ -142,8 +150,47 @@ const TrialRecord& SessionLog::append(const Trial& trial) {
   const std::int64_t sequence = trials_.empty() ? 1 : trials_.back().sequence + 1;
   store_.append(record_.id, sequence, trial, take_unnoted_seconds());
   trials_.push_back({0, sequence, trial});
-  count(trial);
+  count(trials_.size() - 1);
   return trials_.back();
+}
+
+/// Drift is told in time: a score that is no time is left as it is.
+double SessionLog::slowness(std::int64_t sequence) const {
+  return scoring_.objective().is_time() ? drift_.at(sequence) : 1;
+}
+
+double SessionLog::best_ns() const {
+  const TrialRecord* best = leader();
+  if (best == nullptr) return 0;
+  return best->trial.time_ns * drift_.at(trials_.back().sequence) / drift_.at(best->sequence);
+}
+
+const TrialRecord* SessionLog::leader() const { return best_ ? &trials_[*best_] : nullptr; }
+
+TrialRecord SessionLog::judged(const TrialRecord& record) const {
+  TrialRecord judged = record;
+  judged.trial = scoring_.told(record.trial);
+  if (!judged.trial.ok()) return judged;
+  judged.trial.samples.ns = scoring_.scores(record.trial, record.trial.samples.ns, {});
+  const double slower = slowness(record.sequence);
+  judged.trial.time_ns /= slower;
+  for (double& sample : judged.trial.samples.ns) sample /= slower;
+  return judged;
+}
+
+void SessionLog::add_drift(DriftRecord drift) {
+  drift.sequence = trials_.back().sequence;
+  store_.add_drift(record_.id, drift);
+  take_up(drift);
+}
+
+void SessionLog::take_up(const DriftRecord& drift) {
+  const auto measured = std::find_if(trials_.begin(), trials_.end(), [&](const TrialRecord& each) {
+    return each.trial.config.text() == drift.config;
+  });
+  if (measured == trials_.end()) return;  // of a database that others wrote
+  drift_.add(drift, measured->sequence);
+  drifts_.push_back(drift);
 }
 
 double SessionLog::take_unnoted_seconds() {
@@ -194,9 +241,9 @@ SessionProgress SessionLog::progress(const Budget& budget, const Config& default
   const double seconds = run_seconds();
   progress.trials_per_second =
       seconds > 0 ? static_cast<double>(progress.trials - stored_before_) / seconds : 0;
-  if (best_) {
-    progress.best_ns = best_->time_ns;
-    progress.best_config = best_->config.text();
+  if (const TrialRecord* best = leader()) {
+    progress.best_ns = best->trial.time_ns;
+    progress.best_config = best->trial.config.text();
   }
   progress.default_ns = time_of(default_config).value_or(0);
   if (budget.seconds)
@@ -218,6 +265,14 @@ SessionResult SessionLog::result(SessionEnd end) const {
   result.new_trials = result.trials - stored_before_;
   const auto stored = store_.session(record_.id);
   result.wall_seconds = stored ? stored->wall_seconds : 0;
+  result.drift = drifts_;
+  std::set<std::string> reasons;
+  for (const TrialRecord& record : trials_) {
+    if (!record.trial.samples.throttled) continue;
+    ++result.throttled;
+    reasons.insert(record.trial.samples.throttle);
+  }
+  result.throttle = fmt::format("{}", fmt::join(reasons, ","));
   result.best = published_;
   return result;
 }
@@ -228,6 +283,7 @@ BestRecord SessionLog::new_best() const {
   best.key = record_.key;
   best.device_info = record_.device_info;
   best.problem_json = record_.problem_json;
+  best.objective = scoring_.objective().name;
   best.trials = static_cast<std::int64_t>(trials_.size());
   best.failures = failures_;
   best.published_at = utc_now();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "search/space.hpp"
+#include "tuner/scoring.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln {
@@ -18,9 +19,9 @@ namespace kiln {
 class SessionLog {
  public:
   /// Looks for a stored session with the request's key and reads its trials. Writes nothing.
-  /// `space` must outlive it.
+  /// `space` and `scoring` must outlive it.
   SessionLog(Store& store, const TuneRequest& request, const std::string& strategy,
-             const DeviceInfo& device, const Space& space);
+             const DeviceInfo& device, const Space& space, const Scoring& scoring);
 
   /// Is the request answered by a finished session, since the budget leaves room for nothing more?
   [[nodiscard]] bool answers(const Budget& budget) const;
@@ -40,8 +41,21 @@ class SessionLog {
   [[nodiscard]] SessionId id() const { return record_.id; }
   [[nodiscard]] const DeviceInfo& device() const { return record_.device_info; }
   [[nodiscard]] const std::vector<TrialRecord>& trials() const { return trials_; }
-  /// Best median so far; 0: none.
-  [[nodiscard]] double best_ns() const { return best_ ? best_->time_ns : 0; }
+  /// Time of the leader, as a run would take now; 0: none.
+  [[nodiscard]] double best_ns() const;
+  /// The trial that leads by the objective; nullptr: none yet.
+  [[nodiscard]] const TrialRecord* leader() const;
+  /// The trial as strategies and the choice of finalists see it: time and samples are scores,
+  /// corrected for drift.
+  [[nodiscard]] TrialRecord judged(const TrialRecord& record) const;
+  /// The trial with this sequence number, as it was measured.
+  [[nodiscard]] const Trial& trial(std::int64_t sequence) const {
+    return trials_.at(static_cast<std::size_t>(sequence - 1)).trial;
+  }
+  /// Stores that the leader was measured again.
+  void add_drift(DriftRecord drift);
+  /// Seconds of this run.
+  [[nodiscard]] double run_seconds() const;
   /// Median of a config; nullopt when it was not tried or not ok.
   [[nodiscard]] std::optional<double> time_of(const Config& config) const;
 
@@ -52,18 +66,23 @@ class SessionLog {
   [[nodiscard]] BestRecord new_best() const;
 
  private:
-  void count(const Trial& trial);
-  [[nodiscard]] double run_seconds() const;
+  void count(std::size_t index);
+  void take_up(const DriftRecord& drift);
+  [[nodiscard]] double slowness(std::int64_t sequence) const;
   [[nodiscard]] double take_unnoted_seconds();
   [[nodiscard]] double elapsed_seconds() const { return earlier_seconds_ + run_seconds(); }
 
   Store& store_;
   const Space& space_;
+  const Scoring& scoring_;
   SessionRecord record_;
   std::vector<TrialRecord> trials_;  ///< in order of sequence
   std::vector<AttemptRecord> open_attempts_;
   std::optional<BestRecord> published_;
-  std::optional<Trial> best_;
+  std::optional<std::size_t> best_;  ///< index of the leader
+  double best_score_ = 0;
+  std::vector<DriftRecord> drifts_;
+  DriftCurve drift_;
   std::int64_t tried_of_space_ = 0;  ///< the default config may lie outside of a restricted space
   std::int64_t failures_ = 0;
   std::int64_t without_progress_ = 0;

@@ -17,6 +17,8 @@ class TrialEngine {
  public:
   virtual ~TrialEngine() = default;
   [[nodiscard]] virtual const DeviceInfo& device() const = 0;
+  /// Why energy cannot be measured; empty: it can.
+  [[nodiscard]] virtual std::string energy_unavailable() const = 0;
   /// Makes arguments and references for one problem, in place of the ones before. A Failure ends
   /// the session (out of memory, a spec whose reference fails); InputError and DeviceError are
   /// thrown for what a user must mend.

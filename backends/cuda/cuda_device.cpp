@@ -128,13 +128,19 @@ int CudaDevice::enqueue(const Kernel& kernel, const Launch& launch, void* stream
   return cuda().launch_kernel_ex(&config, kernel.handle, parameters, nullptr);
 }
 
-Device::ClockState CudaDevice::clock_state() {
+NvmlDevice& CudaDevice::nvml() {
   if (!nvml_) {
     std::array<char, 32> bus_id{};
     cuda().device_get_pci_bus_id(bus_id.data(), static_cast<int>(bus_id.size()), info().ordinal);
     nvml_.emplace(bus_id.data());
   }
-  return nvml_->clock_state();
+  return *nvml_;
 }
+
+Device::ClockState CudaDevice::clock_state() { return nvml().clock_state(); }
+
+std::string CudaDevice::energy_unavailable() { return nvml().energy_unavailable(); }
+
+std::optional<double> CudaDevice::energy_j() { return nvml().energy_j(); }
 
 }  // namespace kiln

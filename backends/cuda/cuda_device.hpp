@@ -21,6 +21,8 @@ class CudaDevice final : public StreamDevice {
   ~CudaDevice() override;
 
   ClockState clock_state() override;
+  std::string energy_unavailable() override;
+  std::optional<double> energy_j() override;
 
  protected:
   int enter() override;
@@ -33,6 +35,8 @@ class CudaDevice final : public StreamDevice {
 
  private:
   CudaDevice(DeviceInfo info, void* context, bool owns_context);
+
+  [[nodiscard]] NvmlDevice& nvml();
 
   void* context_;
   bool owns_context_;

@@ -156,7 +156,7 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   top.where = {path, 0, 0};
   const TableReader table(top, "the spec",
                           {"name", "summary", "problem", "problem_rules", "derived", "arguments",
-                           "verify", "cost", "variants"});
+                           "verify", "cost", "metrics", "variants"});
   KernelSpec spec;
   spec.path = path;
   spec.text = text;
@@ -176,6 +176,7 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   spec.verify = parse_verification(root, path);
   parse_formulas(root, spec);
   spec.cost = parse_cost(root);
+  for (const TomlNode* node : table.entries("metrics")) spec.metrics.push_back(parse_metric(*node));
   validate_spec(spec);
   return spec;
 }

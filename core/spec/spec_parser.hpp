@@ -18,6 +18,9 @@ namespace kiln {
 /// [[variants]] with everything below it.
 [[nodiscard]] Variant parse_variant(const TomlNode& node);
 
+/// [metrics.NAME]
+[[nodiscard]] Metric parse_metric(const TomlNode& node);
+
 /// { require = ..., because = ... } lists, wherever they stand.
 [[nodiscard]] std::vector<Constraint> parse_constraints(const TableReader& table,
                                                         std::string_view key);

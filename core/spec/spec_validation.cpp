@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/device.hpp"
+#include "core/metrics.hpp"
 #include "core/spec/known_names.hpp"
 #include "core/spec/spec_parser.hpp"
 #include "core/suggest.hpp"
@@ -206,6 +207,24 @@ void validate_device_reference(const KernelSpec& spec) {
   }
 }
 
+// A metric may use what any variant knows; for a config of a variant without that name it has no
+// value.
+void validate_metrics(const KernelSpec& spec, KnownNames known) {
+  for (const Variant& variant : spec.variants) {
+    for (const Tunable& tunable : variant.tunables) known.add(tunable.name);
+    for (const Derived& derived : variant.derived) known.add(derived.name);
+  }
+  known.add(measured_names());
+  std::set<std::string> names = {std::string(kTimeObjective), std::string(kEnergyObjective)};
+  for (const Metric& metric : spec.metrics) {
+    known.check(metric.value, fmt::format("'value' of metric '{}'", metric.name));
+    if (!names.insert(metric.name).second) {
+      throw InputError(metric.where,
+                       fmt::format("metric '{}': the name is already taken", metric.name));
+    }
+  }
+}
+
 }  // namespace
 
 void validate_spec(const KernelSpec& spec) {
@@ -228,6 +247,7 @@ void validate_spec(const KernelSpec& spec) {
   check_optional(known, spec.verify.tolerance, "'tolerance'");
   check_optional(known, spec.cost.bytes, "'bytes' of [cost]");
   check_optional(known, spec.cost.flops, "'flops' of [cost]");
+  validate_metrics(spec, known);
   validate_device_reference(spec);
 }
 

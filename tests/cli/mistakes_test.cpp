@@ -55,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{{},
                 2,
-                "kiln expects a command: devices, kernels, render, space, tune, sweep, best, show, "
-                "replay, db, prebuild, export (see kiln --help)\n"},
+                "kiln expects a command: devices, kernels, render, space, tune, sweep, best, "
+                "compare, show, replay, db, prebuild, export (see kiln --help)\n"},
         Mistake{{"tun"}, 2, "there is no command 'kiln tun'; did you mean 'tune'? (there are: "},
         Mistake{{"db", "inf"},
                 2,

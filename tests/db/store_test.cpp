@@ -77,7 +77,7 @@ TEST(Store, KeepsTrialsOfEveryOutcomeInOrder) {
   EXPECT_THAT(store.check(), IsEmpty());
 
   const Store::Info info = store.info();
-  EXPECT_EQ(info.schema_version, 2);
+  EXPECT_EQ(info.schema_version, 3);
   EXPECT_EQ(info.sessions, 1);
   EXPECT_EQ(info.trials, static_cast<std::int64_t>(given.size()));
   EXPECT_EQ(info.failures, static_cast<std::int64_t>(given.size()) - 1);
@@ -212,6 +212,63 @@ TEST(Store, AnswersWithTheNewestBestOfAProblem) {
   EXPECT_THAT(store.bests("matmul"), IsEmpty());
   EXPECT_EQ(store.bests().size(), 2U);
   EXPECT_THAT(store.check(), IsEmpty());
+}
+
+TEST(Store, KeepsWhatIsMeasuredBesideTime) {
+  const ScratchFolder folder;
+  Trial given = some_trial(64);
+  given.metrics = {{"energy", 0.25}, {"bandwidth", 12.5}};
+  given.samples.memory_clock_khz = 3201000;
+  given.samples.temperature_c = 61;
+  given.samples.power_mw = 512000;
+  given.samples.throttle = "power_cap,heat";
+  const DriftRecord drift = {1, given.config.text(), 1.05, 1.02, 1.08, 12345};
+  {
+    Store store(folder / "kiln.db", Store::Mode::write);
+    const SessionId session = store.begin_session(some_session());
+    store.append(session, 1, given);
+    store.append(session, 2, some_trial(128));
+    store.add_drift(session, drift);
+  }
+  const Store store(folder / "kiln.db", Store::Mode::read);
+  const std::vector<TrialRecord> trials = store.trials(1);
+  EXPECT_EQ(trials[0].trial.metrics, given.metrics);
+  EXPECT_EQ(trials[0].trial.samples.memory_clock_khz, 3201000);
+  EXPECT_EQ(trials[0].trial.samples.temperature_c, 61);
+  EXPECT_EQ(trials[0].trial.samples.power_mw, 512000);
+  EXPECT_EQ(trials[0].trial.samples.throttle, "power_cap,heat");
+  EXPECT_TRUE(trials[1].trial.metrics.empty());
+  EXPECT_EQ(trials[1].trial.samples.throttle, "unknown");
+  EXPECT_THAT(store.drift(1), ElementsAre(drift));
+  EXPECT_TRUE(drift.beyond_noise());
+  EXPECT_THAT(store.check(), IsEmpty());
+}
+
+TEST(Store, ABestForEnergyLeavesTheBestForTimeAlone) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  for (const std::int64_t block_size : {64, 128}) {
+    const SessionId session = store.begin_session(some_session());
+    store.append(session, 1, some_trial(block_size));
+    BestRecord best = some_best(block_size);
+    if (block_size == 128) {
+      best.objective = "energy";
+      best.value = 0.25;
+      best.default_value = 0.5;
+    }
+    store.finish(session, SessionState::finished, 1, best);
+  }
+  const std::vector<BestRecord> time = store.bests("scale");
+  ASSERT_EQ(time.size(), 1U);
+  EXPECT_EQ(time[0].config, some_best(64).config);
+  EXPECT_EQ(time[0].objective, "time");
+  const std::vector<BestRecord> energy = store.bests("scale", "energy");
+  ASSERT_EQ(energy.size(), 1U);
+  EXPECT_EQ(energy[0].config, some_best(128).config);
+  EXPECT_EQ(energy[0].value, 0.25);
+  EXPECT_EQ(energy[0].default_value, 0.5);
+  EXPECT_EQ(store.best_of(2)->objective, "energy");
+  EXPECT_FALSE(store.best_of(3).has_value());
 }
 
 TEST(Store, CheckFindsWhatNoTrialProved) {

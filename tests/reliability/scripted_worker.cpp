@@ -114,8 +114,10 @@ class ScriptedCompiler final : public Compiler {
 class ScriptedEngine final : public TrialEngine {
  public:
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
+  [[nodiscard]] std::string energy_unavailable() const override { return ""; }
 
-  ProblemReport prepare(const ProblemJob&) override {
+  ProblemReport prepare(const ProblemJob& job) override {
+    measures_energy_ = job.measure.energy;
     if (asked_to_hang("prepare")) hang();
     log_line("ready 0");
     return {std::nullopt, "the script"};
@@ -141,6 +143,7 @@ class ScriptedEngine final : public TrialEngine {
     // Some hang only once they are measured.
     if (script.deed == "hang") hang();
     report.samples.ns.assign(kSamples, ns);
+    if (measures_energy_) report.energy_j = scripted_energy_j(script.number);
     report.verify_ns = report.measure_ns = 1000;
     return report;
   }
@@ -154,7 +157,9 @@ class ScriptedEngine final : public TrialEngine {
     }
     report.wrong.resize(job.binaries.size());
     for (const Binary& binary : job.binaries) {
-      report.samples.emplace_back(kFinalRounds, scripted_time_ns(script_of(binary).number));
+      const std::int64_t number = script_of(binary).number;
+      report.samples.emplace_back(kFinalRounds, scripted_time_ns(number));
+      if (measures_energy_) report.energy_j.emplace_back(kFinalRounds, scripted_energy_j(number));
     }
     return report;
   }
@@ -194,12 +199,17 @@ class ScriptedEngine final : public TrialEngine {
 
   DeviceInfo device_ = device_for_architecture(kScriptedBackend, "sm_90a");
   bool poisoned_ = false;
+  bool measures_energy_ = false;
 };
 
 }  // namespace
 
 double scripted_time_ns(std::int64_t number) {
   return 1000.0 + 50.0 * std::abs(static_cast<double>(number) - 7.0);
+}
+
+double scripted_energy_j(std::int64_t number) {
+  return 1e-3 * (1.0 + std::abs(static_cast<double>(number) - 3.0));
 }
 
 WorkerParts scripted_parts() {

@@ -33,6 +33,9 @@ inline constexpr const char* kScriptUnpluggedVariable = "KILN_SCRIPT_UNPLUGGED";
 /// Nanoseconds that a scripted run of an innocent config takes.
 [[nodiscard]] double scripted_time_ns(std::int64_t number);
 
+/// Joules of one such run, where they are asked for: least for the number 3.
+[[nodiscard]] double scripted_energy_j(std::int64_t number);
+
 [[nodiscard]] WorkerParts scripted_parts();
 
 }  // namespace kiln

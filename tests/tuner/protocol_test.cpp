@@ -85,14 +85,18 @@ TEST(Messages, AProblemSurvivesTheWayWithItsTypes) {
   job.seed = 0xFFFFFFFFFFFFFFFF;
   job.measure.cold_cache = false;
   job.measure.stop.max_samples = 17;
-  job.measure.finals.max_rounds = 9;
+  job.measure.race = false;
+  job.measure.energy = true;
+  job.measure.energy_ns = 9;
   const ProblemJob copy = decode_problem_job(encode(job));
   EXPECT_EQ(copy.problem, job.problem);
   EXPECT_EQ(copy.spec_files, job.spec_files);
   EXPECT_EQ(copy.seed, job.seed);
   EXPECT_FALSE(copy.measure.cold_cache);
   EXPECT_EQ(copy.measure.stop.max_samples, 17U);
-  EXPECT_EQ(copy.measure.finals.max_rounds, 9U);
+  EXPECT_FALSE(copy.measure.race);
+  EXPECT_TRUE(copy.measure.energy);
+  EXPECT_EQ(copy.measure.energy_ns, 9);
 }
 
 TEST(Messages, BinariesTravelInTheBlobOneAfterTheOther) {

@@ -47,7 +47,7 @@ class SessionTest : public testing::Test {
     made.options.compile_workers = 1;
     made.options.measure.warm_up_ns = 0;
     made.options.measure.stop.max_ns = 20e6;
-    made.options.measure.finals.max_ns = 50e6;
+    made.options.finals.max_ns = 50e6;
     return made;
   }
 

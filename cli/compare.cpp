@@ -1,0 +1,264 @@
+// `kiln compare KERNEL --problem ...`: given configs against each other, in turn, in one process.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/checks.hpp"
+#include "cli/command.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/json_output.hpp"
+#include "cli/table.hpp"
+#include "cli/units.hpp"
+#include "db/lookup.hpp"
+#include "tuner/comparison.hpp"
+#include "tuner/verdict.hpp"
+
+namespace kiln::cli {
+namespace fs = std::filesystem;
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string kernel;
+  std::string problem;
+  std::string device = "auto";
+  std::vector<std::string> configs;
+  std::vector<SessionId> sessions;
+  std::size_t copies = 1;
+  std::size_t finals = 1;
+  std::size_t rounds = FinalsOptions{}.max_rounds;
+  std::uint64_t seed = 1;
+  bool warm_cache = false;
+};
+
+/// All rounds of all finals of one config, one after the other.
+using AllRounds = std::vector<std::vector<double>>;
+
+AllRounds all_rounds(const Comparison& comparison) {
+  AllRounds all(comparison.wrong.size());
+  for (const auto& finals : comparison.samples) {
+    for (std::size_t i = 0; i < finals.size(); ++i) {
+      all[i].insert(all[i].end(), finals[i].begin(), finals[i].end());
+    }
+  }
+  return all;
+}
+
+Config best_known(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                  const Options& options) {
+  std::vector<BestRecord> bests;
+  if (fs::exists(options.common.database)) {
+    bests = Store(options.common.database, Store::Mode::read).bests(spec.name);
+  }
+  const Result<Match> match = lookup(spec, problem, device, bests);
+  if (!match) throw DeviceError(match.failure().message);
+  return match->config;
+}
+
+Config best_of_session(SessionId id, const KernelSpec& spec, const Problem& problem,
+                       const DeviceInfo& device, const Options& options) {
+  const Store store(options.common.database, Store::Mode::read);
+  const std::optional<BestRecord> best = store.best_of(id);
+  if (!best) throw InputError(fmt::format("session {} published no best", id));
+  return parse_config(spec, best->config.text(), problem, device);
+}
+
+std::vector<Config> chosen_configs(const KernelSpec& spec, const Problem& problem,
+                                   const DeviceInfo& device, const Options& options) {
+  std::vector<std::string> texts = options.configs;
+  if (texts.empty() && options.sessions.empty()) texts = {"default", "best"};
+  std::vector<Config> configs;
+  for (const std::string& text : texts) {
+    if (text == "default") {
+      configs.push_back(default_config(spec, problem, device));
+    } else if (text == "best") {
+      configs.push_back(best_known(spec, problem, device, options));
+    } else {
+      configs.push_back(parse_config(spec, text, problem, device));
+    }
+  }
+  for (const SessionId id : options.sessions) {
+    configs.push_back(best_of_session(id, spec, problem, device, options));
+  }
+  std::vector<Config> entrants;
+  for (const Config& config : configs) entrants.insert(entrants.end(), options.copies, config);
+  return entrants;
+}
+
+Verdict against_first(const AllRounds& rounds, std::size_t i) {
+  return judge_finals({rounds.front(), rounds[i]}, 0).verdict;
+}
+
+// The rule looks one way: "better" of the first against this one is this one's "slower".
+std::string verdict_text(const AllRounds& rounds, std::size_t i) {
+  if (i == 0) return "-";
+  const Verdict verdict = against_first(rounds, i);
+  const bool slower =
+      verdict == Verdict::tie && ratio_interval(rounds[i], rounds.front()).low > 1 + kPracticalTie;
+  return slower ? "slower" : std::string(name_of(verdict));
+}
+
+PairVerdicts all_pairs(const Comparison& comparison) {
+  PairVerdicts sum;
+  for (const auto& finals : comparison.samples) {
+    const PairVerdicts counts = count_pairs(finals);
+    sum.better += counts.better;
+    sum.tie += counts.tie;
+    sum.unmeasurable += counts.unmeasurable;
+  }
+  return sum;
+}
+
+Json report_json(const ComparisonRequest& request, const Comparison& comparison) {
+  const AllRounds rounds = all_rounds(comparison);
+  Json json = {{"kernel", request.spec.name},
+               {"problem", to_json(request.problem)},
+               {"device", identity_of(comparison.device)},
+               {"driver", comparison.device.driver},
+               {"compiler", comparison.device.compiler},
+               {"cache", request.options.measure.cold_cache ? "cold" : "warm"},
+               {"finals", comparison.samples.size()},
+               {"configs", Json::array()}};
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    const RatioInterval ratio = ratio_interval(rounds[i], rounds.front());
+    json["configs"].push_back(
+        {{"config", request.configs[i].text()},
+         {"median_ns", median(rounds[i])},
+         {"ratio", {{"low", ratio.low}, {"middle", ratio.middle}, {"high", ratio.high}}},
+         {"verdict", verdict_text(rounds, i)},
+         {"wrong", comparison.wrong[i]},
+         {"samples_ns", rounds[i]}});
+  }
+  const PairVerdicts pairs = all_pairs(comparison);
+  json["pairs"] = {{"count", pairs.pairs()},
+                   {"better", pairs.better},
+                   {"tie", pairs.tie},
+                   {"unmeasurable", pairs.unmeasurable}};
+  return json;
+}
+
+void print_text(const ComparisonRequest& request, const Comparison& comparison,
+                const Options& options) {
+  const AllRounds rounds = all_rounds(comparison);
+  Table table({{"time", Table::Align::right},
+               {"of the first", Table::Align::right},
+               {"99% interval", Table::Align::right},
+               {"verdict"},
+               {"config"}});
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    const RatioInterval ratio = ratio_interval(rounds[i], rounds.front());
+    table.add_row({pretty_time(median(rounds[i])), fmt::format("{:.3f}", ratio.middle),
+                   fmt::format("{:.3f} to {:.3f}", ratio.low, ratio.high),
+                   comparison.wrong[i].empty() ? verdict_text(rounds, i) : "wrong result",
+                   request.configs[i].text()});
+  }
+  fmt::print("{}\n{} of {} rounds, {} cache, on {}\n", table.text(),
+             counted(static_cast<std::int64_t>(comparison.samples.size()), "final"),
+             rounds.front().size() / comparison.samples.size(),
+             options.warm_cache ? "warm" : "cold", comparison.device.name);
+  if (options.copies < 2) return;
+  const PairVerdicts pairs = all_pairs(comparison);
+  fmt::print("pairs: {}; better {} ({:.2f}%), tie {}, unmeasurable {}\n", pairs.pairs(),
+             pairs.better,
+             100.0 * static_cast<double>(pairs.better) / static_cast<double>(pairs.pairs()),
+             pairs.tie, pairs.unmeasurable);
+}
+
+ComparisonOptions comparison_options(const Options& options) {
+  ComparisonOptions made;
+  made.measure.cold_cache = !options.warm_cache;
+  made.rounds.max_rounds = options.rounds;
+  made.rounds.min_rounds = std::min(made.rounds.min_rounds, options.rounds);
+  made.finals = options.finals;
+  made.seed = options.seed;
+  made.stop = &stop_on_signals();
+  return made;
+}
+
+ExitCode run(const Options& options) {
+  const KernelSpec spec = options.common.library().load(options.kernel);
+  const Problem problem = Problem::parse(spec, options.problem);
+  const DeviceInfo device = choose_device(options.device);
+  const ComparisonRequest request{spec,
+                                  problem,
+                                  device.backend,
+                                  device.ordinal,
+                                  chosen_configs(spec, problem, device, options),
+                                  comparison_options(options)};
+  const Comparison comparison = compare(request);
+  if (comparison.samples.empty()) {
+    fmt::print(stderr, "kiln: interrupted before the first final ended\n");
+    return interrupted_exit_code();
+  }
+  if (options.common.json) {
+    fmt::print("{}", json_output(report_json(request, comparison)));
+  } else {
+    print_text(request, comparison, options);
+  }
+  for (std::size_t i = 0; i < comparison.wrong.size(); ++i) {
+    if (comparison.wrong[i].empty()) continue;
+    throw Error(ExitCode::failed, fmt::format("{} gave a wrong result: {}",
+                                              request.configs[i].text(), comparison.wrong[i]));
+  }
+  return ExitCode::ok;
+}
+
+void add_config_options(CLI::App& command, Options& options) {
+  command
+      .add_option("--config", options.configs,
+                  "A config as `kiln show` prints it, default, or best (what a lookup in the\n"
+                  "database gives); may repeat. Without any: default and best")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command
+      .add_option("--session", options.sessions,
+                  "The best of this session of the database; may repeat")
+      ->type_name("NUMBER")
+      ->allow_extra_args(false);
+  command.add_option("--copies", options.copies, "Enter each config so many times")
+      ->type_name("COUNT")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  command.add_option("--finals", options.finals, "Do it all so many times")
+      ->type_name("COUNT")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  command.add_option("--rounds", options.rounds, "Rounds of one final at most")
+      ->type_name("COUNT")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of the inputs")
+      ->type_name("COUNT")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  command.add_flag("--warm-cache", options.warm_cache,
+                   "Do not flush the last-level cache before each sample");
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "compare", "Run given configs of one problem in turn, and tell which is faster");
+  add_kernel_and_problem(*command, options->kernel, options->problem);
+  add_config_options(*command, *options);
+  add_device_option(*command, options->device);
+  add_database_option(*command, options->common);
+  add_kernel_path_option(*command, options->common);
+  add_json_option(*command, options->common);
+  command->footer(
+      "Measures as the finals of a session do; nothing is stored. Verdicts are against the first\n"
+      "config. With --copies 10 it counts how often the rule calls one of ten equals better.\n"
+      "\n"
+      "Examples:\n"
+      "  kiln compare matmul --problem m=4096,n=4096,k=4096,dtype=f32\n"
+      "  kiln compare reduce --problem n=2^24 --config best --copies 10 --finals 20 --json");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

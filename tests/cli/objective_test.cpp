@@ -1,0 +1,138 @@
+// Objectives beside time, Pareto lists and comparisons, as a user asks for them.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "cli/pareto.hpp"
+#include "kiln_program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr const char* kScale = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
+
+class ObjectiveProgram : public TuningTest {
+ protected:
+  [[nodiscard]] Json best(const Words& more) const {
+    Words words = {"best", kScale, "--problem", "n=100", "--db", "kiln.db", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return kiln_json(words);
+  }
+  [[nodiscard]] Json compare(const Words& more) const {
+    Words words = {"compare", kScale,     "--problem", "n=100", "--device",
+                   "opencl",  "--rounds", "8",         "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return kiln_json(words);
+  }
+};
+
+TEST_F(ObjectiveProgram, ABestForAMetricIsFoundByThatNameAlone) {
+  const Output tuned = kiln(tune_scale({"--objective", "covered", "--strategy", "exhaustive"}));
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_NE(tuned.out.find("\ncovered: 1 (default config 32)\n"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.out.find(" warm cache; "), std::string::npos) << tuned.out;
+
+  const Json found = best({"--objective", "covered"});
+  EXPECT_EQ(found["grade"], "exact");
+  EXPECT_EQ(found["config_text"], "plain:block_size=1,items=1");
+  EXPECT_EQ(found["tuned"]["objective"], "covered");
+  EXPECT_EQ(found["tuned"]["value"], 1);
+  EXPECT_EQ(best({})["grade"], "default") << "never in the place of time";
+
+  const Json session = kiln_json(
+      tune_scale({"--objective", "covered", "--strategy", "exhaustive", "--json"}))["sessions"][0];
+  EXPECT_EQ(session["objective"], "covered");
+  EXPECT_EQ(session["value"], 1);
+  EXPECT_EQ(session["default_value"], 32);
+  EXPECT_EQ(session["throttled_trials"], 0);
+
+  const Json row = kiln_json({"show", "latest", "--json", "--db", "kiln.db"})["rows"][0];
+  EXPECT_EQ(row["metrics"]["covered"], 32);
+  EXPECT_GT(row["metrics"]["bandwidth"], 0);
+  EXPECT_EQ(row["samples"]["throttle"], "unknown");
+}
+
+TEST_F(ObjectiveProgram, AParetoListLeavesOutWhatIsBeatenInBoth) {
+  ASSERT_EQ(kiln(tune_scale({"--strategy", "exhaustive"})).exit_code, 0);
+  const Json list = best({"--pareto", "time,covered"});
+  EXPECT_EQ(list["configs"], 29);
+  const Json& front = list["front"];
+  ASSERT_GE(front.size(), 1U);
+  EXPECT_LE(front.size(), 9U) << "no more than different values of covered";
+  const Json rows = kiln_json({"show", "latest", "--json", "--db", "kiln.db"})["rows"];
+  for (const Json& point : front) {
+    for (const Json& row : rows) {
+      const bool beaten =
+          row["time_ns"] <= point["time"] && row["metrics"]["covered"] < point["covered"];
+      EXPECT_FALSE(beaten) << row["config"] << " beats " << point["config"];
+    }
+  }
+  const Output text =
+      kiln({"best", kScale, "--problem", "n=100", "--db", "kiln.db", "--pareto", "time,covered"});
+  EXPECT_NE(text.out.find(" of 29 configs that have both values\n"), std::string::npos) << text.out;
+}
+
+TEST(ParetoFront, KeepsTheBestOfEachAndOneOfEquals) {
+  EXPECT_EQ(pareto_front({{3, 1}, {1, 3}, {2, 2}, {2, 2}, {3, 3}, {1, 4}}),
+            (std::vector<std::size_t>{1, 2, 0}));
+  EXPECT_TRUE(pareto_front({}).empty());
+}
+
+TEST_F(ObjectiveProgram, MistakesAreNamed) {
+  const Output unknown = kiln(tune_scale({"--objective", "cowered"}));
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_EQ(unknown.err,
+            "kiln: error: scale has no objective 'cowered'; did you mean 'covered'? (it has: time, "
+            "energy, bandwidth, covered)\n");
+  const Output energy = kiln(tune_scale({"--objective", "energy"}));
+  EXPECT_EQ(energy.exit_code, 4);
+  EXPECT_NE(energy.err.find("kiln: error: the objective 'energy' needs the device's energy, which "
+                            "cannot be measured: the backend has no meter of energy\n"),
+            std::string::npos)
+      << energy.err;
+  ASSERT_EQ(kiln(tune_scale({"--trials", "1"})).exit_code, 0);
+  const Words ask = {"best", kScale, "--problem", "n=100", "--db", "kiln.db", "--pareto"};
+  const auto pareto = [&](const char* text) {
+    Words words = ask;
+    words.emplace_back(text);
+    return kiln(words);
+  };
+  EXPECT_EQ(pareto("time").exit_code, 2);
+  EXPECT_EQ(pareto("time").err,
+            "kiln: error: --pareto: expected two objectives such as time,energy, not 'time'\n");
+  EXPECT_EQ(pareto("time,joy").exit_code, 3);
+  EXPECT_EQ(pareto("time,energy").exit_code, 1);
+  EXPECT_NE(pareto("time,energy").err.find("has both time and energy\n"), std::string::npos);
+}
+
+TEST_F(ObjectiveProgram, CopiesAreComparedInPairs) {
+  const Json report = compare({"--config", "default", "--copies", "3", "--finals", "2"});
+  EXPECT_EQ(report["finals"], 2);
+  EXPECT_EQ(report["cache"], "cold");
+  ASSERT_EQ(report["configs"].size(), 3U);
+  for (const Json& entry : report["configs"]) {
+    EXPECT_EQ(entry["config"], "plain:block_size=32,items=1");
+    EXPECT_EQ(entry["samples_ns"].size(), 16U);
+    EXPECT_EQ(entry["wrong"], "");
+  }
+  EXPECT_EQ(report["configs"][0]["ratio"]["middle"], 1);
+  EXPECT_EQ(report["configs"][0]["verdict"], "-");
+  EXPECT_EQ(report["pairs"]["count"], 12);
+}
+
+TEST_F(ObjectiveProgram, StoredBestsAreComparedByTheirSessions) {
+  ASSERT_EQ(kiln(tune_scale({"--trials", "3"})).exit_code, 0);
+  const Json stored = best({});
+  const Json report =
+      compare({"--db", "kiln.db", "--session", "1", "--config", "best", "--warm-cache"});
+  ASSERT_EQ(report["configs"].size(), 2U);
+  EXPECT_EQ(report["cache"], "warm");
+  EXPECT_EQ(report["configs"][0]["config"], stored["config_text"]);
+  EXPECT_EQ(report["configs"][1]["config"], stored["config_text"]);
+  const Output missing = kiln({"compare", kScale, "--problem", "n=100", "--device", "opencl",
+                               "--db", "kiln.db", "--session", "7"});
+  EXPECT_EQ(missing.exit_code, 3);
+  EXPECT_EQ(missing.err, "kiln: error: session 7 published no best\n");
+}
+
+}  // namespace
+}  // namespace kiln::cli

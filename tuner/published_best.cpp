@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/published_best.hpp"
+
+#include <algorithm>
+
+#include "db/close_configs.hpp"
+
+namespace kiln {
+namespace {
+
+FinalsVerdict judge(const Finalists& finalists, const FinalsRounds& rounds) {
+  if (rounds.scores.size() == finalists.trials.size()) {
+    return judge_finals(rounds.scores, finalists.default_index);
+  }
+  if (finalists.trials.size() == 1) {
+    return {0, finalists.default_index ? Verdict::tie : Verdict::better};
+  }
+  const auto fastest = std::min_element(
+      finalists.trials.begin(), finalists.trials.end(),
+      [](const auto* a, const auto* b) { return a->trial.time_ns < b->trial.time_ns; });
+  return {static_cast<std::size_t>(fastest - finalists.trials.begin()), Verdict::unmeasurable};
+}
+
+/// Configs that came close are told by time: they say nothing about another objective.
+std::string evidence_of(const Scoring& scoring, const SessionLog& log, const Finalists& finalists,
+                        const FinalsRounds& rounds) {
+  if (scoring.objective().is_time()) {
+    return with_close_configs(evidence_text(finalists, rounds.ns), log.trials());
+  }
+  return evidence_text(finalists, rounds.ns, scoring.objective(), rounds.scores);
+}
+
+}  // namespace
+
+const Variant* naive_variant(const KernelSpec& spec) {
+  if (const Variant* naive = spec.find_variant("naive")) return naive;
+  const std::string& reference = spec.verify.device_reference;
+  return spec.find_variant(reference.substr(0, reference.find(':')));
+}
+
+BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const SessionLog& log,
+                     const Finalists& finalists, const FinalsRounds& rounds) {
+  const bool measured = rounds.ns.size() == finalists.trials.size();
+  const FinalsVerdict verdict = judge(finalists, rounds);
+  const auto time_of = [&](std::size_t i) {
+    return measured ? median(rounds.ns[i]) : log.trial(finalists.trials[i]->sequence).time_ns;
+  };
+  const Objective& objective = scoring.objective();
+  const auto value_of = [&](std::size_t i) {
+    return objective.value(measured ? median(rounds.scores[i])
+                                    : finalists.trials[i]->trial.time_ns);
+  };
+
+  BestRecord best = log.new_best();
+  best.config = finalists.trials[verdict.winner]->trial.config;
+  best.template_hash = template_hash(request.spec, *request.spec.find_variant(best.config.variant));
+  best.time_ns = time_of(verdict.winner);
+  best.value = value_of(verdict.winner);
+  if (finalists.default_index) {
+    best.default_time_ns = time_of(*finalists.default_index);
+    best.default_value = value_of(*finalists.default_index);
+  }
+  best.verdict = verdict.verdict;
+  best.evidence = evidence_of(scoring, log, finalists, rounds);
+  if (const Variant* naive = naive_variant(request.spec)) {
+    best.naive_time_ns =
+        log.time_of(default_config(*naive, request.spec, request.problem, log.device()));
+  }
+  const ProblemCost cost = problem_cost(request.spec, request.problem, log.device());
+  best.bytes = cost.bytes;
+  best.flops = cost.flops;
+  return best;
+}
+
+}  // namespace kiln
