@@ -16,7 +16,7 @@ namespace {
 constexpr double kStepNs = 2000;                 // a launch, after another one
 constexpr double kLatencyNs = 800;               // of a load from busy device memory
 constexpr double kBytesPerThread = 64;           // under way at most: a few wide loads
-constexpr double kLatencyThreads = 512;          // of a compute unit, to hide latencies
+constexpr double kLatencyThreads = 128;          // of a compute unit: tiles in registers hide the rest
 constexpr double kFlopsPerCycle = 256;           // of a compute unit
 constexpr double kBytesPerSecondPerUnit = 20e9;  // where the device does not tell
 constexpr double kCyclesPerSecond = 1.5e9;       // likewise

@@ -51,8 +51,8 @@ class Prior {
   ProblemCost cost_;
 };
 
-/// A config whose forecast time is more than so many times the least one is hopeless. Of the bests
-/// that were measured, none was above 1.5 times.
+/// A config whose forecast time is more than so many times the least one is hopeless. No best that
+/// was measured is.
 inline constexpr double kHopeless = 2;
 
 /// Those of `indices` that are not hopeless, in their order; where these are fewer than `least`,
