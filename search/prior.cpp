@@ -13,11 +13,11 @@ namespace kiln {
 namespace {
 
 // Rough on purpose: they hold for every GPU within a factor of two, and no more is asked of them.
-constexpr double kStepNs = 2000;                 // a launch, after another one
-constexpr double kLatencyNs = 800;               // of a load from busy device memory
-constexpr double kBytesPerThread = 64;           // under way at most: a few wide loads
-constexpr double kLatencyThreads = 128;          // of a compute unit: tiles in registers hide the rest
-constexpr double kFlopsPerCycle = 256;           // of a compute unit
+constexpr double kStepNs = 2000;         // a launch, after another one
+constexpr double kLatencyNs = 800;       // of a load from busy device memory
+constexpr double kBytesPerThread = 64;   // under way at most: a few wide loads
+constexpr double kLatencyThreads = 128;  // of a compute unit: tiles in registers hide the rest
+constexpr double kFlopsPerCycle = 256;   // of a compute unit
 constexpr double kBytesPerSecondPerUnit = 20e9;  // where the device does not tell
 constexpr double kCyclesPerSecond = 1.5e9;       // likewise
 constexpr std::int64_t kMostBlocks = 32;         // resident in a compute unit
