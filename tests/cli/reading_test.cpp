@@ -60,18 +60,24 @@ TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {
 }
 
 TEST_F(Reading, KernelsOfOneTellsItsProblemAndTunables) {
-  EXPECT_EQ(kiln({"kernels", "scale", "--kernel-path", kKernels}).out,
-            "scale: y[i] = 2 * x[i] over n elements\n"
-            "\n"
-            "problem  type  default     values  meaning\n"
-            "-------  ----  ----------  ------  --------\n"
-            "n        int   (required)          elements\n"
-            "\n"
-            "variant plain: a few neighbouring elements per thread\n"
-            "  tunable     default  values                meaning\n"
-            "------------  -------  --------------------  -------------------\n"
-            "  block_size  32       1 2 4 8 16 32 64 128  threads per block\n"
-            "  items       1        1 2 4 8               elements per thread\n");
+  EXPECT_EQ(
+      kiln({"kernels", "scale", "--kernel-path", kKernels}).out,
+      "scale: y[i] = 2 * x[i] over n elements\n"
+      "\n"
+      "problem  type  default     values  meaning\n"
+      "-------  ----  ----------  ------  --------\n"
+      "n        int   (required)          elements\n"
+      "\n"
+      "variant plain: a few neighbouring elements per thread\n"
+      "  tunable     default  values                meaning\n"
+      "------------  -------  --------------------  -------------------\n"
+      "  block_size  32       1 2 4 8 16 32 64 128  threads per block\n"
+      "  items       1        1 2 4 8               elements per thread\n"
+      "\n"
+      "metric     goal      unit  value                          meaning\n"
+      "---------  --------  ----  -----------------------------  ------------------------------\n"
+      "bandwidth  maximise  GB/s  cost.bytes / measured.time_ns  bytes that must move, a second\n"
+      "covered    minimise        block_size * items             elements of a block\n");
   const Json scale = kiln_json({"kernels", "scale", "--kernel-path", kKernels, "--json"});
   EXPECT_EQ(scale["variants"][0]["tunables"]["items"]["values"], Json({1, 2, 4, 8}));
 }

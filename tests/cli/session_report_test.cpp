@@ -100,10 +100,12 @@ TEST(Report, IsJsonWithPlainNumbers) {
     "kernel": "transpose", "problem": "rows=64 cols=64", "session": 4, "state": "finished",
     "device": "///", "space_size": 96, "trials": 40, "failures": 2, "wall_seconds": 12.5,
     "warm_start": [{"config": "tile:rows=64", "from": "the best of rows=32 cols=32 on this device"}],
+    "throttled_trials": 0, "throttle": "", "drift": [],
     "config": {"variant": "tile", "tunables": {"rows": 32, "pad": true}},
     "config_text": "tile:rows=32,pad=true",
     "time_ns": 10000.0, "default_time_ns": 25000.0, "naive_time_ns": 123400.0,
-    "bytes": 1000000.0, "flops": 0.0, "verdict": "better", "share_of_ceiling": null})"));
+    "bytes": 1000000.0, "flops": 0.0, "verdict": "better",
+    "objective": "time", "value": 10000.0, "default_value": 25000.0, "share_of_ceiling": null})"));
   EXPECT_EQ(json["sessions"][1], Json::parse(R"({
     "kernel": "reduce", "problem": "n=10 map=x|1",
     "error": "no config is legal:\n  tree: too large"})"));
