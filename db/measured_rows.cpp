@@ -76,13 +76,17 @@ void read_measured(SQLite::Database& database, SessionId session,
 
 std::vector<std::int64_t> newest_bests(SQLite::Database& database, const std::string& kernel,
                                        const std::string& objective) {
-  const bool knows_objectives = has_measured_rows(database);
-  if (!knows_objectives && objective != "time") return {};
-  SQLite::Statement query(database, knows_objectives ? kNewest : kNewestOfTime);
-  query.bind(1, kernel);
-  if (knows_objectives) query.bind(2, objective);
   std::vector<std::int64_t> rows;
-  while (query.executeStep()) rows.push_back(query.getColumn(0).getInt64());
+  if (has_measured_rows(database)) {
+    SQLite::Statement query(database, kNewest);
+    query.bind(1, kernel);
+    query.bind(2, objective);
+    while (query.executeStep()) rows.push_back(query.getColumn(0).getInt64());
+  } else if (objective == "time") {
+    SQLite::Statement query(database, kNewestOfTime);
+    query.bind(1, kernel);
+    while (query.executeStep()) rows.push_back(query.getColumn(0).getInt64());
+  }
   return rows;
 }
 

@@ -47,15 +47,13 @@ void copy_samples(SQLite::Database& source, std::int64_t from, SQLite::Database&
   insert.exec();
 }
 
-// Rows of `select` (whose parameter is `from`), each after `to`, through `insert`.
-void copy_rows(SQLite::Database& source, const char* select, std::int64_t from,
-               SQLite::Database& target, const char* insert_text, std::int64_t to) {
-  SQLite::Statement row(source, select);
-  row.bind(1, from);
-  SQLite::Statement insert(target, insert_text);
-  while (row.executeStep()) {
+// The rows of `select` for `from`, each after `to`, through `insert`.
+void copy_rows(SQLite::Statement& select, std::int64_t from, SQLite::Statement& insert,
+               std::int64_t to) {
+  select.bind(1, from);
+  while (select.executeStep()) {
     insert.bind(1, to);
-    bind_columns(insert, 2, row, 0);
+    bind_columns(insert, 2, select, 0);
     insert.exec();
     insert.reset();
   }
@@ -64,15 +62,16 @@ void copy_rows(SQLite::Database& source, const char* select, std::int64_t from,
 void copy_measured(SQLite::Database& source, std::int64_t from, SQLite::Database& target,
                    std::int64_t to) {
   if (!has_measured_rows(source)) return;
-  copy_rows(source, "SELECT name, value FROM metrics WHERE trial = ?", from, target,
-            "INSERT INTO metrics (trial, name, value) VALUES (?, ?, ?)", to);
-  copy_rows(source,
-            "SELECT memory_clock_khz, temperature_c, power_mw, throttle FROM conditions "
-            "WHERE trial = ?",
-            from, target,
-            "INSERT INTO conditions (trial, memory_clock_khz, temperature_c, power_mw, throttle) "
-            "VALUES (?, ?, ?, ?, ?)",
-            to);
+  SQLite::Statement metrics(source, "SELECT name, value FROM metrics WHERE trial = ?");
+  SQLite::Statement metric(target, "INSERT INTO metrics (trial, name, value) VALUES (?, ?, ?)");
+  copy_rows(metrics, from, metric, to);
+  SQLite::Statement conditions(source,
+                               "SELECT memory_clock_khz, temperature_c, power_mw, throttle "
+                               "FROM conditions WHERE trial = ?");
+  SQLite::Statement condition(target,
+                              "INSERT INTO conditions (trial, memory_clock_khz, temperature_c, "
+                              "power_mw, throttle) VALUES (?, ?, ?, ?, ?)");
+  copy_rows(conditions, from, condition, to);
 }
 
 void copy_trials(SQLite::Database& source, SessionId from, SQLite::Database& target, SessionId to) {
@@ -150,9 +149,12 @@ void copy_best(SQLite::Database& source, std::int64_t best, SQLite::Database& ta
   bind_columns(insert, 2, row, 0);
   insert.exec();
   if (!has_measured_rows(source)) return;
-  copy_rows(source, "SELECT name, value, default_value FROM objectives WHERE best = ?", best,
-            target, "INSERT INTO objectives (best, name, value, default_value) VALUES (?, ?, ?, ?)",
-            target.getLastInsertRowid());
+  SQLite::Statement objectives(source,
+                               "SELECT name, value, default_value FROM objectives WHERE best = ?");
+  SQLite::Statement objective(target,
+                              "INSERT INTO objectives (best, name, value, default_value) "
+                              "VALUES (?, ?, ?, ?)");
+  copy_rows(objectives, best, objective, target.getLastInsertRowid());
 }
 
 }  // namespace kiln
