@@ -187,7 +187,7 @@ std::vector<LintFinding> lint(const KernelSpec& spec) {
       templates.emplace(name, parse_template(file_path(spec, name), text));
     } catch (const InputError& error) {
       // what() begins with the place, which is all that is known of it here.
-      findings.push_back({LintFinding::Severity::error, {}, error.what()});
+      findings.emplace_back().message = error.what();
     }
   }
   if (!findings.empty()) return findings;
