@@ -49,7 +49,14 @@ class EnduranceTest : public testing::Test {
     return made;
   }
 
-  KernelSpec spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/tests/reliability/kernels/scripted");
+  /// KILN_SOURCE_DIR in the environment: where the sources are now, for a program that was carried
+  /// to another machine.
+  static std::string source_folder() {
+    const char* moved = std::getenv("KILN_SOURCE_DIR");
+    return moved != nullptr ? moved : KILN_SOURCE_DIR;
+  }
+
+  KernelSpec spec_ = KernelLibrary().load(source_folder() + "/tests/reliability/kernels/scripted");
   std::filesystem::path folder_;
 };
 

@@ -1,5 +1,8 @@
 // SIGKILL of the supervisor or of a worker at random moments: nothing acknowledged is lost, nothing
 // is damaged, at most one config runs twice for each kill.
+//
+// The sessions play the script; with KILN_KILLS_DEVICE=cuda:0 they tune a real kernel on that
+// device.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <map>
@@ -13,7 +16,8 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr int kConfigs = 61;  ///< of the variant "quick", and the spec's default config
+constexpr int kConfigs = 61;         ///< of the variant "quick", and the spec's default config
+constexpr int kDeviceConfigs = 200;  ///< of a session on a device
 
 class KillsTest : public EnduranceTest {
  protected:
@@ -23,6 +27,7 @@ class KillsTest : public EnduranceTest {
   }
   void TearDown() override {
     ::unsetenv(kScriptLogVariable);
+    ::unsetenv(kRealWorkersVariable);
     EnduranceTest::TearDown();
   }
 
@@ -38,28 +43,66 @@ class KillsTest : public EnduranceTest {
     return asked;
   }
 
+  /// A session of a real kernel on `device_`. Nothing but a kill makes it run a config twice.
+  [[nodiscard]] TuneRequest device_request(std::uint64_t seed) const {
+    const std::size_t colon = device_.find(':');
+    TuneRequest asked{reduce_,
+                      Problem::parse(reduce_, "n=1000000"),
+                      device_.substr(0, colon),
+                      std::stoi(device_.substr(colon + 1)),
+                      {}};
+    asked.options.strategy = "random";
+    asked.options.seed = seed;
+    asked.options.warm_start = false;
+    asked.options.budget.trials = kDeviceConfigs;
+    asked.options.drift.first_seconds = 1e6;
+    return asked;
+  }
+  [[nodiscard]] TuneRequest request(std::uint64_t seed) const {
+    return device_.empty() ? quick_request(seed) : device_request(seed);
+  }
+
+  /// Waits for a moment to kill at; true: the session ended before. A device takes a second to
+  /// open, so most kills on one wait for the next trial first.
+  bool wait_for_moment(TuningChild& child);
   /// Runs the session of `seed` to its end, with kills at random moments; returns how many.
   int run_with_kills(std::uint64_t seed, int wanted);
   void expect_acknowledged_trials_stored();
   void judge_session(int kills);
 
   std::mt19937 random_{std::random_device{}()};
+  std::string device_;  ///< "cuda:0"; empty: the script
+  KernelSpec reduce_ = KernelLibrary().load("reduce");
   int blamed_innocents_ = 0;
   int repeated_ = 0;
 };
 
-int KillsTest::run_with_kills(std::uint64_t seed, int wanted) {
+bool KillsTest::wait_for_moment(TuningChild& child) {
   std::uniform_int_distribution<int> pause_us(0, 250'000);
+  if (!device_.empty() && random_() % 4 != 0) {
+    const auto size = [this] {
+      std::error_code none;
+      const auto bytes = std::filesystem::file_size(acknowledged(), none);
+      return none ? 0 : bytes;
+    };
+    const auto before = size();
+    while (size() == before) {
+      if (child.wait_until(Steady::now() + std::chrono::milliseconds(1))) return true;
+    }
+  }
+  return child.wait_until(Steady::now() + std::chrono::microseconds(pause_us(random_)));
+}
+
+int KillsTest::run_with_kills(std::uint64_t seed, int wanted) {
   int kills = 0;
   while (true) {
-    TuningChild child(quick_request(seed), database(), acknowledged());
+    TuningChild child(request(seed), database(), acknowledged());
     while (!child.has_ended()) {
       if (kills == wanted) {
         EXPECT_TRUE(child.wait());
         return kills;
       }
-      const auto moment = Steady::now() + std::chrono::microseconds(pause_us(random_));
-      if (child.wait_until(moment)) break;
+      if (wait_for_moment(child)) break;
       ++kills;
       const std::vector<pid_t> workers = child.workers();
       if (workers.empty() || random_() % 2 == 0) {
@@ -96,11 +139,12 @@ void KillsTest::judge_session(int kills) {
   EXPECT_EQ(session.state, SessionState::finished);
   EXPECT_EQ(store.attempts(session.id).size(), 0U);
   const std::vector<TrialRecord> trials = store.trials(session.id);
-  EXPECT_EQ(trials.size(), static_cast<std::size_t>(kConfigs));
+  const bool on_device = !device_.empty();
+  EXPECT_EQ(trials.size(), static_cast<std::size_t>(on_device ? kDeviceConfigs : kConfigs));
   for (const TrialRecord& record : trials) {
     const Trial& trial = record.trial;
     const std::string text = trial.config.text();
-    const Outcome wanted = text.find("innocent") != std::string::npos       ? Outcome::ok
+    const Outcome wanted = on_device || text.find("innocent") != std::string::npos ? Outcome::ok
                            : text.find("wrong_result") != std::string::npos ? Outcome::wrong_result
                                                                             : Outcome::device_fault;
     if (trial.outcome == wanted) continue;
@@ -108,7 +152,7 @@ void KillsTest::judge_session(int kills) {
     ++blamed_innocents_;
     EXPECT_TRUE(trial.message.starts_with("the worker died: signal SIGKILL") ||
                 trial.message.starts_with("quarantined after "))
-        << text << ": " << trial.message;
+        << text << ": " << name_of(trial.outcome) << ": " << trial.message;
   }
   std::map<std::string, int> runs;
   std::ifstream lines(log());
@@ -130,7 +174,13 @@ void KillsTest::judge_session(int kills) {
 }
 
 TEST_F(KillsTest, AtRandomMomentsLoseNothingAcknowledgedAndRepeatOneConfigAtMost) {
-  const int wanted = soak_size(200, 1000);
+  int wanted = soak_size(200, 1000);
+  if (const char* device = std::getenv("KILN_KILLS_DEVICE")) {
+    device_ = device;
+    wanted = 50;
+    ::setenv(kRealWorkersVariable, "1", /*replace=*/1);
+  }
+  if (const char* kills = std::getenv("KILN_KILLS")) wanted = std::stoi(kills);
   int kills = 0;
   std::uint64_t sessions = 0;
   while (kills < wanted && !HasFatalFailure()) {

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutant_bench.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
 namespace kiln {
 namespace {
 
@@ -15,12 +19,20 @@ DeviceDeadlines deadlines() {
   return made;
 }
 
+/// This process's part of the cores, two at least, where GoogleTest cuts the tests into shards.
+std::size_t compile_workers() {
+  const char* shards = std::getenv("GTEST_TOTAL_SHARDS");
+  const std::size_t processes = shards != nullptr ? std::max(std::stoul(shards), 1UL) : 1;
+  return std::max<std::size_t>(std::thread::hardware_concurrency() / processes, 2);
+}
+
 }  // namespace
 
-MutantBench::MutantBench() : device_(host_, "opencl", 0, deadlines()), info_(device_.open()) {}
+MutantBench::MutantBench(const std::string& backend)
+    : device_(host_, backend, 0, deadlines()), info_(device_.open()) {}
 
 std::vector<CompileReport> MutantBench::compile(const std::vector<Source>& sources) {
-  CompilePool pool(host_, {info_, 2, kCompileDeadline});
+  CompilePool pool(host_, {info_, compile_workers(), kCompileDeadline});
   for (std::size_t i = 0; i < sources.size(); ++i) pool.submit(std::to_string(i), sources[i]);
   std::vector<CompileReport> reports(sources.size());
   std::vector<WorkerProcess*> workers;

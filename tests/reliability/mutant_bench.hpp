@@ -15,8 +15,8 @@ namespace kiln {
 
 class MutantBench {
  public:
-  /// Opens opencl:0.
-  MutantBench();
+  /// Opens the backend's first device.
+  explicit MutantBench(const std::string& backend);
 
   [[nodiscard]] const DeviceInfo& device() const { return info_; }
 

@@ -1,4 +1,5 @@
-// Wrong results never win: kernels with one mistake each go through the real checks on PoCL.
+// Wrong results never win: kernels with one mistake each go through the real checks, on PoCL or,
+// with KILN_MUTANTS_BACKEND=cuda, on a GPU.
 //
 // A mutant counts as wrong when it fails on any problem of an independent list: other sizes and
 // other inputs than the checks themselves use. A mutant that the checks let pass and that is right
@@ -11,50 +12,13 @@
 
 #include "endurance_fixture.hpp"
 #include "mutant_bench.hpp"
+#include "mutant_subjects.hpp"
 #include "mutator.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/devices.hpp"
 
 namespace kiln {
 namespace {
-
-struct Subject {
-  std::string kernel;
-  std::vector<std::string> problems;  ///< that are tuned: sizes without tails, where faults hide
-  std::vector<std::string> judges;    ///< sizes that the verdict "equivalent" rests on
-};
-
-const std::vector<Subject>& subjects() {
-  static const std::vector<Subject> kSubjects = {
-      {"reduce",
-       {"n=8192", "n=8192 dtype=i32", "n=8192 op=max", "n=8192 op=dot"},
-       {"n=1", "n=2", "n=255", "n=257", "n=1000", "n=4099", "n=8191", "n=65537", "n=100003"}},
-      {"reduce",
-       {"n=64 results=96", "n=48 results=64 axis=first op=min"},
-       {"n=1 results=5", "n=3 results=1000", "n=1000 results=3", "n=257 results=129",
-        "n=40 results=2049", "n=4099 results=2", "n=31 results=32"}},
-      {"arg_reduce",
-       {"n=8192", "n=8192 dtype=i32 op=max", "n=1024 results=8", "n=1021 results=8 dtype=f16"},
-       {"n=1", "n=2", "n=255", "n=257", "n=1000", "n=4099", "n=8191", "n=20011"}},
-      {"histogram",
-       {"n=8192", "n=8192 dtype=f32", "n=8192 dtype=i32 bins=64"},
-       {"n=1", "n=3", "n=255", "n=321", "n=4099", "n=50000", "n=65537", "n=100001"}},
-      {"transpose",
-       {"rows=128 cols=64", "rows=64 cols=64 batch=2 dtype=u8", "rows=64 cols=64 dtype=f64"},
-       {"rows=1 cols=3", "rows=67 cols=129", "rows=96 cols=160", "rows=33 cols=31",
-        "rows=1 cols=1000", "rows=1000 cols=1", "rows=128 cols=129", "rows=257 cols=64 batch=3",
-        "rows=300 cols=500 batch=1"}},
-      {"matmul",
-       {"m=64 n=64 k=64", "m=64 n=64 k=64 trans_a=true", "m=64 n=64 k=64 beta_zero=false"},
-       {"m=1 n=5 k=3", "m=67 n=35 k=51", "m=96 n=80 k=48", "m=33 n=129 k=17", "m=1 n=300 k=200",
-        "m=200 n=1 k=77", "m=129 n=65 k=1", "m=260 n=130 k=5", "m=5 n=7 k=500"}},
-      {"convolution",
-       {"h=32 w=32 fh=3", "h=32 w=32 fh=3 c=4 k=4", "h=32 w=32 fh=5 fw=3 stride=2"},
-       {"h=9 w=7", "h=41 w=37", "h=48 w=80", "h=31 w=65", "h=3 w=100", "h=129 w=17",
-        "h=16 w=20 n=2 c=3 k=5", "h=33 w=18 n=1 c=6 k=2 groups=2"}},
-  };
-  return kSubjects;
-}
 
 /// The compile-time fields of `tuned` with the sizes of `judge`.
 std::string judge_problem(const std::string& tuned, const std::string& judge) {
@@ -67,20 +31,21 @@ std::string judge_problem(const std::string& tuned, const std::string& judge) {
   return text;
 }
 
-/// A share of a kernel's mutants: every kShares-th.
+/// A share of a list's mutants: every n-th, where there are n shares.
 struct Share {
   Subject subject;
   std::size_t number;
 };
-constexpr std::size_t kShares = 2;
 constexpr std::uint64_t kTuned = 1;  ///< seed of the tuned problems
 
 void PrintTo(const Share& share, std::ostream* stream) { *stream << share.subject.kernel; }
 
 std::vector<Share> shares() {
+  const MutantOptions options = mutant_options();
   std::vector<Share> all;
-  for (const Subject& subject : subjects())
-    for (std::size_t number = 0; number < kShares; ++number) all.push_back({subject, number});
+  for (const Subject& subject : subjects(options.backend))
+    for (std::size_t number = 0; number < options.shares; ++number)
+      all.push_back({subject, number});
   return all;
 }
 
@@ -88,9 +53,10 @@ class MutantsTest : public testing::TestWithParam<Share> {
  protected:
   [[nodiscard]] const Subject& subject() const { return GetParam().subject; }
 
-  static bool has_opencl() {
+  [[nodiscard]] bool on_cpu() const { return options_.backend == "opencl"; }
+  [[nodiscard]] bool has_device() const {
     for (const BackendDevices& backend : list_devices())
-      if (backend.backend == "opencl" && !backend.devices.empty()) return true;
+      if (backend.backend == options_.backend && !backend.devices.empty()) return true;
     return false;
   }
 
@@ -118,13 +84,15 @@ class MutantsTest : public testing::TestWithParam<Share> {
 
   /// All mutants of the default configs of all variants, and the originals first.
   std::vector<Entry> all_entries();
-  std::vector<Entry> chosen_entries(std::size_t count);
+  /// This share of those that are asked for, and the originals of their configs in front.
+  std::vector<Entry> chosen_entries();
   void compile(std::vector<Entry>& entries);
   /// Runs what is alive on `problem_text(entry)`; `take` gets each report.
   template <typename Alive, typename Take>
   void run(std::vector<Entry>& entries, const std::string& problem, std::uint64_t seed,
            const Alive& alive, const Take& take);
 
+  MutantOptions options_ = mutant_options();
   KernelSpec spec_ = KernelLibrary().load(subject().kernel);
   Renderer renderer_{spec_};
   std::optional<MutantBench> bench_;
@@ -146,16 +114,16 @@ std::vector<MutantsTest::Entry> MutantsTest::all_entries() {
   return entries;
 }
 
-/// This share of `count` mutants, drawn from all, and the originals of their configs in front.
-std::vector<MutantsTest::Entry> MutantsTest::chosen_entries(std::size_t count) {
+std::vector<MutantsTest::Entry> MutantsTest::chosen_entries() {
   std::vector<Entry> all = all_entries();
   const auto is_original = [](const Entry& entry) { return entry.mutant.kind == "none"; };
   const auto first = std::stable_partition(all.begin(), all.end(), is_original);
-  std::shuffle(first, all.end(), std::mt19937(20260101));
+  std::shuffle(first, all.end(), std::mt19937(options_.seed));
   const auto known = static_cast<std::size_t>(all.end() - first);
   std::vector<Entry> mine;
   std::set<std::string> changed;
-  for (std::size_t i = GetParam().number; i < std::min(count, known); i += kShares) {
+  for (std::size_t i = GetParam().number; i < std::min(options_.count, known);
+       i += options_.shares) {
     mine.push_back(std::move(first[static_cast<std::ptrdiff_t>(i)]));
     changed.insert(mine.back().original);
   }
@@ -171,7 +139,7 @@ void MutantsTest::compile(std::vector<Entry>& entries) {
   std::vector<Source> sources;
   for (const Entry& entry : entries) {
     sources.push_back(entry.mutant.source);
-    sources.back().options.emplace_back("-cl-opt-disable");  // faster to compile, and as wrong
+    if (on_cpu()) sources.back().options.emplace_back("-cl-opt-disable");  // faster, and as wrong
   }
   std::vector<CompileReport> reports = bench_->compile(sources);
   for (std::size_t i = 0; i < entries.size(); ++i) entries[i].build = std::move(reports[i]);
@@ -201,14 +169,14 @@ void MutantsTest::run(std::vector<Entry>& entries, const std::string& problem_te
 }
 
 TEST_P(MutantsTest, ThatAreWrongAreNeverOk) {
-  if (!has_opencl()) GTEST_SKIP() << "no OpenCL device here";
-  const char* asked = std::getenv("KILN_MUTANTS");
-  const int count = asked != nullptr ? std::stoi(asked) : soak_size(0, 2500);
-  if (count == 0) GTEST_SKIP() << "takes minutes: set KILN_MUTANTS to a number, or KILN_SOAK=1";
+  if (options_.count == 0)
+    GTEST_SKIP() << "takes minutes: set KILN_MUTANTS to a number, or KILN_SOAK=1";
+  if (!on_cpu()) ::setenv(kRealWorkersVariable, "1", /*replace=*/1);
+  if (!has_device()) GTEST_SKIP() << "no " << options_.backend << " device here";
   // One thread, so that which race is lost does not depend on the machine.
   ::setenv("POCL_MAX_PTHREAD_COUNT", "1", /*replace=*/1);
-  bench_.emplace();
-  std::vector<Entry> entries = chosen_entries(static_cast<std::size_t>(count));
+  bench_.emplace(options_.backend);
+  std::vector<Entry> entries = chosen_entries();
   compile(entries);
 
   for (const std::string& problem : subject().problems) {

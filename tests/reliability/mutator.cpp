@@ -100,7 +100,7 @@ class Mutator {
     static const std::regex kAssignment(
         R"(^(\s*(?:if \(.*\) )?)([\w\[\]\*\+\-\. ()/%]+ \+?= )(.*);\s*$)");
     static const std::regex kDeclaration(
-        R"(^\s*(const |for |enum|typedef)|^\s*\w+ \w+(\[.*\])? = )");
+        R"(^\s*(const |for |enum|typedef|GLOBAL |SHARED)|^\s*\w+\*? \w+(\[.*\])? = )");
     static const std::regex kAtomic(R"(^(\s*)ATOMIC_ADD_?\w*\((.*), (.*)\);\s*$)");
     std::smatch parts;
     if (std::regex_match(code_, parts, kAtomic))
@@ -119,7 +119,7 @@ class Mutator {
     for (std::sregex_iterator buffer(header_.begin(), header_.end(), kBuffer), end; buffer != end;
          ++buffer) {
       const bool reads = (*buffer)[1].matched;
-      const std::string bytes = "((__global uchar*)" + (*buffer)[2].str() + ")";
+      const std::string bytes = "((GLOBAL unsigned char*)" + (*buffer)[2].str() + ")";
       const std::string deed = reads ? bytes + "[0] = 0x5A;" : bytes + "[-1] = 0x5A;";
       add(reads ? "input" : "outside",
           code_.substr(0, brace + 1) + " " + deed + code_.substr(brace + 1));

@@ -15,8 +15,8 @@ struct Mutant {
   Source source;
 };
 
-/// Every mutant of an OpenCL source that the mutator knows, in the order of the text. Only lines
-/// that came from a template are touched, never the dialect's words:
+/// Every mutant that the mutator knows of a source in any dialect, in the order of the text. Only
+/// lines that came from a template are touched, never the dialect's words:
 ///
 /// - bound: a comparison is off by one or turned round (tails, reads and writes past an end)
 /// - index: an operator in an expression is another one

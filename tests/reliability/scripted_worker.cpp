@@ -16,6 +16,7 @@
 #include "backends/backend.hpp"
 #include "backends/driver_errors.hpp"
 #include "core/errors.hpp"
+#include "core/hash.hpp"
 #include "tuner/trial_engine.hpp"
 
 namespace kiln {
@@ -202,6 +203,24 @@ class ScriptedEngine final : public TrialEngine {
   bool measures_energy_ = false;
 };
 
+/// Logs the runs of a real engine.
+class LoggedEngine final : public TrialEngine {
+ public:
+  explicit LoggedEngine(std::unique_ptr<TrialEngine> real) : real_(std::move(real)) {}
+  const DeviceInfo& device() const override { return real_->device(); }
+  std::string energy_unavailable() const override { return real_->energy_unavailable(); }
+  ProblemReport prepare(const ProblemJob& job) override { return real_->prepare(job); }
+  TrialReport run(const TrialJob& job,
+                  const std::function<void(const Checked&)>& checked) override {
+    log_line("run " + std::to_string(hash64(job.config.text())));
+    return real_->run(job, checked);
+  }
+  FinalsReport run_finals(const FinalsJob& job) override { return real_->run_finals(job); }
+
+ private:
+  std::unique_ptr<TrialEngine> real_;
+};
+
 }  // namespace
 
 double scripted_time_ns(std::int64_t number) {
@@ -221,6 +240,14 @@ WorkerParts scripted_parts() {
     return std::make_unique<ScriptedEngine>();
   };
   return {open_compiler, open_engine};
+}
+
+WorkerParts logged_real_parts() {
+  WorkerParts parts = real_parts();
+  parts.open_engine = [open = parts.open_engine](const WorkerOptions& options) {
+    return std::make_unique<LoggedEngine>(open(options));
+  };
+  return parts;
 }
 
 }  // namespace kiln

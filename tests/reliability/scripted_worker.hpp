@@ -18,6 +18,9 @@ namespace kiln {
 /// loaded.
 inline constexpr const char* kScriptedBackend = "cuda";
 
+/// When set, the workers of kScriptedBackend are real ones too: for tests on a GPU.
+inline constexpr const char* kRealWorkersVariable = "KILN_REAL_WORKERS";
+
 /// When set, the device worker logs to the file of this name, each line with nanoseconds of the
 /// steady clock: "<deed> <number> <ns>" as a run begins, "fault <number> <ns>" before a fault is
 /// reported, "ready 0 <ns>" when a worker is ready for its first run.
@@ -37,5 +40,8 @@ inline constexpr const char* kScriptUnpluggedVariable = "KILN_SCRIPT_UNPLUGGED";
 [[nodiscard]] double scripted_energy_j(std::int64_t number);
 
 [[nodiscard]] WorkerParts scripted_parts();
+
+/// real_parts() whose device worker logs too: the deed is "run", the number a hash of the config.
+[[nodiscard]] WorkerParts logged_real_parts();
 
 }  // namespace kiln

@@ -1,0 +1,74 @@
+// The lists, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "mutant_subjects.hpp"
+
+#include <cstdlib>
+
+#include "endurance_fixture.hpp"
+
+namespace kiln {
+namespace {
+
+std::string variable(const char* name, const std::string& fallback) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : fallback;
+}
+
+/// What only a GPU runs, or runs fast enough.
+void add_gpu_problems(std::vector<Subject>& subjects) {
+  for (Subject& subject : subjects) {
+    if (subject.kernel == "matmul") {
+      subject.problems.insert(subject.problems.end(),
+                              {"m=128 n=128 k=64 dtype=f16", "m=128 n=128 k=64 dtype=bf16"});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Subject> subjects(const std::string& backend) {
+  std::vector<Subject> made = {
+      {"reduce",
+       {"n=8192", "n=8192 dtype=i32", "n=8192 op=max", "n=8192 op=dot"},
+       {"n=1", "n=2", "n=255", "n=257", "n=1000", "n=4099", "n=8191", "n=65537", "n=100003"}},
+      {"reduce",
+       {"n=64 results=96", "n=48 results=64 axis=first op=min"},
+       {"n=1 results=5", "n=3 results=1000", "n=1000 results=3", "n=257 results=129",
+        "n=40 results=2049", "n=4099 results=2", "n=31 results=32"}},
+      {"arg_reduce",
+       {"n=8192", "n=8192 dtype=i32 op=max", "n=1024 results=8", "n=1021 results=8 dtype=f16"},
+       {"n=1", "n=2", "n=255", "n=257", "n=1000", "n=4099", "n=8191", "n=20011"}},
+      {"histogram",
+       {"n=8192", "n=8192 dtype=f32", "n=8192 dtype=i32 bins=64"},
+       {"n=1", "n=3", "n=255", "n=321", "n=4099", "n=50000", "n=65537", "n=100001"}},
+      {"transpose",
+       {"rows=128 cols=64", "rows=64 cols=64 batch=2 dtype=u8", "rows=64 cols=64 dtype=f64",
+        "rows=72 cols=64"},
+       {"rows=1 cols=3", "rows=67 cols=129", "rows=96 cols=160", "rows=33 cols=31",
+        "rows=1 cols=1000", "rows=1000 cols=1", "rows=128 cols=129", "rows=257 cols=64 batch=3",
+        "rows=300 cols=500 batch=1"}},
+      {"matmul",
+       {"m=64 n=64 k=64", "m=64 n=64 k=64 trans_a=true", "m=64 n=64 k=64 beta_zero=false",
+        "m=32 n=32 k=256"},
+       {"m=1 n=5 k=3", "m=67 n=35 k=51", "m=96 n=80 k=48", "m=33 n=129 k=17", "m=1 n=300 k=200",
+        "m=200 n=1 k=77", "m=129 n=65 k=1", "m=260 n=130 k=5", "m=5 n=7 k=500"}},
+      {"convolution",
+       {"h=32 w=32 fh=3", "h=32 w=32 fh=3 c=4 k=4", "h=32 w=32 fh=5 fw=3 stride=2"},
+       {"h=9 w=7", "h=41 w=37", "h=48 w=80", "h=31 w=65", "h=3 w=100", "h=129 w=17",
+        "h=16 w=20 n=2 c=3 k=5", "h=33 w=18 n=1 c=6 k=2 groups=2"}},
+  };
+  if (backend != "opencl") add_gpu_problems(made);
+  return made;
+}
+
+MutantOptions mutant_options() {
+  MutantOptions options;
+  options.backend = variable("KILN_MUTANTS_BACKEND", options.backend);
+  options.count = std::stoul(variable("KILN_MUTANTS", std::to_string(soak_size(0, 2500))));
+  options.shares = std::stoul(variable("KILN_MUTANTS_SHARES", std::to_string(options.shares)));
+  const auto seed = std::stoul(variable("KILN_MUTANTS_SEED", std::to_string(options.seed)));
+  options.seed = static_cast<unsigned>(seed);
+  return options;
+}
+
+}  // namespace kiln
