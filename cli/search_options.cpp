@@ -62,9 +62,20 @@ void add_space_options(CLI::App& command, SearchSettings& settings) {
 }
 
 void add_warm_start_option(CLI::App& command, SearchOptions& options) {
+  CLI::Option* count =
+      command
+          .add_option("--warm-start", options.warm_configs,
+                      "Begin with at most so many configs that were best for problems and devices\n"
+                      "around")
+          ->type_name("COUNT")
+          ->check(whole_number(1))
+          ->capture_default_str()
+          ->group("Search");
   command
-      .add_flag("--no-warm-start", options.no_warm_start,
-                "Do not begin with what was best for problems and devices around")
+      .add_flag_callback(
+          "--no-warm-start", [&options] { options.warm_configs = 0; },
+          "Do not begin with what was best for problems and devices around")
+      ->excludes(count)
       ->group("Search");
 }
 
@@ -144,7 +155,7 @@ TuneOptions tune_options(const SearchOptions& options, const SearchSettings& set
       std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_seconds * 1000));
   tune.compile_workers = options.compile_workers;
   tune.fresh = options.fresh;
-  tune.warm_start = !options.no_warm_start;
+  tune.warm_configs = options.warm_configs;
   tune.stop = &stop_on_signals();
   return tune;
 }

@@ -18,7 +18,7 @@ struct SearchOptions {
   SearchSettings settings;  ///< what the command line said; over what a plan says
   bool warm_cache = false;
   bool fresh = false;
-  bool no_warm_start = false;
+  std::size_t warm_configs = kWarmConfigs;
   bool quiet = false;
   double compile_seconds = 60;
   std::size_t compile_workers = 0;  ///< 0: as many as suit the machine

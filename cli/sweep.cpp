@@ -1,6 +1,7 @@
 // `kiln sweep PLAN`: many sessions from one file, or of the problems that launchers asked for in
 // vain; nothing that fails in one of them ends the others.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -14,6 +15,7 @@
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
 #include "cli/text_files.hpp"
+#include "core/suggest.hpp"
 #include "db/requests.hpp"
 #include "tuner/device_ceilings.hpp"
 
@@ -25,6 +27,7 @@ struct Options {
   CommonOptions common;
   SearchOptions search;
   fs::path plan;
+  std::vector<std::string> kernels;  ///< only these of the plan; empty: all
   std::string device = "auto";
   bool requested = false;  ///< tune recorded requests instead of a plan
   fs::path requests;       ///< file of the requests
@@ -56,6 +59,26 @@ ReadySession prepare(const PlannedSession& planned, const KernelLibrary& library
   }
 }
 
+// Leaves the sessions of the kernels that --kernel names.
+void keep_kernels(std::vector<ReadySession>& sessions, const Options& options) {
+  if (options.kernels.empty()) return;
+  std::vector<std::string> there;
+  for (const ReadySession& session : sessions) {
+    const std::string& name = session.spec.name;
+    if (std::find(there.begin(), there.end(), name) == there.end()) there.push_back(name);
+  }
+  for (const std::string& name : options.kernels) {
+    if (std::find(there.begin(), there.end(), name) != there.end()) continue;
+    throw InputError(fmt::format("{}: the plan has no kernel '{}'{} (it has: {})",
+                                 options.plan.string(), name, did_you_mean(name, there),
+                                 comma_list(there)));
+  }
+  std::erase_if(sessions, [&](const ReadySession& session) {
+    return std::find(options.kernels.begin(), options.kernels.end(), session.spec.name) ==
+           options.kernels.end();
+  });
+}
+
 std::vector<ReadySession> prepare_all(const Options& options) {
   const SweepPlan plan = parse_plan(
       read_text_file(options.plan, "a plan file (docs/cli.md shows one)"), options.plan.string());
@@ -64,6 +87,7 @@ std::vector<ReadySession> prepare_all(const Options& options) {
   for (const PlannedSession& planned : plan.sessions) {
     sessions.push_back(prepare(planned, library, options));
   }
+  keep_kernels(sessions, options);
   return sessions;
 }
 
@@ -146,6 +170,9 @@ ExitCode run(const Options& options) {
   if (options.requested != options.plan.empty()) {
     throw UsageError("expected either a plan or --requested (see kiln sweep --help)");
   }
+  if (options.requested && !options.kernels.empty()) {
+    throw UsageError("--requested and --kernel exclude each other (see kiln sweep --help)");
+  }
   std::vector<ReadySession> sessions;
   if (!options.requested) sessions = prepare_all(options);
   const DeviceInfo device = choose_device(options.device);
@@ -179,6 +206,11 @@ void add_sweep_command(CLI::App& app, Work& work) {
       app.add_subcommand("sweep", "Run the sessions of a plan file and print what they found");
   command->add_option("plan", options->plan, "Plan file (docs/cli.md shows one)")
       ->type_name("FILE");
+  command
+      ->add_option("--kernel", options->kernels,
+                   "Only the sessions of this kernel of the plan; may repeat")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_flag("--requested", options->requested,
                     "Instead of a plan: tune what launchers asked for and no session has tuned,\n"
                     "the most often asked for first (docs/launcher.md)");

@@ -114,6 +114,7 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
       candidates.push_back({&best,
                             *grade,
                             *alike,
+                            *measured,
                             measured->short_text(spec),
                             {},
                             alignment_gap(spec, problem, *measured)});

@@ -22,7 +22,8 @@ struct Candidate {
   const BestRecord* best = nullptr;
   Grade grade = Grade::fallback;
   Likeness likeness;
-  std::string problem;             ///< short text of the row's problem
+  Problem measured;                ///< the row's problem
+  std::string problem;             ///< its short text
   std::vector<std::string> stale;  ///< what changed since the row was measured
   double handicap = 0;             ///< added to the distance when ranking
 };

@@ -64,45 +64,34 @@ Result<Config> legal_default(const KernelSpec& spec, const Problem& problem,
                              problem.text(), device.name, selector_of(device), reasons)};
 }
 
-// What a row says at this distance, stale rows as far away as they are ranked.
-Neighbour neighbour_of(const Candidate& candidate) {
-  constexpr double kLeast = 1.0 / 64;  // fields of weight 0 leave a distance of 0
-  return {std::max(kLeast, candidate.likeness.distance + candidate.handicap),
-          close_configs(*candidate.best)};
-}
-
-// The candidates from `first` on that have a say about what the first one's problem is near to.
-std::vector<Neighbour> neighbours_of(std::span<const Candidate> candidates) {
-  std::vector<Neighbour> neighbours;
-  for (const Candidate& candidate : candidates) {
-    Neighbour neighbour = neighbour_of(candidate);
-    const bool within_reach =
-        neighbours.empty() || neighbour.distance <= kReach * neighbours.front().distance;
-    if (candidate.grade != candidates.front().grade || !within_reach) break;
-    neighbours.push_back(std::move(neighbour));
-    if (neighbours.size() == kMaxNeighbours) break;
-  }
-  return neighbours;
+std::string expectation_text(const ExpectedConfig& expected, std::size_t problems) {
+  return fmt::format("near_size: {}: expected at {:.2f} times the best by {} problem{}",
+                     expected.config, expected.slowdown, problems, problems == 1 ? "" : "s");
 }
 
 // For a problem never tuned: the config that the nearest ones together expect the most of, where it
 // is another than the best of the nearest and legal here.
 void ask_the_neighbours(Match& match, const KernelSpec& spec, const Problem& problem,
                         const DeviceInfo& device, std::span<const Candidate> candidates) {
-  const std::vector<Neighbour> neighbours = neighbours_of(candidates);
-  if (neighbours.size() < 2) return;
-  for (const ExpectedConfig& expected : rank_configs(neighbours)) {
-    if (expected.config == candidates.front().best->config.text()) return;
+  const std::vector<Neighbour> neighbours = neighbours_of(spec, problem, device, candidates);
+  const std::vector<ExpectedConfig> ranking = rank_configs(neighbours);
+  const std::string nearest = candidates.front().best->config.text();
+  for (const ExpectedConfig& expected : ranking) {
+    if (expected.config == nearest) return;
     Result<Config> legal = legal_config(spec, expected.config, problem, device);
     if (!legal) continue;
     match.config = std::move(*legal);
     match.reason += fmt::format(
-        "; with the {} nearest together, {} is expected to be closer to "
-        "the best (within {:.0f}%) than {}",
-        neighbours.size(), expected.config, 100 * (expected.slowdown - 1),
-        candidates.front().best->config.text());
-    match.steps.push_back(fmt::format("near_size: {} from {} problems together: chosen instead",
-                                      expected.config, neighbours.size()));
+        "; {}, {} is expected to be closer to the best than {}",
+        neighbours.size() == 1 ? "by how its tiles fit"
+                               : fmt::format("with the {} nearest together", neighbours.size()),
+        expected.config, nearest);
+    for (const ExpectedConfig& other : ranking) {
+      if (other.config == nearest) {
+        match.steps.push_back(expectation_text(other, neighbours.size()));
+      }
+    }
+    match.steps.push_back(expectation_text(expected, neighbours.size()) + ": chosen instead");
     return;
   }
 }

@@ -1,6 +1,6 @@
-// A config for a problem between tuned ones: of those that tie for the best of the nearest one, the
-// one that the other neighbours think most of. The winner of a tie is an accident; a config that is
-// good for all problems around is more likely to be good between them.
+// A config for a problem between tuned ones: the one that the tuned problems around together expect
+// the most of. The winner of a session is an accident among those that came close; a config that
+// is good for all problems around is more likely to be good between them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,33 +8,43 @@
 #include <string>
 #include <vector>
 
+#include "db/candidates.hpp"
 #include "db/close_configs.hpp"
 
 namespace kiln {
 
 /// A tuned problem near the one asked for.
 struct Neighbour {
-  double distance = 0;  ///< in doublings; above 0
-  std::vector<CloseConfig> configs;
+  double distance = 0;               ///< in doublings; above 0
+  std::vector<CloseConfig> configs;  ///< as far as known, carried over to the problem asked for
 };
 
-/// At most this many neighbours have a say, and none further away than this many times the nearest.
-inline constexpr std::size_t kMaxNeighbours = 4;
+/// The problems that have a say about one that was never tuned: of `candidates`, the nearest first,
+/// those of the grade of the first one that are within reach. Rows of one problem speak together;
+/// what they say is carried over to `problem` (tiles.hpp).
+[[nodiscard]] std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& problem,
+                                                   const DeviceInfo& device,
+                                                   std::span<const Candidate> candidates);
+
+/// At most this many neighbours have a say, and none further away than this many times the nearest,
+/// which counts as at least `kNearest` away here.
+inline constexpr std::size_t kMaxNeighbours = 6;
 inline constexpr double kReach = 3;
+inline constexpr double kNearest = 0.5;
+
+/// So many of the fastest configs of each are eligible; of the others is known what they say of
+/// these. A lookup costs the evaluation of a launch for each.
+inline constexpr std::size_t kMaxConfigs = 12;
 
 struct ExpectedConfig {
   std::string config;
   double slowdown = 1;  ///< expected time as a multiple of the best of the problem asked for
 };
 
-/// A config that was this much slower than the best of the nearest problem is out of the question:
-/// closer than what a measurement tells apart, the other neighbours decide.
-inline constexpr double kTieWithBest = 1.03;
-
-/// Configs that tie with the best of the first, nearest neighbour, the least expected slowdown
-/// first: the mean of the logarithms of the slowdowns, weighted by 1 / distance^2 (inverse distance
-/// weighting, Shepard 1968). Of a neighbour that does not name a config, `kUnknownSlowdown` is
-/// taken. Ties keep the order of the nearest.
+/// All configs that a neighbour names, the least expected slowdown first: the mean of the
+/// logarithms of the slowdowns, weighted by 1 / distance^2 (inverse distance weighting, Shepard
+/// 1968). Of a neighbour that does not name a config, `kUnknownSlowdown` is taken. Ties keep the
+/// order of the neighbours, nearest first.
 [[nodiscard]] std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours);
 
 /// A config that is not among the close ones was slower than those, or never tried.

@@ -24,7 +24,7 @@ struct WarmConfig {
 
 /// Enough to meet the few kinds of configs that are best around a problem, few enough to cost a
 /// session little where none of them is good here.
-inline constexpr std::size_t kWarmConfigs = 6;
+inline constexpr std::size_t kWarmConfigs = 12;
 
 /// At most `most` different configs that are legal for this problem on this device: first the best
 /// of each row, in the order in which a lookup asks them (this problem itself, then near ones on

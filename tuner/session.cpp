@@ -61,10 +61,11 @@ std::unique_ptr<Strategy> new_strategy(const TuneRequest& request, const DeviceI
 /// What the store and the shipped bests know of problems and devices around.
 std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const DeviceInfo& device,
                                           const Space& space, const Store& store) {
-  if (!request.options.warm_start) return {};
+  const std::size_t most = request.options.warm_configs;
+  if (most == 0) return {};
   std::vector<BestRecord> bests = store.bests(request.spec.name);
   std::ranges::move(shipped_bests(request.spec.name), std::back_inserter(bests));
-  std::vector<WarmConfig> warm = warm_configs(request.spec, request.problem, device, bests);
+  std::vector<WarmConfig> warm = warm_configs(request.spec, request.problem, device, bests, most);
   const Config first = default_config(request.spec, request.problem, device);
   std::erase_if(warm, [&](const WarmConfig& each) {
     return each.config == first || !space.index_of(each.config);

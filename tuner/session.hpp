@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -34,9 +35,10 @@ struct TuneOptions {
   std::uint64_t seed = 1;             ///< of the strategy and of the inputs
   std::vector<std::string> variants;  ///< only these; empty: all that are possible
   Budget budget;
-  /// After the default config, try what was best for problems and devices around, as the store and
-  /// the shipped bests tell. Switch it off where sessions are to know nothing of each other.
-  bool warm_start = true;
+  /// After the default config, try at most so many configs that were best for problems and devices
+  /// around, as the store and the shipped bests tell. 0: none, where sessions are to know nothing
+  /// of each other; many, with a budget of little more, to try what is known elsewhere and no more.
+  std::size_t warm_configs = kWarmConfigs;
 
   std::string objective = "time";  ///< "time", "energy" or a metric of the spec
 

@@ -24,7 +24,11 @@ std::string options_text(const TuneOptions& options) {
   std::string text =
       fmt::format("cache={} variants={}", options.measure.cold_cache ? "cold" : "warm",
                   variants.empty() ? "all" : fmt::format("{}", fmt::join(variants, ",")));
-  if (!options.warm_start) text += " warm_start=off";
+  if (options.warm_configs == 0) {
+    text += " warm_start=off";
+  } else if (options.warm_configs != kWarmConfigs) {
+    text += fmt::format(" warm_start={}", options.warm_configs);
+  }
   if (options.objective != kTimeObjective) text += " objective=" + options.objective;
   return text;
 }

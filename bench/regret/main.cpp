@@ -1,10 +1,11 @@
 // kiln_lookup_regret: how much slower looked-up configs are than freshly tuned ones.
 //
-//   kiln_lookup_regret --plan UNSEEN.plan.toml --tuned TUNED.db --fresh FRESH.db [--json FILE]
+//   kiln_lookup_regret --plan UNSEEN.plan.toml --tuned TUNED.db... --fresh FRESH.db... [--json
+//   FILE]
 //
 // Of each problem of the plan: what a lookup in TUNED.db gives, and the best of its session in
-// FRESH.db, measured in turn like the finals of a session. docs/lookup.md shows the commands. Ends
-// with 0; with 1 where a problem could not be compared.
+// FRESH.db, measured in turn like the finals of a session. Several files speak together.
+// docs/lookup.md shows the commands. Ends with 0; with 1 where a problem could not be compared.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <fstream>
@@ -23,8 +24,8 @@ namespace {
 
 struct Options {
   std::string plan;
-  std::string tuned;
-  std::string fresh;
+  std::vector<std::string> tuned;
+  std::vector<std::string> fresh;
   std::string backend = "cuda";
   int ordinal = 0;
   std::string json;
@@ -34,6 +35,16 @@ std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError(path + ": cannot be read; expected a plan file");
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<BestRecord> read_bests(const std::vector<std::string>& files) {
+  std::vector<BestRecord> bests;
+  for (const std::string& file : files) {
+    for (BestRecord& best : Store(file, Store::Mode::read).bests()) {
+      bests.push_back(std::move(best));
+    }
+  }
+  return bests;
 }
 
 nlohmann::ordered_json to_json(const Regret& regret) {
@@ -70,9 +81,11 @@ void print(const Regret& regret) {
 
 int run(const Options& options) {
   const SweepPlan plan = parse_plan(read_file(options.plan), options.plan);
-  Comparison comparison(options.backend, options.ordinal,
-                        Store(options.tuned, Store::Mode::read).bests(),
-                        Store(options.fresh, Store::Mode::read).bests());
+  Comparison comparison(options.backend, options.ordinal, read_bests(options.tuned),
+                        read_bests(options.fresh));
+  for (const std::string& warning : comparison.warnings()) {
+    fmt::print(stderr, "kiln_lookup_regret: warning: {}\n", warning);
+  }
   std::vector<double> shares;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const PlannedSession& session : plan.sessions) {
@@ -105,9 +118,9 @@ int main(int argc, char** argv) {
   CLI::App app("How much slower looked-up configs are than freshly tuned ones.",
                "kiln_lookup_regret");
   app.add_option("--plan", options.plan, "the problems, as for kiln sweep")->required();
-  app.add_option("--tuned", options.tuned, "database that answers; it holds none of them")
+  app.add_option("--tuned", options.tuned, "databases that answer; they hold none of them")
       ->required();
-  app.add_option("--fresh", options.fresh, "database with a session of each")->required();
+  app.add_option("--fresh", options.fresh, "databases with a session of each")->required();
   app.add_option("--backend", options.backend, "cuda, hip or opencl")->capture_default_str();
   app.add_option("--ordinal", options.ordinal, "index of the device")->capture_default_str();
   app.add_option("--json", options.json, "file to write");

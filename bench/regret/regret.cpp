@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+
+#include <fmt/format.h>
 
 #include "core/errors.hpp"
 #include "templates/renderer.hpp"
@@ -31,6 +34,22 @@ Comparison::Comparison(const std::string& backend, int ordinal, std::vector<Best
       engine_(open_device_engine(backend, ordinal)),
       backend_(make_backend(backend)),
       compiler_(backend_->open_compiler(engine_->device())) {}
+
+std::vector<std::string> Comparison::warnings() const {
+  const std::string here = identity_of(engine_->device());
+  std::map<std::string, int> elsewhere;
+  for (const auto* rows : {&tuned_, &fresh_}) {
+    for (const BestRecord& best : *rows) {
+      if (best.key.device != here) ++elsewhere[best.key.device];
+    }
+  }
+  std::vector<std::string> warnings;
+  for (const auto& [device, rows] : elsewhere) {
+    warnings.push_back(
+        fmt::format("{} rows were tuned on another device: {}, not {}", rows, device, here));
+  }
+  return warnings;
+}
 
 Regret Comparison::compare(const std::string& kernel, const std::string& problem_text) {
   Entry entry;

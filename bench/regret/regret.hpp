@@ -33,6 +33,9 @@ class Comparison {
   Comparison(const std::string& backend, int ordinal, std::vector<BestRecord> tuned,
              std::vector<BestRecord> fresh);
 
+  /// Rows that say nothing here, since they were tuned on another device: how many of which.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
   /// Throws InputError for a kernel or a problem that is none.
   [[nodiscard]] Regret compare(const std::string& kernel, const std::string& problem);
 

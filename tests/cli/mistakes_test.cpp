@@ -28,6 +28,7 @@ class Mistakes : public ProgramTest, public testing::WithParamInterface<Mistake>
         .exec("CREATE TABLE addresses (name TEXT)");
     std::filesystem::create_directory(folder_ / "folder");
     write("broken.toml", "name = \"plan\"\n[[kernels]\n");
+    write("plan.toml", plan("problems = [\"n=10\"]\n"));
     write("key.toml", plan("problems = [\"n=10\"]\nsecond = 3\n"));
     write("problem.toml", plan("problems = [\n  \"n=10\",\n  \"n=0\",\n]\n"));
     write("strategy.toml", plan("problems = [\"n=10\"]\nstrategy = \"rndom\"\n"));
@@ -90,6 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "the database is named twice, as FILE "
                 "and by --db\n"},
         Mistake{{"sweep", "key.toml", "--json", "--markdown"}, 2, "--markdown and --json exclude "},
+        Mistake{{"sweep", "--requested", "--kernel", "reduce"},
+                2,
+                "--requested and --kernel exclude each other (see kiln sweep --help)\n"},
         Mistake{{"worker", "--kind", "odd"}, 2, "kiln worker is for Kiln itself"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -156,6 +160,10 @@ INSTANTIATE_TEST_SUITE_P(
                 3,
                 "strategy.toml:5:14: there is no "
                 "strategy 'rndom'"},
+        Mistake{{"sweep", "plan.toml", "--kernel", "reduze", "--db", "new.db"},
+                3,
+                "plan.toml: the plan has no kernel 'reduze'; did you mean 'reduce'? (it has: "
+                "reduce)\n"},
         Mistake{{"sweep", "variant.toml", "--db", "new.db"},
                 3,
                 "variant.toml:5:14: reduce has no "

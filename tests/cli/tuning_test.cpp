@@ -114,6 +114,7 @@ TEST_F(Tuning, AnswersTheSameCommandFromTheDatabase) {
 TEST_F(Tuning, ASweepGoesOnAfterASessionThatFails) {
   copy_kernel("tests/cli/kernels/scale", "broken");
   edit("broken/spec.toml", "block_size * items <= 256", "block_size * items > 1024");
+  edit("broken/spec.toml", "name = \"scale\"", "name = \"broken\"");
   copy_kernel("tests/cli/kernels/scale", "scale");
   write("plan.toml",
         "name = \"two\"\n\n[defaults]\ntrials = 1\n\n"
@@ -123,11 +124,11 @@ TEST_F(Tuning, ASweepGoesOnAfterASessionThatFails) {
                        "--warm-cache", "--db",      "kiln.db"};
   const Output output = kiln(words);
   EXPECT_EQ(output.exit_code, 1);
-  EXPECT_NE(output.err.find("[1/2] scale n=100: warning: no config of scale is legal for n=100"),
+  EXPECT_NE(output.err.find("[1/2] broken n=100: warning: no config of broken is legal for n=100"),
             std::string::npos)
       << output.err;
   EXPECT_NE(output.err.find("[2/2] scale n=100: 29 configs on "), std::string::npos) << output.err;
-  EXPECT_NE(output.out.find("none          0         0  no config of scale is legal"),
+  EXPECT_NE(output.out.find("none          0         0  no config of broken is legal"),
             std::string::npos)
       << output.out;
 
@@ -137,6 +138,11 @@ TEST_F(Tuning, ASweepGoesOnAfterASessionThatFails) {
   EXPECT_TRUE(json["sessions"][0].contains("error"));
   EXPECT_EQ(json["sessions"][1]["config_text"], "plain:block_size=32,items=1");
   EXPECT_EQ(json["sessions"][1]["session"], 1) << "answered from the database";
+
+  again.insert(again.end(), {"--kernel", "scale"});
+  const Json one = Json::parse(kiln(again).out);
+  ASSERT_EQ(one["sessions"].size(), 1U);
+  EXPECT_EQ(one["sessions"][0], json["sessions"][1]);
 }
 
 }  // namespace

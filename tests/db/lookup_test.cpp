@@ -179,13 +179,54 @@ TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
   EXPECT_EQ(nearer.config.text(), "vector:block_size=256");
   EXPECT_EQ(nearer.reason,
             "nearest problem tuned on this device: n=4096 (distance 0.585); with the 2 nearest "
-            "together, vector:block_size=256 is expected to be closer to the best (within 1%) than "
+            "together, vector:block_size=256 is expected to be closer to the best than "
             "vector:block_size=512");
   EXPECT_THAT(nearer.steps,
               ElementsAre("near_size: vector:block_size=512 from session 1: chosen",
-                          "near_size: vector:block_size=256 from 2 problems together: chosen "
-                          "instead"));
+                          "near_size: vector:block_size=512: expected at 1.06 times the best by 2 "
+                          "problems",
+                          "near_size: vector:block_size=256: expected at 1.01 times the best by 2 "
+                          "problems: chosen instead"));
   EXPECT_EQ(ask("n=4096", {nearest, other}).config.text(), "vector:block_size=512") << "exact";
+}
+
+TEST_F(Lookup, ATileThatDoesNotFitGivesWay) {
+  BestRecord nearest = tuned("n=2048", 1024);
+  nearest.evidence =
+      R"({"finalists":[],"close":[{"config":"vector:block_size=1024","slowdown":1.0},)"
+      R"({"config":"vector:block_size=256","slowdown":1.05}]})";
+  EXPECT_EQ(ask("n=2040", {nearest}).config.text(), "vector:block_size=1024");
+  const Match match = ask("n=1100", {nearest});
+  EXPECT_EQ(match.config.text(), "vector:block_size=256") << "two tiles of 1024 for 1100 elements";
+  EXPECT_EQ(match.reason,
+            "nearest problem tuned on this device: n=2048 (distance 0.897); by how its tiles fit, "
+            "vector:block_size=256 is expected to be closer to the best than "
+            "vector:block_size=1024");
+  EXPECT_THAT(match.steps,
+              ElementsAre("near_size: vector:block_size=1024 from session 1: chosen",
+                          "near_size: vector:block_size=1024: expected at 1.33 times the best by 1 "
+                          "problem",
+                          "near_size: vector:block_size=256: expected at 1.05 times the best by 1 "
+                          "problem: chosen instead"));
+}
+
+TEST_F(Lookup, ANeighbourFurtherAwayAnswersWhereNothingOfTheNearestFits) {
+  const BestRecord nearest = tuned("n=2048", 1024);
+  const BestRecord other = tuned("n=640", 128);
+  EXPECT_EQ(ask("n=1900", {nearest, other}).config.text(), "vector:block_size=1024");
+  EXPECT_EQ(ask("n=1200", {nearest, other}).config.text(), "vector:block_size=128");
+}
+
+TEST_F(Lookup, SessionsOfOneProblemSpeakTogether) {
+  BestRecord first = tuned("n=4096", 512);
+  first.time_ns = 1000;
+  BestRecord second = tuned("n=4096", 256);
+  second.time_ns = 800;
+  second.published_at = "2026-01-01T00:00:00Z";  // before the first
+  EXPECT_EQ(ask("n=8192", {first}).config.text(), "vector:block_size=512");
+  EXPECT_EQ(ask("n=8192", {first, second}).config.text(), "vector:block_size=256")
+      << "it was faster there, though its session is not the newest";
+  EXPECT_EQ(ask("n=8192", {second, first}).config.text(), "vector:block_size=256");
 }
 
 TEST_F(Lookup, ALayerThatComesFirstWinsATie) {

@@ -95,7 +95,7 @@ TEST_F(WarmStartTest, CanBeSwitchedOff) {
   Store store(database(), Store::Mode::write);
   publish_best(store, 128);
   TuneRequest cold = small_session("n=2000", 2);
-  cold.options.warm_start = false;
+  cold.options.warm_configs = 0;
   Listener listener;
   const SessionResult result = tune(cold, store, listener);
   EXPECT_THAT(configs(store, result.id), ElementsAre("good:block=64", "good:block=16"));

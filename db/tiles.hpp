@@ -1,0 +1,68 @@
+// Tiles: how well the work that one block does at a time fits a problem. A config that is best
+// where the sizes are multiples of its tile may do half as much again where they are not, or leave
+// compute units idle where few tiles are left. Neither needs a measurement: the spec's grid tells
+// both.
+//
+// Pure. Private to db.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/device.hpp"
+#include "db/close_configs.hpp"
+
+namespace kiln {
+
+/// Of the launch with the most threads. A tile counts whole, however little of it is in the
+/// problem.
+struct Tiles {
+  double all = 1;              ///< blocks that there would be were compute units without end, so
+                               ///< that none walks from one tile to the next
+  double of_busiest_unit = 1;  ///< of `all`, dealt evenly to the compute units that there are
+};
+
+/// nullopt: the config is not legal here.
+[[nodiscard]] std::optional<Tiles> tiles_of(const KernelSpec& spec, const Config& config,
+                                            const Problem& problem, const DeviceInfo& device);
+
+/// How much the time should grow between the tiles of one problem and those of another, as a
+/// logarithm. Of configs that were measured on both of two problems a config with twice as many
+/// tiles, compared with the others, took 1.6 times as long, and one whose busiest unit has twice as
+/// many 1.2 times (docs/lookup.md).
+[[nodiscard]] double growth(const Tiles& from, const Tiles& to);
+
+/// What was measured on other problems, carried over to one.
+class CarryOver {
+ public:
+  /// All must outlive it.
+  CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device)
+      : spec_(spec), asked_(asked), device_(device) {}
+
+  /// What the slowdowns that were measured on one problem let expect on this one: a config whose
+  /// time should grow by more than is usual has a larger one here. Usual is the lower quartile of
+  /// `configs` or that of `others`, configs that are good around, whichever is less. The same
+  /// configs in the same order; those that are not legal on both problems keep theirs. May give
+  /// slowdowns below 1.
+  [[nodiscard]] std::vector<CloseConfig> operator()(std::vector<CloseConfig> configs,
+                                                    std::span<const std::string> others,
+                                                    const Problem& measured);
+
+ private:
+  [[nodiscard]] std::optional<Tiles> tiles(const std::string& config, const Problem& problem) const;
+  [[nodiscard]] std::optional<Tiles> tiles_here(const std::string& config);
+  [[nodiscard]] std::vector<std::optional<double>> growths(std::span<const std::string> configs,
+                                                           const Problem& measured);
+
+  const KernelSpec& spec_;
+  const Problem& asked_;
+  const DeviceInfo& device_;
+  std::map<std::string, std::optional<Tiles>> here_;  ///< known already
+};
+
+}  // namespace kiln
