@@ -9,6 +9,7 @@
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
+#include "tuner/time_use.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -155,6 +156,8 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   }
   if (result.best) {
     const BestRecord& best = *result.best;
+    const std::optional<TimeUse> use = time_use_of(best.evidence);
+    json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
     json["config"] = to_json(best.config);
     json["config_text"] = best.config.text();
     json["time_ns"] = best.time_ns;

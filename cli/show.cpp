@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "db/store.hpp"
+#include "tuner/time_use.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -155,11 +157,25 @@ void print_failures(const std::vector<TrialRecord>& trials) {
   fmt::print("{}", texts.empty() ? "no failures\n" : fmt::format("{}", fmt::join(texts, "\n")));
 }
 
+/// Stored with what a session publishes.
+std::optional<TimeUse> find_time_use(const Store& store, const SessionRecord& session) {
+  const std::optional<BestRecord> best = store.best_of(session.id);
+  return best ? time_use_of(best->evidence) : std::nullopt;
+}
+
+void print_time_use(const std::optional<TimeUse>& use) {
+  if (!use) return;
+  fmt::print("\nwhere the time of the last run's search went:\n");
+  for (const std::string& line : lines_of(*use)) fmt::print("  {}\n", line);
+}
+
 ExitCode show_session(const Store& store, const Options& options) {
   const SessionRecord session = find_session(store, options.session);
   const std::vector<TrialRecord> trials = store.trials(session.id);
   if (options.common.json) {
     Json json = session_json(session);
+    const std::optional<TimeUse> use = find_time_use(store, session);
+    json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
     json["rows"] = Json::array();
     for (const TrialRecord& row : trials) {
       json["rows"].push_back(to_json(row.trial));
@@ -178,6 +194,7 @@ ExitCode show_session(const Store& store, const Options& options) {
   } else {
     print_fastest(trials, options.top);
     print_failure_reasons(trials);
+    print_time_use(find_time_use(store, session));
   }
   return ExitCode::ok;
 }
@@ -199,7 +216,8 @@ void add_show_command(CLI::App& app, Work& work) {
   add_json_option(*command, options->common);
   command->footer(
       "Works while a session is running. A compile time of \"shared\" means that another config\n"
-      "rendered to the same source.\n"
+      "rendered to the same source. For a session with a best it ends with where the time of the\n"
+      "search went.\n"
       "\n"
       "Examples:\n"
       "  kiln show\n"

@@ -34,15 +34,25 @@ void add(std::vector<CloseConfig>& list, const Json& entry, const char* key, dou
 
 }  // namespace
 
+std::vector<const TrialRecord*> close_trials(const std::vector<TrialRecord>& trials) {
+  std::vector<const TrialRecord*> close;
+  for (const TrialRecord* record : by_time(trials)) {
+    if (close.size() == kMaxClose) break;
+    if (!close.empty() && record->trial.time_ns > kCloseFactor * close.front()->trial.time_ns)
+      break;
+    close.push_back(record);
+  }
+  return close;
+}
+
 std::string with_close_configs(const std::string& evidence,
                                const std::vector<TrialRecord>& trials) {
   Json json = Json::parse(evidence, nullptr, false);
   if (!json.is_object()) return evidence;
   Json close = Json::array();
-  const std::vector<const TrialRecord*> ordered = by_time(trials);
+  const std::vector<const TrialRecord*> ordered = close_trials(trials);
   for (const TrialRecord* record : ordered) {
     const double slowdown = record->trial.time_ns / ordered.front()->trial.time_ns;
-    if (slowdown > kCloseFactor || close.size() == kMaxClose) break;
     close.push_back({{"config", record->trial.config.text()}, {"slowdown", slowdown}});
   }
   json["close"] = std::move(close);

@@ -21,6 +21,9 @@ struct CloseConfig {
   double slowdown = 1;
 };
 
+/// The trials whose configs are close to the fastest one, in order of time; points into `trials`.
+[[nodiscard]] std::vector<const TrialRecord*> close_trials(const std::vector<TrialRecord>& trials);
+
 /// `evidence` (JSON as in BestRecord) with the configs of `trials` that are close to the fastest
 /// one as its key "close", each with its time relative to that; in order of time.
 [[nodiscard]] std::string with_close_configs(const std::string& evidence,

@@ -40,23 +40,39 @@ Result<ConfigRun> ConfigRun::rebound(const Bench& bench, const LaunchPlan& plan)
   return ConfigRun(bench, plan, module_);
 }
 
-Status ConfigRun::run_once(InputSet set) {
+Status ConfigRun::prepare(InputSet set) {
   if (Status status = bench_.data.load(set); !status) return status;
-  if (Status status = bench_.workspaces.poison(); !status) return status;
+  return bench_.workspaces.poison();
+}
+
+Status ConfigRun::run_once(InputSet set) {
+  if (Status status = prepare(set); !status) return status;
   if (Status status = sequence(set).enqueue(bench_.device); !status) return status;
   return bench_.device.synchronize();
 }
 
+Result<std::string> ConfigRun::damage(InputSet set) {
+  Result<std::string> of_workspaces = bench_.workspaces.inspect();
+  if (!of_workspaces) return of_workspaces;
+  Result<std::string> of_data = bench_.data.inspect(set);
+  return !of_data || !of_data->empty() ? of_data : of_workspaces;
+}
+
+Status ConfigRun::inspect(InputSet set) {
+  const Result<std::string> found = damage(set);
+  if (!found) return found.failure();
+  if (!found->empty()) return Failure{Outcome::wrong_result, *found};
+  return Done{};
+}
+
 Result<double> ConfigRun::run_checked(InputSet set, const Expected& expected) {
   if (Status status = run_once(set); !status) return status.failure();
-  const Result<std::string> workspace_damage = bench_.workspaces.inspect();
-  if (!workspace_damage) return workspace_damage.failure();
-  const Result<std::string> damage = bench_.data.inspect(set);
-  if (!damage) return damage.failure();
+  const Result<std::string> found = damage(set);
+  if (!found) return found.failure();
   const Result<Expected::Check> check =
       expected.check(bench_.device, bench_.toolbox, bench_.data, set);
   if (!check) return check.failure();
-  for (const std::string* complaint : {&*damage, &*workspace_damage, &check->mismatch}) {
+  for (const std::string* complaint : {&*found, &check->mismatch}) {
     if (!complaint->empty()) return Failure{Outcome::wrong_result, *complaint};
   }
   return check->max_error;

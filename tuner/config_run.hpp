@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "tuner/expected.hpp"
 #include "tuner/launch_sequence.hpp"
@@ -36,8 +37,15 @@ class ConfigRun {
     return set == InputSet::verify ? verify_ : timing_;
   }
 
-  /// Fresh inputs, poisoned outputs and workspaces, then one run; waits for its end.
+  /// Fresh inputs, poisoned outputs and workspaces; nothing runs yet.
+  [[nodiscard]] Status prepare(InputSet set);
+  /// prepare, then one run; waits for its end.
   [[nodiscard]] Status run_once(InputSet set);
+
+  /// After runs that nobody checks: red zones, read-only inputs and zeroed workspaces must be as
+  /// they were, or the next config would be blamed for it. Failure{wrong_result} where they are
+  /// not.
+  [[nodiscard]] Status inspect(InputSet set);
 
   /// run_once, then everything that must hold: outputs as expected, red zones and read-only inputs
   /// untouched. A result that is wrong in any way is a Failure{wrong_result}. Returns the largest
@@ -46,6 +54,8 @@ class ConfigRun {
 
  private:
   ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module);
+  /// What is wrong around the outputs, in words; empty: nothing.
+  [[nodiscard]] Result<std::string> damage(InputSet set);
 
   Bench bench_;
   std::shared_ptr<Module> module_;

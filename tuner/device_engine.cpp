@@ -41,6 +41,15 @@ class DeviceEngine final : public TrialEngine {
   [[nodiscard]] Status run_trial(const TrialJob& job,
                                  const std::function<void(const Checked&)>& checked,
                                  TrialReport& report);
+  /// The samples, in report, of a config that passed its first check.
+  [[nodiscard]] Status measure_config(const TrialJob& job, ConfigRun& run,
+                                      const std::function<void(const Checked&)>& checked,
+                                      TrialReport& report);
+  [[nodiscard]] Status check(ConfigRun& run, InputSet set, TrialReport& report);
+  /// On other problems: the config is proven then.
+  [[nodiscard]] Status check_elsewhere(const TrialJob& job, const ConfigRun& run,
+                                       TrialReport& report);
+  [[nodiscard]] Status check_after(const TrialJob& job, ConfigRun& run, TrialReport& report);
   [[nodiscard]] Status measure_in_turn(const FinalsJob& job, FinalsReport& report);
   [[nodiscard]] Failure examined(Failure failure);
 
@@ -90,50 +99,77 @@ ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
   return {std::nullopt, problem_->reference()};
 }
 
+Status DeviceEngine::measure_config(const TrialJob& job, ConfigRun& run,
+                                    const std::function<void(const Checked&)>& checked,
+                                    TrialReport& report) {
+  // The right inputs, in case timing depends on values.
+  if (Status status = run.prepare(InputSet::timing); !status) return status;
+  const LaunchSequence& sequence = run.sequence(InputSet::timing);
+  if (Status status = measurer_->warm_device(sequence); !status) return status;
+  Result<Measurer::FirstLook> look = measurer_->first_look(sequence, job.incumbent_ns);
+  if (!look) return look.failure();
+  report.runs += look->runs;
+  checked({look->run_ns});
+  if (look->hopeless) {
+    report.samples = std::move(*look->hopeless);
+    return Done{};
+  }
+  Result<Samples> samples = measurer_->measure(sequence, look->run_ns, job.incumbent_ns);
+  if (!samples) return samples.failure();
+  report.samples = std::move(*samples);
+  report.runs += static_cast<std::int64_t>(report.samples.ns.size()) * report.samples.batch;
+  if (!options_.energy) return Done{};
+  const Result<double> joules = measurer_->measure_energy(sequence, look->run_ns);
+  if (!joules) return joules.failure();
+  report.energy_j = *joules;
+  return Done{};
+}
+
+Status DeviceEngine::check(ConfigRun& run, InputSet set, TrialReport& report) {
+  const Result<double> error = run.run_checked(set, problem_->expected(set));
+  if (!error) return error.failure();
+  report.max_error = std::max(report.max_error, *error);
+  ++report.runs;
+  return Done{};
+}
+
+Status DeviceEngine::check_elsewhere(const TrialJob& job, const ConfigRun& run,
+                                     TrialReport& report) {
+  const Result<double> error = extras_->check(job.config, run);
+  if (!error) return error.failure();
+  report.max_error = std::max(report.max_error, *error);
+  report.proven = true;
+  return Done{};
+}
+
+/// What remains to be asked of a config depends on what its samples say: one that was dropped
+/// cannot win and must only have harmed nobody. The other sizes, which may cost more than its
+/// samples did, are for the one that would lead now; what else may win is proven in the end.
+Status DeviceEngine::check_after(const TrialJob& job, ConfigRun& run, TrialReport& report) {
+  if (report.samples.dropped_early) return run.inspect(InputSet::timing);
+  if (Status status = check(run, InputSet::timing, report); !status) return status;
+  const bool is_behind = job.purpose == TrialPurpose::measure && options_.race &&
+                         job.incumbent_ns > 0 && median(report.samples.ns) >= job.incumbent_ns;
+  return is_behind ? Status(Done{}) : check_elsewhere(job, run, report);
+}
+
 Status DeviceEngine::run_trial(const TrialJob& job,
                                const std::function<void(const Checked&)>& checked,
                                TrialReport& report) {
   const Stopwatch first_check;
   Result<ConfigRun> run = ConfigRun::load(problem_->bench(), job.plan, job.binary);
   if (!run) return run.failure();
-  const Result<double> error =
-      run->run_checked(InputSet::verify, problem_->expected(InputSet::verify));
-  if (!error) return error.failure();
-  report.max_error = *error;
+  if (Status status = check(*run, InputSet::verify, report); !status) return status;
   report.verify_ns = first_check.ns();
-
-  const Stopwatch measuring;
-  // The right inputs, in case timing depends on values.
-  if (Status status = run->run_once(InputSet::timing); !status) return status;
-  const LaunchSequence& sequence = run->sequence(InputSet::timing);
-  if (Status status = measurer_->warm_device(sequence); !status) return status;
-  const Result<double> estimate = measurer_->estimate(sequence);
-  if (!estimate) return estimate.failure();
-  checked({*estimate});
-  Result<Samples> samples = measurer_->measure(sequence, *estimate, job.incumbent_ns);
-  if (!samples) return samples.failure();
-  report.samples = std::move(*samples);
-  if (options_.energy) {
-    const Result<double> joules = measurer_->measure_energy(sequence, *estimate);
-    if (!joules) return joules.failure();
-    report.energy_j = *joules;
+  if (job.purpose == TrialPurpose::measure) {
+    const Stopwatch measuring;
+    if (Status status = measure_config(job, *run, checked, report); !status) return status;
+    report.measure_ns = measuring.ns();
   }
-  report.measure_ns = measuring.ns();
-
   const Stopwatch last_check;
-  const Result<double> last_error =
-      run->run_checked(InputSet::timing, problem_->expected(InputSet::timing));
-  if (!last_error) return last_error.failure();
-  report.max_error = std::max(report.max_error, *last_error);
-  // A config that was dropped as clearly slower cannot win: the other sizes, which cost more than
-  // its samples did, are for those that can.
-  if (!report.samples.dropped_early) {
-    const Result<double> extra_error = extras_->check(job.config, *run);
-    if (!extra_error) return extra_error.failure();
-    report.max_error = std::max(report.max_error, *extra_error);
-  }
+  Status status = check_after(job, *run, report);
   report.verify_ns += last_check.ns();
-  return Done{};
+  return status;
 }
 
 TrialReport DeviceEngine::run(const TrialJob& job,

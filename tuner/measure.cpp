@@ -16,8 +16,6 @@ using Clock = std::chrono::steady_clock;
 // Samples in flight: enough to hide launch cost, few enough to drop a slow config early.
 constexpr std::size_t kInFlight = 8;
 constexpr double kMaxInFlightNs = 20e6;
-// The first samples are few: they may already show that the config is hopeless.
-constexpr std::size_t kFirstSamples = 3;
 // Event timers tick at up to 1 us: a batch of this length keeps that below 2%.
 constexpr double kMinBatchNs = 50e3;
 constexpr double kMaxBatch = 1000;
@@ -46,6 +44,24 @@ std::size_t flush_bytes(const DeviceInfo& device) {
   return device.is_cpu ? std::min(wanted, kMaxCpuFlushBytes) : wanted;
 }
 
+// A CPU device shares its cores with everything else: its samples spread by tens of per cent.
+constexpr double kCpuHopelessFactor = 3.0;
+constexpr double kCpuDropFactor = 1.25;
+
+void be_patient(StopOptions& stop) {
+  stop.hopeless_factor = std::max(stop.hopeless_factor, kCpuHopelessFactor);
+  stop.drop_factor = std::max(stop.drop_factor, kCpuDropFactor);
+}
+
+void set_conditions(Samples& samples, const Device::ClockState& state) {
+  samples.clock_khz_after = state.clock_khz;
+  samples.memory_clock_khz = state.memory_clock_khz;
+  samples.temperature_c = state.temperature_c;
+  samples.power_mw = state.power_mw;
+  samples.throttled = state.throttled;
+  samples.throttle = state.throttle;
+}
+
 double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
@@ -53,7 +69,9 @@ double ns_since(Clock::time_point start) {
 }  // namespace
 
 Measurer::Measurer(Device& device, const MeasureOptions& options)
-    : device_(device), options_(options) {}
+    : device_(device), options_(options) {
+  if (device.info().is_cpu) be_patient(options_.stop);
+}
 
 Status Measurer::flush() {
   if (flushed_.get().bytes == 0) {
@@ -116,6 +134,34 @@ Result<std::vector<double>> Measurer::take(const LaunchSequence& sequence, std::
   return ns;
 }
 
+Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence,
+                                                 double incumbent_ns) {
+  const bool races = options_.race && incumbent_ns > 0;
+  Samples samples;
+  samples.cold_cache = options_.cold_cache;
+  FirstLook look;
+  if (!races || !options_.cold_cache) {
+    const Result<double> estimated = estimate(sequence);
+    if (!estimated) return estimated.failure();
+    look.run_ns = *estimated;
+    look.runs = kWarmUpRuns + 1;
+    samples.batch = batch_for(*estimated);
+  }
+  if (!races) return look;
+  Device::ClockState state;
+  Result<std::vector<double>> taken =
+      take(sequence, options_.stop.hopeless_samples, samples.batch, &state);
+  if (!taken) return taken.failure();
+  samples.ns = std::move(*taken);
+  look.run_ns = *std::min_element(samples.ns.begin(), samples.ns.end());
+  look.runs += static_cast<std::int64_t>(samples.ns.size()) * samples.batch;
+  if (decide(samples.ns, 0, incumbent_ns, options_.stop) != StopDecision::dropped) return look;
+  set_conditions(samples, state);
+  samples.dropped_early = true;
+  look.hopeless = std::move(samples);
+  return look;
+}
+
 Result<Samples> Measurer::measure(const LaunchSequence& sequence, double estimate_ns,
                                   double incumbent_ns) {
   Samples samples;
@@ -131,7 +177,7 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, double estimat
   const auto start = Clock::now();
   StopDecision decision = StopDecision::more;
   while (decision == StopDecision::more) {
-    const std::size_t wanted = samples.ns.empty() ? std::min(in_flight, kFirstSamples) : in_flight;
+    const std::size_t wanted = std::min(in_flight, next_samples(samples.ns.size()));
     const std::size_t room =
         options_.stop.max_samples - std::min(options_.stop.max_samples, samples.ns.size());
     Result<std::vector<double>> taken =
@@ -141,12 +187,7 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, double estimat
     samples.ns.insert(samples.ns.end(), taken->begin(), taken->end());
     decision = decide(samples.ns, ns_since(start), options_.race ? incumbent_ns : 0, options_.stop);
   }
-  samples.clock_khz_after = state.clock_khz;
-  samples.memory_clock_khz = state.memory_clock_khz;
-  samples.temperature_c = state.temperature_c;
-  samples.power_mw = state.power_mw;
-  samples.throttled = state.throttled;
-  samples.throttle = state.throttle;
+  set_conditions(samples, state);
   samples.dropped_early = decision == StopDecision::dropped;
   return samples;
 }
@@ -182,6 +223,14 @@ Result<double> Measurer::measure_energy(const LaunchSequence& sequence, double e
   const Result<double> to = run_until_step(sequence, chunk, options_.energy_ns, runs);
   if (!to) return to.failure();
   return (*to - *from) / static_cast<double>(runs);
+}
+
+/// The first samples are few: they may already show that the config is slower. So are those that
+/// make it a full set.
+std::size_t Measurer::next_samples(std::size_t taken) const {
+  const StopOptions& stop = options_.stop;
+  if (taken < stop.drop_samples) return stop.drop_samples - taken;
+  return taken < stop.min_samples ? stop.min_samples - taken : kInFlight;
 }
 
 /// Warm samples are batches where a run is short for the timer; a cold sample is one run.

@@ -7,7 +7,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,7 +33,18 @@ class Measurer {
   /// Nanoseconds of one warm run: some untimed runs, then a timed one.
   [[nodiscard]] Result<double> estimate(const LaunchSequence& sequence);
 
-  /// `estimate_ns` is what estimate() said; `incumbent_ns`: the best median so far, 0: none.
+  /// What the first runs after a config's first check say.
+  struct FirstLook {
+    double run_ns = 0;                ///< about one run
+    std::optional<Samples> hopeless;  ///< clearly slower than the incumbent: all its samples
+    std::int64_t runs = 0;
+  };
+  /// As many samples as the stop rule wants to call a config hopeless (two): one that is not is
+  /// warm then. Without a race, or while there is no incumbent, an estimate.
+  [[nodiscard]] Result<FirstLook> first_look(const LaunchSequence& sequence, double incumbent_ns);
+
+  /// `estimate_ns` is what estimate() or first_look() said; `incumbent_ns`: the best median so far,
+  /// 0: none.
   [[nodiscard]] Result<Samples> measure(const LaunchSequence& sequence, double estimate_ns,
                                         double incumbent_ns);
 
@@ -54,6 +67,7 @@ class Measurer {
                                                  std::int64_t batch, Device::ClockState* state);
   [[nodiscard]] Result<double> run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
                                               double min_ns, std::int64_t& runs);
+  [[nodiscard]] std::size_t next_samples(std::size_t taken) const;
   [[nodiscard]] std::int64_t batch_for(double estimate_ns) const;
   /// Writes through the last-level cache, so that nothing of the arguments is left in it.
   [[nodiscard]] Status flush();

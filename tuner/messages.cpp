@@ -252,7 +252,8 @@ Frame encode(const TrialJob& message) {
   Frame frame = frame_of("trial", {{"config", to_json(message.config)},
                                    {"plan", to_json(message.plan)},
                                    {"binary", std::move(binary)},
-                                   {"incumbent_ns", message.incumbent_ns}});
+                                   {"incumbent_ns", message.incumbent_ns},
+                                   {"prove", message.purpose == TrialPurpose::prove}});
   frame.blob = std::move(blob);
   return frame;
 }
@@ -261,17 +262,20 @@ TrialJob decode_trial_job(const Frame& frame) {
   return parse(frame, [&](const Json& json) {
     std::size_t offset = 0;
     return TrialJob{config_from_json(json.at("config")), plan_from_json(json.at("plan")),
-                    binary_from(json.at("binary"), frame.blob, offset), json.at("incumbent_ns")};
+                    binary_from(json.at("binary"), frame.blob, offset), json.at("incumbent_ns"),
+                    json.at("prove").get<bool>() ? TrialPurpose::prove : TrialPurpose::measure};
   });
 }
 
 Frame encode(const TrialReport& message) {
   return frame_of("measured", {{"failure", failure_json(message.failure)},
+                               {"proven", message.proven},
                                {"max_error", message.max_error},
                                {"samples", samples_json(message.samples)},
                                {"energy_j", optional_number(message.energy_j)},
                                {"verify_ns", message.verify_ns},
-                               {"measure_ns", message.measure_ns}});
+                               {"measure_ns", message.measure_ns},
+                               {"runs", message.runs}});
 }
 
 TrialReport decode_trial_report(const Frame& frame) {
@@ -279,11 +283,13 @@ TrialReport decode_trial_report(const Frame& frame) {
     // An error that is no number or infinite travels as null.
     const Json& error = json.at("max_error");
     return TrialReport{failure_from(json.at("failure")),
+                       json.at("proven"),
                        error.is_null() ? 0.0 : error.get<double>(),
                        samples_from(json.at("samples")),
                        optional_number_from(json.at("energy_j")),
                        json.at("verify_ns"),
-                       json.at("measure_ns")};
+                       json.at("measure_ns"),
+                       json.at("runs")};
   });
 }
 

@@ -91,20 +91,27 @@ struct ProblemReport {
 [[nodiscard]] Frame encode(const ProblemReport& message);
 [[nodiscard]] ProblemReport decode_problem_report(const Frame& frame);
 
-/// One config to verify and measure.
+/// What a config is sent to the device for.
+enum class TrialPurpose {
+  measure,  ///< verify and measure it
+  prove,    ///< put it through every check, those on other problems included; nothing is measured
+};
 struct TrialJob {
   Config config;
   LaunchPlan plan;
   Binary binary;
   double incumbent_ns = 0;  ///< best median so far; 0: none
+  TrialPurpose purpose = TrialPurpose::measure;
 };
 struct TrialReport {
   std::optional<Failure> failure;
+  bool proven = false;  ///< went through every check
   double max_error = 0;
   Samples samples;
   std::optional<double> energy_j;  ///< of one run, where it was asked for
   std::int64_t verify_ns = 0;
   std::int64_t measure_ns = 0;
+  std::int64_t runs = 0;  ///< of all steps, on the problem that is tuned
 };
 [[nodiscard]] Frame encode(const TrialJob& message);
 [[nodiscard]] TrialJob decode_trial_job(const Frame& frame);

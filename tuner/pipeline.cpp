@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -12,10 +13,18 @@
 namespace kiln {
 namespace {
 
-// Configs prepared beyond one for each compile worker.
+// Sources prepared beyond one for each compile worker; binaries that may wait for the device beyond
+// one for two of them.
 constexpr std::size_t kAhead = 2;
+// Configs that may wait for each of these sources: where configs differ in their launches alone,
+// few sources stand for many of them.
+constexpr std::size_t kMostWaiting = 2;
 // Binaries kept for other configs of the same source and for the finals.
 constexpr std::size_t kKeptBinaryBytes = std::size_t{256} << 20;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 std::int64_t ns_since(Clock::time_point start) {
   return std::chrono::nanoseconds(Clock::now() - start).count();
@@ -30,7 +39,9 @@ void fail(Trial& trial, const Failure& failure) {
 }  // namespace
 
 TrialPipeline::TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device)
-    : inputs_(inputs), renderer_(inputs.spec), compilers_(compilers), device_(device) {}
+    : inputs_(inputs), renderer_(inputs.spec), compilers_(compilers), device_(device) {
+  use_.compile_workers = static_cast<std::int64_t>(compilers.worker_count());
+}
 
 void TrialPipeline::set_watch(Watch watch) {
   device_.set_watch([this, watch = std::move(watch)](AttemptEvent event) {
@@ -39,11 +50,26 @@ void TrialPipeline::set_watch(Watch watch) {
 }
 
 bool TrialPipeline::wants_more() const {
-  return waiting_.size() < compilers_.worker_count() + kAhead;
+  const std::size_t workers = compilers_.worker_count();
+  // On a CPU device compilers and measuring take turns: what is ready will not be waited for.
+  if (inputs_.device.is_cpu) return waiting_.size() < workers + kAhead;
+  std::set<std::string_view> compiling;
+  std::size_t ready = 0;
+  for (const Candidate& candidate : waiting_) {
+    if (builds_.at(candidate.trial.source_key).done) {
+      ++ready;
+    } else {
+      compiling.insert(candidate.trial.source_key);
+    }
+  }
+  return compiling.size() < workers + kAhead && ready < workers / 2 + kAhead &&
+         waiting_.size() < kMostWaiting * (workers + kAhead);
 }
 
 void TrialPipeline::submit(const Config& config) {
+  const auto start = Clock::now();
   Candidate candidate = make_candidate(config);
+  use_.render += seconds_since(start);
   const bool is_first = submitted_++ == 0;
   if (!candidate.trial.ok()) {
     failed_.push_back(std::move(candidate.trial));
@@ -91,6 +117,8 @@ void TrialPipeline::take_compiled() {
     build.done = true;
     build.failure = std::move(compiled.report.failure);
     build.compile_ns = compiled.report.compile_ns;
+    build.done_at = Clock::now();
+    use_.compile += 1e-9 * static_cast<double>(build.compile_ns);
     if (build.failure) continue;
     build_bytes_ += compiled.report.binary.data.size();
     build_order_.push_back(compiled.key);
@@ -162,7 +190,35 @@ void TrialPipeline::move_candidates(double incumbent_ns) {
   }
 }
 
+/// What the device waited for since its last config; before its first one it was being prepared.
+void TrialPipeline::count_idle_time(const Build& build) {
+  const auto now = Clock::now();
+  const auto seconds = [](Clock::duration time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  if (use_.device == 0) {
+    use_.prepare += seconds(now - turned_);
+  } else {
+    const auto ready = std::clamp(build.done_at, turned_, now);
+    use_.device_no_binary += seconds(ready - turned_);
+    use_.device_supervisor += seconds(now - ready);
+  }
+  turned_ = now;
+}
+
+void TrialPipeline::count_busy_time(const TrialReport& report, const Trial& trial) {
+  constexpr double kPlainRuns = 32;
+  use_.device += seconds_since(turned_);
+  turned_ = Clock::now();
+  use_.verify += 1e-9 * static_cast<double>(report.verify_ns);
+  use_.measure += 1e-9 * static_cast<double>(report.measure_ns);
+  if (!trial.ok()) return;
+  use_.gpu_runs += 1e-9 * trial.time_ns * static_cast<double>(report.runs);
+  use_.gpu_plain += 1e-9 * trial.time_ns * kPlainRuns;
+}
+
 void TrialPipeline::start_on_device(Candidate candidate, const Build& build, double incumbent_ns) {
+  count_idle_time(build);
   const bool suspected = suspects_.contains(candidate.trial.config.text());
   running_ = std::make_unique<Candidate>(std::move(candidate));
   device_.start({running_->trial.config, running_->plan, *build.binary, incumbent_ns},
@@ -172,6 +228,7 @@ void TrialPipeline::start_on_device(Candidate candidate, const Build& build, dou
 void TrialPipeline::finish_on_device(TrialReport report) {
   Trial trial = std::move(running_->trial);
   running_.reset();
+  if (report.proven) proven_.insert(trial.config.text());
   trial.max_error = report.max_error;
   trial.cost.verify_ns = report.verify_ns;
   trial.cost.measure_ns = report.measure_ns;
@@ -182,6 +239,7 @@ void TrialPipeline::finish_on_device(TrialReport report) {
   } else {
     trial.time_ns = median(trial.samples.ns);
   }
+  count_busy_time(report, trial);
   finished_.push_back(std::move(trial));
   first_is_out_ = true;
 }
@@ -229,6 +287,57 @@ void TrialPipeline::drop_waiting() {
   if (!first_is_out_ && !running_) failed_.clear();  // nothing may come out before the first config
 }
 
+bool TrialPipeline::await_turn(const Candidate& candidate, const std::atomic<bool>* stop) {
+  while (!builds_.at(candidate.trial.source_key).done || !device_.idle()) {
+    if (stop != nullptr && stop->load()) return false;
+    wait(Clock::now() + std::chrono::seconds(1));
+    take_compiled();
+    (void)device_.step();
+  }
+  return true;
+}
+
+std::optional<TrialPipeline::Unproven> TrialPipeline::prove(const std::vector<Config>& configs,
+                                                            double incumbent_ns,
+                                                            const std::atomic<bool>* stop) {
+  std::vector<Candidate> candidates;
+  Unproven unproven;
+  std::set<std::string> seen = proven_;
+  for (const Config& config : configs) {
+    if (!seen.insert(config.text()).second) continue;
+    candidates.push_back(make_candidate(config));
+    Trial& trial = candidates.back().trial;
+    if (trial.ok()) {
+      request_build(candidates.back());
+    } else {
+      unproven[config.text()] = Failure{trial.outcome, trial.message};
+      candidates.pop_back();
+    }
+  }
+  for (Candidate& candidate : candidates) {
+    if (!await_turn(candidate, stop)) return std::nullopt;
+    const std::string name = candidate.trial.config.text();
+    const Build& build = builds_.at(candidate.trial.source_key);
+    std::optional<Failure> failure = build.failure;
+    if (!failure) {
+      device_.start({candidate.trial.config, std::move(candidate.plan), *build.binary, incumbent_ns,
+                     TrialPurpose::prove});
+      std::optional<TrialReport> report;
+      while (!(report = device_.step())) {
+        wait(Clock::now() + std::chrono::seconds(1));
+        take_compiled();  // news from a compiler would end every wait at once
+      }
+      failure = std::move(report->failure);
+    }
+    if (failure) {
+      unproven[name] = std::move(*failure);
+    } else {
+      proven_.insert(name);
+    }
+  }
+  return unproven;
+}
+
 std::optional<Result<FinalsJob>> TrialPipeline::make_finals(const std::vector<Config>& configs,
                                                             const std::atomic<bool>* stop) {
   FinalsJob job;
@@ -240,12 +349,7 @@ std::optional<Result<FinalsJob>> TrialPipeline::make_finals(const std::vector<Co
     candidates.push_back(std::move(candidate));
   }
   for (Candidate& candidate : candidates) {
-    while (!builds_.at(candidate.trial.source_key).done || !device_.idle()) {
-      if (stop != nullptr && stop->load()) return std::nullopt;
-      wait(Clock::now() + std::chrono::seconds(1));
-      take_compiled();
-      (void)device_.step();
-    }
+    if (!await_turn(candidate, stop)) return std::nullopt;
     const Build& build = builds_.at(candidate.trial.source_key);
     if (build.failure) return *build.failure;
     job.plans.push_back(std::move(candidate.plan));

@@ -18,6 +18,7 @@
 #include "templates/renderer.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/device_client.hpp"
+#include "tuner/time_use.hpp"
 
 namespace kiln {
 
@@ -40,7 +41,8 @@ class TrialPipeline {
   /// A worker died over this config in an earlier run of the session: one more death is enough.
   void suspect(const std::string& config_text) { suspects_.insert(config_text); }
 
-  /// Is there room for another config? The compilers are kept fed two configs beyond one each.
+  /// Is there room for another config? The compilers are kept fed two sources beyond one each,
+  /// unless the device is behind with what they have made.
   [[nodiscard]] bool wants_more() const;
   void submit(const Config& config);
   [[nodiscard]] std::size_t in_flight() const {
@@ -65,11 +67,21 @@ class TrialPipeline {
                                                        const FinalsOptions& rounds,
                                                        const std::atomic<bool>* stop);
 
+  /// Puts configs that were ok through every check, those on other problems included, one after the
+  /// other, and waits; those that went through all in this run already are left out. Nothing may be
+  /// in flight. Gives the reason of each that fails. nullopt: `stop` became true.
+  using Unproven = std::map<std::string, Failure>;  ///< by canonical text
+  [[nodiscard]] std::optional<Unproven> prove(const std::vector<Config>& configs,
+                                              double incumbent_ns, const std::atomic<bool>* stop);
+
   /// Runs one config that was ok some more times, between two trials, and waits. nullopt: not now
   /// (something runs, its binary is not at hand), or `stop` became true.
   [[nodiscard]] std::optional<FinalsReport> run_again(const Config& config,
                                                       const FinalsOptions& rounds,
                                                       const std::atomic<bool>* stop);
+
+  /// Where the time of device and compilers went so far, and what rendering took.
+  [[nodiscard]] const TimeUse& time_use() const { return use_; }
 
   /// What the device is doing, for people.
   [[nodiscard]] std::string activity() const;
@@ -87,11 +99,14 @@ class TrialPipeline {
     std::optional<Failure> failure;
     std::shared_ptr<const Binary> binary;
     std::int64_t compile_ns = 0;
+    Clock::time_point done_at;
   };
 
   /// The finals' plans and binaries; a config without one is a Failure. nullopt: stopped.
   [[nodiscard]] std::optional<Result<FinalsJob>> make_finals(const std::vector<Config>& configs,
                                                              const std::atomic<bool>* stop);
+  /// Waits until its build is done and the device is idle. False: stopped.
+  [[nodiscard]] bool await_turn(const Candidate& candidate, const std::atomic<bool>* stop);
   [[nodiscard]] Candidate make_candidate(const Config& config) const;
   void request_build(Candidate& candidate);
   void take_compiled();
@@ -99,6 +114,8 @@ class TrialPipeline {
   void move_candidates(double incumbent_ns);
   void start_on_device(Candidate candidate, const Build& build, double incumbent_ns);
   void finish_on_device(TrialReport report);
+  void count_idle_time(const Build& build);
+  void count_busy_time(const TrialReport& report, const Trial& trial);
   void book_build(Trial& trial, Build& build);
   void forget_old_builds();
   void keep_cores_free();
@@ -113,11 +130,15 @@ class TrialPipeline {
   std::unique_ptr<Candidate> running_;  ///< on the device
   std::vector<Trial> finished_;
   std::set<std::string> suspects_;  ///< canonical texts
+  std::set<std::string> proven_;    ///< canonical texts: went through every check
   std::size_t submitted_ = 0;
   bool first_is_out_ = false;
   std::map<std::string, Build> builds_;  ///< by source key
   std::list<std::string> build_order_;   ///< keys with binaries, oldest first
   std::size_t build_bytes_ = 0;
+  TimeUse use_;
+  Clock::time_point turned_ =
+      Clock::now();  ///< when the device was last given or done with a config
 };
 
 }  // namespace kiln

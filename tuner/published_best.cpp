@@ -22,10 +22,10 @@ FinalsVerdict judge(const Finalists& finalists, const FinalsRounds& rounds) {
 }
 
 /// Configs that came close are told by time: they say nothing about another objective.
-std::string evidence_of(const Scoring& scoring, const SessionLog& log, const Finalists& finalists,
-                        const FinalsRounds& rounds) {
+std::string evidence_of(const Scoring& scoring, const std::vector<TrialRecord>& candidates,
+                        const Finalists& finalists, const FinalsRounds& rounds) {
   if (scoring.objective().is_time()) {
-    return with_close_configs(evidence_text(finalists, rounds.ns), log.trials());
+    return with_close_configs(evidence_text(finalists, rounds.ns), candidates);
   }
   return evidence_text(finalists, rounds.ns, scoring.objective(), rounds.scores);
 }
@@ -39,7 +39,8 @@ const Variant* naive_variant(const KernelSpec& spec) {
 }
 
 BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const SessionLog& log,
-                     const Finalists& finalists, const FinalsRounds& rounds) {
+                     const std::vector<TrialRecord>& candidates, const Finalists& finalists,
+                     const FinalsRounds& rounds) {
   const bool measured = rounds.ns.size() == finalists.trials.size();
   const FinalsVerdict verdict = judge(finalists, rounds);
   const auto time_of = [&](std::size_t i) {
@@ -61,7 +62,7 @@ BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const S
     best.default_value = value_of(*finalists.default_index);
   }
   best.verdict = verdict.verdict;
-  best.evidence = evidence_of(scoring, log, finalists, rounds);
+  best.evidence = evidence_of(scoring, candidates, finalists, rounds);
   if (const Variant* naive = naive_variant(request.spec)) {
     best.naive_time_ns =
         log.time_of(default_config(*naive, request.spec, request.problem, log.device()));

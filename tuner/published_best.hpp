@@ -20,10 +20,12 @@ struct FinalsRounds {
 /// The variant whose default config is the naive figure; nullptr: the spec has none.
 [[nodiscard]] const Variant* naive_variant(const KernelSpec& spec);
 
-/// `finalists`, of which there is one at least, were chosen among judged trials of `log`. Where
-/// they could not be measured the samples of the search decide, and that is unmeasurable.
+/// `finalists`, of which there is one at least, were chosen among judged trials of `log`;
+/// `candidates` are those of its trials that may be handed out. Where the finalists could not be
+/// measured the samples of the search decide, and that is unmeasurable.
 [[nodiscard]] BestRecord make_best(const TuneRequest& request, const Scoring& scoring,
-                                   const SessionLog& log, const Finalists& finalists,
-                                   const FinalsRounds& rounds);
+                                   const SessionLog& log,
+                                   const std::vector<TrialRecord>& candidates,
+                                   const Finalists& finalists, const FinalsRounds& rounds);
 
 }  // namespace kiln

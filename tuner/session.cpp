@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "db/close_configs.hpp"
 #include "db/shipped.hpp"
 #include "search/prior.hpp"
 #include "search/strategy.hpp"
@@ -21,6 +22,7 @@
 #include "tuner/pipeline.hpp"
 #include "tuner/published_best.hpp"
 #include "tuner/session_log.hpp"
+#include "tuner/time_use.hpp"
 #include "tuner/worker_host.hpp"
 
 namespace kiln {
@@ -73,6 +75,18 @@ std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const Devi
   return warm;
 }
 
+/// Adds the seconds of its own life to `total`.
+class TimeShare {
+ public:
+  explicit TimeShare(double& total) : total_(total) {}
+  ~TimeShare() { total_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  TimeShare(const TimeShare&) = delete;
+
+ private:
+  double& total_;
+  Clock::time_point start_ = Clock::now();
+};
+
 /// One run of a session, from the open device to the published best.
 class SessionRun {
  public:
@@ -106,13 +120,25 @@ class SessionRun {
   void submit_first_configs();
   void submit_once(const Config& config);
   void feed();
-  void record(Trial trial);
+  enum class Then { start_next, wait };  ///< what the device does once the trial is stored
+  void record(Trial trial, Then then);
+  void record_all(const std::vector<Trial>& trials);
+  const TrialRecord& store(const Trial& trial);
   void watch_drift();
+  [[nodiscard]] TimeUse time_use() const;
   [[nodiscard]] bool stopped() const {
     return request_.options.stop != nullptr && request_.options.stop->load();
   }
   [[nodiscard]] bool may_submit() const;
   [[nodiscard]] std::optional<SessionEnd> reached_limit() const;
+  /// Who may win and what may be handed out with it.
+  struct Field {
+    std::vector<TrialRecord> trials;  ///< without those that failed a check at the end
+    std::vector<TrialRecord> judged;  ///< the same as the choice of finalists sees them
+    Finalists finalists;              ///< points into `judged`
+  };
+  /// nullopt: stopped. All finalists and close configs have passed every check.
+  [[nodiscard]] std::optional<Field> choose_proven();
   /// nullopt: stopped. Finalists that gave a wrong result are taken out.
   [[nodiscard]] std::optional<FinalsRounds> measure_finalists(Finalists& finalists);
 
@@ -130,6 +156,7 @@ class SessionRun {
   std::set<std::string> submitted_;  ///< canonical texts of configs stored or under way
   bool has_more_ = true;             ///< the strategy may still propose
   DriftSchedule schedule_;
+  TimeUse use_;  ///< what the supervisor does itself
 };
 
 void SessionRun::take_up_stored_trials() {
@@ -157,7 +184,7 @@ void SessionRun::judge_open_attempts() {
           "--fresh tries it again",
           attempt.begun, attempt.deaths);
       submitted_.insert(attempt.config);
-      record(trial);
+      record(trial, Then::wait);
     } else if (attempt.deaths > 0) {
       pipeline_.suspect(attempt.config);
     }
@@ -192,7 +219,11 @@ bool SessionRun::may_submit() const {
 void SessionRun::feed() {
   has_more_ = true;
   while (pipeline_.wants_more() && may_submit()) {
-    const std::optional<std::size_t> index = strategy_->ask();
+    std::optional<std::size_t> index;
+    {
+      const TimeShare asking(use_.ask);
+      index = strategy_->ask();
+    }
     if (!index) {
       has_more_ = false;
       return;
@@ -201,13 +232,29 @@ void SessionRun::feed() {
   }
 }
 
-void SessionRun::record(Trial trial) {
+const TrialRecord& SessionRun::store(const Trial& trial) {
+  const TimeShare storing(use_.store);
+  return log_.append(trial);
+}
+
+void SessionRun::record(Trial trial, Then then) {
   trial.metrics = scoring_.metrics().of(trial);
-  const TrialRecord& stored = log_.append(trial);
+  const TrialRecord& stored = store(trial);
+  if (then == Then::start_next) pipeline_.start_next(log_.best_ns());
   if (const auto index = space_.index_of(trial.config)) {
+    const TimeShare telling(use_.tell);
     strategy_->tell(*index, log_.judged(stored).trial);
   }
   observer_.on_trial(stored, log_.progress(request_.options.budget, default_config_));
+}
+
+/// Once the last of them is stored the device goes on, while the strategy learns from it.
+void SessionRun::record_all(const std::vector<Trial>& trials) {
+  for (const Trial& trial : trials) {
+    const bool is_last = &trial == &trials.back();
+    const bool is_free = is_last && !schedule_.due(log_.run_seconds());
+    record(trial, is_free ? Then::start_next : Then::wait);
+  }
 }
 
 /// Measures the leader again, when that is due and nothing else is on the device.
@@ -243,9 +290,21 @@ std::optional<SessionEnd> SessionRun::reached_limit() const {
   return SessionEnd::no_progress;
 }
 
+TimeUse SessionRun::time_use() const {
+  TimeUse use = pipeline_.time_use();
+  use.search = use_.search;
+  use.ask = use_.ask;
+  use.store = use_.store;
+  use.tell = use_.tell;
+  return use;
+}
+
 SessionEnd SessionRun::search() {
-  pipeline_.set_watch(
-      [this](const Config& config, AttemptEvent event) { log_.note(config, event); });
+  const TimeShare searching(use_.search);
+  pipeline_.set_watch([this](const Config& config, AttemptEvent event) {
+    const TimeShare storing(use_.store);
+    log_.note(config, event);
+  });
   take_up_stored_trials();
   judge_open_attempts();
   submit_first_configs();
@@ -254,8 +313,7 @@ SessionEnd SessionRun::search() {
     feed();
     if (pipeline_.in_flight() == 0 && !has_more_) end = SessionEnd::exhausted;
     if (end) break;
-    for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
-      record(trial);
+    record_all(pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()));
     watch_drift();
     pipeline_.start_next(log_.best_ns());  // the device works while the strategy thinks
     observer_.on_state(pipeline_.activity(),
@@ -265,7 +323,7 @@ SessionEnd SessionRun::search() {
   pipeline_.drop_waiting();
   while (pipeline_.in_flight() > 0) {
     for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
-      record(trial);
+      record(trial, Then::wait);
   }
   return *end;
 }
@@ -306,17 +364,45 @@ std::optional<FinalsRounds> SessionRun::measure_finalists(Finalists& finalists) 
   return rounds;
 }
 
+/// Only the configs that led when they were measured were put through every check then.
+std::optional<SessionRun::Field> SessionRun::choose_proven() {
+  Field field;
+  field.trials = log_.trials();
+  while (true) {
+    field.judged.clear();
+    for (const TrialRecord& record : field.trials) field.judged.push_back(log_.judged(record));
+    field.finalists = choose_finalists(field.judged, default_config_);
+    std::vector<Config> configs;
+    for (const TrialRecord* record : field.finalists.trials)
+      configs.push_back(record->trial.config);
+    // Close configs are told by time.
+    if (scoring_.objective().is_time()) {
+      for (const TrialRecord* record : close_trials(field.trials))
+        configs.push_back(record->trial.config);
+    }
+    const auto unproven = pipeline_.prove(configs, log_.best_ns(), request_.options.stop);
+    if (!unproven) return std::nullopt;
+    if (unproven->empty()) return field;
+    for (const auto& [config, failure] : *unproven) {
+      observer_.on_warning(config + " fails a check at the end and is out: " + failure.message);
+    }
+    std::erase_if(field.trials, [&](const TrialRecord& record) {
+      return unproven->contains(record.trial.config.text());
+    });
+  }
+}
+
 SessionRun::FinalsEnd SessionRun::run_finals() {
-  std::vector<TrialRecord> judged;
-  for (const TrialRecord& record : log_.trials()) judged.push_back(log_.judged(record));
-  Finalists finalists = choose_finalists(judged, default_config_);
+  std::optional<Field> field = choose_proven();
+  if (!field) return {true, std::nullopt};
+  Finalists& finalists = field->finalists;
   if (finalists.trials.empty()) return {};
   std::optional<FinalsRounds> rounds(std::in_place);
   if (finalists.trials.size() > 1) rounds = measure_finalists(finalists);
   if (!rounds) return {true, std::nullopt};
   if (finalists.trials.empty()) return {};  // none was right to the end
-  BestRecord best = make_best(request_, scoring_, log_, finalists, *rounds);
-  best.evidence = with_warm_start(best.evidence, warm_);
+  BestRecord best = make_best(request_, scoring_, log_, field->trials, finalists, *rounds);
+  best.evidence = with_time_use(with_warm_start(best.evidence, warm_), time_use());
   return {false, std::move(best)};
 }
 

@@ -17,9 +17,9 @@ struct StopOptions {
       0.005;              ///< enough: the standard error of the median, relative to the median
   double max_ns = 0.3e9;  ///< time spent on sampling one config; min_samples go before it
   std::size_t drop_samples = 3;  ///< before a config may be dropped as clearly slower
-  double drop_factor = 1.25;     ///< clearly slower: even the fastest sample is this much slower
+  double drop_factor = 1.1;      ///< clearly slower: even the fastest sample is this much slower
   std::size_t hopeless_samples = 2;
-  double hopeless_factor = 3.0;  ///< the same, so far off that fewer samples do
+  double hopeless_factor = 1.15;  ///< the same, so far off that fewer samples do
 };
 
 enum class StopDecision { more, enough, dropped };

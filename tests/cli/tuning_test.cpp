@@ -63,6 +63,10 @@ class Tuning : public TuningTest {
     const std::string one = kiln({"show", "1", "--top", "2", "--db", "kiln.db"}).out;
     EXPECT_TRUE(one.starts_with("session 1: scale n=100 on opencl/")) << one;
     EXPECT_NE(one.find("\nno failures\n"), std::string::npos) << one;
+    EXPECT_NE(one.find("\n\nwhere the time of the last run's search went:\n  device: busy "),
+              std::string::npos)
+        << one;
+    EXPECT_TRUE(session["time_use"]["device_s"].is_number());
     EXPECT_EQ(kiln({"show", "1", "--failures", "--db", "kiln.db"}).out.substr(one.find("\n\n") + 2),
               "no failures\n");
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "backends/backend.hpp"
@@ -82,6 +83,26 @@ void open_driver() {
   throw DeviceError("no device cuda:0: there are 0");
 }
 
+struct Pace {
+  std::chrono::milliseconds compile{0};
+  std::chrono::milliseconds trial{0};
+};
+
+Pace pace() {
+  const char* asked = std::getenv(kScriptPaceVariable);
+  if (asked == nullptr) return {};
+  std::istringstream words(asked);
+  long compile = 0;
+  long trial = 0;
+  words >> compile >> trial;
+  return {std::chrono::milliseconds(compile), std::chrono::milliseconds(trial)};
+}
+
+bool is_wrong_elsewhere(const Script& script) {
+  const char* number = std::getenv(kScriptWrongElsewhereVariable);
+  return number != nullptr && std::to_string(script.number) == number;
+}
+
 /// As often as the script's run was begun, this one included.
 int runs_logged(const Script& script) {
   std::ifstream lines(std::getenv(kScriptLogVariable));
@@ -105,6 +126,7 @@ class ScriptedCompiler final : public Compiler {
     if (script.deed == "compiler_crash") crash();
     if (script.deed == "compiler_hang") hang();
     if (script.deed == "compiler_greedy") take_all_memory();
+    std::this_thread::sleep_for(pace().compile);
     Binary binary;
     binary.data.resize(source.text.size());
     std::memcpy(binary.data.data(), source.text.data(), source.text.size());
@@ -127,6 +149,7 @@ class ScriptedEngine final : public TrialEngine {
   TrialReport run(const TrialJob& job,
                   const std::function<void(const Checked&)>& checked) override {
     const Script script = script_of(job.binary);
+    if (job.purpose == TrialPurpose::prove) return proof_of(script);
     log_line(script.deed + " " + std::to_string(script.number));
     if (script.deed == "kills_everything") kill_supervisor();
     if (script.deed == "kills_worker_then_everything") {
@@ -143,6 +166,7 @@ class ScriptedEngine final : public TrialEngine {
     checked({ns});
     // Some hang only once they are measured.
     if (script.deed == "hang") hang();
+    std::this_thread::sleep_for(pace().trial);
     report.samples.ns.assign(kSamples, ns);
     if (measures_energy_) report.energy_j = scripted_energy_j(script.number);
     report.verify_ns = report.measure_ns = 1000;
@@ -168,6 +192,14 @@ class ScriptedEngine final : public TrialEngine {
  private:
   static Script script_of(const Binary& binary) {
     return parse_script({reinterpret_cast<const char*>(binary.data.data()), binary.data.size()});
+  }
+
+  static TrialReport proof_of(const Script& script) {
+    TrialReport report;
+    report.proven = !is_wrong_elsewhere(script);
+    if (!report.proven)
+      report.failure = Failure{Outcome::wrong_result, "on n=3: 1 of 3 elements of 'y' are wrong"};
+    return report;
   }
 
   std::optional<Failure> fault_of(const Script& script) {

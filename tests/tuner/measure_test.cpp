@@ -17,6 +17,7 @@ class PaperDevice final : public Device {
  public:
   PaperDevice() { info_.l2_bytes = 1 << 20; }
   const DeviceInfo& info() const override { return info_; }
+  void set_cpu() { info_.is_cpu = true; }
   Result<Buffer> allocate(std::size_t bytes) override { return Buffer{1, bytes, 0}; }
   void release(Buffer) override {}
   Status upload(Buffer, std::size_t, std::span<const std::byte>) override { return Done{}; }
@@ -127,6 +128,40 @@ TEST_F(MeasureTest, ASlowConfigIsDroppedAfterAFewSamplesButNeverAfterOne) {
   EXPECT_TRUE(samples.dropped_early);
   EXPECT_GE(samples.ns.size(), 2U);
   EXPECT_LT(samples.ns.size(), 5U);
+}
+
+TEST_F(MeasureTest, AHopelessConfigRunsTwiceAfterItsFirstCheck) {
+  const auto look = Measurer(device_, options(true)).first_look(sequence("slow"), 2000);
+  ASSERT_TRUE(look);
+  ASSERT_TRUE(look->hopeless.has_value());
+  EXPECT_EQ(look->hopeless->ns, (std::vector<double>{20000, 20000}));
+  EXPECT_TRUE(look->hopeless->dropped_early);
+  EXPECT_EQ(look->hopeless->throttle, "power_cap");
+  EXPECT_EQ(look->runs, 2);
+  EXPECT_EQ(device_.runs, 2);
+}
+
+TEST_F(MeasureTest, AFirstLookAtAContenderIsItsWarmUp) {
+  const auto look = Measurer(device_, options(true)).first_look(sequence("quick"), 2000);
+  ASSERT_TRUE(look);
+  EXPECT_FALSE(look->hopeless.has_value());
+  EXPECT_EQ(look->run_ns, 2000);
+  EXPECT_EQ(device_.runs, 2);
+}
+
+TEST_F(MeasureTest, NothingIsHopelessWithoutARace) {
+  MeasureOptions no_race = options(true);
+  no_race.race = false;
+  EXPECT_FALSE(Measurer(device_, no_race).first_look(sequence("slow"), 2000)->hopeless);
+  EXPECT_FALSE(Measurer(device_, options(true)).first_look(sequence("slow"), 0)->hopeless);
+}
+
+TEST_F(MeasureTest, ACpuIsTooNoisyToGiveAConfigUpForAFewPerCent) {
+  device_.set_cpu();
+  EXPECT_FALSE(Measurer(device_, options(true)).first_look(sequence("slow"), 10000)->hopeless)
+      << "twice as slow";
+  EXPECT_TRUE(Measurer(device_, options(true)).first_look(sequence("slow"), 2000)->hopeless)
+      << "ten times as slow";
 }
 
 TEST_F(MeasureTest, WithoutTheRaceASlowConfigIsMeasuredInFull) {

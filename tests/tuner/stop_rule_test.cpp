@@ -52,6 +52,14 @@ TEST(StopRule, DropsWhatIsClearlySlowerThanTheIncumbent) {
   EXPECT_EQ(decide(slower, 0, kNobody, kOptions), StopDecision::more);
 }
 
+TEST(StopRule, TwoSamplesAreEnoughForWhatIsFarOff) {
+  EXPECT_EQ(decide(std::vector<double>{1160, 1170}, 0, 1000, kOptions), StopDecision::dropped);
+  EXPECT_EQ(decide(std::vector<double>{1140, 1170}, 0, 1000, kOptions), StopDecision::more);
+  EXPECT_EQ(decide(std::vector<double>{1140, 1170, 1110}, 0, 1000, kOptions),
+            StopDecision::dropped);
+  EXPECT_EQ(decide(std::vector<double>{1140, 1170, 1090}, 0, 1000, kOptions), StopDecision::more);
+}
+
 TEST(StopRule, OneFastSampleKeepsAConfigInTheRace) {
   EXPECT_EQ(decide(std::vector<double>{5000, 5000, 1010}, 0, 1000, kOptions), StopDecision::more);
 }

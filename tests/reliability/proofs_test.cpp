@@ -1,0 +1,82 @@
+// What a session hands out has passed every check, also where a config never led the search; and
+// the compilers get their sources in time.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "db/close_configs.hpp"
+#include "endurance_fixture.hpp"
+#include "search/space.hpp"
+#include "tuner/pipeline.hpp"
+#include "tuner/time_use.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Warnings : public SessionObserver {
+ public:
+  void on_warning(const std::string& text) override { texts.push_back(text); }
+  std::vector<std::string> texts;
+};
+
+class ProofsTest : public EnduranceTest {
+ protected:
+  /// A session over 30 innocent configs.
+  [[nodiscard]] TuneRequest innocent_request() const {
+    TuneRequest made = scripted_request(1);
+    made.options.strategy = "exhaustive";
+    made.options.budget.trials = 30;
+    return made;
+  }
+};
+
+TEST_F(ProofsTest, WhatIsWrongOnAnotherProblemIsNeitherPublishedNorHandedOut) {
+  ::setenv(kScriptWrongElsewhereVariable, "7", 1);  // the fastest
+  Store store(database(), Store::Mode::write);
+  Warnings observer;
+  const SessionResult result = tune(innocent_request(), store, observer);
+  ::unsetenv(kScriptWrongElsewhereVariable);
+  EXPECT_THAT(observer.texts,
+              ElementsAre("script:deed=innocent,number=7 fails a check at the end and is out: "
+                          "on n=3: 1 of 3 elements of 'y' are wrong"));
+  ASSERT_TRUE(result.best.has_value());
+  EXPECT_EQ(result.best->config.text(), "script:deed=innocent,number=6");
+  const std::vector<CloseConfig> close = close_configs(*result.best);
+  EXPECT_GT(close.size(), 3U);
+  for (const CloseConfig& each : close) EXPECT_THAT(each.config, Not(HasSubstr("number=7")));
+}
+
+TEST_F(ProofsTest, TheTimeOfTheSearchIsStoredWithTheBest) {
+  Store store(database(), Store::Mode::write);
+  Warnings observer;
+  const SessionResult result = tune(innocent_request(), store, observer);
+  ASSERT_TRUE(result.best.has_value());
+  const std::optional<TimeUse> use = time_use_of(result.best->evidence);
+  ASSERT_TRUE(use.has_value());
+  EXPECT_EQ(use->compile_workers, 4);
+  EXPECT_GT(use->store, 0) << "one commit a trial";
+  EXPECT_NEAR(use->prepare + use->device + use->device_no_binary + use->device_supervisor,
+              use->search, 0.5 * use->search)
+      << "the device works or waits";
+  EXPECT_LE(use->ask + use->render + use->store + use->tell, use->search);
+}
+
+TEST_F(ProofsTest, ConfigsOfOneSourceDoNotKeepCompilersIdle) {
+  const KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/launches");
+  const Problem problem = Problem::parse(spec, "n=1000");
+  const DeviceInfo target = device_for_architecture(kScriptedBackend, "sm_90a");
+  WorkerHost host;
+  DeviceClient device(host, kScriptedBackend, 0, {});
+  CompilePool compilers(host, {target, 1, std::chrono::seconds(5), 0});
+  TrialPipeline pipeline({spec, problem, target}, compilers, device);
+  const Space space = Space::build(spec, problem, target);
+  ASSERT_EQ(space.size(), 6U) << "2 sources, 3 launches each";
+  std::size_t submitted = 0;
+  while (pipeline.wants_more() && submitted < space.size()) pipeline.submit(space.at(submitted++));
+  EXPECT_EQ(submitted, 6U) << "three configs of one source leave room for the next source";
+}
+
+}  // namespace
+}  // namespace kiln
