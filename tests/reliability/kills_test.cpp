@@ -53,7 +53,7 @@ class KillsTest : public EnduranceTest {
                       {}};
     asked.options.strategy = "random";
     asked.options.seed = seed;
-    asked.options.warm_start = false;
+    asked.options.warm_configs = 0;
     asked.options.budget.trials = kDeviceConfigs;
     asked.options.drift.first_seconds = 1e6;
     return asked;
