@@ -34,7 +34,7 @@ inline constexpr double kNearest = 0.5;
 
 /// So many of the fastest configs of each are eligible; of the others is known what they say of
 /// these. A lookup costs the evaluation of a launch for each.
-inline constexpr std::size_t kMaxConfigs = 12;
+inline constexpr std::size_t kMaxConfigs = 8;
 
 struct ExpectedConfig {
   std::string config;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "core/constraint_text.hpp"
 #include "core/errors.hpp"
-#include "core/launch_plan.hpp"
+#include "core/scope.hpp"
 
 namespace kiln {
 namespace {
@@ -16,18 +16,24 @@ namespace {
 constexpr double kByTiles = 0.6;
 constexpr double kByBusiestUnit = 0.25;
 
-/// As many compute units as tiles could be, and a grid for all of them.
+/// As many compute units as tiles could be.
 DeviceInfo without_end(DeviceInfo device) {
-  constexpr std::int64_t kUnits = std::int64_t{1} << 24;
-  device.compute_units = kUnits;
-  device.max_grid.fill(std::numeric_limits<std::uint32_t>::max());
+  device.compute_units = std::int64_t{1} << 24;
   return device;
 }
 
-double blocks_of(const StepPlan& step) { return 1.0 * step.grid[0] * step.grid[1] * step.grid[2]; }
+// A `when` that depends on a tunable that does not exist here is false.
+bool is_launched(const Step& step, const Scope& scope) {
+  if (step.kind != StepKind::launch) return false;
+  return !step.when || (evaluate_known(*step.when, scope) && holds(*step.when, scope));
+}
 
-double threads_of(const StepPlan& step) {
-  return blocks_of(step) * step.block[0] * step.block[1] * step.block[2];
+double product(const std::vector<Expression>& extents, const Scope& scope) {
+  double product = 1;
+  for (const Expression& extent : extents) {
+    product *= static_cast<double>(extent.evaluate_int(scope));
+  }
+  return product;
 }
 
 /// All but the least quarter grow at least that much; nullopt of none.
@@ -46,17 +52,26 @@ std::optional<double> lower_quartile(const std::vector<std::optional<double>>& a
 
 std::optional<Tiles> tiles_of(const KernelSpec& spec, const Config& config, const Problem& problem,
                               const DeviceInfo& device) {
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, without_end(device));
-  if (!plan) return std::nullopt;
-  const StepPlan* largest = nullptr;
-  for (const StepPlan& step : plan->steps) {
-    if (step.kind != StepKind::launch) continue;
-    if (largest == nullptr || threads_of(step) > threads_of(*largest)) largest = &step;
+  const Variant* variant = spec.find_variant(config.variant);
+  if (variant == nullptr) return std::nullopt;
+  try {
+    const Scope scope = make_scope(spec, *variant, config, problem, without_end(device));
+    double blocks = 0;
+    double most_threads = 0;
+    for (const Step& step : variant->steps) {
+      if (!is_launched(step, scope)) continue;
+      const double of_step = product(step.grid, scope);
+      const double threads = of_step * product(step.block, scope);
+      if (threads <= most_threads) continue;
+      most_threads = threads;
+      blocks = of_step;
+    }
+    if (blocks < 1) return std::nullopt;
+    const auto units = static_cast<double>(std::max<std::int64_t>(device.compute_units, 1));
+    return Tiles{blocks, std::ceil(blocks / units)};
+  } catch (const EvaluationError&) {
+    return std::nullopt;
   }
-  if (largest == nullptr) return std::nullopt;
-  const double all = blocks_of(*largest);
-  const double units = static_cast<double>(std::max<std::int64_t>(device.compute_units, 1));
-  return Tiles{all, std::ceil(all / units)};
 }
 
 double growth(const Tiles& from, const Tiles& to) {
@@ -64,27 +79,27 @@ double growth(const Tiles& from, const Tiles& to) {
          kByBusiestUnit * std::log(to.of_busiest_unit / from.of_busiest_unit);
 }
 
-std::optional<Tiles> CarryOver::tiles(const std::string& config, const Problem& problem) const {
-  try {
-    return tiles_of(spec_, parse_config(spec_, config, problem, device_), problem, device_);
-  } catch (const Error&) {
-    return std::nullopt;  // no config of this spec
-  }
-}
-
-std::optional<Tiles> CarryOver::tiles_here(const std::string& config) {
-  const auto known = here_.find(config);
+const CarryOver::Here& CarryOver::here(const std::string& text) {
+  const auto known = here_.find(text);
   if (known != here_.end()) return known->second;
-  return here_.emplace(config, tiles(config, asked_)).first->second;
+  Here here;
+  try {
+    here.config = parse_config(spec_, text, asked_, device_);
+    here.tiles = tiles_of(spec_, here.config, asked_, device_);
+  } catch (const Error&) {
+    here.tiles.reset();  // no config of this spec
+  }
+  return here_.emplace(text, std::move(here)).first->second;
 }
 
 std::vector<std::optional<double>> CarryOver::growths(std::span<const std::string> configs,
                                                       const Problem& measured) {
   std::vector<std::optional<double>> all;
-  for (const std::string& config : configs) {
-    const std::optional<Tiles> to = tiles_here(config);
-    const std::optional<Tiles> from = to ? tiles(config, measured) : std::nullopt;
-    all.push_back(from ? std::optional(growth(*from, *to)) : std::nullopt);
+  for (const std::string& text : configs) {
+    const Here& to = here(text);
+    const std::optional<Tiles> from =
+        to.tiles ? tiles_of(spec_, to.config, measured, device_) : std::nullopt;
+    all.push_back(from ? std::optional(growth(*from, *to.tiles)) : std::nullopt);
   }
   return all;
 }

@@ -27,7 +27,8 @@ struct Tiles {
   double of_busiest_unit = 1;  ///< of `all`, dealt evenly to the compute units that there are
 };
 
-/// nullopt: the config is not legal here.
+/// nullopt where the config has none: its variant is not one of the spec, its grid no number.
+/// Whether it is legal is not looked at: a lookup counts the tiles of some dozens of configs.
 [[nodiscard]] std::optional<Tiles> tiles_of(const KernelSpec& spec, const Config& config,
                                             const Problem& problem, const DeviceInfo& device);
 
@@ -47,22 +48,26 @@ class CarryOver {
   /// What the slowdowns that were measured on one problem let expect on this one: a config whose
   /// time should grow by more than is usual has a larger one here. Usual is the lower quartile of
   /// `configs` or that of `others`, configs that are good around, whichever is less. The same
-  /// configs in the same order; those that are not legal on both problems keep theirs. May give
+  /// configs in the same order; those without tiles keep theirs. May give
   /// slowdowns below 1.
   [[nodiscard]] std::vector<CloseConfig> operator()(std::vector<CloseConfig> configs,
                                                     std::span<const std::string> others,
                                                     const Problem& measured);
 
  private:
-  [[nodiscard]] std::optional<Tiles> tiles(const std::string& config, const Problem& problem) const;
-  [[nodiscard]] std::optional<Tiles> tiles_here(const std::string& config);
+  struct Here {
+    Config config;
+    std::optional<Tiles> tiles;
+  };
+  /// The config, and its tiles on the problem asked for.
+  [[nodiscard]] const Here& here(const std::string& text);
   [[nodiscard]] std::vector<std::optional<double>> growths(std::span<const std::string> configs,
                                                            const Problem& measured);
 
   const KernelSpec& spec_;
   const Problem& asked_;
   const DeviceInfo& device_;
-  std::map<std::string, std::optional<Tiles>> here_;  ///< known already
+  std::map<std::string, Here> here_;  ///< by text, those that were asked for
 };
 
 }  // namespace kiln

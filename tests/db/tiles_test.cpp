@@ -35,7 +35,7 @@ TEST_F(TilesOfScale, CountWhole) {
   const Tiles many = ask(64, "n=1048576").value();
   EXPECT_EQ(many.all, 16384);
   EXPECT_EQ(many.of_busiest_unit, 125) << "124.1 on average of 132 units";
-  EXPECT_FALSE(ask(1024, "n=100")) << "not legal there";
+  EXPECT_FALSE(tiles_of(spec_, {"gone", {}}, problem("n=4096"), test::some_device()));
 }
 
 TEST_F(TilesOfScale, CountEachWhereBlocksWalk) {
