@@ -50,12 +50,17 @@ std::string with_close_configs(const std::string& evidence,
   Json json = Json::parse(evidence, nullptr, false);
   if (!json.is_object()) return evidence;
   Json close = Json::array();
-  const std::vector<const TrialRecord*> ordered = close_trials(trials);
-  for (const TrialRecord* record : ordered) {
-    const double slowdown = record->trial.time_ns / ordered.front()->trial.time_ns;
-    close.push_back({{"config", record->trial.config.text()}, {"slowdown", slowdown}});
+  Json first = Json::array();
+  const std::vector<const TrialRecord*> ordered = by_time(trials);
+  const std::size_t closest = close_trials(trials).size();
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    if (i >= closest && ordered[i]->sequence > kFirstTrials) continue;
+    const double slowdown = ordered[i]->trial.time_ns / ordered.front()->trial.time_ns;
+    (i < closest ? close : first)
+        .push_back({{"config", ordered[i]->trial.config.text()}, {"slowdown", slowdown}});
   }
   json["close"] = std::move(close);
+  json["first"] = std::move(first);
   return json.dump();
 }
 
@@ -69,6 +74,15 @@ std::vector<CloseConfig> close_configs(const BestRecord& best) {
   }
   if (evidence.contains("close")) {
     for (const Json& entry : evidence["close"]) add(list, entry, "slowdown", 1);
+  }
+  return list;
+}
+
+std::vector<CloseConfig> known_configs(const BestRecord& best) {
+  std::vector<CloseConfig> list = close_configs(best);
+  const Json evidence = Json::parse(best.evidence, nullptr, false);
+  if (evidence.is_object() && evidence.contains("first")) {
+    for (const Json& entry : evidence["first"]) add(list, entry, "slowdown", 1);
   }
   return list;
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ namespace kiln {
 inline constexpr double kCloseFactor = 1.25;
 inline constexpr std::size_t kMaxClose = 24;
 
+/// So many of the first trials are kept, too, however slow they were: sessions of like problems
+/// begin alike, so that these are known of all. The close ones of a long session are its own.
+inline constexpr std::int64_t kFirstTrials = 24;
+
 /// A config and its time as a multiple of the best of its problem (at least 1).
 struct CloseConfig {
   std::string config;
@@ -25,12 +30,15 @@ struct CloseConfig {
 [[nodiscard]] std::vector<const TrialRecord*> close_trials(const std::vector<TrialRecord>& trials);
 
 /// `evidence` (JSON as in BestRecord) with the configs of `trials` that are close to the fastest
-/// one as its key "close", each with its time relative to that; in order of time.
+/// one as its key "close", each with its time relative to that, in order of time; those of the
+/// other first trials likewise as its key "first".
 [[nodiscard]] std::string with_close_configs(const std::string& evidence,
                                              const std::vector<TrialRecord>& trials);
 
 /// What a row says of configs for its problem: its best first (slowdown 1), then its finalists and
 /// close configs, each config once. Evidence that cannot be read leaves the best alone.
 [[nodiscard]] std::vector<CloseConfig> close_configs(const BestRecord& best);
+/// The same, and behind them those of the first trials: to compare with, not to hand out.
+[[nodiscard]] std::vector<CloseConfig> known_configs(const BestRecord& best);
 
 }  // namespace kiln

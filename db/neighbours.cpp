@@ -38,7 +38,7 @@ double distance_of(const Candidate& candidate) {
 void add_row(std::vector<CloseConfig>& configs, double time_ns, const BestRecord& other) {
   const double faster = std::min(time_ns, other.time_ns);
   for (CloseConfig& known : configs) known.slowdown *= time_ns / faster;
-  for (CloseConfig& close : close_configs(other)) {
+  for (CloseConfig& close : known_configs(other)) {
     const bool is_known = std::any_of(configs.begin(), configs.end(), [&](const auto& known) {
       return known.config == close.config;
     });
@@ -50,7 +50,7 @@ void add_row(std::vector<CloseConfig>& configs, double time_ns, const BestRecord
 
 // All that rows of one problem say; the first of `rows` is the one that a lookup prefers.
 std::vector<CloseConfig> say(std::span<const Candidate> rows) {
-  std::vector<CloseConfig> configs = close_configs(*rows.front().best);
+  std::vector<CloseConfig> configs = known_configs(*rows.front().best);
   double time_ns = rows.front().best->time_ns;
   for (const Candidate& row : rows.subspan(1)) {
     add_row(configs, time_ns, *row.best);
@@ -104,7 +104,7 @@ std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& prob
     const std::vector<CloseConfig>& said = neighbours.back().configs;
     bests.push_back(said.front().config);
     for (std::size_t i = 0; i < std::min(said.size(), kMaxConfigs); ++i) {
-      eligible.insert(said[i].config);
+      if (said[i].slowdown <= kCloseFactor) eligible.insert(said[i].config);
     }
   }
   CarryOver carry_over(spec, problem, device);

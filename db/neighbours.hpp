@@ -32,8 +32,8 @@ inline constexpr std::size_t kMaxNeighbours = 6;
 inline constexpr double kReach = 3;
 inline constexpr double kNearest = 0.5;
 
-/// So many of the fastest configs of each are eligible; of the others is known what they say of
-/// these. A lookup costs the evaluation of a launch for each.
+/// So many of the fastest close configs of each are eligible; of the others is known what they say
+/// of these. A lookup costs the evaluation of a launch for each.
 inline constexpr std::size_t kMaxConfigs = 8;
 
 struct ExpectedConfig {
@@ -41,13 +41,13 @@ struct ExpectedConfig {
   double slowdown = 1;  ///< expected time as a multiple of the best of the problem asked for
 };
 
-/// All configs that a neighbour names, the least expected slowdown first: the mean of the
+/// The configs that the neighbours name, the least expected slowdown first: the mean of the
 /// logarithms of the slowdowns, weighted by 1 / distance^2 (inverse distance weighting, Shepard
 /// 1968). Of a neighbour that does not name a config, `kUnknownSlowdown` is taken. Ties keep the
 /// order of the neighbours, nearest first.
 [[nodiscard]] std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours);
 
-/// A config that is not among the close ones was slower than those, or never tried.
-inline constexpr double kUnknownSlowdown = 1.5;
+/// A config that a problem does not name was slower than its close ones, or never tried.
+inline constexpr double kUnknownSlowdown = 1.35;
 
 }  // namespace kiln

@@ -89,8 +89,9 @@ void check_finalist(const Json& json) {
 std::string evidence_from(const Json& json) {
   const JsonLine evidence(json);
   for (const Json& finalist : evidence.array("finalists")) check_finalist(finalist);
-  if (evidence.has("close")) {
-    for (const Json& entry : evidence.array("close")) {
+  for (const char* key : {"close", "first"}) {
+    if (!evidence.has(key)) continue;
+    for (const Json& entry : evidence.array(key)) {
       const JsonLine close(entry);
       (void)close.text("config");
       (void)close.number("slowdown");

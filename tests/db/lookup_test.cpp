@@ -183,7 +183,7 @@ TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
             "vector:block_size=512");
   EXPECT_THAT(nearer.steps,
               ElementsAre("near_size: vector:block_size=512 from session 1: chosen",
-                          "near_size: vector:block_size=512: expected at 1.06 times the best by 2 "
+                          "near_size: vector:block_size=512: expected at 1.04 times the best by 2 "
                           "problems",
                           "near_size: vector:block_size=256: expected at 1.01 times the best by 2 "
                           "problems: chosen instead"));

@@ -71,10 +71,10 @@ TEST(Neighbours, DecideTogether) {
   ASSERT_EQ(ranking.size(), 3U);
   EXPECT_EQ(ranking[0].config, "solid");
   EXPECT_NEAR(ranking[0].slowdown, 1.018, 0.001);
-  EXPECT_EQ(ranking[1].config, "slower");
-  EXPECT_NEAR(ranking[1].slowdown, std::pow(1.1, 0.8), 1e-9);
-  EXPECT_EQ(ranking[2].config, "winner");
-  EXPECT_NEAR(ranking[2].slowdown, std::pow(kUnknownSlowdown, 0.2), 1e-9);
+  EXPECT_EQ(ranking[1].config, "winner");
+  EXPECT_NEAR(ranking[1].slowdown, std::pow(kUnknownSlowdown, 0.2), 1e-9);
+  EXPECT_EQ(ranking[2].config, "slower");
+  EXPECT_NEAR(ranking[2].slowdown, std::pow(1.1, 0.8), 1e-9);
 }
 
 TEST(Neighbours, TheNearestCountsMost) {
@@ -86,14 +86,14 @@ TEST(Neighbours, TheNearestCountsMost) {
 
 TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
   std::vector<TrialRecord> trials;
-  for (const double time : {130.0, 100.0, 124.0, 110.0}) {
+  for (const double time : {140.0, 130.0, 100.0, 124.0, 110.0}) {
     TrialRecord record;
-    record.sequence = static_cast<std::int64_t>(trials.size()) + 1;
+    record.sequence = trials.empty() ? kFirstTrials : kFirstTrials + 1;
     record.trial = test::some_trial(static_cast<std::int64_t>(time));
     record.trial.time_ns = time;
     trials.push_back(record);
   }
-  trials.push_back({0, 5, test::some_trial(1, Outcome::wrong_result)});
+  trials.push_back({0, 1, test::some_trial(1, Outcome::wrong_result)});
   BestRecord best = test::some_best(100);
   best.evidence = with_close_configs(R"({"finalists":[]})", trials);
   const std::vector<CloseConfig> close = close_configs(best);
@@ -102,7 +102,13 @@ TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
   EXPECT_EQ(close[1].config, "vector:block_size=110");
   EXPECT_DOUBLE_EQ(close[1].slowdown, 1.1);
   EXPECT_DOUBLE_EQ(close[2].slowdown, 1.24);
-  EXPECT_DOUBLE_EQ(slowdowns(trials).back().slowdown, 1.3);
+  EXPECT_DOUBLE_EQ(slowdowns(trials).back().slowdown, 1.4);
+
+  const std::vector<CloseConfig> known = known_configs(best);
+  ASSERT_EQ(known.size(), 4U) << "140 was one of the first trials, 130 was not";
+  EXPECT_EQ(known[2].config, close[2].config);
+  EXPECT_EQ(known[3].config, "vector:block_size=140");
+  EXPECT_DOUBLE_EQ(known[3].slowdown, 1.4);
 }
 
 TEST(CloseConfigs, BrokenEvidenceLeavesTheBestAlone) {
