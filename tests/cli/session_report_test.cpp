@@ -100,7 +100,7 @@ TEST(Report, IsJsonWithPlainNumbers) {
     "kernel": "transpose", "problem": "rows=64 cols=64", "session": 4, "state": "finished",
     "device": "///", "space_size": 96, "trials": 40, "failures": 2, "wall_seconds": 12.5,
     "warm_start": [{"config": "tile:rows=64", "from": "the best of rows=32 cols=32 on this device"}],
-    "throttled_trials": 0, "throttle": "", "drift": [],
+    "throttled_trials": 0, "throttle": "", "drift": [], "time_use": null,
     "config": {"variant": "tile", "tunables": {"rows": 32, "pad": true}},
     "config_text": "tile:rows=32,pad=true",
     "time_ns": 10000.0, "default_time_ns": 25000.0, "naive_time_ns": 123400.0,
