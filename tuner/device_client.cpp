@@ -93,7 +93,7 @@ void DeviceClient::send_trial() {
   state_ = State::running;
   trial_->checked = false;
   Clock::duration limit =
-      run_limit(deadlines_, trial_->job.incumbent_ns) + kCheckSlack * last_check_;
+      run_limit(deadlines_, trial_->job.incumbent_ns) + kCheckSlack * last_first_check_;
   if (backend_ == "opencl") limit += deadlines_.first_launch;
   set_limit(limit);
   worker_->send(encode(trial_->job));
@@ -143,6 +143,7 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     if (trial_) send_trial();  // its first worker died
   } else if (type == "checked" && trial_) {
     trial_->checked = true;
+    trial_->first_check = Clock::now() - sent_;
     const MeasureOptions& measure = problem_->measure;
     const double run_ns = decode_checked(frame).run_ns;
     const double expected = measure.stop.max_ns +
@@ -173,7 +174,10 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
 
 void DeviceClient::handle_report(TrialReport arrived, std::optional<TrialReport>& report) {
   const bool sticky = arrived.failure && arrived.failure->sticky;
-  if (!arrived.failure) last_check_ = std::chrono::nanoseconds(arrived.verify_ns);
+  if (!arrived.failure) {
+    last_first_check_ = trial_->first_check;
+    last_check_ = std::chrono::nanoseconds(arrived.verify_ns);
+  }
   trial_.reset();
   state_ = State::idle;
   worker_->set_deadline(std::nullopt);

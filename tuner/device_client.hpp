@@ -90,7 +90,8 @@ class DeviceClient {
   struct Trial {
     TrialJob job;
     Chances chances = Chances::two;
-    bool checked = false;  ///< past its first check
+    bool checked = false;           ///< past its first check
+    Clock::duration first_check{};  ///< what that took
   };
 
   void start_worker();
@@ -119,10 +120,11 @@ class DeviceClient {
   bool waits_for_worker_ = true;
   std::function<void(AttemptEvent)> watch_;
   std::optional<FinalsReport> finals_;
-  Clock::time_point sent_;        ///< when the job at hand, or its part after the check, began
-  Clock::duration limit_{};       ///< how long that may take
-  Clock::duration last_check_{};  ///< what the checks of the last trial took
-  int failed_starts_ = 0;         ///< in a row
+  Clock::time_point sent_;   ///< when the job at hand, or its part after the check, began
+  Clock::duration limit_{};  ///< how long that may take
+  Clock::duration last_first_check_{};  ///< what the first check of the last good trial took
+  Clock::duration last_check_{};        ///< what all of its checks took
+  int failed_starts_ = 0;               ///< in a row
 };
 
 }  // namespace kiln

@@ -68,6 +68,9 @@ std::vector<std::size_t> halvable(const KernelSpec& spec, const Fields& fields) 
   return positions;
 }
 
+// So many results of one kind show a mistake that an eighth of them is subject to.
+constexpr std::int64_t kSeveral = 17;
+
 enum class Sizes {
   ragged,    ///< odd, so that tiles and vectors have tails
   aligned,   ///< odd multiples of 16: what needs whole vectors runs, and few tiles are full
@@ -75,6 +78,7 @@ enum class Sizes {
   one_past,  ///< one more than a power of two: the last tile holds a single element
 };
 
+/// Of a size above 1.
 std::int64_t power_of_two_below(std::int64_t size) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size - 1)));
 }
@@ -217,21 +221,42 @@ Problem stretched(Shape shape, const std::vector<std::string>& few,
   return shape.problem();
 }
 
-/// Sizes that are 1 by default are 2 and 3, and the others as large as the limit then allows;
-/// nullopt when none is 1.
-std::optional<Problem> widened(Shape shape, const KernelSpec& spec,
-                               const std::vector<std::string>& others) {
+/// All sizes but one are about half or less of what they were, that one is as large as the limit
+/// then allows: few tiles in one direction, but more than one, and many in the other.
+Problem skewed(Shape shape, const std::string& large, const std::vector<std::string>& others) {
+  for (const std::string& name : others)
+    (void)shape.set(name, power_of_two_below(shape.problem().integer(name)) / 2 + 1);
+  shape.grow({large}, 1);
+  return shape.problem();
+}
+
+/// Names of the sizes that are 1 unless a caller says otherwise, and are 1 here.
+std::vector<std::string> names_of_ones(const KernelSpec& spec, const Problem& problem) {
   std::vector<std::string> ones;
   for (const ProblemField& field : spec.problem) {
     const bool is_one = is_size(field) && field.fallback && field.fallback->names().empty() &&
-                        shape.problem().integer(field.name) == 1;
+                        problem.integer(field.name) == 1;
     if (is_one) ones.push_back(field.name);
   }
-  if (ones.empty()) return std::nullopt;
+  return ones;
+}
+
+/// The ones are `few` and one more, and the others as large as the limit then allows.
+Problem widened(Shape shape, const std::vector<std::string>& ones,
+                const std::vector<std::string>& others, std::int64_t few) {
   for (const std::string& name : others) (void)shape.set(name, 2);
   std::int64_t size = 0;
-  for (const std::string& name : ones) (void)shape.set(name, 2 + size++ % 2);
+  for (const std::string& name : ones) (void)shape.set(name, few + size++ % 2);
   shape.grow(others, 1);
+  return shape.problem();
+}
+
+/// The others are 2 and 3, and the ones as large as the limit then allows.
+Problem deepened(Shape shape, const std::vector<std::string>& ones,
+                 const std::vector<std::string>& others) {
+  std::int64_t size = 0;
+  for (const std::string& name : others) (void)shape.set(name, 2 + size++ % 2);
+  shape.grow(ones, 1);
   return shape.problem();
 }
 
@@ -285,12 +310,17 @@ std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& probl
 
   const Shape shape(spec, device, base, max_operations);
   const std::vector<std::string> names = names_of_sizes(spec, base);
-  if (auto wide = widened(shape, spec, names)) add(std::move(*wide));
+  if (const std::vector<std::string> ones = names_of_ones(spec, base); !ones.empty()) {
+    add(widened(shape, ones, names, 2));
+    add(widened(shape, ones, names, kSeveral));
+    add(deepened(shape, ones, names));
+  }
   for (std::size_t i = 0; names.size() > 1 && i < std::min(names.size(), kStretchedSizes); ++i) {
     std::vector<std::string> others = names;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     add(stretched(shape, {names[i]}, others, 1));
     add(stretched(shape, others, {names[i]}, -1));
+    add(skewed(shape, names[i], others));
   }
   return extras;
 }

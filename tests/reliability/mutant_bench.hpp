@@ -28,15 +28,23 @@ class MutantBench {
     LaunchPlan plan;
     const Binary* binary = nullptr;
   };
+  /// What is known of the time that a run takes: a job that takes far longer hangs.
+  enum class Pace {
+    unknown,  ///< nothing: a minute
+    known,    ///< it is that of the jobs that ran on this problem before: a second
+    similar,  ///< those were of another size: ten seconds
+  };
   /// Checks and measures (barely) every job on the problem that `problem` describes. A worker that
-  /// dies is held against the job at once.
+  /// dies is held against the job at once. The next jobs of an equal problem find it prepared.
   [[nodiscard]] std::vector<TrialReport> run(const ProblemJob& problem,
-                                             const std::vector<Job>& jobs);
+                                             const std::vector<Job>& jobs, Pace pace);
 
  private:
   WorkerHost host_;
   DeviceClient device_;
   DeviceInfo info_;
+  std::optional<std::pair<std::vector<std::pair<std::string, Value>>, std::uint64_t>> prepared_;
+  double best_ns_ = 0;  ///< of the jobs that ran on the prepared problem; 0: none
 };
 
 }  // namespace kiln

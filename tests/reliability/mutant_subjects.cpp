@@ -9,6 +9,8 @@
 namespace kiln {
 namespace {
 
+constexpr int kAll = 1'000'000;  // more than are known of any list
+
 std::string variable(const char* name, const std::string& fallback) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : fallback;
@@ -51,11 +53,13 @@ std::vector<Subject> subjects(const std::string& backend) {
        {"m=64 n=64 k=64", "m=64 n=64 k=64 trans_a=true", "m=64 n=64 k=64 beta_zero=false",
         "m=32 n=32 k=256"},
        {"m=1 n=5 k=3", "m=67 n=35 k=51", "m=96 n=80 k=48", "m=33 n=129 k=17", "m=1 n=300 k=200",
-        "m=200 n=1 k=77", "m=129 n=65 k=1", "m=260 n=130 k=5", "m=5 n=7 k=500"}},
+        "m=200 n=1 k=77", "m=129 n=65 k=1", "m=260 n=130 k=5", "m=5 n=7 k=500"},
+       true},
       {"convolution",
        {"h=32 w=32 fh=3", "h=32 w=32 fh=3 c=4 k=4", "h=32 w=32 fh=5 fw=3 stride=2"},
        {"h=9 w=7", "h=41 w=37", "h=48 w=80", "h=31 w=65", "h=3 w=100", "h=129 w=17",
-        "h=16 w=20 n=2 c=3 k=5", "h=33 w=18 n=1 c=6 k=2 groups=2"}},
+        "h=16 w=20 n=2 c=3 k=5", "h=33 w=18 n=1 c=6 k=2 groups=2", "h=7 w=9 c=3 k=40"},
+       true},
   };
   if (backend != "opencl") add_gpu_problems(made);
   return made;
@@ -64,7 +68,7 @@ std::vector<Subject> subjects(const std::string& backend) {
 MutantOptions mutant_options() {
   MutantOptions options;
   options.backend = variable("KILN_MUTANTS_BACKEND", options.backend);
-  options.count = std::stoul(variable("KILN_MUTANTS", std::to_string(soak_size(0, 2500))));
+  options.count = std::stoul(variable("KILN_MUTANTS", std::to_string(soak_size(0, kAll))));
   options.shares = std::stoul(variable("KILN_MUTANTS_SHARES", std::to_string(options.shares)));
   const auto seed = std::stoul(variable("KILN_MUTANTS_SEED", std::to_string(options.seed)));
   options.seed = static_cast<unsigned>(seed);

@@ -12,6 +12,8 @@ struct Subject {
   std::string kernel;
   std::vector<std::string> problems;  ///< that are tuned: sizes without tails, where faults hide
   std::vector<std::string> judges;    ///< sizes that the verdict "equivalent" rests on
+  /// On a CPU running takes longer than compiling: worth optimising.
+  bool is_heavy = false;
 };
 
 /// The lists of mutants; a backend may have problems of its own.
@@ -20,7 +22,7 @@ struct Subject {
 /// What the environment asks for.
 struct MutantOptions {
   std::string backend = "opencl";  ///< KILN_MUTANTS_BACKEND: "cuda" for a real GPU
-  std::size_t count = 0;           ///< KILN_MUTANTS: of each list; 0: none
+  std::size_t count = 0;           ///< KILN_MUTANTS: of each list; KILN_SOAK=1: all that are known
   std::size_t shares = 2;          ///< KILN_MUTANTS_SHARES: tests that a list is cut into
   unsigned seed = 20260101;        ///< KILN_MUTANTS_SEED: of the draw from all known mutants
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "templates/library.hpp"
 #include "tuner/device_client.hpp"
 #include "tuner/finalists.hpp"
 #include "tuner/shrink_problem.hpp"
@@ -112,7 +113,7 @@ TEST(ExtraProblems, HaveTailsWholeVectorsAndNextToNothing) {
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
   const std::vector<Problem> extras = extra_problems(spec, problem, device, 5e4);
-  ASSERT_EQ(extras.size(), 8U);
+  ASSERT_EQ(extras.size(), 10U);
   EXPECT_EQ(extras[0].integer("columns"), 125);
   EXPECT_EQ(extras[0].integer("rows"), 59);
   EXPECT_EQ(extras[1].integer("columns"), 112);
@@ -135,8 +136,21 @@ TEST(ExtraProblems, AreLargeInOneDirectionOnly) {
   for (const Problem& extra : extra_problems(spec, problem, device, 5e4))
     shapes.push_back(extra.text_of("rows") + "x" + extra.text_of("columns"));
   // Fewer than four columns are against a rule: there they stay as they are.
-  const std::vector<std::string> stretched = {"65x128", "2x4095", "2x4097", "63x128"};
-  EXPECT_TRUE(std::equal(stretched.begin(), stretched.end(), shapes.begin() + 4, shapes.end()));
+  const std::vector<std::string> stretched = {"65x128", "2x4095", "17x513",
+                                              "2x4097", "63x128", "257x33"};
+  EXPECT_EQ(std::vector<std::string>(shapes.begin() + 4, shapes.end()), stretched);
+}
+
+TEST(ExtraProblems, HaveManyOfWhatTheProblemHasOneOf) {
+  const KernelSpec spec = KernelLibrary().load("convolution");
+  const DeviceInfo device = device_for_architecture("opencl", "opencl");
+  const Problem problem = Problem::parse(spec, "h=32 w=32 fh=5 fw=3 stride=2");
+  const std::vector<Problem> extras = extra_problems(spec, problem, device, 3e5);
+  const auto has_many = [](const Problem& extra) {
+    return extra.integer("n") > 4 && extra.integer("c") > 4 && extra.integer("k") > 4 &&
+           extra.integer("groups") == 1;
+  };
+  EXPECT_EQ(std::count_if(extras.begin(), extras.end(), has_many), 2);
 }
 
 TEST(ExtraProblems, AreLargerThanASmallProblem) {
@@ -144,7 +158,7 @@ TEST(ExtraProblems, AreLargerThanASmallProblem) {
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
   const std::vector<Problem> extras = extra_problems(spec, problem, device, 2e5);
-  ASSERT_EQ(extras.size(), 8U);
+  ASSERT_EQ(extras.size(), 10U);
   EXPECT_EQ(extras[0].integer("columns"), 253);
   EXPECT_EQ(extras[0].integer("rows"), 123);
 }
