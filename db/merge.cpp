@@ -182,8 +182,8 @@ void dump_database(const fs::path& path, const std::function<void(const std::str
     sessions.emplace(session.order(), &session);
   }
   sink(R"({"kiln_dump":1})");
-  for (const auto& [order, session] : sessions) {
-    naming(path, [&] { write_session_text(source->connection.database(), *session, sink); });
+  for (const auto& entry : sessions) {
+    naming(path, [&] { write_session_text(source->connection.database(), *entry.second, sink); });
   }
 }
 
