@@ -33,9 +33,8 @@ struct Tiles {
                                             const Problem& problem, const DeviceInfo& device);
 
 /// How much the time should grow between the tiles of one problem and those of another, as a
-/// logarithm. Of configs that were measured on both of two problems a config with twice as many
-/// tiles, compared with the others, took 1.6 times as long, and one whose busiest unit has twice as
-/// many 1.2 times (docs/lookup.md).
+/// logarithm: mostly with the tiles of the busiest unit, for whoever waits for it waits for all
+/// (docs/lookup.md).
 [[nodiscard]] double growth(const Tiles& from, const Tiles& to);
 
 /// What was measured on other problems, carried over to one.

@@ -12,7 +12,8 @@ namespace kiln {
 namespace {
 
 constexpr std::uint64_t kEveryFourth = 4;
-constexpr std::int64_t kOddNumbers = 4;  // that the fill "integers" draws from
+constexpr std::uint64_t kLongestVector = 16;  // elements that a kernel may load at a time
+constexpr std::int64_t kOddNumbers = 4;       // that the fill "integers" draws from
 
 /// `value` as an element of `dtype` holds it.
 double rounded(DType dtype, double value) {
@@ -90,6 +91,25 @@ void place_values(HostArray& array, std::span<const double> values, std::uint64_
     const bool is_end = i == 0 || i + 1 == count;
     if (is_end || number % kEveryFourth == 0)
       array.set(i, values[number / kEveryFourth % values.size()]);
+  }
+}
+
+void exchange_ends(HostArray& array, std::uint64_t seed) {
+  if (array.count() == 0 || array.shape.empty()) return;
+  const auto length = static_cast<std::size_t>(array.shape.back());
+  const auto exchange = [&](std::size_t a, std::size_t b) {
+    const double held = array.get(a);
+    array.set(a, array.get(b));
+    array.set(b, held);
+  };
+  for (std::size_t row = 0; row * length < array.count(); ++row) {
+    const std::uint64_t turn = seed + row;
+    const std::size_t vectors = std::max<std::size_t>(length / kLongestVector, 1);
+    const std::size_t place =
+        turn / kLongestVector % vectors * kLongestVector + turn % kLongestVector;
+    const std::size_t first = row * length;
+    exchange(first + length - 1, first + place % length);
+    exchange(first, first + (place + length / 2) % length);
   }
 }
 

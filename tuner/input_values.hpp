@@ -26,6 +26,12 @@ namespace kiln {
 /// and the last one.
 void place_values(HostArray& array, std::span<const double> values, std::uint64_t seed);
 
+/// Exchanges the last element of each row (the last extent of `array`) with one that depends on
+/// `seed` and the row, and then the first one with another. A row of rising elements has its
+/// extremes there. Seeds and rows that follow each other move them to all of 16 places in a vector,
+/// one after the other, for an extreme tells of one element only.
+void exchange_ends(HostArray& array, std::uint64_t seed);
+
 enum class ZoneSide { before, behind };
 
 /// What one red zone of an input holds: elements that change a result which they get into, in turn

@@ -78,6 +78,7 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
       Fill& first = argument.fills[0];
       if (verify == VerifyInputs::with_edges && first.kind == "uniform")
         first.edges = edge_values(first, buffer.dtype, thresholds_in(plan, buffer.dtype));
+      first.exchanges_ends = verify == VerifyInputs::with_edges && first.kind == "ramp";
       data->sets_differ_ |= argument.fills[0] != argument.fills[1];
     }
     if (is_output(buffer))
@@ -123,12 +124,13 @@ Status ProblemData::arm_zones(Argument& argument, InputSet set) {
   return buffer.arm();
 }
 
-Status ProblemData::place_edges(const Argument& argument, InputSet set) {
+Status ProblemData::choose_elements(const Argument& argument, InputSet set) {
   const Fill& fill = argument.fills[position_of(set)];
   const Buffer& view = argument.buffer(set).view();
   HostArray array(argument.plan.dtype, argument.plan.shape);
   if (Status status = device_.download(view, 0, array.data); !status) return status;
   place_values(array, fill.edges, fill.seed);
+  if (fill.exchanges_ends) exchange_ends(array, fill.seed);
   return device_.upload(view, 0, array.data);
 }
 
@@ -144,8 +146,8 @@ Status ProblemData::fill_input(Argument& argument, InputSet set) {
   const Buffer& view = argument.buffer(set).view();
   if (Status status = toolbox_.fill(view, plan.dtype, plan.count, argument.fills[index]); !status)
     return status;
-  if (!argument.fills[index].edges.empty()) {
-    if (Status status = place_edges(argument, set); !status) return status;
+  if (const Fill& fill = argument.fills[index]; fill.exchanges_ends || !fill.edges.empty()) {
+    if (Status status = choose_elements(argument, set); !status) return status;
   }
   if (argument.shares_buffer) argument.filled = {same_as_other, same_as_other};
   argument.filled[index] = true;

@@ -25,7 +25,8 @@ enum class InputSet { verify, timing };
 /// What the inputs of the first check hold.
 enum class VerifyInputs {
   filled,      ///< what the spec says
-  with_edges,  ///< where it says uniform, also the values on edges; for small problems
+  with_edges,  ///< where it says uniform, also the values on edges; where it says ramp, the
+               ///< extremes elsewhere; for small problems
 };
 
 class ProblemData {
@@ -90,7 +91,7 @@ class ProblemData {
   [[nodiscard]] Status allocate(const LaunchPlan& plan);
   [[nodiscard]] Status fill_input(Argument& argument, InputSet set);
   [[nodiscard]] Status arm_zones(Argument& argument, InputSet set);
-  [[nodiscard]] Status place_edges(const Argument& argument, InputSet set);
+  [[nodiscard]] Status choose_elements(const Argument& argument, InputSet set);
   [[nodiscard]] Result<std::string> inspect_input(Argument& argument, InputSet set);
 
   Device& device_;

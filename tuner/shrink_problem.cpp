@@ -75,10 +75,11 @@ enum class Sizes {
   ragged,    ///< odd, so that tiles and vectors have tails
   aligned,   ///< odd multiples of 16: what needs whole vectors runs, and few tiles are full
   tiny,      ///< 1, 2, 3: less than any tile
+  whole,     ///< powers of two: every tile is full in all directions
   one_past,  ///< one more than a power of two: the last tile holds a single element
 };
 
-/// Of a size above 1.
+/// The largest that is less; of a size above 1.
 std::int64_t power_of_two_below(std::int64_t size) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size - 1)));
 }
@@ -92,6 +93,8 @@ std::int64_t size_for(Sizes sizes, std::int64_t size, std::int64_t position) {
       return size < 2 * kAlignment ? size : kAlignment * ((size / kAlignment - 1) | 1);
     case Sizes::one_past:
       return size < 3 ? size : power_of_two_below(size) + 1;
+    case Sizes::whole:
+      return power_of_two_below(size + 1);
     case Sizes::tiny:
       break;
   }
@@ -241,12 +244,14 @@ std::vector<std::string> names_of_ones(const KernelSpec& spec, const Problem& pr
   return ones;
 }
 
-/// The ones are `few` and one more, and the others as large as the limit then allows.
+/// The ones are `few` and one more (or `few`, where a rule of the spec is against more), and the
+/// others as large as the limit then allows.
 Problem widened(Shape shape, const std::vector<std::string>& ones,
                 const std::vector<std::string>& others, std::int64_t few) {
   for (const std::string& name : others) (void)shape.set(name, 2);
   std::int64_t size = 0;
-  for (const std::string& name : ones) (void)shape.set(name, few + size++ % 2);
+  for (const std::string& name : ones)
+    if (!shape.set(name, few + size++ % 2)) (void)shape.set(name, few);
   shape.grow(others, 1);
   return shape.problem();
 }
@@ -310,6 +315,8 @@ std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& probl
 
   const Shape shape(spec, device, base, max_operations);
   const std::vector<std::string> names = names_of_sizes(spec, base);
+  // Of a single size there are full tiles in all of the above.
+  if (names.size() > 1) add(resized(spec, base, Sizes::whole));
   if (const std::vector<std::string> ones = names_of_ones(spec, base); !ones.empty()) {
     add(widened(shape, ones, names, 2));
     add(widened(shape, ones, names, kSeveral));

@@ -24,7 +24,7 @@ namespace kiln {
 
 /// Other problems of the same compile-time fields whose CPU loop takes at most `max_operations`,
 /// and not much less where sizes may grow: sizes that leave tails everywhere, sizes that whole
-/// vectors fit, tiny ones, sizes one past a power of two, two or three and many where the problem
+/// vectors fit, tiny ones, powers of two and one more, two or three and many where the problem
 /// has one of something, and shapes that are large in one direction only, or in all but one, or
 /// larger in one and smaller in the others. A dozen for three sizes. None when no size may be
 /// changed, or the loop cannot be made short enough.

@@ -24,7 +24,9 @@ struct Fill {
   double low = 0;
   double high = 1;
   std::uint64_t seed = 0;
-  std::vector<double> edges;  ///< put among them on the host (input_values.hpp), not by the toolbox
+  // Done on the host (input_values.hpp), not by the toolbox:
+  std::vector<double> edges;    ///< put among the elements
+  bool exchanges_ends = false;  ///< the first and last element of a row change places with others
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 

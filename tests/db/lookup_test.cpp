@@ -204,7 +204,7 @@ TEST_F(Lookup, ATileThatDoesNotFitGivesWay) {
             "vector:block_size=1024");
   EXPECT_THAT(match.steps,
               ElementsAre("near_size: vector:block_size=1024 from session 1: chosen",
-                          "near_size: vector:block_size=1024: expected at 1.33 times the best by 1 "
+                          "near_size: vector:block_size=1024: expected at 1.10 times the best by 1 "
                           "problem",
                           "near_size: vector:block_size=256: expected at 1.05 times the best by 1 "
                           "problem: chosen instead"));

@@ -14,6 +14,7 @@ namespace {
 
 using testing::Contains;
 using testing::Not;
+using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
 Fill uniform(double low, double high) { return {"uniform", low, high, 7, {}}; }
@@ -47,6 +48,31 @@ TEST(EdgeValues, TakeThePlaceOfEveryFourthElementAndOfBothEnds) {
   EXPECT_NE(array.get(999), 9);
   EXPECT_NEAR(static_cast<double>(held.count(1)), 125, 40);
   EXPECT_NEAR(static_cast<double>(held.count(2)), 125, 40);
+}
+
+TEST(ExchangedEnds, MoveTheExtremesOfRowsToEveryPlaceInAVector) {
+  std::set<std::size_t> largest;
+  std::set<std::size_t> smallest;
+  for (std::uint64_t seed = 100; seed < 108; ++seed) {
+    HostArray array(DType::f32, {2, 50});
+    for (std::size_t i = 0; i < array.count(); ++i) array.set(i, static_cast<double>(i));
+    exchange_ends(array, seed);
+    std::multiset<double> held;
+    for (std::size_t i = 0; i < array.count(); ++i) {
+      held.insert(array.get(i));
+      if (array.get(i) == 49 || array.get(i) == 99) largest.insert(i % 50 % 16);
+      if (array.get(i) == 0 || array.get(i) == 50) smallest.insert(i % 50 % 16);
+    }
+    EXPECT_EQ(held.size(), 100U);
+    EXPECT_EQ(std::set<double>(held.begin(), held.end()).size(), 100U) << "nothing is lost";
+  }
+  EXPECT_THAT(largest, SizeIs(9)) << "seed 100 with row 0 to seed 107 with row 1";
+  EXPECT_THAT(smallest, SizeIs(9));
+
+  HostArray alone(DType::f32, {1});
+  alone.set(0, 7);
+  exchange_ends(alone, 3);
+  EXPECT_EQ(alone.get(0), 7);
 }
 
 double element(const ZoneBytes& zone, std::size_t index) {

@@ -158,9 +158,11 @@ TEST(ExtraProblems, AreLargerThanASmallProblem) {
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
   const std::vector<Problem> extras = extra_problems(spec, problem, device, 2e5);
-  ASSERT_EQ(extras.size(), 10U);
+  ASSERT_EQ(extras.size(), 11U);
   EXPECT_EQ(extras[0].integer("columns"), 253);
   EXPECT_EQ(extras[0].integer("rows"), 123);
+  EXPECT_EQ(extras[4].integer("columns"), 256) << "full tiles";
+  EXPECT_EQ(extras[4].integer("rows"), 128);
 }
 
 TrialRecord record(std::int64_t sequence, const std::string& variant, double ns) {
