@@ -14,13 +14,12 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
-#include "db/close_configs.hpp"
 #include "db/shipped.hpp"
 #include "search/prior.hpp"
 #include "search/strategy.hpp"
-#include "tuner/finalists.hpp"
 #include "tuner/pipeline.hpp"
 #include "tuner/published_best.hpp"
+#include "tuner/session_finals.hpp"
 #include "tuner/session_log.hpp"
 #include "tuner/time_use.hpp"
 #include "tuner/worker_host.hpp"
@@ -108,11 +107,14 @@ class SessionRun {
         schedule_(request.options.drift) {}
 
   SessionEnd search();
-  struct FinalsEnd {
-    bool stopped = false;
-    std::optional<BestRecord> best;
-  };
-  FinalsEnd run_finals();
+  /// After search().
+  FinalsEnd run_finals() {
+    SessionFinals finals(request_, observer_, scoring_, log_, pipeline_, default_config_);
+    FinalsEnd end = finals.run();
+    if (end.best)
+      end.best->evidence = with_time_use(with_warm_start(end.best->evidence, warm_), time_use());
+    return end;
+  }
 
  private:
   void take_up_stored_trials();
@@ -131,17 +133,6 @@ class SessionRun {
   }
   [[nodiscard]] bool may_submit() const;
   [[nodiscard]] std::optional<SessionEnd> reached_limit() const;
-  /// Who may win and what may be handed out with it.
-  struct Field {
-    std::vector<TrialRecord> trials;  ///< without those that failed a check at the end
-    std::vector<TrialRecord> judged;  ///< the same as the choice of finalists sees them
-    Finalists finalists;              ///< points into `judged`
-  };
-  /// nullopt: stopped. All finalists and close configs have passed every check.
-  [[nodiscard]] std::optional<Field> choose_proven();
-  /// nullopt: stopped. Finalists that gave a wrong result are taken out.
-  [[nodiscard]] std::optional<FinalsRounds> measure_finalists(Finalists& finalists);
-
   const TuneRequest& request_;
   SessionObserver& observer_;
   const Space& space_;
@@ -328,84 +319,6 @@ SessionEnd SessionRun::search() {
   return *end;
 }
 
-std::optional<FinalsRounds> SessionRun::measure_finalists(Finalists& finalists) {
-  std::vector<Config> configs;
-  for (const TrialRecord* record : finalists.trials) configs.push_back(record->trial.config);
-  observer_.on_finals(configs);
-  std::optional<FinalsReport> report =
-      pipeline_.run_finals(configs, request_.options.finals, request_.options.stop);
-  if (!report) return std::nullopt;
-  if (report->failure) {
-    observer_.on_warning("the finals failed, the samples of the search decide: " +
-                         report->failure->message);
-    return FinalsRounds();
-  }
-  FinalsRounds rounds;
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    const std::vector<double> energy_j =
-        i < report->energy_j.size() ? report->energy_j[i] : std::vector<double>();
-    rounds.scores.push_back(
-        scoring_.scores(log_.trial(finalists.trials[i]->sequence), report->samples[i], energy_j));
-  }
-  rounds.ns = std::move(report->samples);
-  for (std::size_t i = configs.size(); i-- > 0;) {
-    std::string fault;
-    if (!report->wrong[i].empty()) {
-      fault = "gave a wrong result in the finals and is out: " + report->wrong[i];
-    } else if (rounds.scores[i].empty()) {
-      fault = "has no value of the objective in the finals and is out";
-    }
-    if (fault.empty()) continue;
-    observer_.on_warning(configs[i].text() + " " + fault);
-    remove_finalist(finalists, i);
-    rounds.ns.erase(rounds.ns.begin() + static_cast<std::ptrdiff_t>(i));
-    rounds.scores.erase(rounds.scores.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  return rounds;
-}
-
-/// Only the configs that led when they were measured were put through every check then.
-std::optional<SessionRun::Field> SessionRun::choose_proven() {
-  Field field;
-  field.trials = log_.trials();
-  while (true) {
-    field.judged.clear();
-    for (const TrialRecord& record : field.trials) field.judged.push_back(log_.judged(record));
-    field.finalists = choose_finalists(field.judged, default_config_);
-    std::vector<Config> configs;
-    for (const TrialRecord* record : field.finalists.trials)
-      configs.push_back(record->trial.config);
-    // Close configs are told by time.
-    if (scoring_.objective().is_time()) {
-      for (const TrialRecord* record : close_trials(field.trials))
-        configs.push_back(record->trial.config);
-    }
-    const auto unproven = pipeline_.prove(configs, log_.best_ns(), request_.options.stop);
-    if (!unproven) return std::nullopt;
-    if (unproven->empty()) return field;
-    for (const auto& [config, failure] : *unproven) {
-      observer_.on_warning(config + " fails a check at the end and is out: " + failure.message);
-    }
-    std::erase_if(field.trials, [&](const TrialRecord& record) {
-      return unproven->contains(record.trial.config.text());
-    });
-  }
-}
-
-SessionRun::FinalsEnd SessionRun::run_finals() {
-  std::optional<Field> field = choose_proven();
-  if (!field) return {true, std::nullopt};
-  Finalists& finalists = field->finalists;
-  if (finalists.trials.empty()) return {};
-  std::optional<FinalsRounds> rounds(std::in_place);
-  if (finalists.trials.size() > 1) rounds = measure_finalists(finalists);
-  if (!rounds) return {true, std::nullopt};
-  if (finalists.trials.empty()) return {};  // none was right to the end
-  BestRecord best = make_best(request_, scoring_, log_, field->trials, finalists, *rounds);
-  best.evidence = with_time_use(with_warm_start(best.evidence, warm_), time_use());
-  return {false, std::move(best)};
-}
-
 ProblemJob problem_job(const TuneRequest& request, const Objective& objective) {
   MeasureOptions measure = request.options.measure;
   measure.race = measure.race && objective.is_time();
@@ -453,7 +366,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
                      warm});
   try {
     SessionEnd end = run.search();
-    SessionRun::FinalsEnd finals;
+    FinalsEnd finals;
     if (end != SessionEnd::interrupted) finals = run.run_finals();
     if (finals.stopped) end = SessionEnd::interrupted;
     log.finish(end == SessionEnd::interrupted ? SessionState::interrupted : SessionState::finished,

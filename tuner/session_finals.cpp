@@ -1,0 +1,89 @@
+// From the trials of a search to its best, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_finals.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/close_configs.hpp"
+#include "tuner/published_best.hpp"
+
+namespace kiln {
+
+std::optional<FinalsRounds> SessionFinals::measure_finalists(Finalists& finalists) {
+  std::vector<Config> configs;
+  for (const TrialRecord* record : finalists.trials) configs.push_back(record->trial.config);
+  observer_.on_finals(configs);
+  std::optional<FinalsReport> report =
+      pipeline_.run_finals(configs, request_.options.finals, request_.options.stop);
+  if (!report) return std::nullopt;
+  if (report->failure) {
+    observer_.on_warning("the finals failed, the samples of the search decide: " +
+                         report->failure->message);
+    return FinalsRounds();
+  }
+  FinalsRounds rounds;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const std::vector<double> energy_j =
+        i < report->energy_j.size() ? report->energy_j[i] : std::vector<double>();
+    rounds.scores.push_back(
+        scoring_.scores(log_.trial(finalists.trials[i]->sequence), report->samples[i], energy_j));
+  }
+  rounds.ns = std::move(report->samples);
+  for (std::size_t i = configs.size(); i-- > 0;) {
+    std::string fault;
+    if (!report->wrong[i].empty()) {
+      fault = "gave a wrong result in the finals and is out: " + report->wrong[i];
+    } else if (rounds.scores[i].empty()) {
+      fault = "has no value of the objective in the finals and is out";
+    }
+    if (fault.empty()) continue;
+    observer_.on_warning(configs[i].text() + " " + fault);
+    remove_finalist(finalists, i);
+    rounds.ns.erase(rounds.ns.begin() + static_cast<std::ptrdiff_t>(i));
+    rounds.scores.erase(rounds.scores.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return rounds;
+}
+
+/// Only the configs that led when they were measured were put through every check then.
+std::optional<SessionFinals::Field> SessionFinals::choose_proven() {
+  Field field;
+  field.trials = log_.trials();
+  while (true) {
+    field.judged.clear();
+    for (const TrialRecord& record : field.trials) field.judged.push_back(log_.judged(record));
+    field.finalists = choose_finalists(field.judged, default_config_);
+    std::vector<Config> configs;
+    for (const TrialRecord* record : field.finalists.trials)
+      configs.push_back(record->trial.config);
+    // Close configs are told by time.
+    if (scoring_.objective().is_time()) {
+      for (const TrialRecord* record : close_trials(field.trials))
+        configs.push_back(record->trial.config);
+    }
+    const auto unproven = pipeline_.prove(configs, log_.best_ns(), request_.options.stop);
+    if (!unproven) return std::nullopt;
+    if (unproven->empty()) return field;
+    for (const auto& [config, failure] : *unproven) {
+      observer_.on_warning(config + " fails a check at the end and is out: " + failure.message);
+    }
+    std::erase_if(field.trials, [&](const TrialRecord& record) {
+      return unproven->contains(record.trial.config.text());
+    });
+  }
+}
+
+FinalsEnd SessionFinals::run() {
+  std::optional<Field> field = choose_proven();
+  if (!field) return {true, std::nullopt};
+  Finalists& finalists = field->finalists;
+  if (finalists.trials.empty()) return {};
+  std::optional<FinalsRounds> rounds(std::in_place);
+  if (finalists.trials.size() > 1) rounds = measure_finalists(finalists);
+  if (!rounds) return {true, std::nullopt};
+  if (finalists.trials.empty()) return {};  // none was right to the end
+  return {false, make_best(request_, scoring_, log_, field->trials, finalists, *rounds)};
+}
+
+}  // namespace kiln
