@@ -65,19 +65,6 @@ void Diagram::row(std::uint64_t index, std::span<ValueIndex> row) const {
   }
 }
 
-std::optional<std::uint64_t> Diagram::index_of(std::span<const ValueIndex> row) const {
-  if (root_ == kNone) return std::nullopt;
-  std::uint64_t index = 0;
-  DiagramNode node = root_;
-  for (const ValueIndex value : row) {
-    const Edge* edge = find(node, value);
-    if (edge == nullptr) return std::nullopt;
-    index += edge->before;
-    node = edge->child;
-  }
-  return index;
-}
-
 std::size_t Diagram::bytes() const {
   return edges_.size() * sizeof(Edge) + firsts_.size() * sizeof(firsts_[0]) +
          counts_.size() * sizeof(counts_[0]);

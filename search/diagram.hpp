@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,7 +51,6 @@ class Diagram {
 
   /// Row `index` in the order of the columns, below size(). `row` has one place a column.
   void row(std::uint64_t index, std::span<ValueIndex> row) const;
-  [[nodiscard]] std::optional<std::uint64_t> index_of(std::span<const ValueIndex> row) const;
 
   [[nodiscard]] std::size_t node_count() const { return counts_.size(); }
   [[nodiscard]] std::size_t bytes() const;

@@ -50,6 +50,15 @@ void VariantSpace::append(std::span<const ValueIndex> row) {
 void VariantSpace::shrink_to_fit() {
   if (appended_.empty()) return;
   diagram_ = diagram_of_rows(appended_, tunables_.size());
+  std::vector<std::size_t> value_counts;
+  for (const SpaceTunable& tunable : tunables_) value_counts.push_back(tunable.values.size());
+  list_ = RowList(appended_, value_counts);
+  is_listed_ = !tunables_.empty() && list_.bytes() < diagram_.bytes();
+  if (is_listed_) {
+    diagram_ = {};
+  } else {
+    list_ = {};
+  }
   appended_ = {};
 }
 
@@ -57,9 +66,34 @@ bool VariantSpace::is_legal(std::size_t index) const {
   return late_ == nullptr || late_->hold(row(index));
 }
 
-std::vector<ValueIndex> VariantSpace::row(std::size_t index) const {
+std::optional<VariantSpace::Place> VariantSpace::next(const Place& place, std::size_t column,
+                                                      ValueIndex value) const {
+  if (is_listed_) {
+    const RowList::Range range = list_.within({place.before, place.last}, column, value);
+    if (range.first == range.last) return std::nullopt;
+    return Place{0, range.first, range.last};
+  }
+  const Diagram::Edge* edge = diagram_.find(place.node, value);
+  if (edge == nullptr) return std::nullopt;
+  return Place{edge->child, place.before + edge->before, 0};
+}
+
+ValueIndex VariantSpace::first_value(const Place& place, std::size_t column) const {
+  return is_listed_ ? list_.value(place.before, column) : diagram_.edges(place.node).front().value;
+}
+
+std::vector<ValueIndex> VariantSpace::columns_at(std::size_t index) const {
   std::vector<ValueIndex> values(columns_.size());
-  diagram_.row(index, values);
+  if (!is_listed_) {
+    diagram_.row(index, values);
+    return values;
+  }
+  for (std::size_t c = 0; c < values.size(); ++c) values[c] = list_.value(index, c);
+  return values;
+}
+
+std::vector<ValueIndex> VariantSpace::row(std::size_t index) const {
+  const std::vector<ValueIndex> values = columns_at(index);
   std::vector<ValueIndex> row(tunables_.size(), 0);
   for (std::size_t c = 0; c < columns_.size(); ++c) row[columns_[c]] = values[c];
   return row;
@@ -100,16 +134,22 @@ std::optional<std::size_t> VariantSpace::index_of(std::span<const ValueIndex> ro
   for (std::size_t t = 0; t < row.size(); ++t) {
     if (!in_diagram[t] && row[t] != 0) return std::nullopt;
   }
-  const std::optional<std::uint64_t> index = diagram_.index_of(values);
-  if (!index || (late_ != nullptr && !late_->hold(row))) return std::nullopt;
-  return index;
+  if (size() == 0) return std::nullopt;
+  Place place = start();
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    const std::optional<Place> below = next(place, c, values[c]);
+    if (!below) return std::nullopt;
+    place = *below;
+  }
+  if (late_ != nullptr && !late_->hold(row)) return std::nullopt;
+  return place.before;
 }
 
 std::optional<std::size_t> VariantSpace::default_index() const {
   if (size() == 0) return std::nullopt;
   std::vector<ValueIndex> wanted;
   for (const std::size_t t : columns_) wanted.push_back(tunables_[t].fallback);
-  return follow({diagram_.root(), 0}, 0, wanted);
+  return follow(start(), 0, wanted);
 }
 
 std::vector<std::size_t> VariantSpace::hamming_neighbours(std::size_t index) const {
@@ -151,13 +191,11 @@ std::vector<std::size_t> VariantSpace::adjacent_neighbours(std::size_t index) co
 
 VariantSpace::Way VariantSpace::way_to(std::size_t index) const {
   Way way;
-  way.values.resize(columns_.size());
-  diagram_.row(index, way.values);
-  Place place{diagram_.root(), 0};
-  for (const ValueIndex value : way.values) {
+  way.values = columns_at(index);
+  Place place = start();
+  for (std::size_t c = 0; c < way.values.size(); ++c) {
     way.places.push_back(place);
-    const Diagram::Edge* edge = diagram_.find(place.node, value);
-    place = {edge->child, place.before + edge->before};
+    place = *next(place, c, way.values[c]);  // the config is there
   }
   return way;
 }
@@ -165,10 +203,9 @@ VariantSpace::Way VariantSpace::way_to(std::size_t index) const {
 // The config that differs from `way` in one column, or more where the rules leave no choice.
 std::optional<std::size_t> VariantSpace::step(const Way& way, std::size_t column,
                                               ValueIndex value) const {
-  const Place& place = way.places[column];
-  const Diagram::Edge* edge = diagram_.find(place.node, value);
-  if (edge == nullptr) return std::nullopt;
-  return follow({edge->child, place.before + edge->before}, column + 1, way.values);
+  const std::optional<Place> place = next(way.places[column], column, value);
+  if (!place) return std::nullopt;
+  return follow(*place, column + 1, way.values);
 }
 
 // Goes on with the wanted values; a tunable that exists here and is not wanted takes its default,
@@ -176,14 +213,14 @@ std::optional<std::size_t> VariantSpace::step(const Way& way, std::size_t column
 std::optional<std::size_t> VariantSpace::follow(Place place, std::size_t column,
                                                 const std::vector<ValueIndex>& wanted) const {
   for (std::size_t c = column; c < columns_.size(); ++c) {
-    const Diagram::Edge* edge = diagram_.find(place.node, wanted[c]);
-    if (edge == nullptr) {
-      const Diagram::Edge* first = &diagram_.edges(place.node).front();
-      if (first->value != kAbsent && wanted[c] != kAbsent) return std::nullopt;
-      edge = diagram_.find(place.node, tunables_[columns_[c]].fallback);
-      if (edge == nullptr) edge = first;
+    std::optional<Place> below = next(place, c, wanted[c]);
+    if (!below) {
+      const ValueIndex first = first_value(place, c);
+      if (first != kAbsent && wanted[c] != kAbsent) return std::nullopt;
+      below = next(place, c, tunables_[columns_[c]].fallback);
+      if (!below) below = next(place, c, first);
     }
-    place = {edge->child, place.before + edge->before};
+    place = *below;
   }
   if (!is_legal(place.before)) return std::nullopt;
   return place.before;

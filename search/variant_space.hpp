@@ -1,5 +1,5 @@
 // VariantSpace: the legal configs of one variant, as a diagram of the value indices of its
-// tunables.
+// tunables, or as the list of them where they were appended and a diagram would be larger.
 //
 // Indices 0..size()-1 follow the diagram: in the order in which it assigns the tunables, first
 // tunable slowest, values in the order of the spec. Where rules were left open (is_exact() is
@@ -19,6 +19,7 @@
 #include "search/diagram.hpp"
 #include "search/diagram_builder.hpp"
 #include "search/late_rules.hpp"
+#include "search/row_list.hpp"
 
 namespace kiln {
 
@@ -43,10 +44,10 @@ class VariantSpace {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<SpaceTunable>& tunables() const { return tunables_; }
-  [[nodiscard]] std::size_t size() const { return diagram_.size(); }
+  [[nodiscard]] std::size_t size() const { return is_listed_ ? list_.size() : diagram_.size(); }
   [[nodiscard]] bool is_exact() const { return late_ == nullptr; }
   [[nodiscard]] bool is_legal(std::size_t index) const;
-  [[nodiscard]] std::size_t bytes() const { return diagram_.bytes(); }
+  [[nodiscard]] std::size_t bytes() const { return is_listed_ ? list_.bytes() : diagram_.bytes(); }
 
   /// One value index per tunable.
   [[nodiscard]] std::vector<ValueIndex> row(std::size_t index) const;
@@ -61,12 +62,21 @@ class VariantSpace {
   [[nodiscard]] std::vector<std::size_t> adjacent_neighbours(std::size_t index) const;
 
  private:
-  /// Where the way of a config enters a column of the diagram.
+  /// Where the way of a config enters a column.
   struct Place {
-    DiagramNode node = 0;
-    std::uint64_t before = 0;  // rows of the diagram before those under the node
+    DiagramNode node = 0;      // of the diagram
+    std::uint64_t before = 0;  // rows before those that are reached from here
+    std::uint64_t last = 0;    // of the list: the row behind them
   };
   struct Way;
+
+  [[nodiscard]] Place start() const { return {diagram_.root(), 0, list_.size()}; }
+  /// nullopt: no row from here has the value in this column.
+  [[nodiscard]] std::optional<Place> next(const Place& place, std::size_t column,
+                                          ValueIndex value) const;
+  /// The least value in this column of the rows from here.
+  [[nodiscard]] ValueIndex first_value(const Place& place, std::size_t column) const;
+  [[nodiscard]] std::vector<ValueIndex> columns_at(std::size_t index) const;
 
   [[nodiscard]] Way way_to(std::size_t index) const;
   [[nodiscard]] std::optional<std::size_t> step(const Way& way, std::size_t column,
@@ -78,6 +88,8 @@ class VariantSpace {
   std::vector<SpaceTunable> tunables_;
   std::vector<std::size_t> columns_;  // column of the diagram -> tunable; others have one value
   Diagram diagram_;
+  RowList list_;  // in place of the diagram where is_listed_
+  bool is_listed_ = false;
   std::shared_ptr<const LateRules> late_;
   std::vector<ValueIndex> appended_;
 };

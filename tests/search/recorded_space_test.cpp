@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/recorded_space.hpp"
 
+#include <random>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
@@ -67,6 +70,65 @@ TEST(RecordedSpace, KeepsVariantsWithTheirOwnAndConditionalTunables) {
   EXPECT_EQ(recorded.space.variant_count(), 2u);
   EXPECT_EQ(recorded.space.at(1).text(), "v:a=2,b=5,c=7");
   EXPECT_EQ(recorded.space.default_indices().size(), 2u);
+}
+
+/// `count` of the combinations of tunables of 3 to 6 values, drawn at random; every 16th has no
+/// last tunable.
+std::vector<Trial> random_trials(std::size_t count, int tunables) {
+  std::mt19937 engine(7);
+  std::set<std::string> seen;
+  std::vector<Trial> trials;
+  while (trials.size() < count) {
+    std::vector<std::pair<std::string, Value>> values;
+    for (int t = 0; t < tunables; ++t) {
+      if (t == tunables - 1 && trials.size() % 16 == 15) continue;
+      values.emplace_back("t" + std::to_string(t),
+                          number(static_cast<std::int64_t>(engine() % (3U + t % 4))));
+    }
+    Trial made = trial("v", std::move(values), 100 + static_cast<double>(trials.size()));
+    if (seen.insert(made.config.text()).second) trials.push_back(std::move(made));
+  }
+  return trials;
+}
+
+TEST(RecordedSpace, WithRandomHolesTakesLessThanAByteATunableAndConfig) {
+  const RecordedSpace recorded = recorded_space("old", random_trials(4000, 10));
+  const Space& space = recorded.space;
+  ASSERT_EQ(space.size(), 4000U);
+  EXPECT_LE(space.report().bytes(), 4000U * 10 / 2);
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    ASSERT_EQ(space.index_of(space.row(i)), i);
+    ASSERT_EQ(space.index_of(space.at(i)), i);
+  }
+  Config missing = space.at(0);
+  missing.values.front().second = number(77);
+  EXPECT_EQ(space.index_of(missing), std::nullopt);
+}
+
+TEST(RecordedSpace, WithRandomHolesKnowsNeighbours) {
+  const RecordedSpace recorded = recorded_space("old", random_trials(1500, 6));
+  const Space& space = recorded.space;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < space.size(); i += 7) {
+    const SpaceRow row = space.row(i);
+    if (row.values.back() == kAbsent) continue;
+    std::set<std::size_t> expected;
+    for (std::size_t other = 0; other < space.size(); ++other) {
+      const SpaceRow there = space.row(other);
+      int differences = 0;
+      for (std::size_t t = 0; t < row.values.size(); ++t)
+        differences += row.values[t] != there.values[t] ? 1 : 0;
+      if (differences == 1 && there.values.back() != kAbsent) expected.insert(other);
+    }
+    const std::vector<std::size_t> neighbours = space.neighbours(i, Neighbourhood::hamming);
+    std::set<std::size_t> known;
+    for (const std::size_t index : neighbours) {
+      if (space.row(index).values.back() != kAbsent) known.insert(index);
+    }
+    EXPECT_EQ(known, expected) << space.at(i).text();
+    found += expected.size();
+  }
+  EXPECT_GT(found, 20U) << "the test saw neighbours";
 }
 
 TEST(RecordedSpace, NeedsTwoDifferentTimes) {
