@@ -125,6 +125,21 @@ TEST_F(Nvrtc, TakesTheOptionsOfTheVariant) {
   EXPECT_TRUE(compiler->compile(source));
 }
 
+// NVRTC is asked to leave out what few kernels use.
+TEST_F(Nvrtc, KernelsMayUseTexturesAllTheSame) {
+  const auto compiler = compiler_for("sm_80");
+  const Source textured =
+      story_source("cuda",
+                   "KERNEL lookup(GLOBAL float* out, cudaTextureObject_t from) {\n"
+                   "  out[THREAD_X] = tex2D<float>(from, 1.0f, 2.0f);\n}\n",
+                   {"lookup"});
+  for (int i = 0; i < 2; ++i) {
+    const Result<Binary> binary = compiler->compile(textured);
+    EXPECT_TRUE(binary) << binary.failure().message;
+  }
+  EXPECT_TRUE(compiler->compile(story_source("cuda", kStage, {"stage"})));
+}
+
 TEST_F(Nvrtc, TooMuchSharedMemoryIsACompileError) {
   const Result<Binary> binary = compiler_for("sm_80")->compile(
       story_source("cuda",
