@@ -32,6 +32,19 @@ void add(std::vector<CloseConfig>& list, const Json& entry, const char* key, dou
   if (!known) list.push_back({config, slowdown});
 }
 
+std::vector<CloseConfig> close_in(const BestRecord& best, const Json& evidence) {
+  std::vector<CloseConfig> list = {{best.config.text(), 1}};
+  if (!evidence.is_object()) return list;
+  // The finals were measured in turns: their medians compare better than those of the search.
+  if (evidence.contains("finalists")) {
+    for (const Json& entry : evidence["finalists"]) add(list, entry, "median_ns", best.time_ns);
+  }
+  if (evidence.contains("close")) {
+    for (const Json& entry : evidence["close"]) add(list, entry, "slowdown", 1);
+  }
+  return list;
+}
+
 }  // namespace
 
 std::vector<const TrialRecord*> close_trials(const std::vector<TrialRecord>& trials) {
@@ -65,22 +78,12 @@ std::string with_close_configs(const std::string& evidence,
 }
 
 std::vector<CloseConfig> close_configs(const BestRecord& best) {
-  std::vector<CloseConfig> list = {{best.config.text(), 1}};
-  const Json evidence = Json::parse(best.evidence, nullptr, false);
-  if (!evidence.is_object()) return list;
-  // The finals were measured in turns: their medians compare better than those of the search.
-  if (evidence.contains("finalists")) {
-    for (const Json& entry : evidence["finalists"]) add(list, entry, "median_ns", best.time_ns);
-  }
-  if (evidence.contains("close")) {
-    for (const Json& entry : evidence["close"]) add(list, entry, "slowdown", 1);
-  }
-  return list;
+  return close_in(best, Json::parse(best.evidence, nullptr, false));
 }
 
 std::vector<CloseConfig> known_configs(const BestRecord& best) {
-  std::vector<CloseConfig> list = close_configs(best);
   const Json evidence = Json::parse(best.evidence, nullptr, false);
+  std::vector<CloseConfig> list = close_in(best, evidence);
   if (evidence.is_object() && evidence.contains("first")) {
     for (const Json& entry : evidence["first"]) add(list, entry, "slowdown", 1);
   }

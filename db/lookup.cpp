@@ -65,8 +65,10 @@ Result<Config> legal_default(const KernelSpec& spec, const Problem& problem,
 }
 
 std::string expectation_text(const ExpectedConfig& expected, std::size_t problems) {
-  return fmt::format("near_size: {}: expected at {:.2f} times the best by {} problem{}",
-                     expected.config, expected.slowdown, problems, problems == 1 ? "" : "s");
+  const char* plural = problems == 1 ? "" : "s";
+  return fmt::format(
+      "near_size: {}: expected at {:.2f} times the time of the best{} of {} problem{}",
+      expected.config, expected.slowdown, plural, problems, plural);
 }
 
 // For a problem never tuned: the config that the nearest ones together expect the most of, where it

@@ -3,26 +3,43 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <set>
 
+#include "db/alike_configs.hpp"
 #include "db/tiles.hpp"
 
 namespace kiln {
 namespace {
 
-double slowdown_of(const Neighbour& neighbour, const std::string& config) {
-  for (const CloseConfig& close : neighbour.configs) {
-    if (close.config == config) return close.slowdown;
+/// What a neighbour says of a config.
+struct Statement {
+  double slowdown = kUnknownSlowdown;
+  double say = 1;  ///< as a multiple of what its distance gives it
+};
+
+const CloseConfig* find(std::span<const CloseConfig> configs, const std::string& config) {
+  const auto found = std::find_if(configs.begin(), configs.end(),
+                                  [&](const auto& each) { return each.config == config; });
+  return found == configs.end() ? nullptr : &*found;
+}
+
+Statement statement_of(const Neighbour& neighbour, const std::string& config) {
+  if (const CloseConfig* known = find(neighbour.configs, config)) return {known->slowdown, 1};
+  if (const CloseConfig* guess = find(neighbour.inferred, config)) {
+    return {guess->slowdown, kInferredSay};
   }
-  return kUnknownSlowdown;
+  return {};
 }
 
 double expected_slowdown(std::span<const Neighbour> neighbours, const std::string& config) {
   double sum = 0;
   double weights = 0;
   for (const Neighbour& neighbour : neighbours) {
-    const double weight = 1 / (neighbour.distance * neighbour.distance);
-    sum += weight * std::log(slowdown_of(neighbour, config));
+    const Statement statement = statement_of(neighbour, config);
+    const double weight = statement.say / (neighbour.distance * neighbour.distance);
+    sum += weight * std::log(statement.slowdown);
     weights += weight;
   }
   return std::exp(sum / weights);
@@ -39,10 +56,7 @@ void add_row(std::vector<CloseConfig>& configs, double time_ns, const BestRecord
   const double faster = std::min(time_ns, other.time_ns);
   for (CloseConfig& known : configs) known.slowdown *= time_ns / faster;
   for (CloseConfig& close : known_configs(other)) {
-    const bool is_known = std::any_of(configs.begin(), configs.end(), [&](const auto& known) {
-      return known.config == close.config;
-    });
-    if (is_known) continue;
+    if (find(configs, close.config) != nullptr) continue;
     close.slowdown *= other.time_ns / faster;
     configs.push_back(std::move(close));
   }
@@ -90,26 +104,51 @@ std::vector<Rows> rows_within_reach(std::span<const Candidate> candidates) {
   return within;
 }
 
+// The best of each, and its other close configs: what a lookup may answer with.
+std::set<std::string> eligible_of(std::span<const Neighbour> neighbours) {
+  std::set<std::string> eligible;
+  for (const Neighbour& neighbour : neighbours) {
+    const std::vector<CloseConfig>& said = neighbour.configs;
+    for (std::size_t i = 0; i < std::min(said.size(), kMaxConfigs); ++i) {
+      if (said[i].slowdown <= kCloseFactor) eligible.insert(said[i].config);
+    }
+  }
+  return eligible;
+}
+
+// What is said of each config that is eligible and was not measured.
+std::vector<CloseConfig> infer(const std::vector<CloseConfig>& measured,
+                               const std::map<std::string, ConfigPlace>& eligible) {
+  const AlikeConfigs alike(measured);
+  std::vector<CloseConfig> inferred;
+  for (const auto& [config, place] : eligible) {
+    if (find(measured, config) != nullptr) continue;
+    const std::optional<double> slowdown = alike.slowdown_of(place, kUnknownSlowdown);
+    if (slowdown) inferred.push_back({config, *slowdown});
+  }
+  return inferred;
+}
+
 }  // namespace
 
 std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& problem,
                                      const DeviceInfo& device,
                                      std::span<const Candidate> candidates) {
+  const std::vector<Rows> within = rows_within_reach(candidates);
   std::vector<Neighbour> neighbours;
   std::vector<std::string> bests;
-  std::set<std::string> eligible;
-  const std::vector<Rows> within = rows_within_reach(candidates);
   for (const Rows& rows : within) {
-    neighbours.push_back({distance_of(rows.front()), say(rows)});
-    const std::vector<CloseConfig>& said = neighbours.back().configs;
-    bests.push_back(said.front().config);
-    for (std::size_t i = 0; i < std::min(said.size(), kMaxConfigs); ++i) {
-      if (said[i].slowdown <= kCloseFactor) eligible.insert(said[i].config);
-    }
+    neighbours.push_back({distance_of(rows.front()), say(rows), {}});
+    bests.push_back(neighbours.back().configs.front().config);
+  }
+  std::map<std::string, ConfigPlace> eligible;
+  for (const std::string& config : eligible_of(neighbours)) {
+    eligible.emplace(config, ConfigPlace(config));
   }
   CarryOver carry_over(spec, problem, device);
   for (std::size_t i = 0; i < within.size(); ++i) {
     std::vector<CloseConfig>& said = neighbours[i].configs;
+    neighbours[i].inferred = infer(said, eligible);
     std::erase_if(said, [&](const auto& close) { return !eligible.contains(close.config); });
     said = carry_over(std::move(said), bests, within[i].front().measured);
   }

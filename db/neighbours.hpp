@@ -15,13 +15,16 @@ namespace kiln {
 
 /// A tuned problem near the one asked for.
 struct Neighbour {
-  double distance = 0;               ///< in doublings; above 0
-  std::vector<CloseConfig> configs;  ///< as far as known, carried over to the problem asked for
+  double distance = 0;                ///< in doublings; above 0
+  std::vector<CloseConfig> configs;   ///< measured on it, carried over to the problem asked for
+  std::vector<CloseConfig> inferred;  ///< not measured on it: what configs like these did there
 };
 
 /// The problems that have a say about one that was never tuned: of `candidates`, the nearest first,
 /// those of the grade of the first one that are within reach. Rows of one problem speak together;
-/// what they say is carried over to `problem` (tiles.hpp).
+/// what they measured is carried over to `problem` (tiles.hpp); of eligible configs that they did
+/// not measure they tell what configs like these did (alike_configs.hpp), which is no more than a
+/// guess and not carried over as well.
 [[nodiscard]] std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& problem,
                                                    const DeviceInfo& device,
                                                    std::span<const Candidate> candidates);
@@ -32,22 +35,24 @@ inline constexpr std::size_t kMaxNeighbours = 6;
 inline constexpr double kReach = 3;
 inline constexpr double kNearest = 0.5;
 
-/// So many of the fastest close configs of each are eligible; of the others is known what they say
-/// of these. A lookup costs the evaluation of a launch for each.
-inline constexpr std::size_t kMaxConfigs = 8;
+/// So many of the fastest close configs of each are eligible. A lookup costs the evaluation of a
+/// grid for each.
+inline constexpr std::size_t kMaxConfigs = kMaxClose;
 
 struct ExpectedConfig {
   std::string config;
   double slowdown = 1;  ///< expected time as a multiple of the best of the problem asked for
 };
 
-/// The configs that the neighbours name, the least expected slowdown first: the mean of the
-/// logarithms of the slowdowns, weighted by 1 / distance^2 (inverse distance weighting, Shepard
-/// 1968). Of a neighbour that does not name a config, `kUnknownSlowdown` is taken. Ties keep the
-/// order of the neighbours, nearest first.
+/// The configs that were measured on a neighbour, the least expected slowdown first: the mean of
+/// the logarithms of the slowdowns, weighted by 1 / distance^2 (inverse distance weighting, Shepard
+/// 1968), what was inferred by `kInferredSay` of that. Of a neighbour that tells nothing of a
+/// config, `kUnknownSlowdown` is taken. Ties keep the order of the neighbours, nearest first.
 [[nodiscard]] std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours);
 
 /// A config that a problem does not name was slower than its close ones, or never tried.
 inline constexpr double kUnknownSlowdown = 1.35;
+/// What one measurement of the config itself weighs against one that was inferred.
+inline constexpr double kInferredSay = 0.7;
 
 }  // namespace kiln

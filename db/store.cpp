@@ -70,12 +70,13 @@ SessionId Store::begin_session(const SessionRecord& record) {
 }
 
 void Store::append(SessionId session, std::int64_t sequence, const Trial& trial,
-                   double more_wall_seconds) {
+                   double more_wall_seconds, const std::string& next_config) {
   impl_->guarded([&] {
     SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
     insert_trial(impl_->database, session, sequence, trial);
     forget_attempt(impl_->database, session, trial.config.text());
     count_seconds(impl_->database, session, more_wall_seconds);
+    if (!next_config.empty()) count_attempt(impl_->database, session, next_config);
     transaction.commit();
   });
 }

@@ -144,9 +144,9 @@ class Store {
   [[nodiscard]] SessionId begin_session(const SessionRecord& record);
   /// One durable commit. `sequence` counts from 1 within the session and may not repeat.
   /// `more_wall_seconds` of the session were used since they were last told. Ends the config's
-  /// attempt.
+  /// attempt, and begins that of `next_config`, if there is one, as begin_attempt does.
   void append(SessionId session, std::int64_t sequence, const Trial& trial,
-              double more_wall_seconds = 0);
+              double more_wall_seconds = 0, const std::string& next_config = {});
   /// Durable, before the config is given to a device worker: should it take everything down with
   /// it, the next run of the session knows.
   void begin_attempt(SessionId session, const std::string& config);

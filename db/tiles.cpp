@@ -36,16 +36,16 @@ double product(const std::vector<Expression>& extents, const Scope& scope) {
   return product;
 }
 
-/// All but the least quarter grow at least that much; nullopt of none.
-std::optional<double> lower_quartile(const std::vector<std::optional<double>>& all) {
+/// Of those that are known, the lesser of two in the middle; nullopt of none.
+std::optional<double> median(const std::vector<std::optional<double>>& all) {
   std::vector<double> growths;
   for (const std::optional<double>& growth : all) {
     if (growth) growths.push_back(*growth);
   }
   if (growths.empty()) return std::nullopt;
-  const auto quarter = static_cast<std::ptrdiff_t>(growths.size() / 4);
-  std::nth_element(growths.begin(), growths.begin() + quarter, growths.end());
-  return growths[static_cast<std::size_t>(quarter)];
+  const auto middle = static_cast<std::ptrdiff_t>((growths.size() - 1) / 2);
+  std::nth_element(growths.begin(), growths.begin() + middle, growths.end());
+  return growths[static_cast<std::size_t>(middle)];
 }
 
 }  // namespace
@@ -92,29 +92,27 @@ const CarryOver::Here& CarryOver::here(const std::string& text) {
   return here_.emplace(text, std::move(here)).first->second;
 }
 
-std::vector<std::optional<double>> CarryOver::growths(std::span<const std::string> configs,
-                                                      const Problem& measured) {
-  std::vector<std::optional<double>> all;
-  for (const std::string& text : configs) {
-    const Here& to = here(text);
-    const std::optional<Tiles> from =
-        to.tiles ? tiles_of(spec_, to.config, measured, device_) : std::nullopt;
-    all.push_back(from ? std::optional(growth(*from, *to.tiles)) : std::nullopt);
-  }
-  return all;
+std::optional<double> CarryOver::growth_of(const std::string& config, const Problem& measured) {
+  const Here& to = here(config);
+  const std::optional<Tiles> from =
+      to.tiles ? tiles_of(spec_, to.config, measured, device_) : std::nullopt;
+  return from ? std::optional(growth(*from, *to.tiles)) : std::nullopt;
 }
 
 std::vector<CloseConfig> CarryOver::operator()(std::vector<CloseConfig> configs,
-                                               std::span<const std::string> others,
+                                               std::span<const std::string> bests,
                                                const Problem& measured) {
-  std::vector<std::string> names;
-  for (const CloseConfig& close : configs) names.push_back(close.config);
-  const std::vector<std::optional<double>> own = growths(names, measured);
-  const std::optional<double> usual = lower_quartile(own);
-  if (!usual) return configs;
-  const double least = std::min(*usual, lower_quartile(growths(others, measured)).value_or(*usual));
+  std::vector<std::optional<double>> good;
+  for (const CloseConfig& close : configs) good.push_back(growth_of(close.config, measured));
+  const std::vector<std::optional<double>> own = good;
+  for (const std::string& best : bests) {
+    const bool known = std::any_of(configs.begin(), configs.end(),
+                                   [&](const CloseConfig& each) { return each.config == best; });
+    if (!known) good.push_back(growth_of(best, measured));
+  }
+  const std::optional<double> usual = median(good);
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    if (own[i]) configs[i].slowdown *= std::exp(*own[i] - least);
+    if (own[i]) configs[i].slowdown *= std::exp(*own[i] - *usual);
   }
   return configs;
 }

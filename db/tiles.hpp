@@ -45,12 +45,12 @@ class CarryOver {
       : spec_(spec), asked_(asked), device_(device) {}
 
   /// What the slowdowns that were measured on one problem let expect on this one: a config whose
-  /// time should grow by more than is usual has a larger one here. Usual is the lower quartile of
-  /// `configs` or that of `others`, configs that are good around, whichever is less. The same
-  /// configs in the same order; those without tiles keep theirs. May give
-  /// slowdowns below 1.
+  /// time should grow by more than is usual has a larger one here. Usual is the median of these
+  /// configs and of `bests`, those of all problems around: what is asked is how a config stands to
+  /// the best here, and the best grows like those that are good around. The same configs in the
+  /// same order; those without tiles keep theirs. May give slowdowns below 1.
   [[nodiscard]] std::vector<CloseConfig> operator()(std::vector<CloseConfig> configs,
-                                                    std::span<const std::string> others,
+                                                    std::span<const std::string> bests,
                                                     const Problem& measured);
 
  private:
@@ -60,8 +60,7 @@ class CarryOver {
   };
   /// The config, and its tiles on the problem asked for.
   [[nodiscard]] const Here& here(const std::string& text);
-  [[nodiscard]] std::vector<std::optional<double>> growths(std::span<const std::string> configs,
-                                                           const Problem& measured);
+  [[nodiscard]] std::optional<double> growth_of(const std::string& config, const Problem& measured);
 
   const KernelSpec& spec_;
   const Problem& asked_;

@@ -168,7 +168,7 @@ TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
   BestRecord nearest = tuned("n=4096", 512);
   nearest.evidence =
       R"({"finalists":[],"close":[{"config":"vector:block_size=512","slowdown":1.0},)"
-      R"({"config":"vector:block_size=256","slowdown":1.01}]})";
+      R"({"config":"vector:block_size=256","slowdown":1.001}]})";
   const BestRecord other = tuned("n=16384", 256);
   const Match match = ask("n=8192", {nearest, other});
   EXPECT_EQ(match.config.text(), "vector:block_size=256");
@@ -183,10 +183,10 @@ TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
             "vector:block_size=512");
   EXPECT_THAT(nearer.steps,
               ElementsAre("near_size: vector:block_size=512 from session 1: chosen",
-                          "near_size: vector:block_size=512: expected at 1.04 times the best by 2 "
-                          "problems",
-                          "near_size: vector:block_size=256: expected at 1.01 times the best by 2 "
-                          "problems: chosen instead"));
+                          "near_size: vector:block_size=512: expected at 1.01 times the time of "
+                          "the bests of 2 problems",
+                          "near_size: vector:block_size=256: expected at 1.00 times the time of "
+                          "the bests of 2 problems: chosen instead"));
   EXPECT_EQ(ask("n=4096", {nearest, other}).config.text(), "vector:block_size=512") << "exact";
 }
 
@@ -204,10 +204,10 @@ TEST_F(Lookup, ATileThatDoesNotFitGivesWay) {
             "vector:block_size=1024");
   EXPECT_THAT(match.steps,
               ElementsAre("near_size: vector:block_size=1024 from session 1: chosen",
-                          "near_size: vector:block_size=1024: expected at 1.10 times the best by 1 "
-                          "problem",
-                          "near_size: vector:block_size=256: expected at 1.05 times the best by 1 "
-                          "problem: chosen instead"));
+                          "near_size: vector:block_size=1024: expected at 1.10 times the time of "
+                          "the best of 1 problem",
+                          "near_size: vector:block_size=256: expected at 1.05 times the time of "
+                          "the best of 1 problem: chosen instead"));
 }
 
 TEST_F(Lookup, ANeighbourFurtherAwayAnswersWhereNothingOfTheNearestFits) {

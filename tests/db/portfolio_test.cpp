@@ -65,8 +65,9 @@ TEST(Portfolio, NothingTunedIsNoPortfolio) {
 }
 
 TEST(Neighbours, DecideTogether) {
-  const std::vector<Neighbour> neighbours = {{1, {{"winner", 1}, {"solid", 1.02}, {"slower", 1.1}}},
-                                             {2, {{"slower", 1}, {"solid", 1.01}}}};
+  const std::vector<Neighbour> neighbours = {
+      {1, {{"winner", 1}, {"solid", 1.02}, {"slower", 1.1}}, {}},
+      {2, {{"slower", 1}, {"solid", 1.01}}, {}}};
   const std::vector<ExpectedConfig> ranking = rank_configs(neighbours);
   ASSERT_EQ(ranking.size(), 3U);
   EXPECT_EQ(ranking[0].config, "solid");
@@ -78,10 +79,19 @@ TEST(Neighbours, DecideTogether) {
 }
 
 TEST(Neighbours, TheNearestCountsMost) {
-  const std::vector<Neighbour> neighbours = {{0.1, {{"winner", 1}, {"solid", 1.02}}},
-                                             {3, {{"solid", 1}}}};
+  const std::vector<Neighbour> neighbours = {{0.1, {{"winner", 1}, {"solid", 1.02}}, {}},
+                                             {3, {{"solid", 1}}, {}}};
   EXPECT_EQ(rank_configs(neighbours)[0].config, "winner");
   EXPECT_THAT(rank_configs({}), IsEmpty());
+}
+
+TEST(Neighbours, WhatIsInferredSaysLessThanWhatWasMeasured) {
+  const std::vector<Neighbour> neighbours = {{1, {{"a", 1.2}}, {}}, {1, {{"b", 1}}, {{"a", 1.1}}}};
+  const std::vector<ExpectedConfig> ranking = rank_configs(neighbours);
+  ASSERT_EQ(ranking.size(), 2U);
+  EXPECT_EQ(ranking[0].config, "a") << "b is unknown where a is 1.2 times as slow as the best";
+  EXPECT_NEAR(ranking[0].slowdown, std::pow(1.2 * std::pow(1.1, 0.7), 1 / 1.7), 1e-9);
+  EXPECT_NEAR(ranking[1].slowdown, std::sqrt(kUnknownSlowdown), 1e-9);
 }
 
 TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {

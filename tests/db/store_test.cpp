@@ -118,6 +118,21 @@ TEST(Store, KeepsNumbersThatAreNone) {
   EXPECT_TRUE(std::isinf(stored.at(1).trial.max_error));
 }
 
+TEST(Store, OneCommitStoresATrialAndBeginsTheNextAttempt) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  const SessionId session = store.begin_session(some_session());
+  const std::string second = some_trial(128).config.text();
+  store.append(session, 1, some_trial(64), 0.5, second);
+  ASSERT_EQ(store.attempts(session).size(), 1U);
+  EXPECT_EQ(store.attempts(session).front().config, second);
+  EXPECT_EQ(store.attempts(session).front().begun, 1);
+  EXPECT_FALSE(error_of([&] { store.append(session, 1, some_trial(128), 0, "another"); }).empty());
+  EXPECT_EQ(store.attempts(session).size(), 1U) << "all of it or nothing";
+  store.append(session, 2, some_trial(128));
+  EXPECT_TRUE(store.attempts(session).empty());
+}
+
 TEST(Store, KeepsMessagesOfAnyBytes) {
   const ScratchFolder folder;
   Store store(folder / "kiln.db", Store::Mode::write);

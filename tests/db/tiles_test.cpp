@@ -3,6 +3,7 @@
 #include "db/tiles.hpp"
 
 #include <cmath>
+#include <span>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,19 +60,30 @@ TEST_F(TilesOfScale, AConfigThatWastesMoreThanTheOthersIsCarriedOverSlower) {
   const Problem asked = problem("n=1100");
   const DeviceInfo device = test::some_device();
   CarryOver carry_over(spec_, asked, device);
+  const std::vector<std::string> bests = {"vector:block_size=1024", "vector:block_size=256",
+                                          "vector:block_size=256"};
   const std::vector<CloseConfig> carried =
       carry_over({{"vector:block_size=1024", 1}, {"vector:block_size=256", 1.05}, {"gone", 1.1}},
-                 {}, problem("n=2048"));
+                 bests, problem("n=2048"));
   ASSERT_EQ(carried.size(), 3U);
   EXPECT_EQ(carried[0].config, "vector:block_size=1024");
   EXPECT_NEAR(carried[0].slowdown, std::pow(1.6, 0.2), 1e-9);
   EXPECT_DOUBLE_EQ(carried[1].slowdown, 1.05);
   EXPECT_DOUBLE_EQ(carried[2].slowdown, 1.1) << "nothing is known of it";
+}
 
-  const std::vector<std::string> others = {"vector:block_size=256"};
-  const std::vector<CloseConfig> alone =
-      carry_over({{"vector:block_size=1024", 1}}, others, problem("n=2048"));
-  EXPECT_NEAR(alone[0].slowdown, std::pow(1.6, 0.2), 1e-9) << "compared with what is good around";
+TEST_F(TilesOfScale, WhatIsKnownHereIsComparedWithWhatIsGoodAround) {
+  const Problem asked = problem("n=1100");
+  const DeviceInfo device = test::some_device();
+  CarryOver carry_over(spec_, asked, device);
+  const std::vector<std::string> bests = {"vector:block_size=256", "vector:block_size=1024"};
+  const auto alone = [&](std::span<const std::string> around) {
+    return carry_over({{"vector:block_size=1024", 1.2}}, around, problem("n=2048"))[0].slowdown;
+  };
+  EXPECT_DOUBLE_EQ(alone({}), 1.2) << "nothing to compare with";
+  EXPECT_NEAR(alone(bests), 1.2 * std::pow(1.6, 0.2), 1e-9) << "of two, the one that grows less";
+  const std::vector<std::string> gone = {"gone"};
+  EXPECT_DOUBLE_EQ(alone(gone), 1.2);
 }
 
 }  // namespace

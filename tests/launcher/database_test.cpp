@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 
@@ -92,6 +93,23 @@ TEST(LauncherDatabase, ADamagedOneIsAWarningAndTheDefaultRuns) {
   EXPECT_THAT(launcher.warnings()[0].message,
               StartsWith((folder / "kiln.db") + ": is no database"));
   EXPECT_EQ(launcher.select("reduce", "n=10").value()->grade, Launcher::Grade::fallback);
+}
+
+TEST(LauncherDatabase, OneThatLostItsEndIsAWarningAndTheNextLayerAnswers) {
+  const LauncherFolder folder;
+  store_best(folder / "torn.db", kTwoPass);
+  std::filesystem::resize_file(folder / "torn.db",
+                               std::filesystem::file_size(folder / "torn.db") / 2);
+  store_best(folder / "whole.db", kTwoPass);
+  Launcher::Options options = folder.options();
+  options.databases = {folder / "torn.db", folder / "whole.db"};
+  const Launcher launcher(options);
+  ASSERT_EQ(launcher.warnings().size(), 1U);
+  EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_unusable);
+  EXPECT_THAT(launcher.warnings()[0].message, StartsWith((folder / "torn.db") + ": is damaged"));
+  const Launcher::Kernel kernel = launcher.prepare("reduce", "n=5000").value();
+  EXPECT_EQ(kernel.match().grade, Launcher::Grade::exact);
+  EXPECT_EQ(sum_of(kernel, std::vector<float>(5000, 1)), 5000);
 }
 
 TEST(LauncherDatabase, TunedConfigsRunWithTheirGrade) {
@@ -207,6 +225,21 @@ TEST(LauncherDatabase, TheFirstOfTwoLayersWins) {
   options.databases = {folder / "shipped.db", folder / "user.db"};
   EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value()->config,
               StartsWith("two_pass:"));
+}
+
+TEST(LauncherDatabase, ABetterGradeWinsWhateverItsLayer) {
+  const LauncherFolder folder;
+  Tuned near = kTwoPass;
+  near.problem = "n=6000 dtype=f32 op=sum map=x source=array";
+  near.problem_json = R"({"n": 6000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})";
+  near.config = {"tree", {{"block_size", std::int64_t{32}}}};
+  store_best(folder / "user.db", near);
+  store_best(folder / "shipped.db", kTwoPass);
+  Launcher::Options options = folder.options();
+  options.databases = {folder / "user.db", folder / "shipped.db"};
+  const Launcher::Match match = *Launcher(options).select("reduce", "n=5000").value();
+  EXPECT_EQ(match.grade, Launcher::Grade::exact);
+  EXPECT_THAT(match.config, StartsWith("two_pass:"));
 }
 
 TEST(LauncherDatabase, WorkspacesArePooledOrTheCallers) {
