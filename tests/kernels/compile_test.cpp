@@ -93,6 +93,29 @@ INSTANTIATE_TEST_SUITE_P(Each, KernelCompiles,
                            return std::get<0>(each.param) + "_" + std::get<1>(each.param);
                          });
 
+TEST(Toolbox, Compiles) {
+  const KernelSpec spec = KernelLibrary::load_toolbox();
+  const Renderer renderer(spec);
+  const DeviceInfo device =
+      device_for_architecture(std::string(kBackend), kBackend == "cuda" ? "sm_90a" : "gfx90a");
+  std::unique_ptr<Compiler> compiler;
+  try {
+    compiler = make_backend(kBackend)->open_compiler(device);
+  } catch (const DeviceError& error) {
+    KILN_SKIP_UNLESS_REQUIRED(kBackend == "cuda" ? "nvrtc" : "hiprtc", error.what());
+  }
+  // As long as the shared memory that poison_shared is asked to fill.
+  const Problem problem =
+      Problem::make(spec, {{"n", device.max_shared_bytes_optin}, {"dtype", std::string("u8")}});
+  for (const Variant& variant : spec.variants) {
+    const Config config = default_config(variant, spec, problem, device);
+    const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+    EXPECT_TRUE(plan) << variant.name << ": " << plan.failure().message;
+    const Result<Binary> binary = compiler->compile(renderer.render(config, problem, device));
+    EXPECT_TRUE(binary) << variant.name << ": " << binary.failure().message;
+  }
+}
+
 TEST(Kernels, AreAllOfTheLibrary) { EXPECT_EQ(kernel_names(), KernelLibrary().names()); }
 
 TEST(KernelVariants, AreEachPossibleOnOneOfTheArchitectures) {

@@ -1,5 +1,7 @@
 // Every built-in kernel is clean, and the default config of each variant renders in every dialect.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +99,10 @@ TEST(Toolbox, RendersForEveryElementType) {
     for (const Variant& variant : spec.variants) {
       Source source =
           renderer.render(default_config(variant, spec, problem, device), problem, device);
-      EXPECT_EQ(source.entries.size(), variant.steps.size()) << variant.name;
+      const auto launches =
+          std::count_if(variant.steps.begin(), variant.steps.end(),
+                        [](const Step& step) { return step.kind == StepKind::launch; });
+      EXPECT_EQ(static_cast<std::ptrdiff_t>(source.entries.size()), launches) << variant.name;
     }
   }
 }
