@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/config_run.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace kiln {
@@ -14,11 +15,23 @@ BufferLookup lookup_in(const Bench& bench, InputSet set) {
   };
 }
 
+/// What a block of any step may have; the device's limit where the static part is not known.
+std::int64_t shared_bytes_of(const Bench& bench, const LaunchPlan& plan, std::int64_t fixed) {
+  if (fixed < 0) return bench.device.info().max_shared_bytes_optin;
+  std::int64_t dynamic = 0;
+  for (const StepPlan& step : plan.steps)
+    dynamic = std::max<std::int64_t>(dynamic, step.shared_bytes);
+  return fixed + dynamic;
+}
+
 }  // namespace
 
-ConfigRun::ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module)
+ConfigRun::ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module,
+                     std::int64_t static_shared_bytes)
     : bench_(bench),
       module_(std::move(module)),
+      static_shared_bytes_(static_shared_bytes),
+      shared_bytes_(shared_bytes_of(bench, plan, static_shared_bytes)),
       verify_(plan, *module_, lookup_in(bench_, InputSet::verify)),
       timing_(plan, *module_, lookup_in(bench_, InputSet::timing)) {}
 
@@ -32,12 +45,12 @@ Result<ConfigRun> ConfigRun::load(const Bench& bench, const LaunchPlan& plan,
   Result<std::unique_ptr<Module>> module = bench.device.load(binary);
   if (!module) return module.failure();
   if (Status status = bench.workspaces.prepare(plan); !status) return status.failure();
-  return ConfigRun(bench, plan, std::move(*module));
+  return ConfigRun(bench, plan, std::move(*module), binary.shared_bytes);
 }
 
 Result<ConfigRun> ConfigRun::rebound(const Bench& bench, const LaunchPlan& plan) const {
   if (Status status = bench.workspaces.prepare(plan); !status) return status.failure();
-  return ConfigRun(bench, plan, module_);
+  return ConfigRun(bench, plan, module_, static_shared_bytes_);
 }
 
 Status ConfigRun::prepare(InputSet set) {
@@ -47,8 +60,20 @@ Status ConfigRun::prepare(InputSet set) {
 
 Status ConfigRun::run_once(InputSet set) {
   if (Status status = prepare(set); !status) return status;
+  // Last, for the kernels that filled the arguments use shared memory, too.
+  if (shared_bytes_ > 0) {
+    if (Status status = bench_.toolbox.poison_shared(shared_bytes_); !status) return status;
+  }
+  const Result<EventId> from = bench_.device.record();
+  if (!from) return from.failure();
   if (Status status = sequence(set).enqueue(bench_.device); !status) return status;
-  return bench_.device.synchronize();
+  const Result<EventId> to = bench_.device.record();
+  if (!to) return to.failure();
+  if (Status status = bench_.device.synchronize(); !status) return status;
+  const Result<double> elapsed = bench_.device.elapsed_ns(*from, *to);
+  if (!elapsed) return elapsed.failure();
+  last_run_ns_ = *elapsed;
+  return Done{};
 }
 
 Result<std::string> ConfigRun::damage(InputSet set) {

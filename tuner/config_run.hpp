@@ -39,8 +39,10 @@ class ConfigRun {
 
   /// Fresh inputs, poisoned outputs and workspaces; nothing runs yet.
   [[nodiscard]] Status prepare(InputSet set);
-  /// prepare, then one run; waits for its end.
+  /// prepare, poison what shared memory holds, then one run; waits for its end.
   [[nodiscard]] Status run_once(InputSet set);
+  /// Nanoseconds of the last run_once or run_checked on the device. The first one is cold.
+  [[nodiscard]] double last_run_ns() const { return last_run_ns_; }
 
   /// After runs that nobody checks: red zones, read-only inputs and zeroed workspaces must be as
   /// they were, or the next config would be blamed for it. Failure{wrong_result} where they are
@@ -53,14 +55,19 @@ class ConfigRun {
   [[nodiscard]] Result<double> run_checked(InputSet set, const Expected& expected);
 
  private:
-  ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module);
+  /// `static_shared_bytes` of a block, as the compiler told; negative: it did not.
+  ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module,
+            std::int64_t static_shared_bytes);
   /// What is wrong around the outputs, in words; empty: nothing.
   [[nodiscard]] Result<std::string> damage(InputSet set);
 
   Bench bench_;
   std::shared_ptr<Module> module_;
+  std::int64_t static_shared_bytes_;
+  std::int64_t shared_bytes_;  ///< of a block of any step, at most
   LaunchSequence verify_;
   LaunchSequence timing_;
+  double last_run_ns_ = 0;
 };
 
 }  // namespace kiln

@@ -106,20 +106,22 @@ Status DeviceEngine::measure_config(const TrialJob& job, ConfigRun& run,
   if (Status status = run.prepare(InputSet::timing); !status) return status;
   const LaunchSequence& sequence = run.sequence(InputSet::timing);
   if (Status status = measurer_->warm_device(sequence); !status) return status;
-  Result<Measurer::FirstLook> look = measurer_->first_look(sequence, job.incumbent_ns);
+  Result<Measurer::FirstLook> look =
+      measurer_->first_look(sequence, run.last_run_ns(), job.incumbent_ns);
   if (!look) return look.failure();
-  report.runs += look->runs;
-  checked({look->run_ns});
+  const double run_ns = look->run_ns;
+  report.runs += look->untimed_runs;
+  checked({run_ns});
   if (look->hopeless) {
-    report.samples = std::move(*look->hopeless);
-    return Done{};
+    report.samples = std::move(look->samples);
+  } else {
+    Result<Samples> samples = measurer_->measure(sequence, std::move(*look), job.incumbent_ns);
+    if (!samples) return samples.failure();
+    report.samples = std::move(*samples);
   }
-  Result<Samples> samples = measurer_->measure(sequence, look->run_ns, job.incumbent_ns);
-  if (!samples) return samples.failure();
-  report.samples = std::move(*samples);
   report.runs += static_cast<std::int64_t>(report.samples.ns.size()) * report.samples.batch;
   if (!options_.energy) return Done{};
-  const Result<double> joules = measurer_->measure_energy(sequence, look->run_ns);
+  const Result<double> joules = measurer_->measure_energy(sequence, run_ns);
   if (!joules) return joules.failure();
   report.energy_j = *joules;
   return Done{};

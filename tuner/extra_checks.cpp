@@ -12,57 +12,100 @@
 #include "tuner/shrink_problem.hpp"
 
 namespace kiln {
+namespace {
+
+constexpr InputSet kBothSets[] = {InputSet::verify, InputSet::timing};
+
+bool has_cpu_reference(const KernelSpec& spec) {
+  return !spec.verify.reference.empty() || !spec.verify.formulas.empty();
+}
+
+}  // namespace
 
 Result<std::unique_ptr<ExtraChecks>> ExtraChecks::create(const ProblemBench::Tools& tools,
                                                          const KernelSpec& spec,
                                                          const Problem& problem, std::uint64_t seed,
                                                          double max_operations) {
-  std::unique_ptr<ExtraChecks> checks(new ExtraChecks(tools, spec, problem, seed));
-  if (max_operations <= 0) return checks;
-  if (spec.verify.reference.empty() && spec.verify.formulas.empty()) return checks;
-  for (Problem& extra : extra_problems(spec, problem, tools.device.info(), max_operations)) {
-    Result<std::unique_ptr<ProblemBench>> bench =
-        ProblemBench::create(tools, spec, extra, ++seed, std::numeric_limits<double>::infinity(),
-                             VerifyInputs::with_edges);
-    if (bench) {
-      checks->extras_.push_back({std::move(extra), std::move(*bench)});
-    } else if (bench.failure().sticky) {
-      return bench.failure();
-    }
+  const double operations = has_cpu_reference(spec) ? max_operations : 0;
+  std::unique_ptr<ExtraChecks> checks(new ExtraChecks(tools, spec, problem, seed, operations));
+  if (operations <= 0) return checks;
+  for (Problem& chosen : extra_problems(spec, problem, tools.device.info(), operations)) {
+    if (!shares_source(spec, problem, chosen)) continue;
+    Extra& extra = checks->chosen_.emplace_back(Extra{std::move(chosen), nullptr});
+    if (Status status = checks->prepare(extra); !status) return status.failure();
   }
   return checks;
 }
 
-Result<double> ExtraChecks::check_on(Extra& extra, const LaunchPlan& plan, const ConfigRun& run) {
+Status ExtraChecks::prepare(Extra& extra) {
+  Result<std::unique_ptr<ProblemBench>> bench =
+      ProblemBench::create(tools_, spec_, extra.problem, ++last_seed_,
+                           std::numeric_limits<double>::infinity(), VerifyInputs::with_edges);
+  if (bench) {
+    extra.bench = std::move(*bench);
+  } else if (bench.failure().sticky) {
+    return bench.failure();
+  }
+  return Done{};
+}
+
+ExtraChecks::Extra* ExtraChecks::drawn(std::size_t index) {
+  while (drawn_.size() <= index) {
+    if (drawn_.size() == kDrawnInAll) return nullptr;
+    std::optional<Problem> next = drawer_.next();
+    if (!next) return nullptr;
+    drawn_.push_back({std::move(*next), nullptr});
+  }
+  return &drawn_[index];
+}
+
+Result<double> ExtraChecks::check_on(Extra& extra, const LaunchPlan& plan, const ConfigRun& run,
+                                     std::span<const InputSet> sets) {
+  double worst = 0;
   Result<ConfigRun> here = run.rebound(extra.bench->bench(), plan);
   if (!here) return here.failure();
-  double worst = 0;
-  for (const InputSet set : {InputSet::verify, InputSet::timing}) {
+  for (const InputSet set : sets) {
     const Result<double> error = here->run_checked(set, extra.bench->expected(set));
-    if (!error) return error;
+    if (!error) {
+      Failure failure = error.failure();
+      failure.message = fmt::format("on {}: {}", extra.problem.text(), failure.message);
+      return failure;
+    }
     worst = std::max(worst, *error);
   }
   return worst;
 }
 
+Status ExtraChecks::reseed_first(const Config& config) {
+  if (chosen_.empty() || !chosen_.front().bench) return Done{};
+  return chosen_.front().bench->reseed(seed_ ^ hash64(config.text()));
+}
+
 Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {
-  double worst = 0;
-  if (extras_.empty()) return worst;
   const DeviceInfo& device = tools_.device.info();
-  const std::string source = renderer_.render(config, problem_, device).text;
-  const std::uint64_t fresh = seed_ ^ hash64(config.text());
-  if (Status status = extras_.front().bench->reseed(fresh); !status) return status.failure();
-  for (Extra& extra : extras_) {
+  if (Status status = reseed_first(config); !status) return status.failure();
+  double worst = 0;
+  for (Extra& extra : chosen_) {
     const Result<LaunchPlan> plan = make_launch_plan(spec_, config, extra.problem, device);
-    if (!plan || renderer_.render(config, extra.problem, device).text != source) continue;
-    const Result<double> error = check_on(extra, *plan, run);
-    if (error) {
-      worst = std::max(worst, *error);
-      continue;
+    if (!plan || !extra.bench) continue;
+    const Result<double> error = check_on(extra, *plan, run, kBothSets);
+    if (!error) return error;
+    worst = std::max(worst, *error);
+  }
+  std::size_t checked = 0;
+  for (std::size_t i = 0; checked < kDrawnProblems; ++i) {
+    Extra* extra = drawn(i);
+    if (extra == nullptr) break;
+    const Result<LaunchPlan> plan = make_launch_plan(spec_, config, extra->problem, device);
+    if (!plan) continue;
+    if (!extra->bench) {
+      if (Status status = prepare(*extra); !status) return status.failure();
+      if (!extra->bench) continue;
     }
-    Failure failure = error.failure();
-    failure.message = fmt::format("on {}: {}", extra.problem.text(), failure.message);
-    return failure;
+    const Result<double> error = check_on(*extra, *plan, run, {&kBothSets[i % 2], 1});
+    if (!error) return error;
+    worst = std::max(worst, *error);
+    ++checked;
   }
   return worst;
 }

@@ -2,49 +2,68 @@
 //
 // A config that is right for one problem may still forget a tail or read past an end that this
 // problem does not have; another size of the same kernel would then get a wrong answer from a
-// lookup. So each binary also runs on a few small problems of the same compile-time fields (they
-// share the binary), against the CPU loop. The first of them gets fresh inputs for every config.
+// lookup. So each binary also runs on other small problems of the same compile-time fields (they
+// share the binary), against the CPU loop: on a few chosen ones (tuner/shrink_problem.hpp), the
+// first of which gets fresh inputs for every config, and on as many drawn at random
+// (tuner/drawn_problems.hpp) as are promised, for each config the first of them that are legal for
+// it. A drawn problem is prepared when it is first needed, and kept for the configs that follow.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
-#include <string>
+#include <span>
 #include <vector>
 
-#include "templates/renderer.hpp"
+#include "tuner/drawn_problems.hpp"
 #include "tuner/problem_bench.hpp"
 
 namespace kiln {
 
 class ExtraChecks {
  public:
-  /// Prepares the extra problems, whose CPU loop takes `max_operations` at most (0: there are
-  /// none). Those whose reference is not a CPU loop, or for which there is no room, are left out.
-  /// `spec` and the tools must outlive it. A Failure is sticky.
+  /// Prepares the chosen problems. The CPU loop takes `max_operations` at most on each (0: there
+  /// are none, and none is drawn). Those whose reference is not a CPU loop, or for which there is
+  /// no room, are left out. `spec` and the tools must outlive it. A Failure is sticky.
   static Result<std::unique_ptr<ExtraChecks>> create(const ProblemBench::Tools& tools,
                                                      const KernelSpec& spec, const Problem& problem,
                                                      std::uint64_t seed, double max_operations);
 
-  /// Runs `config`, loaded as `run`, on every extra problem for which it is legal and has the same
-  /// source. A Failure names the problem. Returns the largest error, relative to the allowed one.
+  /// Runs `config`, loaded as `run`, on every chosen problem for which it is legal, and on
+  /// kDrawnProblems drawn ones. A Failure names
+  /// the problem. Returns the largest error, relative to the allowed one.
   [[nodiscard]] Result<double> check(const Config& config, const ConfigRun& run);
+
+  /// So many drawn problems each config is put through, where so many are legal for it ...
+  static constexpr std::size_t kDrawnProblems = 40;
+  /// ... among this many.
+  static constexpr std::size_t kDrawnInAll = 160;
 
  private:
   struct Extra {
     Problem problem;
-    std::unique_ptr<ProblemBench> bench;
+    std::unique_ptr<ProblemBench> bench;  ///< nullptr: there was no room for it
   };
   ExtraChecks(const ProblemBench::Tools& tools, const KernelSpec& spec, const Problem& problem,
-              std::uint64_t seed)
-      : tools_(tools), spec_(spec), problem_(problem), renderer_(spec), seed_(seed) {}
-  [[nodiscard]] Result<double> check_on(Extra& extra, const LaunchPlan& plan, const ConfigRun& run);
+              std::uint64_t seed, double max_operations)
+      : tools_(tools),
+        spec_(spec),
+        seed_(seed),
+        drawer_(spec, problem, tools.device.info(), {max_operations, seed}) {}
+  [[nodiscard]] Status prepare(Extra& extra);
+  [[nodiscard]] Status reseed_first(const Config& config);
+  /// The drawn problem at `index`; nullptr: there are no more.
+  [[nodiscard]] Extra* drawn(std::size_t index);
+  [[nodiscard]] Result<double> check_on(Extra& extra, const LaunchPlan& plan, const ConfigRun& run,
+                                        std::span<const InputSet> sets);
 
   ProblemBench::Tools tools_;
   const KernelSpec& spec_;
-  Problem problem_;
-  Renderer renderer_;
   std::uint64_t seed_;
-  std::vector<Extra> extras_;
+  std::uint64_t last_seed_ = seed_;  ///< every problem has inputs of its own
+  std::vector<Extra> chosen_;
+  ProblemDrawer drawer_;
+  std::vector<Extra> drawn_;
 };
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #include "tuner/finalists.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -30,29 +31,54 @@ bool faster(const TrialRecord* a, const TrialRecord* b) {
 
 }  // namespace
 
-Finalists choose_finalists(const std::vector<TrialRecord>& trials, const Config& default_config) {
+std::vector<const TrialRecord*> choose_contenders(const std::vector<TrialRecord>& trials,
+                                                  const Config& default_config, std::size_t most) {
   std::vector<const TrialRecord*> ranking;
-  const TrialRecord* usual = nullptr;
   for (const TrialRecord& record : trials) {
-    if (!record.trial.ok()) continue;
-    ranking.push_back(&record);
-    if (record.trial.config == default_config) usual = &record;
+    if (record.trial.ok()) ranking.push_back(&record);
   }
   if (ranking.empty()) return {};
   std::sort(ranking.begin(), ranking.end(), faster);
 
-  Finalists finalists;
+  std::vector<const TrialRecord*> contenders;
   const double reach = kOverlap * quantile(ranking.front()->trial.samples.ns, 0.75);
   for (const TrialRecord* record : ranking) {
-    if (finalists.trials.size() == kMaxFinalists) break;
+    if (contenders.size() == most) break;
     const bool overlaps =
         record == ranking.front() || quantile(record->trial.samples.ns, 0.25) <= reach;
-    if (overlaps && record != usual) finalists.trials.push_back(record);
+    if (overlaps && record->trial.config != default_config) contenders.push_back(record);
   }
+  return contenders;
+}
+
+std::vector<std::size_t> rank_rounds(const std::vector<std::vector<double>>& scores) {
+  std::vector<std::vector<double>> ratios(scores.size());
+  for (std::size_t round = 0; !scores.empty() && round < scores.front().size(); ++round) {
+    std::vector<double> of_round;
+    for (const std::vector<double>& each : scores) of_round.push_back(each[round]);
+    const double middle = median(of_round);
+    for (std::size_t i = 0; i < scores.size(); ++i) ratios[i].push_back(of_round[i] / middle);
+  }
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return median(ratios[a]) < median(ratios[b]);
+  });
+  return order;
+}
+
+Finalists choose_finalists(const std::vector<TrialRecord>& trials, const Config& default_config,
+                           const std::vector<const TrialRecord*>& contenders) {
+  Finalists finalists;
+  finalists.trials = contenders;
+  if (finalists.trials.size() > kMaxFinalists) finalists.trials.resize(kMaxFinalists);
   std::sort(finalists.trials.begin(), finalists.trials.end(),
             [](const auto* a, const auto* b) { return a->sequence < b->sequence; });
-  if (usual != nullptr) {
-    finalists.trials.insert(finalists.trials.begin(), usual);
+  const auto usual = std::find_if(trials.begin(), trials.end(), [&](const TrialRecord& record) {
+    return record.trial.ok() && record.trial.config == default_config;
+  });
+  if (usual != trials.end()) {
+    finalists.trials.insert(finalists.trials.begin(), &*usual);
     finalists.default_index = 0;
   }
   return finalists;

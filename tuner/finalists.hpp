@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,10 +22,20 @@ struct Finalists {
   std::optional<std::size_t> default_index;  ///< 0, or nullopt when the default config was not ok
 };
 
-/// The best trial, at most two others whose samples overlap with its own, and the default config.
-/// Empty when no trial was ok. Points into `trials`.
+/// The best trial and others whose samples overlap with its own, fastest first, at most `most` and
+/// without the default config. Empty when no other trial was ok. Points into `trials`.
+[[nodiscard]] std::vector<const TrialRecord*> choose_contenders(
+    const std::vector<TrialRecord>& trials, const Config& default_config, std::size_t most);
+
+/// Positions of contenders that ran in turn, `scores[contender][round]`, best first: by the median
+/// ratio to the median of the same round, so that drift hits all alike.
+[[nodiscard]] std::vector<std::size_t> rank_rounds(const std::vector<std::vector<double>>& scores);
+
+/// The default config and the first kMaxFinalists of `contenders`, which point into `trials`. Empty
+/// when no trial was ok.
 [[nodiscard]] Finalists choose_finalists(const std::vector<TrialRecord>& trials,
-                                         const Config& default_config);
+                                         const Config& default_config,
+                                         const std::vector<const TrialRecord*>& contenders);
 
 /// Takes the finalist at `index` out.
 void remove_finalist(Finalists& finalists, std::size_t index);

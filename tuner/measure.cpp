@@ -3,8 +3,10 @@
 #include "tuner/measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -23,6 +25,8 @@ constexpr double kMaxBatch = 1000;
 constexpr int kWarmUpRuns = 2;
 constexpr double kLongRunNs = 20e6;
 
+// A config that is not hopeless by then has been looked at long enough.
+constexpr std::size_t kLookSamples = 2;
 // How often the device is asked for its clocks while a config is sampled: the first samples may be
 // over before the question is answered.
 constexpr std::size_t kStatesAsked = 2;
@@ -45,12 +49,12 @@ std::size_t flush_bytes(const DeviceInfo& device) {
 }
 
 // A CPU device shares its cores with everything else: its samples spread by tens of per cent.
-constexpr double kCpuHopelessFactor = 3.0;
-constexpr double kCpuDropFactor = 1.25;
+constexpr std::array<double, 4> kCpuDropFactors = {std::numeric_limits<double>::infinity(), 3.0,
+                                                   1.25, 1.25};
 
 void be_patient(StopOptions& stop) {
-  stop.hopeless_factor = std::max(stop.hopeless_factor, kCpuHopelessFactor);
-  stop.drop_factor = std::max(stop.drop_factor, kCpuDropFactor);
+  for (std::size_t i = 0; i < kCpuDropFactors.size(); ++i)
+    stop.drop_factors[i] = std::max(stop.drop_factors[i], kCpuDropFactors[i]);
 }
 
 void set_conditions(Samples& samples, const Device::ClockState& state) {
@@ -134,50 +138,54 @@ Result<std::vector<double>> Measurer::take(const LaunchSequence& sequence, std::
   return ns;
 }
 
-Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence,
+Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence, double check_ns,
                                                  double incumbent_ns) {
-  const bool races = options_.race && incumbent_ns > 0;
-  Samples samples;
-  samples.cold_cache = options_.cold_cache;
   FirstLook look;
-  if (!races || !options_.cold_cache) {
+  Samples& samples = look.samples;
+  samples.cold_cache = options_.cold_cache;
+  if (!races(incumbent_ns) || !options_.cold_cache) {
     const Result<double> estimated = estimate(sequence);
     if (!estimated) return estimated.failure();
     look.run_ns = *estimated;
-    look.runs = kWarmUpRuns + 1;
+    look.untimed_runs = kWarmUpRuns + 1;
     samples.batch = batch_for(*estimated);
   }
-  if (!races) return look;
+  if (!races(incumbent_ns)) return look;
+  const bool check_was_slow = check_ns > options_.stop.drop_factors[1] * incumbent_ns;
   Device::ClockState state;
-  Result<std::vector<double>> taken =
-      take(sequence, options_.stop.hopeless_samples, samples.batch, &state);
-  if (!taken) return taken.failure();
-  samples.ns = std::move(*taken);
+  while (samples.ns.size() < kLookSamples && !look.hopeless) {
+    const Result<std::vector<double>> taken =
+        take(sequence, 1, samples.batch, samples.ns.empty() ? &state : nullptr);
+    if (!taken) return taken.failure();
+    samples.ns.push_back(taken->front());
+    look.hopeless = (samples.ns.size() > 1 || check_was_slow) &&
+                    decide(samples.ns, 0, incumbent_ns, options_.stop) == StopDecision::dropped;
+  }
   look.run_ns = *std::min_element(samples.ns.begin(), samples.ns.end());
-  look.runs += static_cast<std::int64_t>(samples.ns.size()) * samples.batch;
-  if (decide(samples.ns, 0, incumbent_ns, options_.stop) != StopDecision::dropped) return look;
   set_conditions(samples, state);
-  samples.dropped_early = true;
-  look.hopeless = std::move(samples);
+  samples.clock_khz_before = state.clock_khz;
+  samples.dropped_early = look.hopeless;
   return look;
 }
 
-Result<Samples> Measurer::measure(const LaunchSequence& sequence, double estimate_ns,
+Result<Samples> Measurer::measure(const LaunchSequence& sequence, FirstLook look,
                                   double incumbent_ns) {
-  Samples samples;
-  samples.cold_cache = options_.cold_cache;
-  samples.batch = batch_for(estimate_ns);
-  const double sample_ns = std::max(estimate_ns, 1.0) * static_cast<double>(samples.batch);
+  Samples samples = std::move(look.samples);
+  std::size_t takes = samples.ns.empty() ? 0 : 1;
+  if (samples.ns.empty()) {
+    samples.cold_cache = options_.cold_cache;
+    samples.batch = batch_for(look.run_ns);
+    samples.clock_khz_before = device_.clock_state().clock_khz;
+  }
+  const double sample_ns = std::max(look.run_ns, 1.0) * static_cast<double>(samples.batch);
   const auto in_flight =
       std::clamp(static_cast<std::size_t>(kMaxInFlightNs / sample_ns), std::size_t{1}, kInFlight);
 
-  samples.clock_khz_before = device_.clock_state().clock_khz;
   Device::ClockState state;
-  std::size_t takes = 0;
   const auto start = Clock::now();
   StopDecision decision = StopDecision::more;
   while (decision == StopDecision::more) {
-    const std::size_t wanted = std::min(in_flight, next_samples(samples.ns.size()));
+    const std::size_t wanted = std::min(in_flight, next_samples(samples.ns.size(), incumbent_ns));
     const std::size_t room =
         options_.stop.max_samples - std::min(options_.stop.max_samples, samples.ns.size());
     Result<std::vector<double>> taken =
@@ -225,12 +233,14 @@ Result<double> Measurer::measure_energy(const LaunchSequence& sequence, double e
   return (*to - *from) / static_cast<double>(runs);
 }
 
-/// The first samples are few: they may already show that the config is slower. So are those that
-/// make it a full set.
-std::size_t Measurer::next_samples(std::size_t taken) const {
+/// In a race each of the first samples may be the last. Then come those that make a full set, those
+/// that are enough for a config that is behind, and as many as may be under way.
+std::size_t Measurer::next_samples(std::size_t taken, double incumbent_ns) const {
   const StopOptions& stop = options_.stop;
-  if (taken < stop.drop_samples) return stop.drop_samples - taken;
-  return taken < stop.min_samples ? stop.min_samples - taken : kInFlight;
+  if (races(incumbent_ns) && taken < stop.drop_factors.size()) return 1;
+  if (taken < stop.min_samples) return stop.min_samples - taken;
+  if (races(incumbent_ns) && taken < stop.behind_samples) return stop.behind_samples - taken;
+  return kInFlight;
 }
 
 /// Warm samples are batches where a run is short for the timer; a cold sample is one run.

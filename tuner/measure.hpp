@@ -35,17 +35,19 @@ class Measurer {
 
   /// What the first runs after a config's first check say.
   struct FirstLook {
-    double run_ns = 0;                ///< about one run
-    std::optional<Samples> hopeless;  ///< clearly slower than the incumbent: all its samples
-    std::int64_t runs = 0;
+    double run_ns = 0;              ///< about one run
+    Samples samples;                ///< those taken; measure() goes on with them
+    bool hopeless = false;          ///< clearly slower than the incumbent: these are all there are
+    std::int64_t untimed_runs = 0;  ///< runs that became no sample
   };
-  /// As many samples as the stop rule wants to call a config hopeless (two): one that is not is
-  /// warm then. Without a race, or while there is no incumbent, an estimate.
-  [[nodiscard]] Result<FirstLook> first_look(const LaunchSequence& sequence, double incumbent_ns);
+  /// A sample or two: enough to call a config hopeless that is far off. One sample does so only
+  /// where the first check, which took `check_ns` on the device, was slower, too. Without a race,
+  /// or while there is no incumbent (`incumbent_ns`: the best median so far, 0: none), an estimate.
+  [[nodiscard]] Result<FirstLook> first_look(const LaunchSequence& sequence, double check_ns,
+                                             double incumbent_ns);
 
-  /// `estimate_ns` is what estimate() or first_look() said; `incumbent_ns`: the best median so far,
-  /// 0: none.
-  [[nodiscard]] Result<Samples> measure(const LaunchSequence& sequence, double estimate_ns,
+  /// All samples of a config that is not hopeless, those of the first look included.
+  [[nodiscard]] Result<Samples> measure(const LaunchSequence& sequence, FirstLook look,
                                         double incumbent_ns);
 
   /// Joules of one run, from runs back to back (so with a warm cache) between two steps of the
@@ -67,7 +69,8 @@ class Measurer {
                                                  std::int64_t batch, Device::ClockState* state);
   [[nodiscard]] Result<double> run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
                                               double min_ns, std::int64_t& runs);
-  [[nodiscard]] std::size_t next_samples(std::size_t taken) const;
+  [[nodiscard]] bool races(double incumbent_ns) const { return options_.race && incumbent_ns > 0; }
+  [[nodiscard]] std::size_t next_samples(std::size_t taken, double incumbent_ns) const;
   [[nodiscard]] std::int64_t batch_for(double estimate_ns) const;
   /// Writes through the last-level cache, so that nothing of the arguments is left in it.
   [[nodiscard]] Status flush();

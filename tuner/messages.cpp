@@ -111,8 +111,8 @@ Json measure_json(const MeasureOptions& options) {
           {"energy_ns", options.energy_ns},
           {"warm_up_ns", options.warm_up_ns},
           {"stop",
-           {stop.min_samples, stop.max_samples, stop.relative_error, stop.max_ns, stop.drop_samples,
-            stop.drop_factor, stop.hopeless_samples, stop.hopeless_factor}}};
+           {stop.min_samples, stop.max_samples, stop.behind_samples, stop.relative_error,
+            stop.max_ns, stop.drop_factors}}};
 }
 
 MeasureOptions measure_from(const Json& json) {
@@ -122,8 +122,7 @@ MeasureOptions measure_from(const Json& json) {
           json.at("energy"),
           json.at("energy_ns"),
           json.at("warm_up_ns"),
-          {stop.at(0), stop.at(1), stop.at(2), stop.at(3), stop.at(4), stop.at(5), stop.at(6),
-           stop.at(7)}};
+          {stop.at(0), stop.at(1), stop.at(2), stop.at(3), stop.at(4), stop.at(5)}};
 }
 
 }  // namespace

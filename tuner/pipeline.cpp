@@ -267,8 +267,27 @@ std::vector<Trial> TrialPipeline::step(Clock::time_point until, double incumbent
   return std::exchange(finished_, {});
 }
 
-void TrialPipeline::start_next(double incumbent_ns) {
+const Config* TrialPipeline::choose_next() {
   take_compiled();
+  for (auto candidate = waiting_.begin(); candidate != waiting_.end(); ++candidate) {
+    const Build& build = builds_.at(candidate->trial.source_key);
+    if (!build.done || build.failure || !may_start(candidate == waiting_.begin())) continue;
+    std::rotate(waiting_.begin(), candidate, std::next(candidate));
+    next_is_chosen_ = true;
+    return &waiting_.front().trial.config;
+  }
+  return nullptr;
+}
+
+bool TrialPipeline::has_report() {
+  if (!running_) return false;
+  WorkerProcess* worker = device_.worker();
+  poll_workers({&worker, 1}, Clock::now());
+  return worker->has_frame() || !worker->alive();
+}
+
+void TrialPipeline::start_next(double incumbent_ns) {
+  if (!std::exchange(next_is_chosen_, false)) take_compiled();
   move_candidates(incumbent_ns);
 }
 

@@ -56,6 +56,11 @@ class TrialPipeline {
   /// Starts the next config on the device, if one is ready. step() leaves that to its caller when
   /// it returns a trial that ran there, so that the trial is stored first.
   void start_next(double incumbent_ns);
+  /// The config that start_next() would start and now will, so that it can be entered in the
+  /// database together with the trial; nullptr: none is ready. Valid until then.
+  [[nodiscard]] const Config* choose_next();
+  /// Has the device worker something to say that step() has not taken yet? Does not wait.
+  [[nodiscard]] bool has_report();
 
   /// Forgets the configs that have not reached the device and stops compiling; the one on the
   /// device, if any, still comes out of step().
@@ -133,6 +138,7 @@ class TrialPipeline {
   std::set<std::string> proven_;    ///< canonical texts: went through every check
   std::size_t submitted_ = 0;
   bool first_is_out_ = false;
+  bool next_is_chosen_ = false;          ///< it is the front of waiting_
   std::map<std::string, Build> builds_;  ///< by source key
   std::list<std::string> build_order_;   ///< keys with binaries, oldest first
   std::size_t build_bytes_ = 0;

@@ -78,7 +78,10 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
       Fill& first = argument.fills[0];
       if (verify == VerifyInputs::with_edges && first.kind == "uniform")
         first.edges = edge_values(first, buffer.dtype, thresholds_in(plan, buffer.dtype));
-      first.exchanges_ends = verify == VerifyInputs::with_edges && first.kind == "ramp";
+      if (verify == VerifyInputs::with_edges && first.kind == "ramp") {
+        argument.fills[1] = first;  // the extremes at the ends, where tails are lost
+        first.exchanges_ends = true;
+      }
       data->sets_differ_ |= argument.fills[0] != argument.fills[1];
     }
     if (is_output(buffer))

@@ -125,7 +125,7 @@ class SessionRun {
   enum class Then { start_next, wait };  ///< what the device does once the trial is stored
   void record(Trial trial, Then then);
   void record_all(const std::vector<Trial>& trials);
-  const TrialRecord& store(const Trial& trial);
+  const TrialRecord& store(const Trial& trial, const Config* next);
   void watch_drift();
   [[nodiscard]] TimeUse time_use() const;
   [[nodiscard]] bool stopped() const {
@@ -209,7 +209,8 @@ bool SessionRun::may_submit() const {
 
 void SessionRun::feed() {
   has_more_ = true;
-  while (pipeline_.wants_more() && may_submit()) {
+  // A device that waits goes first: what it is waiting for is compiled already.
+  while (pipeline_.wants_more() && may_submit() && !pipeline_.has_report()) {
     std::optional<std::size_t> index;
     {
       const TimeShare asking(use_.ask);
@@ -223,15 +224,16 @@ void SessionRun::feed() {
   }
 }
 
-const TrialRecord& SessionRun::store(const Trial& trial) {
+const TrialRecord& SessionRun::store(const Trial& trial, const Config* next) {
   const TimeShare storing(use_.store);
-  return log_.append(trial);
+  return log_.append(trial, next);
 }
 
 void SessionRun::record(Trial trial, Then then) {
   trial.metrics = scoring_.metrics().of(trial);
-  const TrialRecord& stored = store(trial);
-  if (then == Then::start_next) pipeline_.start_next(log_.best_ns());
+  const Config* next = then == Then::start_next ? pipeline_.choose_next() : nullptr;
+  const TrialRecord& stored = store(trial, next);
+  if (next != nullptr) pipeline_.start_next(log_.best_ns());
   if (const auto index = space_.index_of(trial.config)) {
     const TimeShare telling(use_.tell);
     strategy_->tell(*index, log_.judged(stored).trial);

@@ -9,6 +9,14 @@
 #include "tuner/published_best.hpp"
 
 namespace kiln {
+namespace {
+
+// Configs that may take part in the semi-finals, and their rounds: enough to tell differences of a
+// per cent where runs are short, for those are noisy.
+constexpr std::size_t kMaxContenders = 16;
+constexpr FinalsOptions kSemiFinals = {4, 24, 0.25e9};
+
+}  // namespace
 
 std::optional<FinalsRounds> SessionFinals::measure_finalists(Finalists& finalists) {
   std::vector<Config> configs;
@@ -46,14 +54,73 @@ std::optional<FinalsRounds> SessionFinals::measure_finalists(Finalists& finalist
   return rounds;
 }
 
+void SessionFinals::judge(Field& field) const {
+  field.judged.clear();
+  for (const TrialRecord& record : field.trials) field.judged.push_back(log_.judged(record));
+}
+
+std::optional<std::vector<std::string>> SessionFinals::run_semi_finals(Field& field) {
+  std::vector<std::string> ranking;
+  // A round of energy takes seconds.
+  if (scoring_.objective().needs_energy || log_.best_ns() <= 0) return ranking;
+  const double affordable =
+      kSemiFinals.max_ns / (static_cast<double>(kSemiFinals.min_rounds) * log_.best_ns());
+  const auto most = static_cast<std::size_t>(
+      std::clamp(affordable, double{kMaxFinalists}, double{kMaxContenders}));
+  const std::vector<const TrialRecord*> contenders =
+      choose_contenders(field.judged, default_config_, most);
+  if (contenders.size() <= kMaxFinalists) return ranking;
+  std::vector<Config> configs;
+  for (const TrialRecord* record : contenders) configs.push_back(record->trial.config);
+  const std::optional<FinalsReport> report =
+      pipeline_.run_finals(configs, kSemiFinals, request_.options.stop);
+  if (!report) return std::nullopt;
+  if (report->failure) {
+    observer_.on_warning(
+        "the semi-finals failed, the samples of the search choose the finalists: " +
+        report->failure->message);
+    return ranking;
+  }
+  std::vector<std::vector<double>> scores;
+  for (std::size_t i = 0; i < contenders.size(); ++i)
+    scores.push_back(scoring_.scores(log_.trial(contenders[i]->sequence), report->samples[i], {}));
+  for (const std::size_t i : rank_rounds(scores)) {
+    const std::string text = configs[i].text();
+    if (report->wrong[i].empty()) {
+      ranking.push_back(text);
+      continue;
+    }
+    observer_.on_warning(text +
+                         " gave a wrong result in the semi-finals and is out: " + report->wrong[i]);
+    std::erase_if(field.trials,
+                  [&](const TrialRecord& record) { return record.trial.config == configs[i]; });
+  }
+  return ranking;
+}
+
+Finalists SessionFinals::choose(const Field& field, const std::vector<std::string>& ranking) const {
+  if (ranking.empty())
+    return choose_finalists(field.judged, default_config_,
+                            choose_contenders(field.judged, default_config_, kMaxFinalists));
+  std::vector<const TrialRecord*> contenders;
+  for (const std::string& text : ranking) {
+    for (const TrialRecord& record : field.judged) {
+      if (record.trial.config.text() == text) contenders.push_back(&record);
+    }
+  }
+  return choose_finalists(field.judged, default_config_, contenders);
+}
+
 /// Only the configs that led when they were measured were put through every check then.
 std::optional<SessionFinals::Field> SessionFinals::choose_proven() {
   Field field;
   field.trials = log_.trials();
+  judge(field);
+  const std::optional<std::vector<std::string>> ranking = run_semi_finals(field);
+  if (!ranking) return std::nullopt;
   while (true) {
-    field.judged.clear();
-    for (const TrialRecord& record : field.trials) field.judged.push_back(log_.judged(record));
-    field.finalists = choose_finalists(field.judged, default_config_);
+    judge(field);
+    field.finalists = choose(field, *ranking);
     std::vector<Config> configs;
     for (const TrialRecord* record : field.finalists.trials)
       configs.push_back(record->trial.config);

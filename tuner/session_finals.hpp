@@ -1,9 +1,10 @@
-// What follows a search: whoever may win or be handed out is proven, the finalists run in turn, and
-// the best is made.
+// What follows a search: the semi-finals choose the finalists where many configs are close, whoever
+// may win or be handed out is proven, the finalists run in turn, and the best is made.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tuner/finalists.hpp"
@@ -41,6 +42,13 @@ class SessionFinals {
     std::vector<TrialRecord> judged;  ///< the same as the choice of finalists sees them
     Finalists finalists;              ///< points into `judged`
   };
+  void judge(Field& field) const;
+  /// The contenders of the judged field run in turn where they are more than there are finalists;
+  /// their texts, best first. Those that gave a wrong result are taken out of the field. Empty:
+  /// there was no need, or they could not be measured. nullopt: stopped.
+  [[nodiscard]] std::optional<std::vector<std::string>> run_semi_finals(Field& field);
+  /// By their rank in the semi-finals; by the samples of the search where there were none.
+  [[nodiscard]] Finalists choose(const Field& field, const std::vector<std::string>& ranking) const;
   /// nullopt: stopped. All finalists and close configs have passed every check.
   [[nodiscard]] std::optional<Field> choose_proven();
   /// nullopt: stopped. Finalists that gave a wrong result are taken out.

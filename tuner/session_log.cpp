@@ -150,9 +150,10 @@ void SessionLog::count(std::size_t index) {
   }
 }
 
-const TrialRecord& SessionLog::append(const Trial& trial) {
+const TrialRecord& SessionLog::append(const Trial& trial, const Config* next) {
   const std::int64_t sequence = trials_.empty() ? 1 : trials_.back().sequence + 1;
-  store_.append(record_.id, sequence, trial, take_unnoted_seconds());
+  begun_ = next != nullptr ? next->text() : "";
+  store_.append(record_.id, sequence, trial, take_unnoted_seconds(), begun_);
   trials_.push_back({0, sequence, trial});
   count(trials_.size() - 1);
   return trials_.back();
@@ -204,7 +205,8 @@ double SessionLog::take_unnoted_seconds() {
 
 void SessionLog::note(const Config& config, AttemptEvent event) {
   if (event == AttemptEvent::begins) {
-    store_.begin_attempt(record_.id, config.text());
+    // A worker that died over it begins anew.
+    if (config.text() != std::exchange(begun_, {})) store_.begin_attempt(record_.id, config.text());
   } else {
     store_.note_death(record_.id, config.text());
   }

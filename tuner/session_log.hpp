@@ -27,8 +27,9 @@ class SessionLog {
   [[nodiscard]] bool answers(const Budget& budget) const;
   /// Begins the session, or takes the stored one up again.
   void begin();
-  /// Stores a trial durably, then returns its record.
-  const TrialRecord& append(const Trial& trial);
+  /// Stores a trial durably, then returns its record. `next`, if any, is about to be given to a
+  /// worker: its attempt begins in the same commit, and the note() that follows does nothing.
+  const TrialRecord& append(const Trial& trial, const Config* next);
   /// Stores durably what may be the last thing that this run does.
   void note(const Config& config, AttemptEvent event);
   /// Stores the seconds used, once a second or so: killed runs count too.
@@ -78,6 +79,7 @@ class SessionLog {
   SessionRecord record_;
   std::vector<TrialRecord> trials_;  ///< in order of sequence
   std::vector<AttemptRecord> open_attempts_;
+  std::string begun_;  ///< entered with the last trial, not yet given to a worker
   std::optional<BestRecord> published_;
   std::optional<std::size_t> best_;  ///< index of the leader
   double best_score_ = 0;

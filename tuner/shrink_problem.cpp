@@ -267,9 +267,8 @@ Problem deepened(Shape shape, const std::vector<std::string>& ones,
 
 }  // namespace
 
-double cpu_operations(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
+double argument_elements(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
   const Scope scope = make_scope(spec, problem, device);
-  if (spec.verify.cpu_operations) return spec.verify.cpu_operations->evaluate_number(scope);
   double elements = 0;
   for (const Argument& argument : spec.arguments) {
     if (argument.access == Access::scalar ||
@@ -280,6 +279,11 @@ double cpu_operations(const KernelSpec& spec, const Problem& problem, const Devi
     elements += count;
   }
   return elements;
+}
+
+double cpu_operations(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
+  if (!spec.verify.cpu_operations) return argument_elements(spec, problem, device);
+  return spec.verify.cpu_operations->evaluate_number(make_scope(spec, problem, device));
 }
 
 Problem shrink_problem(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,

@@ -10,6 +10,10 @@
 
 namespace kiln {
 
+/// Of all arguments of this problem together.
+[[nodiscard]] double argument_elements(const KernelSpec& spec, const Problem& problem,
+                                       const DeviceInfo& device);
+
 /// What the CPU loop costs: the spec's cpu_operations, or the elements of the arguments where it
 /// does not say.
 [[nodiscard]] double cpu_operations(const KernelSpec& spec, const Problem& problem,

@@ -25,10 +25,8 @@ bool is_clearly_slower(std::span<const double> ns, double incumbent_ns,
                        const StopOptions& options) {
   if (incumbent_ns <= 0) return false;
   const double fastest = *std::min_element(ns.begin(), ns.end());
-  if (ns.size() >= options.hopeless_samples && fastest > options.hopeless_factor * incumbent_ns)
-    return true;
-  if (ns.size() >= options.drop_samples && fastest > options.drop_factor * incumbent_ns)
-    return true;
+  const std::size_t count = std::min(ns.size(), options.drop_factors.size());
+  if (fastest > options.drop_factors[count - 1] * incumbent_ns) return true;
   if (ns.size() < options.min_samples) return false;
   const double middle = median({ns.begin(), ns.end()});
   const double lower = middle * (1 - kCertain * relative_error_of_median(ns));
@@ -54,6 +52,9 @@ StopDecision decide(std::span<const double> ns, double spent_ns, double incumben
   if (is_clearly_slower(ns, incumbent_ns, options)) return StopDecision::dropped;
   if (ns.size() < options.min_samples) return StopDecision::more;
   if (ns.size() >= options.max_samples || spent_ns >= options.max_ns) return StopDecision::enough;
+  if (ns.size() >= options.behind_samples && incumbent_ns > 0 &&
+      median({ns.begin(), ns.end()}) >= incumbent_ns)
+    return StopDecision::enough;
   return relative_error_of_median(ns) <= options.relative_error ? StopDecision::enough
                                                                 : StopDecision::more;
 }

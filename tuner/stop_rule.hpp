@@ -5,21 +5,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
 namespace kiln {
 
 struct StopOptions {
-  std::size_t min_samples = 5;    ///< before a config may count as measured
-  std::size_t max_samples = 100;  ///< however noisy it is
+  std::size_t min_samples = 5;  ///< before a config may count as measured
+  /// However noisy a config is: who may win is measured again after the search.
+  std::size_t max_samples = 24;
+  std::size_t behind_samples = 8;  ///< the same for one that does not lead
   double relative_error =
       0.005;              ///< enough: the standard error of the median, relative to the median
   double max_ns = 0.3e9;  ///< time spent on sampling one config; min_samples go before it
-  std::size_t drop_samples = 3;  ///< before a config may be dropped as clearly slower
-  double drop_factor = 1.1;      ///< clearly slower: even the fastest sample is this much slower
-  std::size_t hopeless_samples = 2;
-  double hopeless_factor = 1.15;  ///< the same, so far off that fewer samples do
+  /// Clearly slower: even the fastest of 1, 2, 3, 4 or more samples is this many times slower.
+  std::array<double, 4> drop_factors = {1.3, 1.15, 1.1, 1.05};
 };
 
 enum class StopDecision { more, enough, dropped };

@@ -16,6 +16,8 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kComparisonWords = 3;
+// A CPU's runtime aligns every shared array; the sum of their sizes says less than they take.
+constexpr std::int64_t kSharedSlack = 4096;
 
 Value number_for(DType dtype, double value) {
   return is_floating(dtype) ? Value(value) : Value(static_cast<std::int64_t>(std::llround(value)));
@@ -58,6 +60,7 @@ struct Toolbox::Impl {
   Renderer renderer;
   std::map<std::string, std::unique_ptr<Module>> modules;  ///< by variant and dtype
   std::map<std::string, OwnedBuffer> scratches;            ///< results and workspaces, kept
+  bool can_poison_shared = true;
 };
 
 Result<Module*> Toolbox::Impl::module_for(const Config& config, const Problem& problem,
@@ -170,6 +173,21 @@ Result<std::uint64_t> Toolbox::checksum(const Buffer& buffer, std::size_t bytes)
   const auto words = impl_->read_words(*result, 1);
   if (!words) return words.failure();
   return words->front();
+}
+
+Status Toolbox::poison_shared(std::int64_t bytes) {
+  const DeviceInfo& device = impl_->device.info();
+  if (!impl_->can_poison_shared) return Done{};
+  std::int64_t count = device.max_shared_bytes_optin;
+  if (device.is_cpu) count = std::min(count, (bytes + kSharedSlack) / kSharedSlack * kSharedSlack);
+  Impl::Call call;
+  call.variant = "poison_shared";
+  call.count = count;
+  if (device.is_cpu) call.scalars["wait_for"] = static_cast<double>(device.compute_units);
+  const Status status = impl_->run(std::move(call));
+  if (!status && status.failure().sticky) return status;
+  impl_->can_poison_shared = bool(status);
+  return Done{};
 }
 
 }  // namespace kiln

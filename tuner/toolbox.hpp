@@ -51,6 +51,10 @@ class Toolbox {
                                            const Tolerance& tolerance);
   /// A 64-bit hash of the first `bytes` bytes, the same in any order of execution.
   [[nodiscard]] Result<std::uint64_t> checksum(const Buffer& buffer, std::size_t bytes);
+  /// Sets all bits of the device's shared memory, on every unit, for the next kernel to find; on a
+  /// CPU only as much as a block of `bytes` may get (memory there, the same for every block of a
+  /// thread). Where the device will not run it nothing happens; a Failure is sticky.
+  [[nodiscard]] Status poison_shared(std::int64_t bytes);
 
  private:
   struct Impl;

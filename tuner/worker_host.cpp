@@ -21,6 +21,13 @@ namespace {
 
 constexpr std::string_view kPrefix = "kiln-worker-";
 
+// A compiler asks for a hundred megabytes and gives them back, source after source. Let glibc keep
+// them, in large pages where the system has them: page faults are 2% to 10% of NVRTC's time.
+constexpr const char* kTunables = "GLIBC_TUNABLES";
+constexpr const char* kKeepMemory =
+    "glibc.malloc.trim_threshold=268435456:glibc.malloc.top_pad=67108864:"
+    "glibc.malloc.mmap_threshold=67108864:glibc.malloc.hugetlb=1";
+
 /// The process in a name like "kiln-worker-1234-Ab3dEf"; 0: no such name.
 pid_t owner_of(std::string_view name) {
   if (!name.starts_with(kPrefix)) return 0;
@@ -74,7 +81,11 @@ ChildCommand WorkerHost::command(const WorkerOptions& options) {
   const fs::path cache = scratch_ / name;
   std::error_code ignored;
   fs::create_directory(cache, ignored);
-  return {program_.string(), to_arguments(options), {{"POCL_CACHE_DIR", cache.string()}}};
+  ChildCommand command{
+      program_.string(), to_arguments(options), {{"POCL_CACHE_DIR", cache.string()}}};
+  if (options.kind == WorkerKind::compile && ::getenv(kTunables) == nullptr)
+    command.environment.emplace(kTunables, kKeepMemory);
+  return command;
 }
 
 }  // namespace kiln

@@ -27,6 +27,8 @@ class WorkerProcess {
   void send(const Frame& frame);
   /// The next frame that has arrived.
   [[nodiscard]] std::optional<Frame> receive();
+  /// receive() would give one.
+  [[nodiscard]] bool has_frame() const { return !received_.empty(); }
 
   /// False once its socket closed, it sent garbage, or it was killed.
   [[nodiscard]] bool alive() const { return alive_; }

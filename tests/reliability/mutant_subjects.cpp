@@ -2,18 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutant_subjects.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
+#include "backends/backend.hpp"
+#include "core/errors.hpp"
 #include "endurance_fixture.hpp"
 
 namespace kiln {
 namespace {
 
 constexpr int kAll = 1'000'000;  // more than are known of any list
+constexpr int kUsual = 143;      // 1,001 of seven lists
 
 std::string variable(const char* name, const std::string& fallback) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : fallback;
+}
+
+/// The whole number from `least` on that `name` holds; `fallback` where it is not set.
+std::size_t number(const char* name, int fallback, std::size_t least) {
+  const std::string text = variable(name, std::to_string(fallback));
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least)
+    throw UsageError(std::string(name) + " is '" + text + "': it must be a whole number from " +
+                     std::to_string(least) + " on");
+  return value;
 }
 
 /// What only a GPU runs, or runs fast enough.
@@ -68,10 +84,15 @@ std::vector<Subject> subjects(const std::string& backend) {
 MutantOptions mutant_options() {
   MutantOptions options;
   options.backend = variable("KILN_MUTANTS_BACKEND", options.backend);
-  options.count = std::stoul(variable("KILN_MUTANTS", std::to_string(soak_size(0, kAll))));
-  options.shares = std::stoul(variable("KILN_MUTANTS_SHARES", std::to_string(options.shares)));
-  const auto seed = std::stoul(variable("KILN_MUTANTS_SEED", std::to_string(options.seed)));
-  options.seed = static_cast<unsigned>(seed);
+  const auto known = backend_names();
+  if (std::find(known.begin(), known.end(), options.backend) == known.end())
+    throw UsageError("KILN_MUTANTS_BACKEND is '" + options.backend +
+                     "': it must be cuda, hip or opencl");
+  const bool on_cpu = options.backend == "opencl";
+  options.count = number("KILN_MUTANTS", soak_size(on_cpu ? kUsual : 0, kAll), 0);
+  options.shares = number("KILN_MUTANTS_SHARES", static_cast<int>(options.shares), 1);
+  options.seed =
+      static_cast<unsigned>(number("KILN_MUTANTS_SEED", static_cast<int>(options.seed), 0));
   return options;
 }
 

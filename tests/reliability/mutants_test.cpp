@@ -240,7 +240,7 @@ std::map<std::string, int> MutantsTest::tally(const std::vector<Entry>& entries)
 
 TEST_P(MutantsTest, ThatAreWrongAreNeverOk) {
   if (options_.count == 0)
-    GTEST_SKIP() << "takes minutes: set KILN_MUTANTS to a number, or KILN_SOAK=1";
+    GTEST_SKIP() << "no mutants are asked for: set KILN_MUTANTS to a number, or KILN_SOAK=1";
   if (!on_cpu()) ::setenv(kRealWorkersVariable, "1", /*replace=*/1);
   if (!has_device()) GTEST_SKIP() << "no " << options_.backend << " device here";
   // One thread, so that which race is lost does not depend on the machine; and the code that the

@@ -2,80 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/measure.hpp"
 
-#include <cmath>
+#include <utility>
 
 #include <gtest/gtest.h>
+
+#include "paper_device.hpp"
 
 namespace kiln {
 namespace {
 
-class PaperModule final : public Module {};
-
-/// Runs take a known time on a clock of its own; a fill longer than a page is a flush. The meter of
-/// energy counts 100 W and moves in steps of 10 mJ.
-class PaperDevice final : public Device {
- public:
-  PaperDevice() { info_.l2_bytes = 1 << 20; }
-  const DeviceInfo& info() const override { return info_; }
-  void set_cpu() { info_.is_cpu = true; }
-  Result<Buffer> allocate(std::size_t bytes) override { return Buffer{1, bytes, 0}; }
-  void release(Buffer) override {}
-  Status upload(Buffer, std::size_t, std::span<const std::byte>) override { return Done{}; }
-  Status download(Buffer, std::size_t, std::span<std::byte>) override { return Done{}; }
-  Status copy(Buffer, std::size_t, Buffer, std::size_t, std::size_t) override { return Done{}; }
-  Status fill(Buffer, std::size_t, std::size_t bytes, std::uint8_t) override {
-    flushed_bytes = bytes;
-    now_ns_ += 5000;
-    cold_ = true;
-    return Done{};
-  }
-  Result<std::unique_ptr<Module>> load(const Binary&) override {
-    return std::unique_ptr<Module>(std::make_unique<PaperModule>());
-  }
-  Status launch(const Launch& launch) override {
-    ++runs;
-    (cold_ ? cold_runs : warm_runs) += 1;
-    now_ns_ += (launch.entry == "slow" ? 10 : 1) * run_ns * (cold_ ? 2 : 1);
-    cold_ = false;
-    return Done{};
-  }
-  Result<EventId> record() override {
-    events_.push_back(now_ns_);
-    return static_cast<EventId>(events_.size() - 1);
-  }
-  Result<double> elapsed_ns(EventId from, EventId to) override {
-    return events_.at(to) - events_.at(from);
-  }
-  Status synchronize() override { return Done{}; }
-  void use_queue(void*) override {}
-  ClockState clock_state() override { return {1980000, 3201000, 60, 500000, true, "power_cap"}; }
-  std::string energy_unavailable() override { return ""; }
-  std::optional<double> energy_j() override {
-    return has_meter ? std::optional(std::floor(now_ns_ * 100e-9 / 0.01) * 0.01) : std::nullopt;
-  }
-
-  double run_ns = 1000;
-  bool has_meter = true;
-  int runs = 0;
-  int cold_runs = 0;
-  int warm_runs = 0;
-  std::size_t flushed_bytes = 0;
-
- private:
-  DeviceInfo info_;
-  double now_ns_ = 0;
-  bool cold_ = false;
-  std::vector<double> events_;
-};
-
 class MeasureTest : public testing::Test {
  protected:
   [[nodiscard]] LaunchSequence sequence(const std::string& entry) {
-    LaunchPlan plan;
-    StepPlan step;
-    step.entry = entry;
-    plan.steps = {step};
-    return {plan, module_, [](const std::string&) -> const Buffer* { return nullptr; }};
+    return paper_sequence(entry, module_);
   }
   [[nodiscard]] static MeasureOptions options(bool cold) {
     MeasureOptions made;
@@ -85,12 +24,19 @@ class MeasureTest : public testing::Test {
     return made;
   }
 
+  [[nodiscard]] static Measurer::FirstLook look_of(double run_ns) {
+    Measurer::FirstLook look;
+    look.run_ns = run_ns;
+    return look;
+  }
+
   PaperModule module_;
   PaperDevice device_;
 };
 
 TEST_F(MeasureTest, AColdSampleIsOneRunAfterAFlushOfTwiceTheCache) {
-  const Samples samples = *Measurer(device_, options(true)).measure(sequence("quick"), 1000, 0);
+  const Samples samples =
+      *Measurer(device_, options(true)).measure(sequence("quick"), look_of(1000), 0);
   EXPECT_TRUE(samples.cold_cache);
   EXPECT_EQ(samples.batch, 1);
   EXPECT_EQ(device_.warm_runs, 0) << "each sample finds a flushed cache";
@@ -100,7 +46,8 @@ TEST_F(MeasureTest, AColdSampleIsOneRunAfterAFlushOfTwiceTheCache) {
 }
 
 TEST_F(MeasureTest, WarmRunsTooShortForTheTimerAreBatched) {
-  const Samples samples = *Measurer(device_, options(false)).measure(sequence("quick"), 1000, 0);
+  const Samples samples =
+      *Measurer(device_, options(false)).measure(sequence("quick"), look_of(1000), 0);
   EXPECT_FALSE(samples.cold_cache);
   EXPECT_EQ(samples.batch, 50) << "50 us a sample";
   EXPECT_EQ(device_.runs, static_cast<int>(samples.ns.size()) * 50);
@@ -109,12 +56,14 @@ TEST_F(MeasureTest, WarmRunsTooShortForTheTimerAreBatched) {
 }
 
 TEST_F(MeasureTest, ALongRunIsASampleOfItsOwn) {
-  const Samples samples = *Measurer(device_, options(false)).measure(sequence("quick"), 1e6, 0);
+  const Samples samples =
+      *Measurer(device_, options(false)).measure(sequence("quick"), look_of(1e6), 0);
   EXPECT_EQ(samples.batch, 1);
 }
 
 TEST_F(MeasureTest, TellsHowTheDeviceRanMeanwhile) {
-  const Samples samples = *Measurer(device_, options(true)).measure(sequence("quick"), 1000, 0);
+  const Samples samples =
+      *Measurer(device_, options(true)).measure(sequence("quick"), look_of(1000), 0);
   EXPECT_EQ(samples.clock_khz_after, 1980000);
   EXPECT_EQ(samples.memory_clock_khz, 3201000);
   EXPECT_EQ(samples.temperature_c, 60);
@@ -123,51 +72,63 @@ TEST_F(MeasureTest, TellsHowTheDeviceRanMeanwhile) {
   EXPECT_EQ(samples.throttle, "power_cap");
 }
 
-TEST_F(MeasureTest, ASlowConfigIsDroppedAfterAFewSamplesButNeverAfterOne) {
-  const Samples samples = *Measurer(device_, options(true)).measure(sequence("slow"), 10000, 2000);
-  EXPECT_TRUE(samples.dropped_early);
-  EXPECT_GE(samples.ns.size(), 2U);
-  EXPECT_LT(samples.ns.size(), 5U);
+TEST_F(MeasureTest, AConfigThatIsFarOffRunsOnceAfterItsFirstCheck) {
+  const auto look = Measurer(device_, options(true)).first_look(sequence("slow"), 25000, 2000);
+  ASSERT_TRUE(look);
+  EXPECT_TRUE(look->hopeless);
+  EXPECT_EQ(look->samples.ns, (std::vector<double>{20000}));
+  EXPECT_TRUE(look->samples.dropped_early);
+  EXPECT_EQ(look->samples.throttle, "power_cap");
+  EXPECT_EQ(look->untimed_runs, 0);
+  EXPECT_EQ(device_.runs, 1);
 }
 
-TEST_F(MeasureTest, AHopelessConfigRunsTwiceAfterItsFirstCheck) {
-  const auto look = Measurer(device_, options(true)).first_look(sequence("slow"), 2000);
+TEST_F(MeasureTest, OneSlowSampleAfterAFastCheckMayBeAMishap) {
+  const auto look = Measurer(device_, options(true)).first_look(sequence("slow"), 2100, 2000);
   ASSERT_TRUE(look);
-  ASSERT_TRUE(look->hopeless.has_value());
-  EXPECT_EQ(look->hopeless->ns, (std::vector<double>{20000, 20000}));
-  EXPECT_TRUE(look->hopeless->dropped_early);
-  EXPECT_EQ(look->hopeless->throttle, "power_cap");
-  EXPECT_EQ(look->runs, 2);
-  EXPECT_EQ(device_.runs, 2);
+  EXPECT_TRUE(look->hopeless);
+  EXPECT_EQ(look->samples.ns, (std::vector<double>{20000, 20000})) << "the second one tells";
 }
 
-TEST_F(MeasureTest, AFirstLookAtAContenderIsItsWarmUp) {
-  const auto look = Measurer(device_, options(true)).first_look(sequence("quick"), 2000);
+TEST_F(MeasureTest, AContendersFirstSamplesCount) {
+  Measurer measurer(device_, options(true));
+  Result<Measurer::FirstLook> look = measurer.first_look(sequence("quick"), 3000, 2000);
   ASSERT_TRUE(look);
-  EXPECT_FALSE(look->hopeless.has_value());
+  EXPECT_FALSE(look->hopeless);
   EXPECT_EQ(look->run_ns, 2000);
   EXPECT_EQ(device_.runs, 2);
+  const Samples samples = *measurer.measure(sequence("quick"), std::move(*look), 2000);
+  EXPECT_EQ(samples.ns.size(), 5U) << "a full set";
+  EXPECT_EQ(device_.runs, 5) << "those of the first look among them";
+  EXPECT_EQ(samples.throttle, "power_cap");
+  EXPECT_EQ(samples.clock_khz_before, 1980000);
 }
 
 TEST_F(MeasureTest, NothingIsHopelessWithoutARace) {
   MeasureOptions no_race = options(true);
   no_race.race = false;
-  EXPECT_FALSE(Measurer(device_, no_race).first_look(sequence("slow"), 2000)->hopeless);
-  EXPECT_FALSE(Measurer(device_, options(true)).first_look(sequence("slow"), 0)->hopeless);
+  EXPECT_FALSE(Measurer(device_, no_race).first_look(sequence("slow"), 20000, 2000)->hopeless);
+  const auto first = Measurer(device_, options(true)).first_look(sequence("slow"), 20000, 0);
+  EXPECT_FALSE(first->hopeless);
+  EXPECT_EQ(first->untimed_runs, 3);
+  EXPECT_TRUE(first->samples.ns.empty());
 }
 
-TEST_F(MeasureTest, ACpuIsTooNoisyToGiveAConfigUpForAFewPerCent) {
+TEST_F(MeasureTest, ACpuIsTooNoisyToGiveAConfigUpForAFewPerCentOrAfterOneSample) {
   device_.set_cpu();
-  EXPECT_FALSE(Measurer(device_, options(true)).first_look(sequence("slow"), 10000)->hopeless)
+  EXPECT_FALSE(
+      Measurer(device_, options(true)).first_look(sequence("slow"), 20000, 10000)->hopeless)
       << "twice as slow";
-  EXPECT_TRUE(Measurer(device_, options(true)).first_look(sequence("slow"), 2000)->hopeless)
-      << "ten times as slow";
+  const auto look = Measurer(device_, options(true)).first_look(sequence("slow"), 20000, 2000);
+  EXPECT_TRUE(look->hopeless) << "ten times as slow";
+  EXPECT_EQ(look->samples.ns.size(), 2U);
 }
 
 TEST_F(MeasureTest, WithoutTheRaceASlowConfigIsMeasuredInFull) {
   MeasureOptions no_race = options(true);
   no_race.race = false;
-  const Samples samples = *Measurer(device_, no_race).measure(sequence("slow"), 10000, 2000);
+  const Samples samples =
+      *Measurer(device_, no_race).measure(sequence("slow"), look_of(10000), 2000);
   EXPECT_FALSE(samples.dropped_early);
   EXPECT_GE(samples.ns.size(), 5U);
 }

@@ -175,11 +175,17 @@ TrialRecord record(std::int64_t sequence, const std::string& variant, double ns)
   return stored;
 }
 
+/// As the samples of a search choose them.
+Finalists finalists_of(const std::vector<TrialRecord>& trials) {
+  const Config usual{"default", {}};
+  return choose_finalists(trials, usual, choose_contenders(trials, usual, kMaxFinalists));
+}
+
 TEST(Finalists, AreTheDefaultAndTheBestWhoseSamplesOverlap) {
   const std::vector<TrialRecord> trials = {record(1, "default", 500), record(2, "good", 101),
                                            record(3, "wrong", 0),     record(4, "best", 100),
                                            record(5, "slow", 150),    record(6, "close", 102)};
-  const Finalists finalists = choose_finalists(trials, Config{"default", {}});
+  const Finalists finalists = finalists_of(trials);
   ASSERT_EQ(finalists.trials.size(), 4U);
   EXPECT_EQ(finalists.default_index, 0U);
   EXPECT_EQ(finalists.trials[0]->sequence, 1);
@@ -190,16 +196,41 @@ TEST(Finalists, AreTheDefaultAndTheBestWhoseSamplesOverlap) {
 
 TEST(Finalists, DoWithoutADefaultThatFailed) {
   const std::vector<TrialRecord> trials = {record(1, "default", 0), record(2, "good", 100)};
-  const Finalists finalists = choose_finalists(trials, Config{"default", {}});
+  const Finalists finalists = finalists_of(trials);
   ASSERT_EQ(finalists.trials.size(), 1U);
   EXPECT_FALSE(finalists.default_index.has_value());
-  EXPECT_TRUE(choose_finalists({record(1, "default", 0)}, Config{"default", {}}).trials.empty());
+  EXPECT_TRUE(finalists_of({record(1, "default", 0)}).trials.empty());
+}
+
+TEST(Finalists, AreTheFirstOfTheContenders) {
+  const std::vector<TrialRecord> trials = {record(1, "default", 500), record(2, "a", 100),
+                                           record(3, "b", 101),       record(4, "c", 101.5),
+                                           record(5, "d", 102),       record(6, "slow", 150)};
+  const Config usual{"default", {}};
+  const std::vector<const TrialRecord*> contenders = choose_contenders(trials, usual, 16);
+  ASSERT_EQ(contenders.size(), 4U) << "all that overlap with the best";
+  EXPECT_EQ(contenders.front()->sequence, 2);
+  EXPECT_EQ(choose_contenders(trials, usual, 2).size(), 2U);
+  // The semi-finals turned their order round.
+  const Finalists finalists =
+      choose_finalists(trials, usual, {contenders[3], contenders[2], contenders[1], contenders[0]});
+  ASSERT_EQ(finalists.trials.size(), 4U);
+  EXPECT_EQ(finalists.trials[0]->sequence, 1);
+  EXPECT_EQ(finalists.trials[1]->sequence, 3);
+  EXPECT_EQ(finalists.trials[3]->sequence, 5);
+}
+
+TEST(SemiFinals, RankByTheRatiosOfTheSameRounds) {
+  // The device grows slower by half; a wild sample hits the best.
+  const std::vector<std::vector<double>> scores = {
+      {103, 113, 123, 143, 153}, {100, 110, 900, 140, 150}, {101, 111, 121, 141, 151}};
+  EXPECT_EQ(rank_rounds(scores), (std::vector<std::size_t>{1, 2, 0}));
+  EXPECT_TRUE(rank_rounds({}).empty());
 }
 
 TEST(Finalists, LeaveTheirSamplesAsEvidence) {
   const std::vector<TrialRecord> trials = {record(1, "default", 100), record(2, "good", 99)};
-  const std::string evidence =
-      evidence_text(choose_finalists(trials, Config{"default", {}}), {{100, 102}, {99, 97}});
+  const std::string evidence = evidence_text(finalists_of(trials), {{100, 102}, {99, 97}});
   EXPECT_NE(
       evidence.find(R"("config":"good","sequence":2,"median_ns":98.0,"samples_ns":[99.0,97.0])"),
       std::string::npos)

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session.hpp"
 
+#include <stdlib.h>
+
+#include <cstdlib>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -90,6 +93,20 @@ TEST_F(FaultTest, AWorkspaceHoldsNoZeros) {
   const Trial trial = trial_of(trials_of({"stale"}), "stale");
   EXPECT_EQ(trial.outcome, Outcome::wrong_result);
   EXPECT_THAT(trial.message, HasSubstr("1000 of 1000 elements of 'y' are wrong"));
+}
+
+TEST_F(FaultTest, SharedMemoryHoldsNoZeros) {
+  // Of several threads one may sleep while the others poison theirs, where the machine is busy.
+  const char* threads = std::getenv("POCL_MAX_PTHREAD_COUNT");
+  const std::string before = threads != nullptr ? threads : "";
+  ::setenv("POCL_MAX_PTHREAD_COUNT", "1", /*replace=*/1);
+  for (const char* variant : {"unwritten", "unwritten_dynamic"}) {
+    const Trial trial = trial_of(trials_of({variant}), variant);
+    EXPECT_EQ(trial.outcome, Outcome::wrong_result) << variant;
+    EXPECT_THAT(trial.message, HasSubstr("1000 of 1000 elements of 'y' are wrong")) << variant;
+  }
+  before.empty() ? ::unsetenv("POCL_MAX_PTHREAD_COUNT")
+                 : ::setenv("POCL_MAX_PTHREAD_COUNT", before.c_str(), /*replace=*/1);
 }
 
 TEST_F(FaultTest, AKernelThatDoesNotCompileSaysWhere) {

@@ -52,21 +52,30 @@ TEST(StopRule, DropsWhatIsClearlySlowerThanTheIncumbent) {
   EXPECT_EQ(decide(slower, 0, kNobody, kOptions), StopDecision::more);
 }
 
-TEST(StopRule, TwoSamplesAreEnoughForWhatIsFarOff) {
-  EXPECT_EQ(decide(std::vector<double>{1160, 1170}, 0, 1000, kOptions), StopDecision::dropped);
-  EXPECT_EQ(decide(std::vector<double>{1140, 1170}, 0, 1000, kOptions), StopDecision::more);
-  EXPECT_EQ(decide(std::vector<double>{1140, 1170, 1110}, 0, 1000, kOptions),
-            StopDecision::dropped);
-  EXPECT_EQ(decide(std::vector<double>{1140, 1170, 1090}, 0, 1000, kOptions), StopDecision::more);
+TEST(StopRule, TheFartherOffTheFewerSamplesAreEnough) {
+  const auto decided = [](const std::vector<double>& ns) { return decide(ns, 0, 1000, kOptions); };
+  EXPECT_EQ(decided({1310}), StopDecision::dropped);
+  EXPECT_EQ(decided({1290}), StopDecision::more);
+  EXPECT_EQ(decided({1160, 1170}), StopDecision::dropped);
+  EXPECT_EQ(decided({1140, 1170}), StopDecision::more);
+  EXPECT_EQ(decided({1140, 1170, 1110}), StopDecision::dropped);
+  EXPECT_EQ(decided({1140, 1170, 1090}), StopDecision::more);
+  EXPECT_EQ(decided({1140, 1170, 1090, 1060}), StopDecision::dropped);
+  EXPECT_EQ(decided({1140, 1170, 1090, 1040}), StopDecision::more);
 }
 
 TEST(StopRule, OneFastSampleKeepsAConfigInTheRace) {
   EXPECT_EQ(decide(std::vector<double>{5000, 5000, 1010}, 0, 1000, kOptions), StopDecision::more);
 }
 
-TEST(StopRule, NeverDropsOnTheFirstSample) {
-  EXPECT_EQ(decide(std::vector<double>{1e9}, 0, 1000, kOptions), StopDecision::more);
-  EXPECT_EQ(decide(std::vector<double>{1e9, 1e9}, 0, 1000, kOptions), StopDecision::dropped);
+TEST(StopRule, AConfigThatDoesNotLeadIsSampledLess) {
+  std::vector<double> noisy = {960, 1050, 980, 1060, 1000, 1070, 1010, 1090};
+  ASSERT_EQ(noisy.size(), kOptions.behind_samples);
+  EXPECT_EQ(decide(noisy, 0, 1000, kOptions), StopDecision::enough) << "its median is 1030";
+  EXPECT_EQ(decide(noisy, 0, 1040, kOptions), StopDecision::more) << "it may lead";
+  EXPECT_EQ(decide(noisy, 0, kNobody, kOptions), StopDecision::more);
+  noisy.erase(noisy.begin() + 1);
+  EXPECT_EQ(decide(noisy, 0, 1000, kOptions), StopDecision::more) << "these are too few";
 }
 
 TEST(StopRule, LeavesCloseRacesToTheFinals) {

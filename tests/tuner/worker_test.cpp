@@ -1,6 +1,7 @@
 // Workers that misbehave before any kernel runs: compilers that crash and hang, programs that talk
 // nonsense.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -91,6 +92,16 @@ TEST_F(WorkerTest, OnlyTheLastLinesOfMuchOutputAreKept) {
   while (worker.alive()) poll_workers({&pointer, 1}, Clock::now() + std::chrono::seconds(1));
   EXPECT_EQ(worker.obituary(),
             "the worker died: exit code 0; it printed: 19997\n19998\n19999\n20000");
+}
+
+TEST_F(WorkerTest, CompilersKeepTheirMemory) {
+  if (std::getenv("GLIBC_TUNABLES") != nullptr) GTEST_SKIP() << "the user has chosen";
+  WorkerHost host;
+  const ChildCommand compiler = host.command({WorkerKind::compile, "cuda", 0});
+  ASSERT_TRUE(compiler.environment.contains("GLIBC_TUNABLES"));
+  EXPECT_THAT(compiler.environment.at("GLIBC_TUNABLES"), StartsWith("glibc.malloc.trim_threshold"));
+  EXPECT_FALSE(
+      host.command({WorkerKind::device, "cuda", 0}).environment.contains("GLIBC_TUNABLES"));
 }
 
 TEST(WorkerArguments, GoThereAndBack) {

@@ -1,0 +1,177 @@
+// Problems drawn at random: legal, the same every time, and of all kinds.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/drawn_problems.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "templates/library.hpp"
+#include "tuner/shrink_problem.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr double kOperations = 3e5;
+
+struct Base {
+  std::string kernel;
+  std::string problem;
+};
+
+class DrawnProblems : public testing::Test {
+ protected:
+  std::vector<Problem> draw(const std::string& kernel, const std::string& base,
+                            std::uint64_t seed) {
+    spec_ = KernelLibrary().load(kernel);
+    return draw(base, seed);
+  }
+  /// Problems of the spec at hand.
+  std::vector<Problem> draw(const std::string& base, std::uint64_t seed) {
+    ProblemDrawer drawer(spec_, Problem::parse(spec_, base), device_, {kOperations, seed});
+    std::vector<Problem> drawn;
+    while (drawn.size() < kWanted) {
+      std::optional<Problem> next = drawer.next();
+      if (!next) break;
+      drawn.push_back(std::move(*next));
+    }
+    return drawn;
+  }
+  template <typename Is>
+  static auto count(const std::vector<Problem>& drawn, const Is& is) {
+    return std::count_if(drawn.begin(), drawn.end(), is);
+  }
+
+  static constexpr std::size_t kWanted = 80;
+  KernelSpec spec_;
+  DeviceInfo device_ = device_for_architecture("opencl", "opencl");
+};
+
+TEST_F(DrawnProblems, AreLegalOthersAndSmall) {
+  const std::vector<Base> bases = {{"reduce", "n=2^20"},
+                                   {"reduce", "n=48 results=64 axis=first op=min"},
+                                   {"reduce", "n=1000 source=index"},
+                                   {"arg_reduce", "n=1024 results=8"},
+                                   {"histogram", "n=8192 dtype=i32 bins=64"},
+                                   {"transpose", "rows=4096 cols=64 batch=3"},
+                                   {"matmul", "m=4096 n=4096 k=4096 lda=5000"},
+                                   {"convolution", "h=32 w=32 fh=5 fw=3 c=8 k=4 groups=4"}};
+  for (const Base& base : bases) {
+    const std::vector<Problem> drawn = draw(base.kernel, base.problem, 1);
+    EXPECT_EQ(drawn.size(), kWanted) << base.kernel << ' ' << base.problem;
+    const Problem tuned = Problem::parse(spec_, base.problem);
+    for (auto problem = drawn.begin(); problem != drawn.end(); ++problem) {
+      EXPECT_EQ(Problem::make(spec_, problem->fields()), *problem) << "no rule is broken";
+      EXPECT_LE(cpu_operations(spec_, *problem, device_), kOperations) << problem->text();
+      EXPECT_LE(argument_elements(spec_, *problem, device_), 4 * kOperations) << problem->text();
+      EXPECT_TRUE(shares_source(spec_, tuned, *problem)) << problem->text();
+      EXPECT_NE(*problem, tuned);
+      EXPECT_EQ(std::find(drawn.begin(), problem, *problem), problem) << "drawn twice";
+    }
+  }
+}
+
+TEST_F(DrawnProblems, AreTheSameForTheSameSeed) {
+  const std::vector<Problem> drawn = draw("matmul", "m=64 n=64 k=64", 1);
+  EXPECT_EQ(draw("m=64 n=64 k=64", 1), drawn);
+  EXPECT_NE(draw("m=64 n=64 k=64", 2), drawn);
+}
+
+TEST_F(DrawnProblems, HaveFullTilesTailsAndNextToNothing) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const std::vector<Problem> drawn = draw("matmul", "m=64 n=64 k=64", seed);
+    const auto all = [](const Problem& problem, const auto& holds) {
+      return holds(problem.integer("m")) && holds(problem.integer("n")) &&
+             holds(problem.integer("k"));
+    };
+    const auto is_full = [&](const Problem& problem) {
+      return all(problem, [](std::int64_t size) { return size % 16 == 0; });
+    };
+    const auto is_tiny = [&](const Problem& problem) {
+      return all(problem, [](std::int64_t size) { return size <= 8; });
+    };
+    const auto is_odd = [](const Problem& problem) {
+      return problem.integer("m") % 2 == 1 && problem.integer("m") > 16;
+    };
+    const auto is_loose = [](const Problem& problem) {
+      return problem.integer("lda") != problem.integer("k");
+    };
+    EXPECT_GE(count(drawn, is_full), 12) << "of 80, seed " << seed;
+    EXPECT_GE(count(drawn, is_tiny), 1) << "of 80, seed " << seed;
+    EXPECT_GE(count(drawn, is_odd), 8) << "of 80, seed " << seed;
+    EXPECT_GE(count(drawn, is_loose), 8) << "of 80, seed " << seed;
+  }
+}
+
+TEST_F(DrawnProblems, HaveMoreOfWhatTheProblemHasOneOf) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const std::vector<Problem> drawn = draw("convolution", "h=32 w=32 fh=3", seed);
+    const auto has = [](const char* field) {
+      return [field](const Problem& problem) { return problem.integer(field) > 1; };
+    };
+    for (const char* field : {"n", "c", "k", "groups"})
+      EXPECT_GE(count(drawn, has(field)), 20) << field << ", of 80, seed " << seed;
+    const auto mixes_channels = [](const Problem& problem) {
+      const std::int64_t groups = problem.integer("groups");
+      return groups > 1 && problem.integer("c") > groups && problem.integer("k") > groups;
+    };
+    EXPECT_GE(count(drawn, mixes_channels), 2) << "of 80, seed " << seed;
+  }
+}
+
+constexpr const char* kWholeVectors = R"(
+name = "whole"
+summary = "whole vectors of four"
+[problem.n]
+type = "int"
+min = 1
+[problem.parts]
+type = "int"
+default = 1
+[[problem_rules]]
+require = "n % 4 == 0"
+because = "vectors have four elements"
+[[problem_rules]]
+require = "parts <= n"
+because = "no part is empty"
+[[arguments]]
+name = "out"
+access = "write"
+dtype = "f32"
+shape = ["n"]
+[verify]
+formulas = { out = "0" }
+cpu_operations = "1"
+[[variants]]
+name = "only"
+summary = "the only one"
+template = "only.inja"
+[[variants.steps]]
+entry = "only"
+grid = [1]
+block = [1]
+arguments = ["out"]
+)";
+
+TEST_F(DrawnProblems, KeepToRulesOfTheUsersOwn) {
+  spec_ = parse_spec(kWholeVectors, "whole/spec.toml");
+  const std::vector<Problem> drawn = draw("n=1024", 1);
+  EXPECT_EQ(drawn.size(), kWanted);
+  EXPECT_GE(count(drawn, [](const Problem& problem) { return problem.integer("n") == 4; }), 1);
+  EXPECT_GE(count(drawn, [](const Problem& problem) { return problem.integer("n") > 512; }), 8);
+  EXPECT_GE(count(drawn, [](const Problem& problem) { return problem.integer("parts") > 1; }), 8);
+  for (const Problem& problem : drawn)
+    EXPECT_LE(problem.integer("n"), 4 * kOperations)
+        << "a loop that costs nothing still has memory";
+}
+
+TEST_F(DrawnProblems, AreNoneWhereNoSizeMayChange) {
+  std::string text = kWholeVectors;
+  for (const char* field : {"[problem.n]\n", "[problem.parts]\n"})
+    text.insert(text.find(field) + std::string(field).size(), "specialize = true\n");
+  spec_ = parse_spec(text, "whole/spec.toml");
+  EXPECT_TRUE(draw("n=1024", 1).empty());
+}
+
+}  // namespace
+}  // namespace kiln

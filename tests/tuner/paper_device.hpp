@@ -1,0 +1,91 @@
+// A device of paper: runs take a known time on a clock of its own.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "tuner/launch_sequence.hpp"
+
+namespace kiln {
+
+class PaperModule final : public Module {};
+
+/// A cold run takes twice the time of a warm one; a fill longer than a page is a flush. The meter
+/// of energy counts 100 W and moves in steps of 10 mJ.
+class PaperDevice : public Device {
+ public:
+  PaperDevice() { info_.l2_bytes = 1 << 20; }
+  const DeviceInfo& info() const override { return info_; }
+  void set_cpu() { info_.is_cpu = true; }
+  Result<Buffer> allocate(std::size_t bytes) override { return Buffer{1, bytes, 0}; }
+  void release(Buffer) override {}
+  Status upload(Buffer, std::size_t, std::span<const std::byte>) override { return Done{}; }
+  Status download(Buffer, std::size_t, std::span<std::byte>) override { return Done{}; }
+  Status copy(Buffer, std::size_t, Buffer, std::size_t, std::size_t) override { return Done{}; }
+  Status fill(Buffer, std::size_t, std::size_t bytes, std::uint8_t) override {
+    flushed_bytes = bytes;
+    now_ns_ += 5000;
+    cold_ = true;
+    return Done{};
+  }
+  Result<std::unique_ptr<Module>> load(const Binary&) override {
+    return std::unique_ptr<Module>(std::make_unique<PaperModule>());
+  }
+  Status launch(const Launch& launch) override {
+    ++runs;
+    (cold_ ? cold_runs : warm_runs) += 1;
+    now_ns_ += time_of(launch) * (cold_ ? 2 : 1);
+    cold_ = false;
+    return Done{};
+  }
+  /// Nanoseconds of one warm run.
+  virtual double time_of(const Launch& launch) {
+    return (launch.entry == "slow" ? 10 : 1) * run_ns;
+  }
+  Result<EventId> record() override {
+    events_.push_back(now_ns_);
+    return static_cast<EventId>(events_.size() - 1);
+  }
+  Result<double> elapsed_ns(EventId from, EventId to) override {
+    return events_.at(to) - events_.at(from);
+  }
+  Status synchronize() override { return Done{}; }
+  void use_queue(void*) override {}
+  ClockState clock_state() override { return {1980000, 3201000, 60, 500000, true, "power_cap"}; }
+  std::string energy_unavailable() override { return ""; }
+  std::optional<double> energy_j() override {
+    return has_meter ? std::optional(std::floor(now_ns_ * 100e-9 / 0.01) * 0.01) : std::nullopt;
+  }
+
+  double run_ns = 1000;
+  bool has_meter = true;
+  int runs = 0;
+  int cold_runs = 0;
+  int warm_runs = 0;
+  std::size_t flushed_bytes = 0;
+
+ private:
+  DeviceInfo info_;
+  double now_ns_ = 0;
+  bool cold_ = false;
+  std::vector<double> events_;
+};
+
+/// One step with this entry.
+inline LaunchSequence paper_sequence(const std::string& entry, Module& module) {
+  LaunchPlan plan;
+  StepPlan step;
+  step.entry = entry;
+  plan.steps = {step};
+  return {plan, module, [](const std::string&) -> const Buffer* { return nullptr; }};
+}
+
+}  // namespace kiln

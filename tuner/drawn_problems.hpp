@@ -1,0 +1,53 @@
+// Problems drawn at random, on which a config is proven beside those of tuner/shrink_problem.hpp.
+//
+// Chosen problems find the mistakes that somebody thought of: a tail, a full tile, one direction
+// only. Drawn ones find some of the others, for sizes meet each other in them as nobody planned:
+// more filters than a tile has and groups, or a row that is longer than it must be. Pure.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/device.hpp"
+#include "core/problem.hpp"
+
+namespace kiln {
+
+/// Draws legal problems of the compile-time fields of `problem`, each another one, none of them
+/// `problem` itself.
+///
+/// A size is tiny, a small multiple of a power of two or next to one, anything (evenly in log
+/// space), or what `problem` has; in every second problem all are of one order of magnitude, and in
+/// every fourth small multiples of powers of two from 16 to 128, so that tiles are full. Sizes that
+/// are 1 unless a caller says otherwise are more in most problems. A draw that is against a rule of
+/// the spec becomes a multiple of the sizes that the rule names with it, or makes them its
+/// multiples. What is computed from other fields by default (a distance between rows) differs from
+/// that now and then.
+class ProblemDrawer {
+ public:
+  struct Limits {
+    /// Of the CPU loop on each problem; its arguments have at most four times so many elements.
+    double max_operations = 0;
+    std::uint64_t seed = 0;  ///< the same one draws the same problems everywhere
+  };
+  /// `spec` and `device` must outlive it.
+  ProblemDrawer(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                const Limits& limits);
+  ~ProblemDrawer();
+  ProblemDrawer(ProblemDrawer&&) noexcept;
+
+  /// nullopt: there are no more, or they are hard to find.
+  [[nodiscard]] std::optional<Problem> next();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Do all compile-time fields have the same values? A template sees no others, so that every config
+/// has one source for both.
+[[nodiscard]] bool shares_source(const KernelSpec& spec, const Problem& a, const Problem& b);
+
+}  // namespace kiln
