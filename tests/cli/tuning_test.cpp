@@ -35,9 +35,18 @@ class Tuning : public TuningTest {
     const Json near = ask_for("n=400");
     EXPECT_EQ(near["grade"], "near_size");
     EXPECT_DOUBLE_EQ(near["distance"].get<double>(), 2);
-    EXPECT_EQ(near["config"], exact["config"]);
     EXPECT_EQ(near["tuned"]["problem"]["n"], 100);
-    EXPECT_EQ(near["reason"], "nearest problem tuned on this device: n=100 (distance 2)");
+    // Times that differ by noise let another of the three tried ones fit the larger problem better.
+    const std::string reason = near["reason"].get<std::string>();
+    const std::string nearest = "nearest problem tuned on this device: n=100 (distance 2)";
+    EXPECT_TRUE(reason.starts_with(nearest)) << reason;
+    if (near["config"] == exact["config"]) {
+      EXPECT_EQ(reason, nearest);
+    } else {
+      EXPECT_NE(reason.find(near["config_text"].get<std::string>() + " is expected to be closer"),
+                std::string::npos)
+          << reason;
+    }
   }
 
   void ask_in_words() const {
