@@ -274,6 +274,8 @@ std::optional<SessionEnd> SessionRun::reached_limit() const {
   if (!limit) return std::nullopt;
   switch (*limit) {
     case BudgetLimit::seconds:
+      // Preparing may have taken all of them: the default config is tried whatever they were.
+      if (log_.trials().empty()) return std::nullopt;
       return SessionEnd::seconds;
     case BudgetLimit::trials:
       return SessionEnd::trials;

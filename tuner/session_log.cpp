@@ -119,7 +119,7 @@ SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::stri
 }
 
 bool SessionLog::answers(const Budget& budget) const {
-  if (record_.id == 0 || record_.state != SessionState::finished) return false;
+  if (record_.id == 0 || record_.state != SessionState::finished || trials_.empty()) return false;
   const bool exhausted_space = tried_of_space_ >= record_.space_size;
   const bool unlimited = !budget.seconds && !budget.trials && !budget.no_progress_trials;
   return exhausted_space || unlimited || budget.exhausted(search_progress()).has_value();

@@ -170,6 +170,24 @@ TEST_F(SessionTest, TheSameRequestAgainIsAnsweredFromTheStore) {
   EXPECT_TRUE(store.check().empty());
 }
 
+// Preparing the problem takes longer than that.
+TEST_F(SessionTest, TheDefaultConfigIsTriedHoweverLittleTimeThereIs) {
+  TuneRequest asked = request({"good"});
+  asked.options.budget.seconds = 0.001;
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  const SessionResult result = tune(asked, store, silent);
+  EXPECT_EQ(result.end, SessionEnd::seconds);
+  EXPECT_EQ(result.state, SessionState::finished);
+  const std::vector<TrialRecord> trials = store.trials(result.id);
+  ASSERT_GE(trials.size(), 1U);
+  EXPECT_LE(trials.size(), 2U) << "the next one may be under way by then";
+  EXPECT_EQ(trials.front().trial.config.text(), "good:block=64");
+  EXPECT_TRUE(trials.front().trial.ok());
+  EXPECT_TRUE(result.best.has_value());
+  EXPECT_EQ(tune(asked, store, silent).end, SessionEnd::stored);
+}
+
 TEST_F(SessionTest, ConfigsThatDifferInTheirLaunchAloneShareOneCompile) {
   const KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/launches");
   TuneRequest asked{spec, Problem::parse(spec, "n=1000"), "opencl", 0, request({}).options};
