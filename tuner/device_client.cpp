@@ -14,7 +14,7 @@ namespace {
 
 // A device that cannot be opened and prepared this many times in a row is gone.
 constexpr int kMaxFailedStarts = 3;
-// Checks may take this many times what they took last time.
+// Checks may take this many times what they ever took: not every config is put through all.
 constexpr int kCheckSlack = 5;
 // Measuring may take this many times what its own time limit and the length of a run suggest.
 constexpr double kMeasureSlack = 5;
@@ -93,7 +93,7 @@ void DeviceClient::send_trial() {
   state_ = State::running;
   trial_->checked = false;
   Clock::duration limit =
-      run_limit(deadlines_, trial_->job.incumbent_ns) + kCheckSlack * last_first_check_;
+      run_limit(deadlines_, trial_->job.incumbent_ns) + kCheckSlack * longest_first_check_;
   if (backend_ == "opencl") limit += deadlines_.first_launch;
   set_limit(limit);
   worker_->send(encode(trial_->job));
@@ -150,7 +150,7 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
                             run_ns * static_cast<double>(measure.stop.min_samples) +
                             energy_ns(measure, run_ns);
     set_limit(run_limit(deadlines_, trial_->job.incumbent_ns) +
-              nanoseconds(kMeasureSlack * expected) + kCheckSlack * last_check_);
+              nanoseconds(kMeasureSlack * expected) + kCheckSlack * longest_check_);
   } else if (type == "measured" && trial_) {
     handle_report(decode_trial_report(frame), report);
   } else if (type == "finished") {
@@ -175,8 +175,9 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
 void DeviceClient::handle_report(TrialReport arrived, std::optional<TrialReport>& report) {
   const bool sticky = arrived.failure && arrived.failure->sticky;
   if (!arrived.failure) {
-    last_first_check_ = trial_->first_check;
-    last_check_ = std::chrono::nanoseconds(arrived.verify_ns);
+    longest_first_check_ = std::max(longest_first_check_, trial_->first_check);
+    longest_check_ =
+        std::max<Clock::duration>(longest_check_, std::chrono::nanoseconds(arrived.verify_ns));
   }
   trial_.reset();
   state_ = State::idle;

@@ -122,9 +122,9 @@ class DeviceClient {
   std::optional<FinalsReport> finals_;
   Clock::time_point sent_;   ///< when the job at hand, or its part after the check, began
   Clock::duration limit_{};  ///< how long that may take
-  Clock::duration last_first_check_{};  ///< what the first check of the last good trial took
-  Clock::duration last_check_{};        ///< what all of its checks took
-  int failed_starts_ = 0;               ///< in a row
+  Clock::duration longest_first_check_{};  ///< what the first check of a good trial took, at most
+  Clock::duration longest_check_{};        ///< likewise, all of its checks
+  int failed_starts_ = 0;                  ///< in a row
 };
 
 }  // namespace kiln
