@@ -24,11 +24,13 @@ constexpr std::int64_t kLongest = 16384;
 constexpr double kElementsPerOperation = 4;
 // Sizes of one order of magnitude are so many times their geometric mean at most.
 constexpr double kEvenSizes = 4;
+// Where vectors are to be whole, and tiles need not be.
+constexpr std::int64_t kVectors[] = {4, 8, 8, 16};
 // Draws of one size before it stays as small as it can be, and of a problem of full tiles before
 // another one is tried.
 constexpr int kTries = 6;
 // Draws of problems until there seem to be no more.
-constexpr int kDraws = 16;
+constexpr int kDraws = 32;
 
 /// The same numbers everywhere: the distributions of the standard library differ.
 class Dice {
@@ -92,7 +94,7 @@ class ProblemDrawer::Impl {
   bool change_or_repair(const Size& size, std::int64_t value, double max_operations);
   [[nodiscard]] std::int64_t draw_size(const Size& size, std::int64_t longest);
   [[nodiscard]] std::int64_t draw_full(const Size& size);
-  void draw_mixed();
+  void draw_mixed(std::int64_t vector);
   void draw_full_tiles();
   void loosen(const std::string& follower);
   std::optional<Problem> draw();
@@ -249,7 +251,8 @@ std::int64_t ProblemDrawer::Impl::draw_full(const Size& size) {
 
 /// One size after the other, in any order: where sizes may be long, the first ones have the most
 /// room, so in every second problem they are of one order of magnitude.
-void ProblemDrawer::Impl::draw_mixed() {
+/// Sizes are rounded up to multiples of `vector`.
+void ProblemDrawer::Impl::draw_mixed(std::int64_t vector) {
   const double max_operations = max_operations_ / static_cast<double>(1 << dice_.integer(0, 4));
   const double even =
       kEvenSizes * std::pow(max_operations, 1.0 / static_cast<double>(sizes_.size()));
@@ -258,7 +261,9 @@ void ProblemDrawer::Impl::draw_mixed() {
   dice_.shuffle(sizes_);
   for (const Size& size : sizes_) {
     for (int i = 0; i < kTries; ++i) {
-      if (change_or_repair(size, draw_size(size, longest), max_operations)) break;
+      const std::int64_t drawn = draw_size(size, longest);
+      const std::int64_t whole = size.is_one ? drawn : round_up(drawn, vector);
+      if (change_or_repair(size, whole, max_operations)) break;
     }
   }
 }
@@ -282,10 +287,11 @@ void ProblemDrawer::Impl::loosen(const std::string& follower) {
 std::optional<Problem> ProblemDrawer::Impl::draw() {
   fields_ = smallest_fields_;
   problem_ = smallest_;
-  if (dice_.one_in(4)) {
+  const std::int64_t kind = dice_.integer(0, 4);
+  if (kind == 0) {
     draw_full_tiles();
   } else {
-    draw_mixed();
+    draw_mixed(kind == 1 ? kVectors[dice_.integer(0, 3)] : 1);
   }
   for (const std::string& follower : followers_) {
     if (dice_.one_in(4)) loosen(follower);
