@@ -95,7 +95,7 @@ Result<double> ConfigRun::run_checked(InputSet set, const Expected& expected) {
   const Result<std::string> found = damage(set);
   if (!found) return found.failure();
   const Result<Expected::Check> check =
-      expected.check(bench_.device, bench_.toolbox, bench_.data, set);
+      expected.check(bench_.device, bench_.toolbox, lookup_in(bench_, set));
   if (!check) return check.failure();
   for (const std::string* complaint : {&*found, &check->mismatch}) {
     if (!complaint->empty()) return Failure{Outcome::wrong_result, *complaint};

@@ -66,31 +66,6 @@ HostArray widened(const HostArray& narrow) {
   return wide;
 }
 
-/// Calls the spec's CPU loop; afterwards `arrays` holds the outputs.
-void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
-                   const ProblemData& data, std::map<std::string, HostArray>& arrays) {
-  for (const ProblemData::Output& output : data.outputs()) {
-    const auto before = arrays.find(output.name);
-    arrays[output.name] = before == arrays.end()
-                              ? HostArray(reference_dtype(output.dtype), output.shape)
-                              : widened(before->second);
-  }
-  std::map<std::string, double> scalars;
-  for (const ScalarPlan& scalar : plan.scalars) scalars[scalar.name] = as_double(scalar.value);
-  ReferenceCall call{problem, arrays, scalars};
-  if (spec.verify.reference.empty()) {
-    evaluate_formulas(spec, call);
-    return;
-  }
-  const ReferenceFunction reference = find_reference(spec.verify.reference);
-  if (reference == nullptr) {
-    throw InputError(fmt::format("{}: there is no CPU reference named '{}'; there are {}",
-                                 spec.path, spec.verify.reference,
-                                 fmt::join(reference_names(), ", ")));
-  }
-  reference(call);
-}
-
 Result<double> sampled_scale(Device& device, const Buffer& values,
                              const ProblemData::Output& output) {
   SquareMean mean;
@@ -158,17 +133,48 @@ Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet se
   return strictness;
 }
 
+void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                   const std::vector<ProblemData::Output>& outputs,
+                   std::map<std::string, HostArray>& arrays) {
+  for (const ProblemData::Output& output : outputs) {
+    const auto before = arrays.find(output.name);
+    arrays[output.name] = before == arrays.end()
+                              ? HostArray(reference_dtype(output.dtype), output.shape)
+                              : widened(before->second);
+  }
+  std::map<std::string, double> scalars;
+  for (const ScalarPlan& scalar : plan.scalars) scalars[scalar.name] = as_double(scalar.value);
+  ReferenceCall call{problem, arrays, scalars};
+  if (spec.verify.reference.empty()) {
+    evaluate_formulas(spec, call);
+    return;
+  }
+  const ReferenceFunction reference = find_reference(spec.verify.reference);
+  if (reference == nullptr) {
+    throw InputError(fmt::format("{}: there is no CPU reference named '{}'; there are {}",
+                                 spec.path, spec.verify.reference,
+                                 fmt::join(reference_names(), ", ")));
+  }
+  reference(call);
+}
+
 Result<Expected> Expected::from_cpu(Device& device, const KernelSpec& spec, const Problem& problem,
                                     const LaunchPlan& plan, ProblemData& data, InputSet set,
                                     const Strictness& strictness) {
   if (Status status = data.load(set); !status) return status.failure();
   Result<std::map<std::string, HostArray>> arrays = data.download_inputs(set);
   if (!arrays) return arrays.failure();
-  run_reference(spec, problem, plan, data, *arrays);
+  run_reference(spec, problem, plan, data.outputs(), *arrays);
+  return from_arrays(device, data.outputs(), *arrays, strictness);
+}
 
+Result<Expected> Expected::from_arrays(Device& device,
+                                       const std::vector<ProblemData::Output>& outputs,
+                                       const std::map<std::string, HostArray>& arrays,
+                                       const Strictness& strictness) {
   Expected expected;
-  for (const ProblemData::Output& output : data.outputs()) {
-    const HostArray& wide = arrays->at(output.name);
+  for (const ProblemData::Output& output : outputs) {
+    const HostArray& wide = arrays.at(output.name);
     SquareMean mean;
     mean.add(wide);
     const HostArray values = rounded(wide, output.dtype);
@@ -202,12 +208,12 @@ Result<Expected> Expected::from_outputs(Device& device, ProblemData& data, Input
   return expected;
 }
 
-Result<Expected::Check> Expected::check(Device& device, Toolbox& toolbox, const ProblemData& data,
-                                        InputSet set) const {
+Result<Expected::Check> Expected::check(Device& device, Toolbox& toolbox,
+                                        const BufferLookup& find_output) const {
   Check check;
   for (const Entry& entry : entries_) {
     const ProblemData::Output& output = entry.output;
-    const Buffer& values = *data.find(output.name, set);
+    const Buffer& values = *find_output(output.name);
     const Result<Comparison> found =
         toolbox.compare(values, entry.values.get(), output.dtype, output.count, entry.tolerance);
     if (!found) return found.failure();

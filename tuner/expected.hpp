@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,12 +26,25 @@ struct Strictness {
 [[nodiscard]] Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet set,
                                        bool sets_differ);
 
+/// Runs the CPU loop (or the spec's formulas): `arrays` holds the inputs in their own element
+/// types, afterwards also the outputs, in f64 or i64. Throws InputError where there is no such
+/// loop.
+void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                   const std::vector<ProblemData::Output>& outputs,
+                   std::map<std::string, HostArray>& arrays);
+
 class Expected {
  public:
-  /// Runs the CPU loop (or the spec's formulas) over the downloaded inputs of the set.
+  /// Runs the reference over the downloaded inputs of the set.
   static Result<Expected> from_cpu(Device& device, const KernelSpec& spec, const Problem& problem,
                                    const LaunchPlan& plan, ProblemData& data, InputSet set,
                                    const Strictness& strictness);
+
+  /// `arrays` holds the outputs as a reference gives them.
+  static Result<Expected> from_arrays(Device& device,
+                                      const std::vector<ProblemData::Output>& outputs,
+                                      const std::map<std::string, HostArray>& arrays,
+                                      const Strictness& strictness);
 
   /// Keeps what the outputs hold now: the device reference has just run.
   static Result<Expected> from_outputs(Device& device, ProblemData& data, InputSet set,
@@ -40,9 +54,9 @@ class Expected {
     double max_error = 0;  ///< relative to the allowed error, over all outputs
     std::string mismatch;  ///< a sentence on the first wrong element; empty: all agree
   };
-  /// Compares what the outputs hold now.
-  [[nodiscard]] Result<Check> check(Device& device, Toolbox& toolbox, const ProblemData& data,
-                                    InputSet set) const;
+  /// Compares what the outputs, found by their names, hold now.
+  [[nodiscard]] Result<Check> check(Device& device, Toolbox& toolbox,
+                                    const BufferLookup& find_output) const;
 
  private:
   struct Entry {

@@ -16,6 +16,9 @@ namespace {
 
 constexpr InputSet kBothSets[] = {InputSet::verify, InputSet::timing};
 
+// Of a problem that extremes walk through: two passes of the largest block.
+constexpr double kWalkedOperations = 2048;
+
 bool has_cpu_reference(const KernelSpec& spec) {
   return !spec.verify.reference.empty() || !spec.verify.formulas.empty();
 }
@@ -81,22 +84,27 @@ Status ExtraChecks::reseed_first(const Config& config) {
   return chosen_.front().bench->reseed(seed_ ^ hash64(config.text()));
 }
 
-Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {
-  const DeviceInfo& device = tools_.device.info();
-  if (Status status = reseed_first(config); !status) return status.failure();
+Result<double> ExtraChecks::check_on_chosen(const Config& config, const ConfigRun& run) {
   double worst = 0;
   for (Extra& extra : chosen_) {
-    const Result<LaunchPlan> plan = make_launch_plan(spec_, config, extra.problem, device);
+    const Result<LaunchPlan> plan =
+        make_launch_plan(spec_, config, extra.problem, tools_.device.info());
     if (!plan || !extra.bench) continue;
     const Result<double> error = check_on(extra, *plan, run, kBothSets);
     if (!error) return error;
     worst = std::max(worst, *error);
   }
+  return worst;
+}
+
+Result<double> ExtraChecks::check_on_drawn(const Config& config, const ConfigRun& run) {
+  double worst = 0;
   std::size_t checked = 0;
   for (std::size_t i = 0; checked < kDrawnProblems; ++i) {
     Extra* extra = drawn(i);
     if (extra == nullptr) break;
-    const Result<LaunchPlan> plan = make_launch_plan(spec_, config, extra->problem, device);
+    const Result<LaunchPlan> plan =
+        make_launch_plan(spec_, config, extra->problem, tools_.device.info());
     if (!plan) continue;
     if (!extra->bench) {
       if (Status status = prepare(*extra); !status) return status.failure();
@@ -108,6 +116,45 @@ Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {
     ++checked;
   }
   return worst;
+}
+
+/// One with tails, and one as the problem itself has its sizes.
+Status ExtraChecks::make_walks() {
+  walks_.emplace();
+  const DeviceInfo& device = tools_.device.info();
+  const double operations = std::min(max_operations_, kWalkedOperations);
+  std::vector<Problem> problems = extra_problems(spec_, problem_, device, operations);
+  problems.resize(std::min<std::size_t>(problems.size(), 1), problem_);
+  problems.push_back(shrink_problem(spec_, problem_, device, operations));
+  for (const Problem& problem : problems) {
+    const bool is_small = cpu_operations(spec_, problem, device) <= operations;
+    if (!is_small || !shares_source(spec_, problem_, problem)) continue;
+    Result<std::unique_ptr<ExtremeWalk>> walk =
+        ExtremeWalk::create(tools_, spec_, problem, ++last_seed_);
+    if (!walk && walk.failure().sticky) return walk.failure();
+    if (walk && *walk) walks_->push_back(std::move(*walk));
+  }
+  return Done{};
+}
+
+Status ExtraChecks::walk_extremes(const Config& config, const ConfigRun& run) {
+  if (!walks_) {
+    if (Status status = make_walks(); !status) return status;
+  }
+  for (const std::unique_ptr<ExtremeWalk>& walk : *walks_) {
+    if (Status status = walk->check(config, run); !status) return status;
+  }
+  return Done{};
+}
+
+Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {
+  if (Status status = reseed_first(config); !status) return status.failure();
+  const Result<double> chosen = check_on_chosen(config, run);
+  if (!chosen) return chosen;
+  const Result<double> drawn = check_on_drawn(config, run);
+  if (!drawn) return drawn;
+  if (Status status = walk_extremes(config, run); !status) return status.failure();
+  return std::max(*chosen, *drawn);
 }
 
 }  // namespace kiln

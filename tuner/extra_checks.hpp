@@ -7,6 +7,7 @@
 // first of which gets fresh inputs for every config, and on as many drawn at random
 // (tuner/drawn_problems.hpp) as are promised, for each config the first of them that are legal for
 // it. A drawn problem is prepared when it is first needed, and kept for the configs that follow.
+// Where results are extremes of inputs, these walk through two small problems (extreme_walk.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "tuner/drawn_problems.hpp"
+#include "tuner/extreme_walk.hpp"
 #include "tuner/problem_bench.hpp"
 
 namespace kiln {
@@ -30,14 +32,14 @@ class ExtraChecks {
                                                      std::uint64_t seed, double max_operations);
 
   /// Runs `config`, loaded as `run`, on every chosen problem for which it is legal, and on
-  /// kDrawnProblems drawn ones. A Failure names
+  /// kDrawnProblems drawn ones; extremes walk. A Failure names
   /// the problem. Returns the largest error, relative to the allowed one.
   [[nodiscard]] Result<double> check(const Config& config, const ConfigRun& run);
 
   /// So many drawn problems each config is put through, where so many are legal for it ...
-  static constexpr std::size_t kDrawnProblems = 40;
+  static constexpr std::size_t kDrawnProblems = 56;
   /// ... among this many.
-  static constexpr std::size_t kDrawnInAll = 160;
+  static constexpr std::size_t kDrawnInAll = 200;
 
  private:
   struct Extra {
@@ -48,10 +50,16 @@ class ExtraChecks {
               std::uint64_t seed, double max_operations)
       : tools_(tools),
         spec_(spec),
+        problem_(problem),
         seed_(seed),
+        max_operations_(max_operations),
         drawer_(spec, problem, tools.device.info(), {max_operations, seed}) {}
   [[nodiscard]] Status prepare(Extra& extra);
   [[nodiscard]] Status reseed_first(const Config& config);
+  [[nodiscard]] Result<double> check_on_chosen(const Config& config, const ConfigRun& run);
+  [[nodiscard]] Result<double> check_on_drawn(const Config& config, const ConfigRun& run);
+  [[nodiscard]] Status walk_extremes(const Config& config, const ConfigRun& run);
+  [[nodiscard]] Status make_walks();
   /// The drawn problem at `index`; nullptr: there are no more.
   [[nodiscard]] Extra* drawn(std::size_t index);
   [[nodiscard]] Result<double> check_on(Extra& extra, const LaunchPlan& plan, const ConfigRun& run,
@@ -59,11 +67,14 @@ class ExtraChecks {
 
   ProblemBench::Tools tools_;
   const KernelSpec& spec_;
+  Problem problem_;
   std::uint64_t seed_;
+  double max_operations_;
   std::uint64_t last_seed_ = seed_;  ///< every problem has inputs of its own
   std::vector<Extra> chosen_;
   ProblemDrawer drawer_;
   std::vector<Extra> drawn_;
+  std::optional<std::vector<std::unique_ptr<ExtremeWalk>>> walks_;  ///< made when first needed
 };
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #include "tuner/input_values.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -64,6 +65,32 @@ double plausible(const Fill& fill, DType dtype, std::mt19937_64& random) {
   return is_floating(dtype) ? value : std::floor(value);
 }
 
+/// The output function of SplitMix64 (Steele, Lea and Flood 2014).
+std::uint64_t mixed(std::uint64_t number) {
+  number += 0x9E3779B97F4A7C15;
+  number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9;
+  number = (number ^ number >> 27) * 0x94D049BB133111EB;
+  return number ^ number >> 31;
+}
+
+/// At a multiple of a power of two or next to it, where vectors, tiles and passes begin and end.
+std::size_t place_at_border(std::uint64_t number, std::size_t length) {
+  constexpr int kLeast = 3;  // every place is next to a multiple of a lesser one
+  const int units = std::max(static_cast<int>(std::bit_width(length)) - kLeast, 1);
+  const std::size_t unit = std::size_t{1} << (kLeast + number % static_cast<unsigned>(units));
+  const std::size_t border = mixed(number) % (length / unit + 1) * unit;
+  const std::size_t past = border + mixed(number + 1) % 3;  // one more than the place
+  return std::clamp<std::size_t>(past, 1, length) - 1;
+}
+
+/// One turn in two walks through all places in a vector, vector by vector.
+std::size_t place_of_extreme(std::uint64_t turn, std::size_t length) {
+  const std::uint64_t step = turn / 2;
+  if (turn % 2 == 1) return place_at_border(mixed(step), length);
+  const std::size_t vectors = std::max<std::size_t>(length / kLongestVector, 1);
+  return (step / kLongestVector % vectors * kLongestVector + step % kLongestVector) % length;
+}
+
 }  // namespace
 
 std::vector<double> edge_values(const Fill& fill, DType dtype, std::span<const double> thresholds) {
@@ -103,12 +130,9 @@ void exchange_ends(HostArray& array, std::uint64_t seed) {
     array.set(b, held);
   };
   for (std::size_t row = 0; row * length < array.count(); ++row) {
-    const std::uint64_t turn = seed + row;
-    const std::size_t vectors = std::max<std::size_t>(length / kLongestVector, 1);
-    const std::size_t place =
-        turn / kLongestVector % vectors * kLongestVector + turn % kLongestVector;
+    const std::size_t place = place_of_extreme(seed + row, length);
     const std::size_t first = row * length;
-    exchange(first + length - 1, first + place % length);
+    exchange(first + length - 1, first + place);
     exchange(first, first + (place + length / 2) % length);
   }
 }

@@ -28,8 +28,9 @@ void place_values(HostArray& array, std::span<const double> values, std::uint64_
 
 /// Exchanges the last element of each row (the last extent of `array`) with one that depends on
 /// `seed` and the row, and then the first one with another. A row of rising elements has its
-/// extremes there. Seeds and rows that follow each other move them to all of 16 places in a vector,
-/// one after the other, for an extreme tells of one element only.
+/// extremes there, and an extreme tells of one element only. Of seeds and rows that follow each
+/// other every second one moves it on through all of 16 places in a vector, the others to a
+/// multiple of some power of two or next to one.
 void exchange_ends(HostArray& array, std::uint64_t seed);
 
 enum class ZoneSide { before, behind };

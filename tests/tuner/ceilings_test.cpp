@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/errors.hpp"
+#include "device_fixture.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 
@@ -18,22 +18,7 @@ namespace {
 
 bool is_rate(double value) { return std::isfinite(value) && value > 0; }
 
-class CeilingsTest : public testing::Test {
- protected:
-  void SetUp() override {
-    backend_ = make_backend("opencl");
-    try {
-      device_ = backend_->open_device(0);
-      compiler_ = backend_->open_compiler(device_->info());
-    } catch (const DeviceError& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
-  std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<Compiler> compiler_;
-};
+class CeilingsTest : public DeviceTest {};
 
 /// Refuses every source, and remembers how many it saw.
 class RefusingCompiler : public Compiler {

@@ -50,29 +50,54 @@ TEST(EdgeValues, TakeThePlaceOfEveryFourthElementAndOfBothEnds) {
   EXPECT_NEAR(static_cast<double>(held.count(2)), 125, 40);
 }
 
-TEST(ExchangedEnds, MoveTheExtremesOfRowsToEveryPlaceInAVector) {
+/// Where the largest and the smallest element of a rising row of `length` are put.
+struct Extremes {
+  std::size_t largest;
+  std::size_t smallest;
+};
+Extremes extremes(std::int64_t length, std::uint64_t seed) {
+  HostArray array(DType::f64, {length});
+  for (std::size_t i = 0; i < array.count(); ++i) array.set(i, static_cast<double>(i));
+  exchange_ends(array, seed);
+  Extremes places{array.count(), array.count()};
+  std::set<double> held;
+  for (std::size_t i = 0; i < array.count(); ++i) {
+    held.insert(array.get(i));
+    if (array.get(i) == static_cast<double>(length - 1)) places.largest = i;
+    if (array.get(i) == 0) places.smallest = i;
+  }
+  EXPECT_EQ(held.size(), array.count()) << "nothing is lost";
+  return places;
+}
+
+TEST(ExchangedEnds, MoveTheExtremesToEveryPlaceInAVector) {
   std::set<std::size_t> largest;
   std::set<std::size_t> smallest;
-  for (std::uint64_t seed = 100; seed < 108; ++seed) {
-    HostArray array(DType::f32, {2, 50});
-    for (std::size_t i = 0; i < array.count(); ++i) array.set(i, static_cast<double>(i));
-    exchange_ends(array, seed);
-    std::multiset<double> held;
-    for (std::size_t i = 0; i < array.count(); ++i) {
-      held.insert(array.get(i));
-      if (array.get(i) == 49 || array.get(i) == 99) largest.insert(i % 50 % 16);
-      if (array.get(i) == 0 || array.get(i) == 50) smallest.insert(i % 50 % 16);
-    }
-    EXPECT_EQ(held.size(), 100U);
-    EXPECT_EQ(std::set<double>(held.begin(), held.end()).size(), 100U) << "nothing is lost";
+  for (std::uint64_t seed = 100; seed < 132; seed += 2) {
+    largest.insert(extremes(50, seed).largest % 16);
+    smallest.insert(extremes(50, seed).smallest % 16);
   }
-  EXPECT_THAT(largest, SizeIs(9)) << "seed 100 with row 0 to seed 107 with row 1";
-  EXPECT_THAT(smallest, SizeIs(9));
+  EXPECT_THAT(largest, SizeIs(16));
+  EXPECT_THAT(smallest, SizeIs(16));
+  EXPECT_EQ(extremes(1, 3).largest, 0U);
+}
 
-  HostArray alone(DType::f32, {1});
-  alone.set(0, 7);
-  exchange_ends(alone, 3);
-  EXPECT_EQ(alone.get(0), 7);
+// A kernel that walks on by 257 where its block has 256 threads passes over these.
+TEST(ExchangedEnds, MoveTheExtremesNextToMultiplesOfPowersOfTwo) {
+  std::set<std::size_t> at;
+  for (std::uint64_t seed = 1; seed < 2000; seed += 2) at.insert(extremes(1024, seed).largest);
+  for (const std::size_t place : {255, 256, 257, 511, 512, 513, 767, 768, 769, 1023})
+    EXPECT_THAT(at, Contains(place));
+  EXPECT_THAT(at, Not(Contains(37))) << "next to a multiple of 4 only";
+}
+
+// Rows that follow each other have theirs in places of their own.
+TEST(ExchangedEnds, DependOnTheRow) {
+  HostArray array(DType::f32, {2, 50});
+  for (std::size_t i = 0; i < array.count(); ++i) array.set(i, static_cast<double>(i));
+  exchange_ends(array, 100);
+  EXPECT_EQ(array.get(extremes(50, 100).largest), 49);
+  EXPECT_EQ(array.get(50 + extremes(50, 101).largest), 99);
 }
 
 double element(const ZoneBytes& zone, std::size_t index) {

@@ -1,0 +1,102 @@
+// A kernel that passes over one element in some hundreds is found out, whichever it is.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/extreme_walk.hpp"
+
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "device_fixture.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+
+class ExtremeWalkTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (device_) toolbox_.emplace(*device_, *compiler_);
+  }
+  [[nodiscard]] ProblemBench::Tools tools() { return {*device_, *compiler_, *toolbox_}; }
+
+  std::unique_ptr<ExtremeWalk> walk_of(const std::string& kernel, const std::string& problem) {
+    spec_ = KernelLibrary().load(kernel);
+    problem_ = Problem::parse(spec_, problem);
+    auto walk = ExtremeWalk::create(tools(), spec_, *problem_, 1);
+    EXPECT_TRUE(walk) << walk.failure().message;
+    return std::move(*walk);
+  }
+
+  /// Walks with the config, the first `from` of whose source was replaced.
+  Status check(ExtremeWalk& walk, const std::string& text, const std::string& from = "",
+               const std::string& to = "") {
+    const Config config = parse_config(spec_, text, *problem_, device_->info());
+    Source source = Renderer(spec_).render(config, *problem_, device_->info());
+    const std::size_t place = source.text.find(from);
+    EXPECT_NE(place, std::string::npos) << source.text;
+    source.text.replace(place, from.size(), to);
+    const Result<Binary> binary = compiler_->compile(source);
+    EXPECT_TRUE(binary) << binary.failure().message;
+    const auto plan = make_launch_plan(spec_, config, *problem_, device_->info());
+    auto bench = ProblemBench::create(tools(), spec_, *problem_, 1, 1e9);
+    EXPECT_TRUE(bench) << bench.failure().message;
+    Result<ConfigRun> run = ConfigRun::load((*bench)->bench(), *plan, *binary);
+    EXPECT_TRUE(run) << run.failure().message;
+    return walk.check(config, *run);
+  }
+
+  std::optional<Toolbox> toolbox_;
+  KernelSpec spec_;
+  std::optional<Problem> problem_;
+};
+
+// Item 1 of a thread is 65 elements on instead of 64: element 64 of each tile is nobody's.
+TEST_F(ExtremeWalkTest, FindsTheElementThatIsPassedOver) {
+  const auto walk = walk_of("reduce", "n=500 op=max");
+  ASSERT_TRUE(walk);
+  const std::string config = "tree:block_size=64,items_per_thread=4";
+  EXPECT_TRUE(check(*walk, config));
+  const Status status = check(*walk, config, "item * 64", "item * 65");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.failure().outcome, Outcome::wrong_result);
+  // Elements 64, 129 and 194 of the first tile, 320, 385 and 450 of the second: the largest lies
+  // before the place that is told.
+  EXPECT_THAT(status.failure().message,
+              HasSubstr("n=500 results=1 dtype=f32 op=max map=x source=array axis=last, with the "
+                        "extremes of its input in one place after the other (the first index): 6 "
+                        "of 501 elements of 'out' are wrong; the first is out[65, 0]"));
+}
+
+TEST_F(ExtremeWalkTest, GoesThroughTheFirstAndTheLastElement) {
+  const auto walk = walk_of("reduce", "n=100 op=min");
+  ASSERT_TRUE(walk);
+  const std::string config = "tree:block_size=32,items_per_thread=1";
+  EXPECT_TRUE(check(*walk, config));
+  const Status last = check(*walk, config, "if (i < n)", "if (i < n - 1)");
+  ASSERT_FALSE(last);
+  EXPECT_THAT(last.failure().message, HasSubstr("1 of 101 elements of 'out' are wrong; the first "
+                                                "is out[99, 0]"));
+  const Status first = check(*walk, config, "if (i < n)", "if (i > 0 && i < n)");
+  ASSERT_FALSE(first);
+  EXPECT_THAT(first.failure().message, HasSubstr("1 of 101 elements of 'out' are wrong; the first "
+                                                 "is out[0, 0]"));
+}
+
+TEST_F(ExtremeWalkTest, ChecksEveryOutputOfEveryRow) {
+  const auto walk = walk_of("arg_reduce", "n=50 results=6 op=max");
+  ASSERT_TRUE(walk);
+  EXPECT_TRUE(check(*walk, "naive"));
+}
+
+TEST_F(ExtremeWalkTest, IsNothingWhereNoInputIsARamp) {
+  EXPECT_FALSE(walk_of("reduce", "n=500"));
+  EXPECT_FALSE(walk_of("transpose", "rows=20 cols=30"));
+}
+
+}  // namespace
+}  // namespace kiln
