@@ -52,8 +52,10 @@ struct Argument {
   std::optional<Expression>
       value;  ///< scalars computed from the problem; the caller never passes them
   std::optional<Expression> example;  ///< scalars passed by the caller: the value used while tuning
-  Expression fill;                ///< inputs: how they are filled for timing (docs/spec_format.md)
-  Expression fill_verify;         ///< inputs: how they are filled for the first check
+  Expression fill;         ///< inputs: how they are filled for timing (docs/spec_format.md)
+  Expression fill_verify;  ///< inputs: how they are filled for the first check
+  /// Inputs: the fill of the second check on other problems than the tuned one.
+  std::optional<Expression> fill_extra;
   std::optional<Expression> low;  ///< range of the fill
   std::optional<Expression> high;
   SourceLocation where;

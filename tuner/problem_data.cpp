@@ -3,6 +3,7 @@
 #include "tuner/problem_data.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "core/hash.hpp"
 #include "tuner/input_values.hpp"
@@ -44,6 +45,16 @@ Fill make_fill(const Argument& argument, const Expression& kind, DType dtype, co
   return fill;
 }
 
+/// What kernels go wrong at: edges among random numbers, extremes in any place of a ramp, and, in
+/// the second set, at its ends, where tails are lost.
+void add_edges(std::array<Fill, 2>& fills, DType dtype, std::span<const double> thresholds) {
+  Fill& first = fills[0];
+  if (first.kind == "uniform") first.edges = edge_values(first, dtype, thresholds);
+  if (first.kind != "ramp") return;
+  fills[1] = first;
+  first.exchanges_ends = true;
+}
+
 /// The scalars that elements of `dtype` may be compared with.
 std::vector<double> thresholds_in(const LaunchPlan& plan, DType dtype) {
   std::vector<double> values;
@@ -75,12 +86,12 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
       argument.fills[0] =
           make_fill(spec_argument, spec_argument.fill_verify, buffer.dtype, scope, seed);
       argument.fills[1] = make_fill(spec_argument, spec_argument.fill, buffer.dtype, scope, seed);
-      Fill& first = argument.fills[0];
-      if (verify == VerifyInputs::with_edges && first.kind == "uniform")
-        first.edges = edge_values(first, buffer.dtype, thresholds_in(plan, buffer.dtype));
-      if (verify == VerifyInputs::with_edges && first.kind == "ramp") {
-        argument.fills[1] = first;  // the extremes at the ends, where tails are lost
-        first.exchanges_ends = true;
+      if (verify == VerifyInputs::with_edges) {
+        add_edges(argument.fills, buffer.dtype, thresholds_in(plan, buffer.dtype));
+        if (spec_argument.fill_extra) {
+          argument.fills[1] =
+              make_fill(spec_argument, *spec_argument.fill_extra, buffer.dtype, scope, seed);
+        }
       }
       data->sets_differ_ |= argument.fills[0] != argument.fills[1];
     }

@@ -26,8 +26,8 @@ enum class InputSet { verify, timing };
 enum class VerifyInputs {
   filled,      ///< what the spec says
   with_edges,  ///< where it says uniform, also the values on edges; where it says ramp, the
-               ///< extremes elsewhere, and the set for timing has them at the ends of a ramp; for
-               ///< small problems that are never timed
+               ///< extremes elsewhere, and the set for timing has them at the ends of a ramp, or is
+               ///< what the spec wants there (fill_extra); for small problems that are never timed
 };
 
 class ProblemData {

@@ -127,7 +127,7 @@ void parse_field_default(const TableReader& table, ProblemField& field) {
 }
 
 void check_scalar(const TableReader& table, const Argument& argument) {
-  for (const char* key : {"shape", "fill", "fill_verify", "low", "high"}) {
+  for (const char* key : {"shape", "fill", "fill_verify", "fill_extra", "low", "high"}) {
     if (table.find(key)) table.fail(key, fmt::format("a scalar has no '{}'", key));
   }
   if (argument.value.has_value() == argument.example.has_value()) {
@@ -145,7 +145,7 @@ void check_buffer(const TableReader& table, const Argument& argument) {
     table.fail("shape", "a buffer needs 'shape', the elements per dimension");
   }
   if (argument.access != Access::write) return;
-  for (const char* key : {"fill", "fill_verify", "low", "high"}) {
+  for (const char* key : {"fill", "fill_verify", "fill_extra", "low", "high"}) {
     if (table.find(key)) {
       table.fail(key, fmt::format("'{}' is for inputs: a write argument is never filled", key));
     }
@@ -190,7 +190,7 @@ ProblemField parse_problem_field(const TomlNode& node) {
 Argument parse_argument(const TomlNode& node) {
   const TableReader table(node, "[[arguments]]",
                           {"name", "doc", "access", "dtype", "shape", "when", "value", "example",
-                           "fill", "fill_verify", "low", "high"});
+                           "fill", "fill_verify", "fill_extra", "low", "high"});
   Argument argument;
   argument.where = node.where;
   argument.name = table.text("name");
@@ -205,6 +205,7 @@ Argument parse_argument(const TomlNode& node) {
   argument.fill = table.find("fill") ? table.expression("fill") : Expression::parse("uniform");
   argument.fill_verify =
       table.find("fill_verify") ? table.expression("fill_verify") : argument.fill;
+  argument.fill_extra = table.optional_expression("fill_extra");
   argument.low = table.optional_expression("low");
   argument.high = table.optional_expression("high");
   if (argument.access == Access::scalar) {

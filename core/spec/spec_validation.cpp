@@ -76,6 +76,7 @@ void validate_argument(const KnownNames& known, const Argument& argument) {
   with_fills.add(fill_names());
   with_fills.check(argument.fill, what("fill"));
   with_fills.check(argument.fill_verify, what("fill_verify"));
+  check_optional(with_fills, argument.fill_extra, what("fill_extra"));
 }
 
 void validate_arguments(const KernelSpec& spec, const KnownNames& known) {

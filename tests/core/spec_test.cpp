@@ -170,6 +170,8 @@ TEST(Spec, WantsArgumentsThatMakeSense) {
               HasSubstr("a buffer needs 'shape'"));
   EXPECT_THAT(spec_error(with("fill_verify = \"integers\"", "fill_verify = \"zeros\"")),
               HasSubstr("unknown name 'zeros' in 'fill_verify' of argument 'in'"));
+  EXPECT_THAT(spec_error(with("fill_verify = \"integers\"", "fill_extra = \"zeros\"")),
+              HasSubstr("unknown name 'zeros' in 'fill_extra' of argument 'in'"));
 }
 
 TEST(Spec, WantsAWayToProveResults) {
@@ -244,6 +246,12 @@ TEST(Fill, IsANameOrAnExpressionThatGivesOne) {
   scope.set("dtype", std::string("f32"));
   EXPECT_EQ(evaluate_fill(in.fill, scope), "uniform");
   EXPECT_EQ(evaluate_fill(in.fill_verify, scope), "integers");
+  EXPECT_FALSE(in.fill_extra);
+  const KernelSpec extra = parse_spec(
+      with("fill_verify = \"integers\"", "fill_extra = \"'ramp' if rows > 1 else 'integers'\""),
+      "example");
+  scope.set("rows", std::int64_t{2});
+  EXPECT_EQ(evaluate_fill(*extra.find_argument("in")->fill_extra, scope), "ramp");
   EXPECT_THROW((void)evaluate_fill(Expression::parse("'zeros'"), scope), EvaluationError);
 }
 
