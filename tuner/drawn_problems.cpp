@@ -24,6 +24,8 @@ constexpr std::int64_t kLongest = 16384;
 constexpr double kElementsPerOperation = 4;
 // Sizes of one order of magnitude are so many times their geometric mean at most.
 constexpr double kEvenSizes = 4;
+// Of what a problem mostly has one of: filters and channels come in tiles, too.
+constexpr std::int64_t kMoreThanATile = 200;
 // Where vectors are to be whole, and tiles need not be.
 constexpr std::int64_t kVectors[] = {4, 8, 8, 16};
 // Draws of one size before it stays as small as it can be, and of a problem of full tiles before
@@ -230,7 +232,8 @@ std::int64_t ProblemDrawer::Impl::draw_size(const Size& size, std::int64_t longe
   if (size.is_one) {
     const std::int64_t kind = dice_.integer(0, 9);
     if (kind < 3) return 1;
-    if (kind < 7) return dice_.integer(2, 5);
+    if (kind < 6) return dice_.integer(2, 5);
+    if (kind < 9) return dice_.magnitude(kMoreThanATile);
   }
   const std::int64_t kind = dice_.integer(0, 19);
   if (kind < 3) return dice_.integer(1, 3);

@@ -133,6 +133,10 @@ Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet se
   return strictness;
 }
 
+bool has_cpu_reference(const KernelSpec& spec) {
+  return !spec.verify.reference.empty() || !spec.verify.formulas.empty();
+}
+
 void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
                    const std::vector<ProblemData::Output>& outputs,
                    std::map<std::string, HostArray>& arrays) {

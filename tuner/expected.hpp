@@ -26,6 +26,9 @@ struct Strictness {
 [[nodiscard]] Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet set,
                                        bool sets_differ);
 
+/// Does the spec name a CPU loop, or give formulas?
+[[nodiscard]] bool has_cpu_reference(const KernelSpec& spec);
+
 /// Runs the CPU loop (or the spec's formulas): `arrays` holds the inputs in their own element
 /// types, afterwards also the outputs, in f64 or i64. Throws InputError where there is no such
 /// loop.

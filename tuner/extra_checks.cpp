@@ -19,10 +19,6 @@ constexpr InputSet kBothSets[] = {InputSet::verify, InputSet::timing};
 // Of a problem that extremes walk through: two passes of the largest block.
 constexpr double kWalkedOperations = 2048;
 
-bool has_cpu_reference(const KernelSpec& spec) {
-  return !spec.verify.reference.empty() || !spec.verify.formulas.empty();
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ExtraChecks>> ExtraChecks::create(const ProblemBench::Tools& tools,

@@ -60,9 +60,8 @@ Result<std::unique_ptr<ExtremeWalk>> ExtremeWalk::create(const ProblemBench::Too
                                                          std::uint64_t seed) {
   const DeviceInfo& device = tools.device.info();
   const Scope scope = make_scope(spec, problem, device);
-  const bool has_loop = !spec.verify.reference.empty() || !spec.verify.formulas.empty();
   const bool is_exact = strictness_of(spec, scope, InputSet::verify, /*sets_differ=*/true).exact;
-  if (!has_loop || !is_exact) return std::unique_ptr<ExtremeWalk>();
+  if (!has_cpu_reference(spec) || !is_exact) return std::unique_ptr<ExtremeWalk>();
   const Config config = default_config(spec, problem, device);
   const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
   if (!plan) return plan.failure();

@@ -15,10 +15,6 @@ namespace {
 // The CPU loop over the shrunk problem takes milliseconds.
 constexpr double kShrunkOperations = 2e6;
 
-bool has_cpu_reference(const KernelSpec& spec) {
-  return !spec.verify.reference.empty() || !spec.verify.formulas.empty();
-}
-
 std::string cpu_reference_text(const KernelSpec& spec) {
   return spec.verify.reference.empty() ? "the formulas of the spec"
                                        : "the CPU loop '" + spec.verify.reference + "'";
