@@ -26,8 +26,12 @@ constexpr double kElementsPerOperation = 4;
 constexpr double kEvenSizes = 4;
 // Of what a problem mostly has one of: filters and channels come in tiles, too.
 constexpr std::int64_t kMoreThanATile = 200;
-// Where vectors are to be whole, and tiles need not be.
-constexpr std::int64_t kVectors[] = {4, 8, 8, 16};
+// What is several tiles, for most of them, and a tail.
+constexpr std::int64_t kTile = 32;
+constexpr std::int64_t kMostTiles = 8;
+// Where vectors are to be whole and tiles have tails: elements of a vector, vectors of a size.
+constexpr std::int64_t kVector = 8;
+constexpr std::int64_t kMostVectors = 12;
 // Draws of one size before it stays as small as it can be, and of a problem of full tiles before
 // another one is tried.
 constexpr int kTries = 6;
@@ -96,7 +100,9 @@ class ProblemDrawer::Impl {
   bool change_or_repair(const Size& size, std::int64_t value, double max_operations);
   [[nodiscard]] std::int64_t draw_size(const Size& size, std::int64_t longest);
   [[nodiscard]] std::int64_t draw_full(const Size& size);
-  void draw_mixed(std::int64_t vector);
+  [[nodiscard]] std::int64_t draw_tiles_and_tail();
+  void draw_mixed();
+  void draw_whole_vectors();
   void draw_full_tiles();
   void loosen(const std::string& follower);
   std::optional<Problem> draw();
@@ -109,6 +115,7 @@ class ProblemDrawer::Impl {
   double max_operations_;
   Dice dice_;
   std::vector<Size> sizes_;
+  std::size_t turn_ = 0;                ///< of the sizes, to be longer than a tile
   std::vector<std::string> followers_;  ///< fields that are computed from others by default
   std::int64_t longest_ = kLongest;
   Fields smallest_fields_;
@@ -252,21 +259,42 @@ std::int64_t ProblemDrawer::Impl::draw_full(const Size& size) {
   return dice_.integer(1, 3) << dice_.integer(size.is_one ? 2 : 4, size.is_one ? 6 : 7);
 }
 
+std::int64_t ProblemDrawer::Impl::draw_tiles_and_tail() {
+  return kTile * dice_.magnitude(kMostTiles) + dice_.integer(1, kTile - 1);
+}
+
 /// One size after the other, in any order: where sizes may be long, the first ones have the most
-/// room, so in every second problem they are of one order of magnitude.
-/// Sizes are rounded up to multiples of `vector`.
-void ProblemDrawer::Impl::draw_mixed(std::int64_t vector) {
+/// room, so in every second problem they are of one order of magnitude. In every second one a size
+/// comes first that is several tiles and a tail, each size in its turn.
+void ProblemDrawer::Impl::draw_mixed() {
   const double max_operations = max_operations_ / static_cast<double>(1 << dice_.integer(0, 4));
   const double even =
       kEvenSizes * std::pow(max_operations, 1.0 / static_cast<double>(sizes_.size()));
   const std::int64_t longest =
       dice_.one_in(2) ? longest_ : std::min(longest_, static_cast<std::int64_t>(even));
-  dice_.shuffle(sizes_);
-  for (const Size& size : sizes_) {
+  std::vector<Size> order = sizes_;
+  dice_.shuffle(order);
+  if (!sizes_.empty() && dice_.one_in(2)) {
+    const Size& longer = sizes_[turn_++ % sizes_.size()];
+    std::erase_if(order, [&](const Size& size) { return size.name == longer.name; });
+    (void)change_or_repair(longer, draw_tiles_and_tail(), max_operations);
+  }
+  for (const Size& size : order) {
     for (int i = 0; i < kTries; ++i) {
-      const std::int64_t drawn = draw_size(size, longest);
-      const std::int64_t whole = size.is_one ? drawn : round_up(drawn, vector);
-      if (change_or_repair(size, whole, max_operations)) break;
+      if (change_or_repair(size, draw_size(size, longest), max_operations)) break;
+    }
+  }
+}
+
+/// What loads whole vectors only meets tiles with tails.
+void ProblemDrawer::Impl::draw_whole_vectors() {
+  std::vector<Size> order = sizes_;
+  dice_.shuffle(order);
+  for (const Size& size : order) {
+    for (int i = 0; i < kTries; ++i) {
+      const std::int64_t value =
+          size.is_one ? draw_size(size, longest_) : kVector * dice_.integer(1, kMostVectors);
+      if (change_or_repair(size, value, max_operations_)) break;
     }
   }
 }
@@ -290,12 +318,8 @@ void ProblemDrawer::Impl::loosen(const std::string& follower) {
 std::optional<Problem> ProblemDrawer::Impl::draw() {
   fields_ = smallest_fields_;
   problem_ = smallest_;
-  const std::int64_t kind = dice_.integer(0, 4);
-  if (kind == 0) {
-    draw_full_tiles();
-  } else {
-    draw_mixed(kind == 1 ? kVectors[dice_.integer(0, 3)] : 1);
-  }
+  const std::int64_t kind = dice_.integer(1, 6);
+  kind == 1 ? draw_full_tiles() : kind <= 3 ? draw_whole_vectors() : draw_mixed();
   for (const std::string& follower : followers_) {
     if (dice_.one_in(4)) loosen(follower);
   }

@@ -19,12 +19,13 @@ namespace kiln {
 /// `problem` itself.
 ///
 /// A size is tiny, a small multiple of a power of two or next to one, anything (evenly in log
-/// space), or what `problem` has; in every second problem all are of one order of magnitude. One
-/// problem in five has small multiples of powers of two from 16 to 128, so that tiles are full, and
-/// another one multiples of 4, 8 or 16, so that vectors are. Sizes that are 1 unless a caller says
-/// otherwise are more in most problems. A draw that is against a rule of the spec becomes a
-/// multiple of the sizes that the rule names with it, or makes them its multiples. What is computed
-/// from other fields by default (a distance between rows) differs from that now and then.
+/// space), or what `problem` has. In half of these problems all are of one order of magnitude, and
+/// in half of them one size in its turn is several tiles of 32 and a tail. One problem in six has
+/// small multiples of powers of two from 16 to 128, so that tiles are full, and one in three
+/// multiples of 8, so that vectors are. Sizes that are 1 unless a caller says otherwise are more in
+/// most problems. A draw that is against a rule of the spec becomes a multiple of the sizes that
+/// the rule names with it, or makes them its multiples. What is computed from other fields by
+/// default (a distance between rows) differs from that now and then.
 class ProblemDrawer {
  public:
   struct Limits {
