@@ -77,7 +77,7 @@ Result<std::unique_ptr<ExtremeWalk>> ExtremeWalk::create(const ProblemBench::Too
   auto inputs = walk->data().download_inputs(InputSet::verify);
   if (!inputs) return inputs.failure();
   if (Status status = walk->make_patterns(ramps, *inputs); !status) return status.failure();
-  if (Status status = walk->expect(*plan, std::move(*inputs)); !status) return status.failure();
+  if (Status status = walk->expect(*plan, *inputs); !status) return status.failure();
   return walk;
 }
 
@@ -95,7 +95,7 @@ Status ExtremeWalk::make_patterns(const std::vector<std::string>& ramps,
   return Done{};
 }
 
-Status ExtremeWalk::expect(const LaunchPlan& plan, std::map<std::string, HostArray> inputs) {
+Status ExtremeWalk::expect(const LaunchPlan& plan, const std::map<std::string, HostArray>& inputs) {
   std::vector<ProblemData::Output> outputs = data().outputs();
   std::map<std::string, HostArray> all;
   for (const ProblemData::Output& output : outputs) {

@@ -60,7 +60,8 @@ class ExtremeWalk {
   [[nodiscard]] ProblemData& data() { return bench_->bench().data; }
   [[nodiscard]] Status make_patterns(const std::vector<std::string>& ramps,
                                      const std::map<std::string, HostArray>& inputs);
-  [[nodiscard]] Status expect(const LaunchPlan& plan, std::map<std::string, HostArray> inputs);
+  [[nodiscard]] Status expect(const LaunchPlan& plan,
+                              const std::map<std::string, HostArray>& inputs);
   [[nodiscard]] Status visit(std::size_t place, const ConfigRun& run);
 
   ProblemBench::Tools tools_;
