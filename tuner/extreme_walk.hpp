@@ -6,7 +6,7 @@
 // compared with the CPU loop.
 //
 //   pattern of 2n elements:  b b b b b b L S b b b b b b     window of n of them: the input
-//   place 2 of 7:                    [b b L S b b b]         L, S: largest, smallest; b: others
+//   place 3 of 0 to 7:               [b b L S b b b]         L, S: largest, smallest; b: others
 //
 // The device copies one window after the other into the input and keeps the outputs of each launch;
 // they are compared all at once. Some thousands of launches: a proof for the few configs that may
@@ -34,7 +34,8 @@ class ExtremeWalk {
                                                      std::uint64_t seed);
 
   /// Runs `config`, loaded as `run`, once for each place; done where it is not legal for the
-  /// problem. A Failure names the problem, and the place as the first index of a wrong element.
+  /// problem. A Failure names the problem, and as the first index of a wrong element the place that
+  /// the smallest one had; the largest came just before it.
   [[nodiscard]] Status check(const Config& config, const ConfigRun& run);
 
  private:
