@@ -240,9 +240,10 @@ std::vector<std::string> remarks(const SessionResult& result, const std::string&
         result.drift.begin(), result.drift.end(),
         [](const DriftRecord& a, const DriftRecord& b) { return a.ratio < b.ratio; });
     lines.push_back(
-        fmt::format("drift: the leader, measured again {} times, took {:.3f} to {:.3f} "
-                    "of its time; beyond noise {} times",
-                    result.drift.size(), least->ratio, most->ratio, beyond));
+        fmt::format("drift: the leader, measured again {}, took {:.3f} to {:.3f} "
+                    "of its time; beyond noise {}",
+                    counted(static_cast<std::int64_t>(result.drift.size()), "time"), least->ratio,
+                    most->ratio, counted(beyond, "time")));
   }
   return lines;
 }

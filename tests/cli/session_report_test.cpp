@@ -85,6 +85,16 @@ TEST(Report, TellsTheShareOfTheCeilingThatFitsTheMix) {
   EXPECT_NE(read.find("| 100 GB/s | 25.0% |"), std::string::npos) << read;
 }
 
+TEST(Report, TellsOfDriftBeyondNoise) {
+  SessionResult result = *found().result;
+  result.drift = {{3, "tile:rows=32", 0.98, 0.95, 1.01}};
+  EXPECT_TRUE(remarks(result, "").empty()) << "noise";
+  result.drift.push_back({9, "tile:rows=32", 1.2, 1.1, 1.3});
+  EXPECT_EQ(remarks(result, ""),
+            std::vector<std::string>{"drift: the leader, measured again 2 times, took 0.980 to "
+                                     "1.200 of its time; beyond noise 1 time"});
+}
+
 TEST(Report, EscapesBarsInMarkdown) {
   EXPECT_EQ(
       report({refused()}, std::nullopt, ReportFormat::markdown),
