@@ -114,33 +114,43 @@ Result<double> ExtraChecks::check_on_drawn(const Config& config, const ConfigRun
   return worst;
 }
 
-/// One with tails, and one as the problem itself has its sizes.
-Status ExtraChecks::make_walks() {
-  walks_.emplace();
+/// A vector with a tail; a matrix of shapes like the problem's, so that what wants whole vectors
+/// runs.
+Problem ExtraChecks::problem_to_walk() const {
   const DeviceInfo& device = tools_.device.info();
   const double operations = std::min(max_operations_, kWalkedOperations);
-  std::vector<Problem> problems = extra_problems(spec_, problem_, device, operations);
-  problems.resize(std::min<std::size_t>(problems.size(), 1), problem_);
-  problems.push_back(shrink_problem(spec_, problem_, device, operations));
-  for (const Problem& problem : problems) {
-    const bool is_small = cpu_operations(spec_, problem, device) <= operations;
-    if (!is_small || !shares_source(spec_, problem_, problem)) continue;
-    Result<std::unique_ptr<ExtremeWalk>> walk =
-        ExtremeWalk::create(tools_, spec_, problem, ++last_seed_);
-    if (!walk && walk.failure().sticky) return walk.failure();
-    if (walk && *walk) walks_->push_back(std::move(*walk));
+  Problem like = shrink_problem(spec_, problem_, device, operations);
+  const auto above_one =
+      std::count_if(spec_.problem.begin(), spec_.problem.end(), [&](const ProblemField& field) {
+        return field.type == FieldType::integer && !field.specialize &&
+               like.integer(field.name) > 1;
+      });
+  if (above_one > 1) return like;
+  const std::vector<Problem> others = extra_problems(spec_, problem_, device, operations);
+  return others.empty() ? like : others.front();
+}
+
+Status ExtraChecks::make_walk() {
+  walk_is_made_ = true;
+  if (max_operations_ <= 0 || !has_cpu_reference(spec_)) return Done{};
+  const Problem problem = problem_to_walk();
+  const double operations = cpu_operations(spec_, problem, tools_.device.info());
+  if (operations > kWalkedOperations || !shares_source(spec_, problem_, problem)) return Done{};
+  Result<std::unique_ptr<ExtremeWalk>> walk =
+      ExtremeWalk::create(tools_, spec_, problem, ++last_seed_);
+  if (walk) {
+    walk_ = std::move(*walk);
+  } else if (walk.failure().sticky) {
+    return walk.failure();
   }
   return Done{};
 }
 
 Status ExtraChecks::walk_extremes(const Config& config, const ConfigRun& run) {
-  if (!walks_) {
-    if (Status status = make_walks(); !status) return status;
+  if (!walk_is_made_) {
+    if (Status status = make_walk(); !status) return status;
   }
-  for (const std::unique_ptr<ExtremeWalk>& walk : *walks_) {
-    if (Status status = walk->check(config, run); !status) return status;
-  }
-  return Done{};
+  return walk_ ? walk_->check(config, run) : Status(Done{});
 }
 
 Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {

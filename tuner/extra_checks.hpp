@@ -7,7 +7,7 @@
 // first of which gets fresh inputs for every config, and on as many drawn at random
 // (tuner/drawn_problems.hpp) as are promised, for each config the first of them that are legal for
 // it. A drawn problem is prepared when it is first needed, and kept for the configs that follow.
-// Where results are extremes of inputs, these walk through two small problems (extreme_walk.hpp).
+// Where results are extremes of inputs, these walk through a small problem (extreme_walk.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -59,7 +59,8 @@ class ExtraChecks {
   [[nodiscard]] Result<double> check_on_chosen(const Config& config, const ConfigRun& run);
   [[nodiscard]] Result<double> check_on_drawn(const Config& config, const ConfigRun& run);
   [[nodiscard]] Status walk_extremes(const Config& config, const ConfigRun& run);
-  [[nodiscard]] Status make_walks();
+  [[nodiscard]] Problem problem_to_walk() const;
+  [[nodiscard]] Status make_walk();
   /// The drawn problem at `index`; nullptr: there are no more.
   [[nodiscard]] Extra* drawn(std::size_t index);
   [[nodiscard]] Result<double> check_on(Extra& extra, const LaunchPlan& plan, const ConfigRun& run,
@@ -74,7 +75,8 @@ class ExtraChecks {
   std::vector<Extra> chosen_;
   ProblemDrawer drawer_;
   std::vector<Extra> drawn_;
-  std::optional<std::vector<std::unique_ptr<ExtremeWalk>>> walks_;  ///< made when first needed
+  bool walk_is_made_ = false;  ///< when first needed
+  std::unique_ptr<ExtremeWalk> walk_;
 };
 
 }  // namespace kiln
