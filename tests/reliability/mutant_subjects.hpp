@@ -12,8 +12,6 @@ struct Subject {
   std::string kernel;
   std::vector<std::string> problems;  ///< that are tuned: sizes without tails, where faults hide
   std::vector<std::string> judges;    ///< sizes that the verdict "equivalent" rests on
-  /// On a CPU running takes longer than compiling: worth optimising.
-  bool is_heavy = false;
 };
 
 /// The lists of mutants; a backend may have problems of its own.

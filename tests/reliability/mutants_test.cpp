@@ -32,7 +32,7 @@ std::string judge_problem(const std::string& tuned, const std::string& judge) {
   return text;
 }
 
-/// A share of a list's mutants: every n-th, where there are n shares.
+/// A share of a list's mutants, which it is cut into in their order.
 struct Share {
   Subject subject;
   std::size_t number;
@@ -91,7 +91,7 @@ class MutantsTest : public testing::TestWithParam<Share> {
 
   /// All mutants of the default configs of all variants, and the originals first.
   std::vector<Entry> all_entries();
-  /// This share of those that are asked for, and the originals of their configs in front.
+  /// This share of those that are asked for, and the originals of their configs in front of them.
   std::vector<Entry> chosen_entries();
   void compile(std::vector<Entry>& entries);
   /// Puts all through the checks, on the problem that each is tuned for.
@@ -129,31 +129,35 @@ std::vector<MutantsTest::Entry> MutantsTest::all_entries() {
 
 std::vector<MutantsTest::Entry> MutantsTest::chosen_entries() {
   std::vector<Entry> all = all_entries();
-  const auto is_original = [](const Entry& entry) { return entry.is_original(); };
-  const auto first = std::stable_partition(all.begin(), all.end(), is_original);
-  std::shuffle(first, all.end(), std::mt19937(options_.seed));
-  const auto known = static_cast<std::size_t>(all.end() - first);
-  std::vector<Entry> mine;
-  std::set<std::string> changed;
-  for (std::size_t i = GetParam().number; i < std::min(options_.count, known);
-       i += options_.shares) {
-    mine.push_back(std::move(first[static_cast<std::ptrdiff_t>(i)]));
-    changed.insert(mine.back().original);
+  std::vector<std::size_t> mutants;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].is_original()) mutants.push_back(i);
   }
-  const auto is_needed = [&](const Entry& entry) { return changed.count(entry.original) > 0; };
-  const auto needed = std::stable_partition(all.begin(), first, is_needed);
-  mine.insert(mine.begin(), std::make_move_iterator(all.begin()), std::make_move_iterator(needed));
-  std::printf("%s: %zu of %zu mutants\n", subject().kernel.c_str(),
-              mine.size() - static_cast<std::size_t>(needed - all.begin()), known);
+  const std::size_t known = mutants.size();
+  std::shuffle(mutants.begin(), mutants.end(), std::mt19937(options_.seed));
+  mutants.resize(std::min(options_.count, known));
+  // Those of a config stay together: fewer shares need its original.
+  std::sort(mutants.begin(), mutants.end());
+  const auto begin_of = [&](std::size_t share) { return share * mutants.size() / options_.shares; };
+  std::vector<Entry> mine;
+  std::vector<Entry> changed;
+  for (std::size_t i = begin_of(GetParam().number); i < begin_of(GetParam().number + 1); ++i) {
+    changed.push_back(std::move(all[mutants[i]]));
+  }
+  std::set<std::string> originals;
+  for (const Entry& entry : changed) originals.insert(entry.original);
+  for (Entry& entry : all) {
+    if (entry.is_original() && originals.count(entry.original) > 0)
+      mine.push_back(std::move(entry));
+  }
+  std::printf("%s: %zu of %zu mutants\n", subject().kernel.c_str(), changed.size(), known);
+  std::move(changed.begin(), changed.end(), std::back_inserter(mine));
   return mine;
 }
 
 void MutantsTest::compile(std::vector<Entry>& entries) {
   std::vector<Source> sources;
-  for (const Entry& entry : entries) {
-    sources.push_back(entry.mutant.source);
-    if (on_cpu() && !subject().is_heavy) sources.back().options.emplace_back("-cl-opt-disable");
-  }
+  for (const Entry& entry : entries) sources.push_back(entry.mutant.source);
   std::vector<CompileReport> reports = bench_->compile(sources);
   for (std::size_t i = 0; i < entries.size(); ++i) entries[i].build = std::move(reports[i]);
 }
