@@ -15,7 +15,7 @@ struct StopOptions {
   std::size_t min_samples = 5;  ///< before a config may count as measured
   /// However noisy a config is: who may win is measured again after the search.
   std::size_t max_samples = 24;
-  std::size_t behind_samples = 8;  ///< the same for one that does not lead
+  std::size_t behind_samples = 5;  ///< the same for one that does not lead
   double relative_error =
       0.005;              ///< enough: the standard error of the median, relative to the median
   double max_ns = 0.3e9;  ///< time spent on sampling one config; min_samples go before it
