@@ -16,8 +16,13 @@ namespace {
 
 constexpr InputSet kBothSets[] = {InputSet::verify, InputSet::timing};
 
-// Of a problem that extremes walk through: two passes of the largest block.
+// Of a problem that extremes walk through place by place: two passes of the largest block.
 constexpr double kWalkedOperations = 2048;
+// Places of each larger one: blocks of any size have some of them where they are a few, and a few
+// they are for one of the problems.
+constexpr std::size_t kPlacesOfLarger = 24;
+// Of configs that were there before: some have borders of their own.
+constexpr std::size_t kBordersKept = 200;
 
 }  // namespace
 
@@ -30,7 +35,7 @@ Result<std::unique_ptr<ExtraChecks>> ExtraChecks::create(const ProblemBench::Too
   if (operations <= 0) return checks;
   for (Problem& chosen : extra_problems(spec, problem, tools.device.info(), operations)) {
     if (!shares_source(spec, problem, chosen)) continue;
-    Extra& extra = checks->chosen_.emplace_back(Extra{std::move(chosen), nullptr});
+    Extra& extra = checks->chosen_.emplace_back(Extra{std::move(chosen), nullptr, nullptr});
     if (Status status = checks->prepare(extra); !status) return status.failure();
   }
   return checks;
@@ -53,7 +58,7 @@ ExtraChecks::Extra* ExtraChecks::drawn(std::size_t index) {
     if (drawn_.size() == kDrawnInAll) return nullptr;
     std::optional<Problem> next = drawer_.next();
     if (!next) return nullptr;
-    drawn_.push_back({std::move(*next), nullptr});
+    drawn_.push_back({std::move(*next), nullptr, nullptr});
   }
   return &drawn_[index];
 }
@@ -93,6 +98,41 @@ Result<double> ExtraChecks::check_on_chosen(const Config& config, const ConfigRu
   return worst;
 }
 
+Result<ExtraChecks::Extra*> ExtraChecks::border(const Problem& problem) {
+  const auto known = std::find_if(borders_.begin(), borders_.end(),
+                                  [&](const Extra& extra) { return extra.problem == problem; });
+  if (known != borders_.end()) return &*known;
+  if (borders_.size() == kBordersKept) borders_.clear();
+  Extra extra{problem, nullptr, nullptr};
+  if (Status status = prepare(extra); !status) return status.failure();
+  if (!walks_.empty() && extra.bench) {
+    auto walk = make_walk(problem, kPlacesOfLarger);
+    if (!walk) return walk.failure();
+    extra.walk = std::move(*walk);
+  }
+  borders_.push_back(std::move(extra));
+  return &borders_.back();
+}
+
+Result<double> ExtraChecks::check_at_borders(const Config& config, const ConfigRun& run) {
+  double worst = 0;
+  if (max_operations_ <= 0) return worst;
+  const DeviceInfo& device = tools_.device.info();
+  for (const Problem& problem : border_problems(spec_, config, problem_, device, max_operations_)) {
+    const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem, device);
+    if (!plan || !shares_source(spec_, problem_, problem)) continue;
+    const Result<Extra*> extra = border(problem);
+    if (!extra) return extra.failure();
+    if (!(*extra)->bench) continue;
+    const Result<double> error = check_on(**extra, *plan, run, kBothSets);
+    if (!error) return error;
+    worst = std::max(worst, *error);
+    if (!(*extra)->walk) continue;
+    if (Status status = (*extra)->walk->check(config, run); !status) return status.failure();
+  }
+  return worst;
+}
+
 Result<double> ExtraChecks::check_on_drawn(const Config& config, const ConfigRun& run) {
   double worst = 0;
   std::size_t checked = 0;
@@ -116,7 +156,7 @@ Result<double> ExtraChecks::check_on_drawn(const Config& config, const ConfigRun
 
 /// A vector with a tail; a matrix of shapes like the problem's, so that what wants whole vectors
 /// runs.
-Problem ExtraChecks::problem_to_walk() const {
+Problem ExtraChecks::small_problem_to_walk() const {
   const DeviceInfo& device = tools_.device.info();
   const double operations = std::min(max_operations_, kWalkedOperations);
   Problem like = shrink_problem(spec_, problem_, device, operations);
@@ -130,37 +170,63 @@ Problem ExtraChecks::problem_to_walk() const {
   return others.empty() ? like : others.front();
 }
 
-Status ExtraChecks::make_walk() {
-  walk_is_made_ = true;
-  if (max_operations_ <= 0 || !has_cpu_reference(spec_)) return Done{};
-  const Problem problem = problem_to_walk();
-  const double operations = cpu_operations(spec_, problem, tools_.device.info());
-  if (operations > kWalkedOperations || !shares_source(spec_, problem_, problem)) return Done{};
+Result<std::unique_ptr<ExtremeWalk>> ExtraChecks::make_walk(const Problem& problem,
+                                                            std::size_t max_places) {
   Result<std::unique_ptr<ExtremeWalk>> walk =
-      ExtremeWalk::create(tools_, spec_, problem, ++last_seed_);
-  if (walk) {
-    walk_ = std::move(*walk);
-  } else if (walk.failure().sticky) {
-    return walk.failure();
+      ExtremeWalk::create(tools_, spec_, problem, ++last_seed_, max_places);
+  if (walk || walk.failure().sticky) return walk;
+  return std::unique_ptr<ExtremeWalk>();
+}
+
+Status ExtraChecks::make_walks() {
+  walks_are_made_ = true;
+  if (max_operations_ <= 0) return Done{};
+  const DeviceInfo& device = tools_.device.info();
+  const auto operations = [&](const Problem& problem) {
+    return cpu_operations(spec_, problem, device);
+  };
+  const auto add = [&](const Problem& problem, std::size_t max_places) {
+    Result<std::unique_ptr<ExtremeWalk>> walk = make_walk(problem, max_places);
+    if (!walk) return Status(walk.failure());
+    if (*walk) walks_.push_back(std::move(*walk));
+    return Status(Done{});
+  };
+  const Problem small = small_problem_to_walk();
+  if (operations(small) <= kWalkedOperations && shares_source(spec_, problem_, small)) {
+    const Status status = add(small, std::numeric_limits<std::size_t>::max());
+    if (!status) return status;
+  }
+  if (walks_.empty()) return Done{};
+  Problem larger = shrink_problem(spec_, problem_, device, max_operations_);
+  while (operations(larger) <= max_operations_) {
+    if (Status status = add(larger, kPlacesOfLarger); !status) return status;
+    const Problem half = shrink_problem(spec_, larger, device, operations(larger) / 2);
+    if (half == larger) break;
+    larger = half;
   }
   return Done{};
 }
 
 Status ExtraChecks::walk_extremes(const Config& config, const ConfigRun& run) {
-  if (!walk_is_made_) {
-    if (Status status = make_walk(); !status) return status;
+  for (const std::unique_ptr<ExtremeWalk>& walk : walks_) {
+    if (Status status = walk->check(config, run); !status) return status;
   }
-  return walk_ ? walk_->check(config, run) : Status(Done{});
+  return Done{};
 }
 
 Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {
+  if (!walks_are_made_) {
+    if (Status status = make_walks(); !status) return status.failure();
+  }
   if (Status status = reseed_first(config); !status) return status.failure();
   const Result<double> chosen = check_on_chosen(config, run);
   if (!chosen) return chosen;
+  const Result<double> borders = check_at_borders(config, run);
+  if (!borders) return borders;
   const Result<double> drawn = check_on_drawn(config, run);
   if (!drawn) return drawn;
   if (Status status = walk_extremes(config, run); !status) return status.failure();
-  return std::max(*chosen, *drawn);
+  return std::max({*chosen, *borders, *drawn});
 }
 
 }  // namespace kiln

@@ -56,8 +56,8 @@ std::size_t ExtremeWalk::Input::window(std::size_t place) const {
 
 Result<std::unique_ptr<ExtremeWalk>> ExtremeWalk::create(const ProblemBench::Tools& tools,
                                                          const KernelSpec& spec,
-                                                         const Problem& problem,
-                                                         std::uint64_t seed) {
+                                                         const Problem& problem, std::uint64_t seed,
+                                                         std::size_t max_places) {
   const DeviceInfo& device = tools.device.info();
   const Scope scope = make_scope(spec, problem, device);
   const bool is_exact = strictness_of(spec, scope, InputSet::verify, /*sets_differ=*/true).exact;
@@ -77,6 +77,7 @@ Result<std::unique_ptr<ExtremeWalk>> ExtremeWalk::create(const ProblemBench::Too
   auto inputs = walk->data().download_inputs(InputSet::verify);
   if (!inputs) return inputs.failure();
   if (Status status = walk->make_patterns(ramps, *inputs); !status) return status.failure();
+  walk->visits_ = std::min(walk->longest_ + 1, max_places);
   if (Status status = walk->expect(*plan, *inputs); !status) return status.failure();
   return walk;
 }
@@ -90,9 +91,13 @@ Status ExtremeWalk::make_patterns(const std::vector<std::string>& ramps,
     if (Status status = tools_.device.upload(memory->get(), 0, pattern.data); !status)
       return status;
     inputs_.push_back({name, std::move(pattern), std::move(*memory)});
-    places_ = std::max(places_, inputs_.back().count() + 1);
+    longest_ = std::max(longest_, inputs_.back().count());
   }
   return Done{};
+}
+
+std::size_t ExtremeWalk::place(std::size_t visit) const {
+  return visit * longest_ / std::max<std::size_t>(visits_ - 1, 1);
 }
 
 Status ExtremeWalk::expect(const LaunchPlan& plan, const std::map<std::string, HostArray>& inputs) {
@@ -100,29 +105,30 @@ Status ExtremeWalk::expect(const LaunchPlan& plan, const std::map<std::string, H
   std::map<std::string, HostArray> all;
   for (const ProblemData::Output& output : outputs) {
     std::vector<std::int64_t> shape = output.shape;
-    shape.insert(shape.begin(), static_cast<std::int64_t>(places_));
+    shape.insert(shape.begin(), static_cast<std::int64_t>(visits_));
     all[output.name] = HostArray(reference_dtype(output.dtype), shape);
     kept_.push_back({output, {}});
     Result<OwnedBuffer> memory = OwnedBuffer::allocate(
-        tools_.device, places_ * std::max<std::size_t>(kept_.back().bytes(), 1));
+        tools_.device, visits_ * std::max<std::size_t>(kept_.back().bytes(), 1));
     if (!memory) return memory.failure();
     kept_.back().values = std::move(*memory);
   }
-  for (std::size_t place = 0; place < places_; ++place) {
+  for (std::size_t visit = 0; visit < visits_; ++visit) {
     std::map<std::string, HostArray> arrays = inputs;
     for (const Input& input : inputs_) {
       std::vector<std::byte>& bytes = arrays.at(input.name).data;
-      std::copy_n(input.pattern.data.data() + input.window(place), bytes.size(), bytes.begin());
+      std::copy_n(input.pattern.data.data() + input.window(place(visit)), bytes.size(),
+                  bytes.begin());
     }
     run_reference(spec_, problem_, plan, outputs, arrays);
     for (const ProblemData::Output& output : outputs) {
       insert(arrays.at(output.name), all.at(output.name),
-             place * static_cast<std::size_t>(output.count));
+             visit * static_cast<std::size_t>(output.count));
     }
   }
   for (ProblemData::Output& output : outputs) {
     output.shape = all.at(output.name).shape;
-    output.count *= static_cast<std::int64_t>(places_);
+    output.count *= static_cast<std::int64_t>(visits_);
   }
   Result<Expected> expected =
       Expected::from_arrays(tools_.device, outputs, all, {.exact = true, .stated = {}});
@@ -132,13 +138,13 @@ Status ExtremeWalk::expect(const LaunchPlan& plan, const std::map<std::string, H
 }
 
 /// Nothing is waited for: the queue keeps the order.
-Status ExtremeWalk::visit(std::size_t place, const ConfigRun& run) {
+Status ExtremeWalk::visit(std::size_t number, const ConfigRun& run) {
   Device& device = tools_.device;
   const auto view = [&](const std::string& name) { return *data().find(name, InputSet::verify); };
   for (const Input& input : inputs_) {
     const Buffer to = view(input.name);
-    if (Status status = device.copy(input.on_device.get(), input.window(place), to, 0, to.bytes);
-        !status)
+    const std::size_t from = input.window(place(number));
+    if (Status status = device.copy(input.on_device.get(), from, to, 0, to.bytes); !status)
       return status;
   }
   for (const Kept& kept : kept_) {
@@ -149,7 +155,7 @@ Status ExtremeWalk::visit(std::size_t place, const ConfigRun& run) {
   if (Status status = run.sequence(InputSet::verify).enqueue(device); !status) return status;
   for (const Kept& kept : kept_) {
     if (Status status = device.copy(view(kept.output.name), 0, kept.values.get(),
-                                    place * kept.bytes(), kept.bytes());
+                                    number * kept.bytes(), kept.bytes());
         !status)
       return status;
   }
@@ -162,8 +168,8 @@ Status ExtremeWalk::check(const Config& config, const ConfigRun& run) {
   Result<ConfigRun> here = run.rebound(bench_->bench(), *plan);
   if (!here) return here.failure();
   if (Status status = here->prepare(InputSet::verify); !status) return status;
-  for (std::size_t place = 0; place < places_; ++place) {
-    if (Status status = visit(place, *here); !status) return status;
+  for (std::size_t number = 0; number < visits_; ++number) {
+    if (Status status = visit(number, *here); !status) return status;
   }
   if (Status status = tools_.device.synchronize(); !status) return status;
   const Result<Expected::Check> found =
@@ -175,9 +181,9 @@ Status ExtremeWalk::check(const Config& config, const ConfigRun& run) {
   if (!found) return found.failure();
   if (found->mismatch.empty()) return Done{};
   return Failure{Outcome::wrong_result,
-                 fmt::format("on {}, with the extremes of its input in one place after the other "
-                             "(the first index): {}",
-                             problem_.text(), found->mismatch)};
+                 fmt::format("on {}, with the extremes of its input in one of {} places after the "
+                             "other (the first index): {}",
+                             problem_.text(), visits_, found->mismatch)};
 }
 
 }  // namespace kiln

@@ -1,9 +1,11 @@
-// ExtremeWalk: an extreme at every place of a small problem, one place after the other.
+// ExtremeWalk: an extreme at every place of a small problem, or at many of a larger one, one place
+// after the other.
 //
 // A maximum tells of one element only: a kernel that passes over any other one still gives the
 // right answer. Where the spec fills an input with a ramp, and results are exact, the largest and
-// the smallest element of that input walk through all its places, and each time every output is
-// compared with the CPU loop.
+// the smallest element of that input walk through its places, and each time every output is
+// compared with the CPU loop. All places of a small problem find the element that is nobody's; some
+// of a larger one, at even distances, find the block whose result is lost.
 //
 //   pattern of 2n elements:  b b b b b b L S b b b b b b     window of n of them: the input
 //   place 3 of 0 to 7:               [b b L S b b b]         L, S: largest, smallest; b: others
@@ -27,15 +29,15 @@ namespace kiln {
 class ExtremeWalk {
  public:
   /// Nothing (an empty pointer) where no input of `problem` is a ramp, its results are not exact or
-  /// it has no CPU loop. `problem` must be small: the loop runs once for each element of it. `spec`
-  /// and the tools must outlive it.
+  /// it has no CPU loop. The loop runs once for each of the places, `max_places` (two at least) at
+  /// most: the first, the last, and others at even distances. `spec` and the tools must outlive it.
   static Result<std::unique_ptr<ExtremeWalk>> create(const ProblemBench::Tools& tools,
                                                      const KernelSpec& spec, const Problem& problem,
-                                                     std::uint64_t seed);
+                                                     std::uint64_t seed, std::size_t max_places);
 
   /// Runs `config`, loaded as `run`, once for each place; done where it is not legal for the
-  /// problem. A Failure names the problem, and as the first index of a wrong element the place that
-  /// the smallest one had; the largest came just before it.
+  /// problem. A Failure names the problem, and as the first index of a wrong element which of the
+  /// places the smallest one had; the largest came just before it.
   [[nodiscard]] Status check(const Config& config, const ConfigRun& run);
 
  private:
@@ -47,9 +49,9 @@ class ExtremeWalk {
     /// Where the window of `place` begins in the pattern, in bytes.
     [[nodiscard]] std::size_t window(std::size_t place) const;
   };
-  /// The outputs of all places, one behind the other.
+  /// The outputs of all visits, one behind the other.
   struct Kept {
-    ProblemData::Output output;  ///< of one place
+    ProblemData::Output output;  ///< of one visit
     OwnedBuffer values;
     [[nodiscard]] std::size_t bytes() const {
       return static_cast<std::size_t>(output.count) * size_of(output.dtype);
@@ -61,18 +63,21 @@ class ExtremeWalk {
   [[nodiscard]] ProblemData& data() { return bench_->bench().data; }
   [[nodiscard]] Status make_patterns(const std::vector<std::string>& ramps,
                                      const std::map<std::string, HostArray>& inputs);
+  /// The place that is visited as number `visit`.
+  [[nodiscard]] std::size_t place(std::size_t visit) const;
   [[nodiscard]] Status expect(const LaunchPlan& plan,
                               const std::map<std::string, HostArray>& inputs);
-  [[nodiscard]] Status visit(std::size_t place, const ConfigRun& run);
+  [[nodiscard]] Status visit(std::size_t number, const ConfigRun& run);
 
   ProblemBench::Tools tools_;
   const KernelSpec& spec_;
   Problem problem_;
   std::unique_ptr<ProblemBench> bench_;
   std::vector<Input> inputs_;
-  std::size_t places_ = 0;
+  std::size_t longest_ = 0;  ///< elements of the longest input
+  std::size_t visits_ = 0;
   std::vector<Kept> kept_;
-  std::optional<Expected> expected_;  ///< of all places
+  std::optional<Expected> expected_;  ///< of all visits
 };
 
 }  // namespace kiln

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 
-#include "core/config.hpp"
+#include "core/launch_plan.hpp"
 
 namespace kiln {
 namespace {
@@ -265,6 +266,41 @@ Problem deepened(Shape shape, const std::vector<std::string>& ones,
   return shape.problem();
 }
 
+/// Of all launches; nullopt where the config is not legal.
+std::optional<double> count_blocks(const KernelSpec& spec, const Config& config,
+                                   const Problem& problem, const DeviceInfo& device) {
+  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  if (!plan) return std::nullopt;
+  double blocks = 0;
+  for (const StepPlan& step : plan->steps) {
+    if (step.kind != StepKind::launch) continue;
+    blocks += static_cast<double>(step.grid[0]) * step.grid[1] * step.grid[2];
+  }
+  return blocks;
+}
+
+/// The least size at which there are more blocks than at the least legal one.
+std::optional<std::int64_t> border_of(
+    const std::function<std::optional<double>(std::int64_t)>& blocks_at, std::int64_t longest) {
+  std::optional<double> few;
+  std::int64_t below = 0;
+  std::int64_t size = 1;
+  for (;; size *= 2) {
+    if (size > longest) return std::nullopt;
+    const std::optional<double> blocks = blocks_at(size);
+    if (!blocks) continue;
+    if (!few) few = blocks;
+    if (*blocks > *few) break;
+    below = size;
+  }
+  while (size - below > 1) {
+    const std::int64_t middle = below + (size - below) / 2;
+    const std::optional<double> blocks = blocks_at(middle);
+    (blocks && *blocks > *few ? size : below) = middle;
+  }
+  return size;
+}
+
 }  // namespace
 
 double argument_elements(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
@@ -334,6 +370,38 @@ std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& probl
     add(skewed(shape, names[i], others));
   }
   return extras;
+}
+
+std::vector<Problem> border_problems(const KernelSpec& spec, const Config& config,
+                                     const Problem& problem, const DeviceInfo& device,
+                                     double max_operations) {
+  std::vector<Problem> found;
+  const std::vector<std::string> names = names_of_sizes(spec, problem);
+  for (std::size_t i = 0; i < std::min(names.size(), kStretchedSizes); ++i) {
+    Shape base(spec, device, problem, max_operations);
+    std::int64_t size = 0;
+    for (const std::string& other : names) {
+      if (other != names[i]) (void)base.set(other, 2 + size++ % 2);
+    }
+    const auto at = [&](std::int64_t value) -> std::optional<Problem> {
+      Shape shape = base;
+      if (!shape.set(names[i], value)) return std::nullopt;
+      if (cpu_operations(spec, shape.problem(), device) > max_operations) return std::nullopt;
+      return shape.problem();
+    };
+    const auto blocks_at = [&](std::int64_t value) {
+      const std::optional<Problem> made = at(value);
+      return made ? count_blocks(spec, config, *made, device) : std::nullopt;
+    };
+    const std::optional<std::int64_t> border =
+        border_of(blocks_at, static_cast<std::int64_t>(max_operations));
+    if (!border) continue;
+    for (const std::int64_t value : {*border, *border + *border / 2}) {
+      std::optional<Problem> made = at(value);
+      if (made && *made != problem) found.push_back(std::move(*made));
+    }
+  }
+  return found;
 }
 
 }  // namespace kiln

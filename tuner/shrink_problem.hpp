@@ -1,10 +1,11 @@
-// A smaller problem of the same kind, on which the device reference is checked against the CPU
-// loop. Pure.
+// Smaller and other problems of the same kind: to check the device reference against the CPU loop,
+// and configs beside the problem that they are tuned for. Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>
 
+#include "core/config.hpp"
 #include "core/device.hpp"
 #include "core/problem.hpp"
 
@@ -34,5 +35,13 @@ namespace kiln {
 /// changed, or the loop cannot be made short enough.
 [[nodiscard]] std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& problem,
                                                   const DeviceInfo& device, double max_operations);
+
+/// Problems of few blocks for this config: for each of the largest sizes, the others being 2 and 3,
+/// the least at which it launches more of them than at the least legal one, and half as much again.
+/// What a kernel does with its only block, and what it leaves to a last one, is not what it does
+/// with two. Of the same compile-time fields, `max_operations` of the CPU loop at most.
+[[nodiscard]] std::vector<Problem> border_problems(const KernelSpec& spec, const Config& config,
+                                                   const Problem& problem, const DeviceInfo& device,
+                                                   double max_operations);
 
 }  // namespace kiln

@@ -24,10 +24,11 @@ class ExtremeWalkTest : public DeviceTest {
   }
   [[nodiscard]] ProblemBench::Tools tools() { return {*device_, *compiler_, *toolbox_}; }
 
-  std::unique_ptr<ExtremeWalk> walk_of(const std::string& kernel, const std::string& problem) {
+  std::unique_ptr<ExtremeWalk> walk_of(const std::string& kernel, const std::string& problem,
+                                       std::size_t max_places = 1000) {
     spec_ = KernelLibrary().load(kernel);
     problem_ = Problem::parse(spec_, problem);
-    auto walk = ExtremeWalk::create(tools(), spec_, *problem_, 1);
+    auto walk = ExtremeWalk::create(tools(), spec_, *problem_, 1, max_places);
     EXPECT_TRUE(walk) << walk.failure().message;
     return std::move(*walk);
   }
@@ -68,8 +69,8 @@ TEST_F(ExtremeWalkTest, FindsTheElementThatIsPassedOver) {
   // before the place that is told.
   EXPECT_THAT(status.failure().message,
               HasSubstr("n=500 results=1 dtype=f32 op=max map=x source=array axis=last, with the "
-                        "extremes of its input in one place after the other (the first index): 6 "
-                        "of 501 elements of 'out' are wrong; the first is out[65, 0]"));
+                        "extremes of its input in one of 501 places after the other (the first "
+                        "index): 6 of 501 elements of 'out' are wrong; the first is out[65, 0]"));
 }
 
 TEST_F(ExtremeWalkTest, GoesThroughTheFirstAndTheLastElement) {
@@ -85,6 +86,19 @@ TEST_F(ExtremeWalkTest, GoesThroughTheFirstAndTheLastElement) {
   ASSERT_FALSE(first);
   EXPECT_THAT(first.failure().message, HasSubstr("1 of 101 elements of 'out' are wrong; the first "
                                                  "is out[0, 0]"));
+}
+
+// Of two blocks, the one that is done last is taken for the only one.
+TEST_F(ExtremeWalkTest, FindsTheBlockWhoseResultIsLostAtAFewPlaces) {
+  const auto walk = walk_of("reduce", "n=5000 op=max", 5);
+  ASSERT_TRUE(walk);
+  const std::string config =
+      "ticket:block_size=256,load_bytes=16,unroll=4,accumulators=1,"
+      "blocks_per_unit=4,streaming=false,finish=tree";
+  EXPECT_TRUE(check(*walk, config));
+  const Status status = check(*walk, config, "if (GRID_X == 1)", "if (GRID_X == 2)");
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.failure().message, HasSubstr("in one of 5 places after the other"));
 }
 
 TEST_F(ExtremeWalkTest, ChecksEveryOutputOfEveryRow) {

@@ -1,0 +1,91 @@
+// A config that is right for its own problem and wrong for others is found out on these.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/extra_checks.hpp"
+
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "device_fixture.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+
+class ExtraChecksTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (device_) toolbox_.emplace(*device_, *compiler_);
+  }
+
+  /// Puts the config through all checks; the last `from` of its source was replaced.
+  Result<double> check(const std::string& kernel, const std::string& problem_text,
+                       const std::string& config_text, const std::string& from = "",
+                       const std::string& to = "") {
+    const ProblemBench::Tools tools{*device_, *compiler_, *toolbox_};
+    const KernelSpec spec = KernelLibrary().load(kernel);
+    const Problem problem = Problem::parse(spec, problem_text);
+    const Config config = parse_config(spec, config_text, problem, device_->info());
+    Source source = Renderer(spec).render(config, problem, device_->info());
+    const std::size_t place = source.text.rfind(from);
+    EXPECT_NE(place, std::string::npos) << source.text;
+    source.text.replace(place, from.size(), to);
+    const Result<Binary> binary = compiler_->compile(source);
+    EXPECT_TRUE(binary) << binary.failure().message;
+    const auto plan = make_launch_plan(spec, config, problem, device_->info());
+    auto bench = ProblemBench::create(tools, spec, problem, 1, 1e9);
+    EXPECT_TRUE(bench) << bench.failure().message;
+    Result<ConfigRun> run = ConfigRun::load((*bench)->bench(), *plan, *binary);
+    EXPECT_TRUE(run) << run.failure().message;
+    auto checks = ExtraChecks::create(tools, spec, problem, 1, TuneOptions().extra_operations);
+    EXPECT_TRUE(checks) << checks.failure().message;
+    return (*checks)->check(config, *run);
+  }
+
+  std::optional<Toolbox> toolbox_;
+};
+
+// Two blocks a row, of which one is taken for the only one.
+TEST_F(ExtraChecksTest, FindTheRowOfTwoBlocks) {
+  const std::string config =
+      "row_split:block_size=256,load_bytes=16,unroll=4,accumulators=1,"
+      "blocks_per_unit=4,streaming=false,finish=tree";
+  EXPECT_TRUE(check("reduce", "n=64 results=96", config));
+  const auto mistaken =
+      check("reduce", "n=64 results=96", config, "if (share == 1)", "if (share == 2)");
+  ASSERT_FALSE(mistaken);
+  EXPECT_EQ(mistaken.failure().outcome, Outcome::wrong_result);
+  EXPECT_THAT(mistaken.failure().message, HasSubstr("on n=4097 results=2 ")) << "4096 a block";
+}
+
+// Likewise of a single row: the block that is done last has the answer.
+TEST_F(ExtraChecksTest, FindTheMaximumOfTwoBlocks) {
+  const std::string config =
+      "ticket:block_size=256,load_bytes=16,unroll=4,accumulators=1,"
+      "blocks_per_unit=4,streaming=false,finish=tree";
+  EXPECT_TRUE(check("reduce", "n=8192 op=max", config));
+  const auto mistaken =
+      check("reduce", "n=8192 op=max", config, "if (GRID_X == 1)", "if (GRID_X == 2)");
+  ASSERT_FALSE(mistaken);
+  EXPECT_EQ(mistaken.failure().outcome, Outcome::wrong_result);
+}
+
+// The partial results of a row stay what they are.
+TEST_F(ExtraChecksTest, FindPartialResultsThatAreNotCombined) {
+  const std::string problem = "n=48 results=64 axis=first op=min";
+  EXPECT_TRUE(check("reduce", problem, "wide"));
+  const auto mistaken =
+      check("reduce", problem, "wide", "value = block_combine(value, scratch);", ";");
+  ASSERT_FALSE(mistaken);
+  EXPECT_EQ(mistaken.failure().outcome, Outcome::wrong_result);
+  EXPECT_THAT(mistaken.failure().message, HasSubstr("on n=257 results=2 ")) << "256 a block";
+}
+
+}  // namespace
+}  // namespace kiln
