@@ -35,14 +35,19 @@ Statement statement_of(const Neighbour& neighbour, const std::string& config) {
 
 double expected_slowdown(std::span<const Neighbour> neighbours, const std::string& config) {
   double sum = 0;
+  double squares = 0;
   double weights = 0;
   for (const Neighbour& neighbour : neighbours) {
     const Statement statement = statement_of(neighbour, config);
     const double weight = statement.say / (neighbour.distance * neighbour.distance);
-    sum += weight * std::log(statement.slowdown);
+    const double slowdown = std::log(statement.slowdown);
+    sum += weight * slowdown;
+    squares += weight * slowdown * slowdown;
     weights += weight;
   }
-  return std::exp(sum / weights);
+  const double mean = sum / weights;
+  const double deviation = std::sqrt(std::max(0.0, squares / weights - mean * mean));
+  return std::exp(mean + kDoubt * deviation);
 }
 
 // How far away a row is where it has a say: stale rows as far as they are ranked.

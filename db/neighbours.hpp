@@ -46,13 +46,16 @@ struct ExpectedConfig {
 
 /// The configs that were measured on a neighbour, the least expected slowdown first: the mean of
 /// the logarithms of the slowdowns, weighted by 1 / distance^2 (inverse distance weighting, Shepard
-/// 1968), what was inferred by `kInferredSay` of that. Of a neighbour that tells nothing of a
-/// config, `kUnknownSlowdown` is taken. Ties keep the order of the neighbours, nearest first.
+/// 1968), what was inferred by `kInferredSay` of that, and `kDoubt` of their standard deviation on
+/// top. Of a neighbour that tells nothing of a config, `kUnknownSlowdown` is taken. Ties keep the
+/// order of the neighbours, nearest first.
 [[nodiscard]] std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours);
 
 /// A config that a problem does not name was slower than its close ones, or never tried.
 inline constexpr double kUnknownSlowdown = 1.35;
 /// What one measurement of the config itself weighs against one that was inferred.
 inline constexpr double kInferredSay = 0.7;
+/// Where neighbours disagree about a config, one of them is wrong about it.
+inline constexpr double kDoubt = 0.4;
 
 }  // namespace kiln

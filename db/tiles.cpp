@@ -12,9 +12,11 @@
 namespace kiln {
 namespace {
 
-// Exponents that did best on an H200 (docs/lookup.md).
-constexpr double kByTiles = 0.2;
-constexpr double kByBusiestUnit = 0.65;
+// Fitted to sessions on an H200 (docs/lookup.md): the exponents of arithmetic and of memory alone,
+// and how many operations for each byte it takes to be halfway between.
+constexpr double kOfArithmetic = 0.7;
+constexpr double kOfMemory = 0.1;
+constexpr double kHalfway = 10;
 
 /// As many compute units as tiles could be.
 DeviceInfo without_end(DeviceInfo device) {
@@ -50,8 +52,8 @@ std::optional<double> median(const std::vector<std::optional<double>>& all) {
 
 }  // namespace
 
-std::optional<Tiles> tiles_of(const KernelSpec& spec, const Config& config, const Problem& problem,
-                              const DeviceInfo& device) {
+std::optional<double> tiles_of_busiest_unit(const KernelSpec& spec, const Config& config,
+                                            const Problem& problem, const DeviceInfo& device) {
   const Variant* variant = spec.find_variant(config.variant);
   if (variant == nullptr) return std::nullopt;
   try {
@@ -68,15 +70,16 @@ std::optional<Tiles> tiles_of(const KernelSpec& spec, const Config& config, cons
     }
     if (blocks < 1) return std::nullopt;
     const auto units = static_cast<double>(std::max<std::int64_t>(device.compute_units, 1));
-    return Tiles{blocks, std::ceil(blocks / units)};
+    return std::ceil(blocks / units);
   } catch (const EvaluationError&) {
     return std::nullopt;
   }
 }
 
-double growth(const Tiles& from, const Tiles& to) {
-  return kByTiles * std::log(to.all / from.all) +
-         kByBusiestUnit * std::log(to.of_busiest_unit / from.of_busiest_unit);
+double tile_exponent(const ProblemCost& cost) {
+  const double per_byte = cost.bytes > 0 ? cost.flops / cost.bytes : kHalfway;
+  const double arithmetic = per_byte / (per_byte + kHalfway);
+  return arithmetic * kOfArithmetic + (1 - arithmetic) * kOfMemory;
 }
 
 const CarryOver::Here& CarryOver::here(const std::string& text) {
@@ -85,7 +88,7 @@ const CarryOver::Here& CarryOver::here(const std::string& text) {
   Here here;
   try {
     here.config = parse_config(spec_, text, asked_, device_);
-    here.tiles = tiles_of(spec_, here.config, asked_, device_);
+    here.tiles = tiles_of_busiest_unit(spec_, here.config, asked_, device_);
   } catch (const Error&) {
     here.tiles.reset();  // no config of this spec
   }
@@ -94,9 +97,9 @@ const CarryOver::Here& CarryOver::here(const std::string& text) {
 
 std::optional<double> CarryOver::growth_of(const std::string& config, const Problem& measured) {
   const Here& to = here(config);
-  const std::optional<Tiles> from =
-      to.tiles ? tiles_of(spec_, to.config, measured, device_) : std::nullopt;
-  return from ? std::optional(growth(*from, *to.tiles)) : std::nullopt;
+  if (!to.tiles) return std::nullopt;
+  const auto from = tiles_of_busiest_unit(spec_, to.config, measured, device_);
+  return from ? std::optional(exponent_ * std::log(*to.tiles / *from)) : std::nullopt;
 }
 
 std::vector<CloseConfig> CarryOver::operator()(std::vector<CloseConfig> configs,

@@ -15,34 +15,37 @@
 
 #include "core/config.hpp"
 #include "core/device.hpp"
+#include "core/launch_plan.hpp"
 #include "db/close_configs.hpp"
 
 namespace kiln {
 
-/// Of the launch with the most threads. A tile counts whole, however little of it is in the
-/// problem.
-struct Tiles {
-  double all = 1;              ///< blocks that there would be were compute units without end, so
-                               ///< that none walks from one tile to the next
-  double of_busiest_unit = 1;  ///< of `all`, dealt evenly to the compute units that there are
-};
-
+/// Tiles of the busiest compute unit: the blocks that the launch with the most threads would have
+/// were compute units without end, so that none walks from one tile to the next, dealt evenly to
+/// the units that there are. A tile counts whole, however little of it is in the problem.
+///
 /// nullopt where the config has none: its variant is not one of the spec, its grid no number.
 /// Whether it is legal is not looked at: a lookup counts the tiles of some dozens of configs.
-[[nodiscard]] std::optional<Tiles> tiles_of(const KernelSpec& spec, const Config& config,
-                                            const Problem& problem, const DeviceInfo& device);
+[[nodiscard]] std::optional<double> tiles_of_busiest_unit(const KernelSpec& spec,
+                                                          const Config& config,
+                                                          const Problem& problem,
+                                                          const DeviceInfo& device);
 
-/// How much the time should grow between the tiles of one problem and those of another, as a
-/// logarithm: mostly with the tiles of the busiest unit, for whoever waits for it waits for all
-/// (docs/lookup.md).
-[[nodiscard]] double growth(const Tiles& from, const Tiles& to);
+/// The power of the busiest unit's tiles with which times grow from one problem to another: near 1
+/// where units are busy with arithmetic, for whoever waits for the busiest one waits for all, near
+/// 0 where all wait for the same memory (docs/lookup.md). Between them where the spec does not say
+/// what the problem costs.
+[[nodiscard]] double tile_exponent(const ProblemCost& cost);
 
 /// What was measured on other problems, carried over to one.
 class CarryOver {
  public:
   /// All must outlive it.
   CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device)
-      : spec_(spec), asked_(asked), device_(device) {}
+      : spec_(spec),
+        asked_(asked),
+        device_(device),
+        exponent_(tile_exponent(problem_cost(spec, asked, device))) {}
 
   /// What the slowdowns that were measured on one problem let expect on this one: a config whose
   /// time should grow by more than is usual has a larger one here. Usual is the median of these
@@ -56,15 +59,17 @@ class CarryOver {
  private:
   struct Here {
     Config config;
-    std::optional<Tiles> tiles;
+    std::optional<double> tiles;
   };
   /// The config, and its tiles on the problem asked for.
   [[nodiscard]] const Here& here(const std::string& text);
+  /// How much its time should grow from the one problem to the other, as a logarithm.
   [[nodiscard]] std::optional<double> growth_of(const std::string& config, const Problem& measured);
 
   const KernelSpec& spec_;
   const Problem& asked_;
   const DeviceInfo& device_;
+  double exponent_;
   std::map<std::string, Here> here_;  ///< by text, those that were asked for
 };
 

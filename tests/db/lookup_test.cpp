@@ -190,31 +190,34 @@ TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
   EXPECT_EQ(ask("n=4096", {nearest, other}).config.text(), "vector:block_size=512") << "exact";
 }
 
+// Of 132 units: 2048 elements for each, or 1100, or 640.
 TEST_F(Lookup, ATileThatDoesNotFitGivesWay) {
-  BestRecord nearest = tuned("n=2048", 1024);
+  BestRecord nearest = tuned("n=270336", 1024);
   nearest.evidence =
       R"({"finalists":[],"close":[{"config":"vector:block_size=1024","slowdown":1.0},)"
       R"({"config":"vector:block_size=256","slowdown":1.05}]})";
-  EXPECT_EQ(ask("n=2040", {nearest}).config.text(), "vector:block_size=1024");
-  const Match match = ask("n=1100", {nearest});
-  EXPECT_EQ(match.config.text(), "vector:block_size=256") << "two tiles of 1024 for 1100 elements";
-  EXPECT_EQ(match.reason,
-            "nearest problem tuned on this device: n=2048 (distance 0.897); by how its tiles fit, "
-            "vector:block_size=256 is expected to be closer to the best than "
-            "vector:block_size=1024");
+  EXPECT_EQ(ask("n=269280", {nearest}).config.text(), "vector:block_size=1024");
+  const Match match = ask("n=145200", {nearest});
+  EXPECT_EQ(match.config.text(), "vector:block_size=256")
+      << "two tiles of 1024 for 1100 elements of a unit";
+  EXPECT_EQ(
+      match.reason,
+      "nearest problem tuned on this device: n=270336 (distance 0.897); by how its tiles fit, "
+      "vector:block_size=256 is expected to be closer to the best than "
+      "vector:block_size=1024");
   EXPECT_THAT(match.steps,
               ElementsAre("near_size: vector:block_size=1024 from session 1: chosen",
-                          "near_size: vector:block_size=1024: expected at 1.10 times the time of "
+                          "near_size: vector:block_size=1024: expected at 1.21 times the time of "
                           "the best of 1 problem",
                           "near_size: vector:block_size=256: expected at 1.05 times the time of "
                           "the best of 1 problem: chosen instead"));
 }
 
 TEST_F(Lookup, ANeighbourFurtherAwayAnswersWhereNothingOfTheNearestFits) {
-  const BestRecord nearest = tuned("n=2048", 1024);
-  const BestRecord other = tuned("n=640", 128);
-  EXPECT_EQ(ask("n=1900", {nearest, other}).config.text(), "vector:block_size=1024");
-  EXPECT_EQ(ask("n=1200", {nearest, other}).config.text(), "vector:block_size=128");
+  const BestRecord nearest = tuned("n=270336", 1024);
+  const BestRecord other = tuned("n=84480", 128);
+  EXPECT_EQ(ask("n=250800", {nearest, other}).config.text(), "vector:block_size=1024");
+  EXPECT_EQ(ask("n=158400", {nearest, other}).config.text(), "vector:block_size=128");
 }
 
 TEST_F(Lookup, SessionsOfOneProblemSpeakTogether) {
