@@ -77,9 +77,19 @@ std::optional<double> tiles_of_busiest_unit(const KernelSpec& spec, const Config
 }
 
 double tile_exponent(const ProblemCost& cost) {
-  const double per_byte = cost.bytes > 0 ? cost.flops / cost.bytes : kHalfway;
+  double per_byte = cost.flops / cost.bytes;
+  if (!std::isfinite(per_byte) || per_byte < 0) per_byte = kHalfway;
   const double arithmetic = per_byte / (per_byte + kHalfway);
   return arithmetic * kOfArithmetic + (1 - arithmetic) * kOfMemory;
+}
+
+CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device)
+    : spec_(spec), asked_(asked), device_(device) {
+  try {
+    exponent_ = tile_exponent(problem_cost(spec, asked, device));
+  } catch (const EvaluationError&) {
+    exponent_ = tile_exponent({});  // the spec cannot say
+  }
 }
 
 const CarryOver::Here& CarryOver::here(const std::string& text) {

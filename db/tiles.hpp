@@ -41,11 +41,7 @@ namespace kiln {
 class CarryOver {
  public:
   /// All must outlive it.
-  CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device)
-      : spec_(spec),
-        asked_(asked),
-        device_(device),
-        exponent_(tile_exponent(problem_cost(spec, asked, device))) {}
+  CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device);
 
   /// What the slowdowns that were measured on one problem let expect on this one: a config whose
   /// time should grow by more than is usual has a larger one here. Usual is the median of these
@@ -69,7 +65,7 @@ class CarryOver {
   const KernelSpec& spec_;
   const Problem& asked_;
   const DeviceInfo& device_;
-  double exponent_;
+  double exponent_ = 0;
   std::map<std::string, Here> here_;  ///< by text, those that were asked for
 };
 

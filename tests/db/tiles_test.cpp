@@ -58,6 +58,8 @@ TEST(TileExponent, IsThatOfArithmeticOrOfMemory) {
   EXPECT_DOUBLE_EQ(tile_exponent({.bytes = 1e6, .flops = 1e7}), 0.4) << "halfway";
   EXPECT_NEAR(tile_exponent({.bytes = 1e6, .flops = 1e12}), 0.7, 1e-4);
   EXPECT_DOUBLE_EQ(tile_exponent({}), 0.4) << "the spec does not say";
+  EXPECT_DOUBLE_EQ(tile_exponent({.bytes = 0, .flops = 1e9}), 0.4);
+  EXPECT_DOUBLE_EQ(tile_exponent({.bytes = -1, .flops = 1e9}), 0.4);
 }
 
 TEST_F(TilesOfScale, AConfigThatWastesMoreThanTheOthersIsCarriedOverSlower) {
@@ -74,6 +76,18 @@ TEST_F(TilesOfScale, AConfigThatWastesMoreThanTheOthersIsCarriedOverSlower) {
   EXPECT_NEAR(carried[0].slowdown, std::pow(1.6, exponent()), 1e-9);
   EXPECT_DOUBLE_EQ(carried[1].slowdown, 1.05);
   EXPECT_DOUBLE_EQ(carried[2].slowdown, 1.1) << "nothing is known of it";
+}
+
+TEST_F(TilesOfScale, ACostThatHasNoValueIsNone) {
+  spec_ = parse_spec(std::string(test::kScaleSpec) + "\n[cost]\nbytes = \"1 // (n - n)\"\n",
+                     "scale/spec.toml");
+  spec_.files["vector.inja"] = "the template";
+  const Problem asked = problem(kAsked);
+  const DeviceInfo device = test::some_device();
+  CarryOver carry_over(spec_, asked, device);
+  const auto carried = carry_over({{"vector:block_size=1024", 1}, {"vector:block_size=256", 1}}, {},
+                                  problem(kMeasured));
+  EXPECT_NEAR(carried[0].slowdown, std::pow(1.6, 0.4), 1e-9);
 }
 
 TEST_F(TilesOfScale, WhatIsKnownHereIsComparedWithWhatIsGoodAround) {
