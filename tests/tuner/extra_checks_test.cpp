@@ -48,43 +48,39 @@ class ExtraChecksTest : public DeviceTest {
     return (*checks)->check(config, *run);
   }
 
+  /// The config is right, and with the mistake wrong on the problem `where`.
+  void expect_found(const std::string& problem, const std::string& config, const std::string& from,
+                    const std::string& to, const std::string& where) {
+    EXPECT_TRUE(check("reduce", problem, config));
+    const Result<double> mistaken = check("reduce", problem, config, from, to);
+    ASSERT_FALSE(mistaken);
+    EXPECT_EQ(mistaken.failure().outcome, Outcome::wrong_result);
+    EXPECT_THAT(mistaken.failure().message, HasSubstr(where));
+  }
+
   std::optional<Toolbox> toolbox_;
 };
 
-// Two blocks a row, of which one is taken for the only one.
+// Two blocks a row, of which one is taken for the only one: 4096 elements are one block's.
 TEST_F(ExtraChecksTest, FindTheRowOfTwoBlocks) {
-  const std::string config =
-      "row_split:block_size=256,load_bytes=16,unroll=4,accumulators=1,"
-      "blocks_per_unit=4,streaming=false,finish=tree";
-  EXPECT_TRUE(check("reduce", "n=64 results=96", config));
-  const auto mistaken =
-      check("reduce", "n=64 results=96", config, "if (share == 1)", "if (share == 2)");
-  ASSERT_FALSE(mistaken);
-  EXPECT_EQ(mistaken.failure().outcome, Outcome::wrong_result);
-  EXPECT_THAT(mistaken.failure().message, HasSubstr("on n=4097 results=2 ")) << "4096 a block";
+  expect_found("n=64 results=96",
+               "row_split:block_size=256,load_bytes=16,unroll=4,accumulators=1,blocks_per_unit=4,"
+               "streaming=false,finish=tree",
+               "if (share == 1)", "if (share == 2)", "on n=4097 results=2 ");
 }
 
 // Likewise of a single row: the block that is done last has the answer.
 TEST_F(ExtraChecksTest, FindTheMaximumOfTwoBlocks) {
-  const std::string config =
-      "ticket:block_size=256,load_bytes=16,unroll=4,accumulators=1,"
-      "blocks_per_unit=4,streaming=false,finish=tree";
-  EXPECT_TRUE(check("reduce", "n=8192 op=max", config));
-  const auto mistaken =
-      check("reduce", "n=8192 op=max", config, "if (GRID_X == 1)", "if (GRID_X == 2)");
-  ASSERT_FALSE(mistaken);
-  EXPECT_EQ(mistaken.failure().outcome, Outcome::wrong_result);
+  expect_found("n=8192 op=max",
+               "ticket:block_size=256,load_bytes=16,unroll=4,accumulators=1,blocks_per_unit=4,"
+               "streaming=false,finish=tree",
+               "if (GRID_X == 1)", "if (GRID_X == 2)", "on n=");
 }
 
-// The partial results of a row stay what they are.
+// The partial results of a row stay what they are: 256 elements are one block's.
 TEST_F(ExtraChecksTest, FindPartialResultsThatAreNotCombined) {
-  const std::string problem = "n=48 results=64 axis=first op=min";
-  EXPECT_TRUE(check("reduce", problem, "wide"));
-  const auto mistaken =
-      check("reduce", problem, "wide", "value = block_combine(value, scratch);", ";");
-  ASSERT_FALSE(mistaken);
-  EXPECT_EQ(mistaken.failure().outcome, Outcome::wrong_result);
-  EXPECT_THAT(mistaken.failure().message, HasSubstr("on n=257 results=2 ")) << "256 a block";
+  expect_found("n=48 results=64 axis=first op=min", "wide",
+               "value = block_combine(value, scratch);", ";", "on n=257 results=2 ");
 }
 
 }  // namespace
