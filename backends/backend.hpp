@@ -105,6 +105,13 @@ class Device {
 
   // Memory: sizes and offsets in bytes.
   [[nodiscard]] virtual Result<Buffer> allocate(std::size_t bytes) = 0;  ///< aligned to 256 bytes
+  /// `bytes`, rounded up to a multiple of 256, with a fence behind them: a kernel that reads or
+  /// writes there faults. For small buffers: each takes whole pages of the device, and at most a
+  /// twentieth of its memory is given. A Failure, not sticky, where the backend or the device has
+  /// no fences. The result has an offset; all calls take it like any other.
+  [[nodiscard]] virtual Result<Buffer> allocate_fenced(std::size_t /*bytes*/) {
+    return Failure{Outcome::launch_error, "this backend fences no memory"};
+  }
   virtual void release(Buffer buffer) = 0;
   [[nodiscard]] virtual Status upload(Buffer to, std::size_t offset,
                                       std::span<const std::byte> from) = 0;  ///< blocks

@@ -45,7 +45,7 @@ Result<Buffer> StreamDevice::allocate(std::size_t bytes) {
 
 void StreamDevice::release(Buffer buffer) {
   const auto found = std::find(allocations_.begin(), allocations_.end(), buffer.handle);
-  if (found == allocations_.end()) return;
+  if (found == allocations_.end()) return release_own(buffer);
   const Current current(*this);
   api_.mem_free(*found);
   allocations_.erase(found);

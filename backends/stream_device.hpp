@@ -82,6 +82,9 @@ class StreamDevice : public Device {
   [[nodiscard]] virtual int enqueue(const Kernel& kernel, const Launch& launch, void* stream,
                                     void** parameters) const;
 
+  /// Frees memory that release() does not know of: the derived class's own.
+  virtual void release_own(Buffer /*buffer*/) {}
+
   [[nodiscard]] const StreamApi& api() const { return api_; }
 
   class Current {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint8_t kPattern = 0xC7;
 
 /// Offset of the first byte that changed; the size when none did.
-std::size_t first_damage(const ZoneBytes& zone, const ZoneBytes& armed) {
+std::size_t first_damage(std::span<const std::byte> zone, std::span<const std::byte> armed) {
   return static_cast<std::size_t>(std::mismatch(zone.begin(), zone.end(), armed.begin()).first -
                                   zone.begin());
 }
@@ -39,16 +39,24 @@ Result<OwnedBuffer> OwnedBuffer::allocate(Device& device, std::size_t bytes) {
   return OwnedBuffer(device, *buffer);
 }
 
+Result<OwnedBuffer> OwnedBuffer::allocate_fenced(Device& device, std::size_t bytes) {
+  Result<Buffer> buffer = device.allocate_fenced(bytes);
+  if (!buffer) return buffer.failure();
+  return OwnedBuffer(device, *buffer);
+}
+
 Result<GuardedBuffer> GuardedBuffer::allocate(Device& device, const std::string& name,
-                                              std::size_t bytes) {
-  Result<OwnedBuffer> memory = OwnedBuffer::allocate(device, bytes + 2 * kRedZoneBytes);
+                                              std::size_t bytes, Fence fence) {
+  GuardedBuffer buffer;
+  Result<OwnedBuffer> memory = Failure();
+  if (fence == Fence::behind) memory = OwnedBuffer::allocate_fenced(device, kRedZoneBytes + bytes);
+  if (!memory) memory = OwnedBuffer::allocate(device, bytes + 2 * kRedZoneBytes);
   if (!memory) {
     Failure failure = memory.failure();
     failure.message =
         "no room for '" + name + "' (" + std::to_string(bytes) + " bytes): " + failure.message;
     return failure;
   }
-  GuardedBuffer buffer;
   buffer.device_ = &device;
   buffer.memory_ = std::move(*memory);
   buffer.room_ = bytes;
@@ -58,7 +66,9 @@ Result<GuardedBuffer> GuardedBuffer::allocate(Device& device, const std::string&
 
 Status GuardedBuffer::assign(const std::string& name, std::size_t bytes) {
   name_ = name;
-  view_ = {memory_.get().handle, bytes, kRedZoneBytes};
+  const std::size_t end = kRedZoneBytes + bytes;
+  bytes_behind_ = std::min(kRedZoneBytes, memory_.get().bytes - end);
+  view_ = {memory_.get().handle, bytes, memory_.get().offset + kRedZoneBytes};
   return arm();
 }
 
@@ -78,18 +88,19 @@ Status GuardedBuffer::arm() {
   const std::size_t end = kRedZoneBytes + view_.bytes;
   if (has_pattern_) {
     if (Status status = device_->fill(all, 0, kRedZoneBytes, kPattern); !status) return status;
-    return device_->fill(all, end, kRedZoneBytes, kPattern);
+    return device_->fill(all, end, bytes_behind_, kPattern);
   }
   if (Status status = device_->upload(all, 0, before_); !status) return status;
-  return device_->upload(all, end, behind_);
+  return device_->upload(all, end, zone_behind());
 }
 
 Result<std::string> GuardedBuffer::inspect() {
   ZoneBytes zone;
   const Buffer& all = memory_.get();
-  if (Status status = device_->download(all, kRedZoneBytes + view_.bytes, zone); !status)
+  const std::span<std::byte> behind = std::span(zone).first(bytes_behind_);
+  if (Status status = device_->download(all, kRedZoneBytes + view_.bytes, behind); !status)
     return status.failure();
-  if (const std::size_t at = first_damage(zone, behind_); at < zone.size()) {
+  if (const std::size_t at = first_damage(behind, zone_behind()); at < behind.size()) {
     return "wrote past the end of '" + name_ + "': byte " + std::to_string(at) +
            " behind it changed";
   }

@@ -7,11 +7,16 @@
 // too (input_values.hpp).
 // The right zone begins at the very next byte. The kernel's part starts aligned like an allocation
 // (256 bytes).
+//
+// With a fence, where the backend has them, the right zone ends at the next multiple of 256 bytes,
+// and behind it nothing is mapped: a kernel that reads there faults, also one that makes no use of
+// what it reads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "backends/backend.hpp"
@@ -33,16 +38,21 @@ class OwnedBuffer {
   void reset();
 
   static Result<OwnedBuffer> allocate(Device& device, std::size_t bytes);
+  static Result<OwnedBuffer> allocate_fenced(Device& device, std::size_t bytes);
 
  private:
   Device* device_ = nullptr;
   Buffer buffer_;
 };
 
+enum class Fence { none, behind };
+
 class GuardedBuffer {
  public:
-  /// Room for `bytes`; zones are armed. A Failure is {out_of_memory, which buffer and how much}.
-  static Result<GuardedBuffer> allocate(Device& device, const std::string& name, std::size_t bytes);
+  /// Room for `bytes`; zones are armed. Without a fence where the device has none to give. A
+  /// Failure is {out_of_memory, which buffer and how much}.
+  static Result<GuardedBuffer> allocate(Device& device, const std::string& name, std::size_t bytes,
+                                        Fence fence = Fence::none);
 
   /// Lends the memory to another buffer of up to room() bytes, and arms the zones around those.
   [[nodiscard]] Status assign(const std::string& name, std::size_t bytes);
@@ -62,11 +72,16 @@ class GuardedBuffer {
 
  private:
   GuardedBuffer();
+  /// What is armed behind the kernel's part.
+  [[nodiscard]] std::span<const std::byte> zone_behind() const {
+    return std::span(behind_).first(bytes_behind_);
+  }
 
   Device* device_ = nullptr;
   std::string name_;
   OwnedBuffer memory_;
   std::size_t room_ = 0;
+  std::size_t bytes_behind_ = 0;
   Buffer view_;
   bool has_pattern_ = true;
   ZoneBytes before_;

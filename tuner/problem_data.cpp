@@ -99,11 +99,12 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
       data->outputs_.push_back({buffer.name, buffer.dtype, buffer.shape, buffer.count});
     data->arguments_.push_back(std::move(argument));
   }
-  if (Status status = data->allocate(plan); !status) return status.failure();
+  const Fence fence = verify == VerifyInputs::with_edges ? Fence::behind : Fence::none;
+  if (Status status = data->allocate(plan, fence); !status) return status.failure();
   return data;
 }
 
-Status ProblemData::allocate(const LaunchPlan& plan) {
+Status ProblemData::allocate(const LaunchPlan& plan, Fence behind_inputs) {
   double total = 0;
   for (const BufferPlan& buffer : plan.buffers) total += static_cast<double>(buffer.bytes());
   // Twice the inputs and three times the outputs (two references) is at most three times
@@ -113,9 +114,11 @@ Status ProblemData::allocate(const LaunchPlan& plan) {
     const bool two =
         roomy && argument.plan.access == Access::read && argument.fills[0] != argument.fills[1];
     argument.shares_buffer = !two;
+    const Fence fence = is_input(argument.plan) ? behind_inputs : Fence::none;
     for (std::size_t i = 0; i < (two ? 2 : 1); ++i) {
       const auto bytes = static_cast<std::size_t>(argument.plan.bytes());
-      Result<GuardedBuffer> buffer = GuardedBuffer::allocate(device_, argument.plan.name, bytes);
+      Result<GuardedBuffer> buffer =
+          GuardedBuffer::allocate(device_, argument.plan.name, bytes, fence);
       if (!buffer) return buffer.failure();
       argument.buffers.push_back(std::move(*buffer));
     }

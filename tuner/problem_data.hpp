@@ -27,7 +27,8 @@ enum class VerifyInputs {
   filled,      ///< what the spec says
   with_edges,  ///< where it says uniform, also the values on edges; where it says ramp, the
                ///< extremes elsewhere, and the set for timing has them at the ends of a ramp, or is
-               ///< what the spec wants there (fill_extra); for small problems that are never timed
+               ///< what the spec wants there (fill_extra); for small problems that are never
+               ///< timed: a fence is behind each of their inputs, where the device has any
 };
 
 class ProblemData {
@@ -89,7 +90,7 @@ class ProblemData {
   };
 
   ProblemData(Device& device, Toolbox& toolbox) : device_(device), toolbox_(toolbox) {}
-  [[nodiscard]] Status allocate(const LaunchPlan& plan);
+  [[nodiscard]] Status allocate(const LaunchPlan& plan, Fence behind_inputs);
   [[nodiscard]] Status fill_input(Argument& argument, InputSet set);
   [[nodiscard]] Status arm_zones(Argument& argument, InputSet set);
   [[nodiscard]] Status choose_elements(const Argument& argument, InputSet set);

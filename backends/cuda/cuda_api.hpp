@@ -55,6 +55,25 @@
   CALL(context_get_device, cuCtxGetDevice, (int* device))                                 \
   CALL(function_get_attribute, cuFuncGetAttribute, (int* value, int attribute, void* function)) \
   CALL(function_set_attribute, cuFuncSetAttribute, (void* function, int attribute, int value))
+
+// Management of virtual memory: optional, a driver may be without.
+#define KILN_CUDA_MEMORY_CALLS(CALL)                                                      \
+  CALL(memory_get_granularity, cuMemGetAllocationGranularity,                             \
+       (std::size_t* bytes, const CudaMemoryProperties* properties, int option))          \
+  CALL(memory_reserve, cuMemAddressReserve,                                               \
+       (DeviceAddress* address, std::size_t bytes, std::size_t alignment, DeviceAddress wish, \
+        unsigned long long flags))                                                        \
+  CALL(memory_free_range, cuMemAddressFree, (DeviceAddress address, std::size_t bytes))   \
+  CALL(memory_create, cuMemCreate,                                                        \
+       (unsigned long long* handle, std::size_t bytes, const CudaMemoryProperties* properties, \
+        unsigned long long flags))                                                        \
+  CALL(memory_release, cuMemRelease, (unsigned long long handle))                         \
+  CALL(memory_map, cuMemMap,                                                              \
+       (DeviceAddress address, std::size_t bytes, std::size_t offset, unsigned long long handle, \
+        unsigned long long flags))                                                        \
+  CALL(memory_unmap, cuMemUnmap, (DeviceAddress address, std::size_t bytes))              \
+  CALL(memory_set_access, cuMemSetAccess,                                                 \
+       (DeviceAddress address, std::size_t bytes, const CudaMemoryAccess* access, std::size_t count))
 // clang-format on
 
 namespace kiln {
@@ -81,6 +100,7 @@ enum class CudaDeviceAttribute : int {
   capability_minor = 76,
   shared_bytes_per_multiprocessor = 81,
   max_shared_bytes_optin = 97,
+  manages_virtual_memory = 102,
 };
 
 /// Numbers of CUfunction_attribute.
@@ -115,10 +135,38 @@ struct CudaLaunchConfig {
   unsigned attribute_count = 0;
 };
 
+/// CUmemLocation: on a device.
+struct CudaMemoryLocation {
+  int type = 1;  ///< CU_MEM_LOCATION_TYPE_DEVICE
+  int ordinal = 0;
+};
+
+/// CUmemAllocationProp.
+struct CudaMemoryProperties {
+  int type = 1;  ///< CU_MEM_ALLOCATION_TYPE_PINNED
+  int handle_types = 0;
+  CudaMemoryLocation location;
+  void* win32_data = nullptr;
+  unsigned char flags[8] = {};
+
+  [[nodiscard]] static CudaMemoryProperties of_device(int ordinal) {
+    CudaMemoryProperties properties;
+    properties.location.ordinal = ordinal;
+    return properties;
+  }
+};
+
+/// CUmemAccessDesc.
+struct CudaMemoryAccess {
+  CudaMemoryLocation location;
+  int rights = 3;  ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+};
+
 struct CudaApi {
 // NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot have them
 #define KILN_DECLARE_CALL(member, symbol, signature) int(*member) signature = nullptr;
   KILN_CUDA_CALLS(KILN_DECLARE_CALL)
+  KILN_CUDA_MEMORY_CALLS(KILN_DECLARE_CALL)
 #undef KILN_DECLARE_CALL
   // NOLINTEND(bugprone-macro-parentheses)
   /// Optional: since CUDA 11.8.

@@ -17,6 +17,9 @@ namespace {
 // Larger clusters than this are not on every GPU of an architecture: they must be asked for.
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 
+constexpr std::size_t kWindowAlignment = 256;  // of what a kernel sees
+constexpr std::int64_t kFencedPart = 20;       // one in so many bytes of the device
+
 constexpr std::array<std::uint32_t, 3> kNoCluster = {1, 1, 1};
 
 int attribute_number(CudaFunctionAttribute attribute) { return static_cast<int>(attribute); }
@@ -46,10 +49,46 @@ std::unique_ptr<CudaDevice> CudaDevice::attach(DeviceInfo info, void* context, v
 }
 
 CudaDevice::~CudaDevice() {
+  release_fences();
   close();
   // A CUdevice is the ordinal it was got by; the context was retained under it.
   if (owns_context_) cuda().primary_context_release(info().ordinal);
 }
+
+// --- Fenced memory ------------------------------------------------------------------------------
+
+Result<Buffer> CudaDevice::allocate_fenced(std::size_t bytes) {
+  if (static_cast<std::int64_t>(fenced_bytes_ + bytes) > info().global_bytes / kFencedPart)
+    return Failure{Outcome::out_of_memory, "a twentieth of the device is fenced memory already"};
+  const Current current(*this);
+  Result<FencedMemory> memory = FencedMemory::map(info().ordinal, bytes);
+  if (!memory) return memory.failure();
+  const std::size_t used = (bytes + kWindowAlignment - 1) / kWindowAlignment * kWindowAlignment;
+  fences_.push_back(std::move(*memory));
+  fenced_bytes_ += fences_.back().bytes();
+  return Buffer{fences_.back().address(), used, fences_.back().bytes() - used};
+}
+
+/// The driver does not wait for work that still uses what is unmapped.
+void CudaDevice::release_own(Buffer buffer) {
+  const auto found = std::find_if(fences_.begin(), fences_.end(), [&](const FencedMemory& memory) {
+    return memory.address() == buffer.handle;
+  });
+  if (found == fences_.end()) return;
+  (void)synchronize();  // its failure has been seen, or will be
+  const Current current(*this);
+  fenced_bytes_ -= found->bytes();
+  fences_.erase(found);
+}
+
+void CudaDevice::release_fences() {
+  if (fences_.empty()) return;
+  (void)synchronize();
+  const Current current(*this);
+  fences_.clear();
+}
+
+// --- Contexts, kernels, clocks ------------------------------------------------------------------
 
 /// 1: the context was pushed and has to be popped.
 int CudaDevice::enter() {

@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "backends/cuda/fenced_memory.hpp"
 #include "backends/cuda/nvml.hpp"
 #include "backends/stream_device.hpp"
 
@@ -20,6 +22,7 @@ class CudaDevice final : public StreamDevice {
 
   ~CudaDevice() override;
 
+  Result<Buffer> allocate_fenced(std::size_t bytes) override;
   ClockState clock_state() override;
   std::string energy_unavailable() override;
   std::optional<double> energy_j() override;
@@ -32,14 +35,18 @@ class CudaDevice final : public StreamDevice {
   Status prepare(Kernel& kernel, const Launch& launch) override;
   int enqueue(const Kernel& kernel, const Launch& launch, void* stream,
               void** parameters) const override;
+  void release_own(Buffer buffer) override;
 
  private:
   CudaDevice(DeviceInfo info, void* context, bool owns_context);
 
   [[nodiscard]] NvmlDevice& nvml();
+  void release_fences();
 
   void* context_;
   bool owns_context_;
+  std::vector<FencedMemory> fences_;
+  std::size_t fenced_bytes_ = 0;
   std::optional<NvmlDevice> nvml_;  // made by the first question
 };
 

@@ -14,6 +14,7 @@ namespace kiln {
 namespace {
 
 constexpr EventId kEventCount = 4096;
+constexpr std::size_t kWindowAlignment = 256;  // of what a kernel sees
 
 cl_mem as_memory(const Buffer& buffer) { return reinterpret_cast<cl_mem>(buffer.handle); }
 
@@ -68,13 +69,16 @@ void OpenClDevice::use_queue(void* queue) {
 
 // --- Memory -------------------------------------------------------------------------------------
 
-Result<Buffer> OpenClDevice::allocate(std::size_t bytes) {
+/// Drivers that commit memory late would accept it and die in the kernel.
+Status OpenClDevice::check_room(std::size_t bytes) const {
   const auto limit = static_cast<std::size_t>(entry_.info.global_bytes);
-  if (bytes > limit || allocated_bytes_ > limit - bytes) {
-    // Drivers that commit memory late would accept it and die in the kernel.
-    return Failure{Outcome::out_of_memory, fmt::format("{} bytes asked for, {} of {} in use", bytes,
-                                                       allocated_bytes_, limit)};
-  }
+  if (bytes <= limit && allocated_bytes_ <= limit - bytes) return Done{};
+  return Failure{Outcome::out_of_memory, fmt::format("{} bytes asked for, {} of {} in use", bytes,
+                                                     allocated_bytes_, limit)};
+}
+
+Result<Buffer> OpenClDevice::allocate(std::size_t bytes) {
+  if (Status status = check_room(bytes); !status) return status.failure();
   cl_int code = CL_SUCCESS;
   OwnedMemory memory = own(opencl().create_buffer(context_.get(), CL_MEM_READ_WRITE,
                                                   std::max<std::size_t>(bytes, 1), nullptr, &code));
@@ -88,8 +92,27 @@ Result<Buffer> OpenClDevice::allocate(std::size_t bytes) {
     KILN_OPENCL_TRY(finish, queue_);
   }
   const Buffer buffer{reinterpret_cast<std::uintptr_t>(memory.get()), bytes, 0};
-  allocations_.push_back({std::move(memory), bytes});
+  allocations_.push_back({FencedPages(), std::move(memory), bytes});
   allocated_bytes_ += bytes;
+  return buffer;
+}
+
+Result<Buffer> OpenClDevice::allocate_fenced(std::size_t bytes) {
+  if (!entry_.info.is_cpu) return Device::allocate_fenced(bytes);
+  const std::size_t used = (bytes + kWindowAlignment - 1) / kWindowAlignment * kWindowAlignment;
+  if (Status status = check_room(used); !status) return status.failure();
+  Result<FencedPages> pages = FencedPages::map(used);
+  if (!pages) return pages.failure();
+  cl_int code = CL_SUCCESS;
+  OwnedMemory memory =
+      own(opencl().create_buffer(context_.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                 pages->bytes(), pages->data(), &code));
+  if (code != CL_SUCCESS)
+    return opencl_failure(code, fmt::format("clCreateBuffer of {} bytes in place", bytes));
+  const std::size_t mapped = pages->bytes();
+  const Buffer buffer{reinterpret_cast<std::uintptr_t>(memory.get()), used, mapped - used};
+  allocated_bytes_ += mapped;
+  allocations_.push_back({std::move(*pages), std::move(memory), mapped});
   return buffer;
 }
 
@@ -99,6 +122,7 @@ void OpenClDevice::release(Buffer buffer) {
       allocations_.begin(), allocations_.end(),
       [&](const Allocation& allocation) { return allocation.memory.get() == as_memory(buffer); });
   if (found == allocations_.end()) return;
+  if (found->pages.data() != nullptr) opencl().finish(queue_);  // who still uses it would fault
   allocated_bytes_ -= found->bytes;
   allocations_.erase(found);
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/opencl/fenced_pages.hpp"
 #include "backends/opencl/opencl_devices.hpp"
 #include "backends/opencl/opencl_program.hpp"
 
@@ -35,6 +36,8 @@ class OpenClDevice final : public Device {
   const DeviceInfo& info() const override { return entry_.info; }
 
   Result<Buffer> allocate(std::size_t bytes) override;
+  /// On CPUs only: others keep a copy of their own.
+  Result<Buffer> allocate_fenced(std::size_t bytes) override;
   void release(Buffer buffer) override;
   Status upload(Buffer to, std::size_t offset, std::span<const std::byte> from) override;
   Status download(Buffer from, std::size_t offset, std::span<std::byte> to) override;
@@ -55,6 +58,7 @@ class OpenClDevice final : public Device {
 
  private:
   struct Allocation {
+    FencedPages pages;  ///< what `memory` lies in; of fenced memory only
     OwnedMemory memory;
     std::size_t bytes = 0;
   };
@@ -72,6 +76,7 @@ class OpenClDevice final : public Device {
   };
 
   void inspect_queue();
+  [[nodiscard]] Status check_room(std::size_t bytes) const;
   [[nodiscard]] Status keep_order();
   [[nodiscard]] Result<cl_mem> memory_of(const Buffer& buffer);
   [[nodiscard]] Status check_limits(const Launch& launch, const OpenClKernel& kernel) const;

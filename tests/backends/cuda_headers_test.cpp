@@ -28,6 +28,7 @@ TEST(CudaHeaders, AgreeOnTheCalls) {
 #define KILN_COMPARE(member, symbol, ...) \
   static_assert(SameCall<decltype(CudaApi::member), decltype(&::symbol)>::value, #symbol);
   KILN_CUDA_CALLS(KILN_COMPARE)
+  KILN_CUDA_MEMORY_CALLS(KILN_COMPARE)
 #undef KILN_COMPARE
 #define KILN_COMPARE(member, symbol) \
   static_assert(SameCall<decltype(StreamApi::member), decltype(&::symbol)>::value, #symbol);
@@ -62,6 +63,7 @@ TEST(CudaHeaders, AgreeOnDeviceAttributes) {
   EXPECT_NUMBER(shared_bytes_per_multiprocessor,
                 CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
   EXPECT_NUMBER(max_shared_bytes_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  EXPECT_NUMBER(manages_virtual_memory, CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED);
 }
 
 TEST(CudaHeaders, AgreeOnFunctionAttributesAndErrors) {
@@ -104,6 +106,19 @@ TEST(CudaHeaders, AgreeOnTheLaunchStructures) {
   EXPECT_EQ(CudaClusterAttribute{}.id, static_cast<int>(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION));
   EXPECT_EQ(offsetof(CudaClusterAttribute, x), offsetof(CUlaunchAttribute, value.clusterDim.x));
   EXPECT_EQ(offsetof(CudaClusterAttribute, z), offsetof(CUlaunchAttribute, value.clusterDim.z));
+}
+
+TEST(CudaHeaders, AgreeOnTheMemoryStructures) {
+  EXPECT_EQ(sizeof(CudaMemoryLocation), sizeof(CUmemLocation));
+  EXPECT_EQ(offsetof(CudaMemoryLocation, ordinal), offsetof(CUmemLocation, id));
+  EXPECT_EQ(sizeof(CudaMemoryProperties), sizeof(CUmemAllocationProp));
+  EXPECT_EQ(offsetof(CudaMemoryProperties, location), offsetof(CUmemAllocationProp, location));
+  EXPECT_EQ(offsetof(CudaMemoryProperties, flags), offsetof(CUmemAllocationProp, allocFlags));
+  EXPECT_EQ(sizeof(CudaMemoryAccess), sizeof(CUmemAccessDesc));
+  EXPECT_EQ(offsetof(CudaMemoryAccess, rights), offsetof(CUmemAccessDesc, flags));
+  EXPECT_NUMBER(CudaMemoryLocation{}.type, CU_MEM_LOCATION_TYPE_DEVICE);
+  EXPECT_NUMBER(CudaMemoryProperties{}.type, CU_MEM_ALLOCATION_TYPE_PINNED);
+  EXPECT_NUMBER(CudaMemoryAccess{}.rights, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 }
 
 TEST(NvrtcHeaders, AgreeOnCallsAndErrors) {

@@ -2,6 +2,7 @@
 // do.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 
 #include <gmock/gmock.h>
@@ -215,6 +216,28 @@ TEST_F(CudaStory, AnApplicationsContextIsUsedAndLeftToIt) {
   EXPECT_EQ(current, nullptr) << "a context was left current";
   EXPECT_EQ(cuda().primary_context_release(0), 0);
   EXPECT_THROW(static_cast<void>(backend_->attach(NativeQueue{})), DeviceError);
+}
+
+TEST_F(CudaStory, ReadingBehindAFenceIsAStickyFault) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the context of that process is lost
+  const std::unique_ptr<Module> module =
+      load("KERNEL copy(GLOBAL const int* in, GLOBAL int* out) { out[0] = in[64]; }\n", {"copy"});
+  ASSERT_NE(module, nullptr);
+  const Result<Buffer> fenced = device_->allocate_fenced(256);
+  ASSERT_TRUE(fenced) << fenced.failure().message;
+  const std::array arguments = {argument(*fenced), argument(upload(std::vector<int>{0}))};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "copy";
+  launch.arguments = arguments;
+  const auto run = [&] {
+    static_cast<void>(device_->launch(launch));
+    const Status status = device_->synchronize();
+    if (status) std::exit(1);
+    std::fputs(status.failure().message.c_str(), stderr);
+    std::exit(status.failure().sticky ? 0 : 2);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "\\(700\\)");
 }
 
 // Last, because the context of the process is lost after it.

@@ -332,6 +332,35 @@ TEST_F(BackendStory, TooLargeABufferIsOutOfMemory) {
   EXPECT_TRUE(device_->allocate(4096));
 }
 
+TEST_F(BackendStory, FencedMemoryIsUsedLikeAnyOther) {
+  const Result<Buffer> fenced = device_->allocate_fenced(1000);
+  if (!fenced) {
+    EXPECT_FALSE(fenced.failure().sticky);
+    EXPECT_TRUE(device_->info().backend == "hip" || !device_->info().is_cpu);
+    GTEST_SKIP() << fenced.failure().message;
+  }
+  EXPECT_EQ(fenced->bytes, 1024U);
+  const std::unique_ptr<Module> module = load(kAdd, {"add"});
+  ASSERT_NE(module, nullptr);
+  std::vector<float> values(256);
+  std::iota(values.begin(), values.end(), 0.0F);
+  ASSERT_TRUE(device_->upload(*fenced, 0, std::as_bytes(std::span(values))));
+  const Buffer sums = upload(std::vector<float>(256));
+  const std::array arguments = {argument(*fenced), argument(*fenced), argument(sums), scalar(256)};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "add";
+  launch.grid = {4, 1, 1};
+  launch.block = {64, 1, 1};
+  launch.arguments = arguments;
+  ASSERT_TRUE(device_->launch(launch));
+  EXPECT_EQ(download<float>(sums, 256)[255], 510.0F);
+  device_->release(*fenced);
+  const Result<Buffer> again = device_->allocate_fenced(1);
+  ASSERT_TRUE(again) << again.failure().message;
+  EXPECT_EQ(again->bytes, 256U);
+}
+
 TEST_F(BackendStory, ReleasedMemoryCanBeHadAgain) {
   const auto half = static_cast<std::size_t>(device_->info().global_bytes / 3);
   for (int round = 0; round < 4; ++round) {

@@ -66,6 +66,8 @@ int attribute(int number) {
       return 233472;
     case Attribute::max_shared_bytes_optin:
       return 232448;
+    case Attribute::manages_virtual_memory:
+      return 0;
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/extra_checks.hpp"
 
+#include <csignal>
 #include <optional>
 #include <string>
 
@@ -81,6 +82,17 @@ TEST_F(ExtraChecksTest, FindTheMaximumOfTwoBlocks) {
 TEST_F(ExtraChecksTest, FindPartialResultsThatAreNotCombined) {
   expect_found("n=48 results=64 axis=first op=min", "wide",
                "value = block_combine(value, scratch);", ";", "on n=257 results=2 ");
+}
+
+// What is read there goes into the tile and from it nowhere: right wherever there is memory.
+TEST_F(ExtraChecksTest, FindReadsPastTheEndThatNobodyUses) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_TRUE(check("transpose", "rows=100 cols=70", "tile"));
+  const auto run = [&] {
+    static_cast<void>(check("transpose", "rows=100 cols=70", "tile", "r < height && in_c < width ?",
+                            "r < height || in_c < width ?"));
+  };
+  EXPECT_EXIT(run(), testing::KilledBySignal(SIGSEGV), "");
 }
 
 }  // namespace
