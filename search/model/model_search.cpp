@@ -6,13 +6,15 @@
 #include <limits>
 #include <numeric>
 
+#include "search/strategies/moves.hpp"
+
 namespace kiln {
 namespace {
 
 constexpr double kCeilingShare = 0.75;      // of the times, sorted: slower ones count as equal
 constexpr float kLeastChance = 0.05F;       // of running: the model may be wrong about failures
-constexpr std::size_t kPool = 2048;         // candidates drawn from a large space
-constexpr std::size_t kListed = 4 * kPool;  // a space of at most so many configs is listed instead
+constexpr std::size_t kPool = 2048;         // candidates, beside neighbours of the fastest configs
+constexpr std::size_t kListed = 4 * kPool;  // a space of at most so many configs is listed
 constexpr std::size_t kMaxPoints = 400;     // then the slow ones are forgotten
 constexpr std::size_t kKeptPoints = 280;    // when they are
 constexpr std::size_t kLeastFitPoints = 4;
@@ -23,6 +25,9 @@ constexpr std::size_t kSkillWindow = 40;       // predictions that tell the skil
 constexpr std::size_t kLeastSkillTrials = 24;  // and at least
 constexpr float kLeastVariance = 1e-6F;        // of a prediction, relative to the scale
 constexpr std::size_t kFastest = 4;            // configs whose neighbours are candidates at a refit
+constexpr std::size_t kParents = 64;           // fastest configs from which walks begin
+constexpr std::size_t kLeastSteps = 2;         // of such a walk
+constexpr std::size_t kMostSteps = 3;
 
 // Of a normal variable with mean `gain`, its part above 0.
 float expected_improvement(float gain, float deviation) {
@@ -255,7 +260,11 @@ void ModelSearch::fill_pool() {
     }
   }
   if (space_.size() > kListed) {
-    for (std::size_t i = 0; i < kPool; ++i) take(space_.sample(random_));
+    const std::vector<std::size_t> parents = fastest_points(kParents);
+    for (std::size_t i = 0; i < kPool / 2; ++i) {
+      take(space_.sample(random_));
+      take(walk_from(points_[parents[random_.below(parents.size())]].index));
+    }
     return;
   }
   std::vector<std::size_t> all(space_.size());
@@ -265,6 +274,14 @@ void ModelSearch::fill_pool() {
     if (pool_.size() >= kPool) return;
     take(index);
   }
+}
+
+/// Where several values must change before anything gets faster, single steps lead nowhere, and a
+/// sample of millions hardly ever lands nearby.
+std::size_t ModelSearch::walk_from(std::size_t index) {
+  const std::size_t steps = kLeastSteps + random_.below(kMostSteps - kLeastSteps + 1);
+  for (std::size_t i = 0; i < steps; ++i) index = random_neighbour(space_, index, random_);
+  return index;
 }
 
 void ModelSearch::offer(std::size_t index) {

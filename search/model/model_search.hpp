@@ -1,9 +1,10 @@
 // ModelSearch: what the trials so far say about configs not tried yet.
 //
 // A Gaussian process over the logarithm of times predicts a pool of candidates: all configs of a
-// small space, of a large one a sample that is drawn anew now and then, and in either the
-// neighbours of the fastest configs. A second reading of the same process tells how likely a
-// candidate is to run at all. Cost of an ask: O(points x pool), both bounded.
+// small space; of a large one a sample and what short walks from the fastest configs come to, drawn
+// anew now and then; and in either the neighbours of the fastest configs. A second reading of the
+// same process tells how likely a candidate is to run at all. Cost of an ask: O(points x pool),
+// both bounded.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -75,6 +76,7 @@ class ModelSearch {
   void fit();
   void rebuild();
   void fill_pool();
+  [[nodiscard]] std::size_t walk_from(std::size_t index);
   void offer(std::size_t index);
   void drop_candidate(std::size_t c);
   void add_to_process(std::size_t point);

@@ -19,6 +19,8 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kStart = 8;
+constexpr std::size_t kLargeStart = 32;  // of a space of so many configs or more:
+constexpr std::size_t kLargeSpace = 1'000'000;
 constexpr std::size_t kGreedyEvery = 3;  // proposals
 constexpr std::size_t kLocalEvery = 2;   // proposals, while the model is not trusted
 constexpr double kTrusted = 0.5;         // skill of the model from which on it works alone
@@ -30,7 +32,8 @@ class Auto final : public StrategyBase {
         coordinates_(space),
         model_(space, coordinates_, random(),
                [this](std::size_t index) { return is_taken(index); }),
-        start_(latin_start(space, coordinates_, kStart, random(), prior)),
+        start_(latin_start(space, coordinates_, space.size() < kLargeSpace ? kStart : kLargeStart,
+                           random(), prior)),
         local_(make_local(space, random().below(UINT64_MAX))) {
     const std::vector<std::size_t>& defaults = space.default_indices();
     start_.insert(start_.end(), defaults.rbegin(), defaults.rend());
