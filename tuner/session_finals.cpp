@@ -9,14 +9,6 @@
 #include "tuner/published_best.hpp"
 
 namespace kiln {
-namespace {
-
-// Configs that may take part in the semi-finals, and their rounds: enough to tell differences of a
-// per cent where runs are short, for those are noisy.
-constexpr std::size_t kMaxContenders = 16;
-constexpr FinalsOptions kSemiFinals = {4, 24, 0.25e9};
-
-}  // namespace
 
 std::optional<FinalsRounds> SessionFinals::measure_finalists(Finalists& finalists) {
   std::vector<Config> configs;

@@ -58,19 +58,12 @@ FinalsVerdict judge_finals(const std::vector<std::vector<double>>& samples,
                            std::optional<std::size_t> default_index) {
   if (samples.empty()) return {0, Verdict::none};
   const std::size_t fastest = fastest_of(samples);
-  std::size_t winner = 0;
-  while (winner != fastest &&
-         ratio_interval(samples[winner], samples[fastest]).low > 1 + kPracticalTie)
-    ++winner;
-
-  if (!default_index) return {winner, Verdict::better};
-  if (fastest != *default_index &&
-      says_nothing(ratio_interval(samples[fastest], samples[*default_index]))) {
-    return {winner, Verdict::unmeasurable};
-  }
-  if (winner == *default_index) return {winner, Verdict::tie};
-  const RatioInterval gain = ratio_interval(samples[winner], samples[*default_index]);
-  return {winner, gain.high < 1 - kPracticalTie ? Verdict::better : Verdict::tie};
+  if (!default_index) return {fastest, Verdict::better};
+  if (fastest == *default_index) return {fastest, Verdict::tie};
+  const RatioInterval gain = ratio_interval(samples[fastest], samples[*default_index]);
+  if (says_nothing(gain)) return {*default_index, Verdict::unmeasurable};
+  if (gain.high < 1 - kPracticalTie) return {fastest, Verdict::better};
+  return {*default_index, Verdict::tie};
 }
 
 }  // namespace kiln

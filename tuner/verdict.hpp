@@ -37,10 +37,10 @@ struct FinalsVerdict {
   Verdict verdict = Verdict::none;
 };
 
-/// `samples[f][round]`: finalists in the fixed order that settles ties (the default config first,
-/// then by sequence number). `default_index`: the default config among them, nullopt when it was
-/// not ok (then the fastest is `better`). The winner is the first finalist that is not clearly
-/// slower than the fastest one. No finalist: Verdict::none.
+/// `samples[f][round]`: of each finalist; of equally fast ones the first counts. `default_index`:
+/// the default config among them, nullopt when it was not ok (then the fastest is `better`). The
+/// winner is the finalist with the least median, unless the default config is not clearly slower:
+/// then it is the default. No finalist: Verdict::none.
 [[nodiscard]] FinalsVerdict judge_finals(const std::vector<std::vector<double>>& samples,
                                          std::optional<std::size_t> default_index);
 

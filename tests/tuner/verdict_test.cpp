@@ -55,11 +55,17 @@ TEST(Finals, AGainBelowOnePercentIsATieAndTheDefaultWins) {
   EXPECT_EQ(verdict.verdict, Verdict::tie);
 }
 
-TEST(Finals, TiesAmongOthersGoToTheEarlier) {
+TEST(Finals, OfTiesAmongOthersTheFastestIsTaken) {
   const FinalsVerdict verdict =
-      judge_finals({noisy(1000, 0.001, 1), noisy(801, 0.001, 2), noisy(799, 0.001, 3)}, 0);
-  EXPECT_EQ(verdict.winner, 1U);
+      judge_finals({noisy(1000, 0.001, 1), noisy(803, 0.001, 2), noisy(797, 0.001, 3)}, 0);
+  EXPECT_EQ(verdict.winner, 2U);
   EXPECT_EQ(verdict.verdict, Verdict::better);
+}
+
+TEST(Finals, OfEqualsTheFirstIsTaken) {
+  const FinalsVerdict verdict =
+      judge_finals({Samples(20, 1000), Samples(20, 800), Samples(20, 800)}, 0);
+  EXPECT_EQ(verdict.winner, 1U);
 }
 
 TEST(Finals, NoiseLargerThanAnyDifferenceIsUnmeasurable) {
@@ -70,6 +76,7 @@ TEST(Finals, NoiseLargerThanAnyDifferenceIsUnmeasurable) {
     other.push_back(round % 3 == 0 ? 2500 : 900);
   }
   EXPECT_EQ(judge_finals({usual, other}, 0).verdict, Verdict::unmeasurable);
+  EXPECT_EQ(judge_finals({usual, other}, 0).winner, 0U);
 }
 
 TEST(Finals, WithoutADefaultTheFastestIsBetterAndWithoutConfigsThereIsNone) {
