@@ -25,6 +25,7 @@ constexpr std::size_t kSkillWindow = 40;       // predictions that tell the skil
 constexpr std::size_t kLeastSkillTrials = 24;  // and at least
 constexpr float kLeastVariance = 1e-6F;        // of a prediction, relative to the scale
 constexpr std::size_t kFastest = 4;            // configs whose neighbours are candidates at a refit
+constexpr std::size_t kTransferred = 16;       // fastest configs that other variants take over
 constexpr std::size_t kParents = 64;           // fastest configs from which walks begin
 constexpr std::size_t kLeastSteps = 2;         // of such a walk
 constexpr std::size_t kMostSteps = 3;
@@ -74,6 +75,7 @@ void ModelSearch::learn(std::size_t index, const Trial& trial) {
   best_ = numbers_.at(index);
   if (!process_) return;
   for (const std::size_t near : space_.neighbours(index, Neighbourhood::hamming)) offer(near);
+  for (const std::size_t like : counterparts(index)) offer(like);
 }
 
 std::optional<std::size_t> ModelSearch::propose(Choice choice) {
@@ -260,6 +262,9 @@ void ModelSearch::fill_pool() {
     }
   }
   if (space_.size() > kListed) {
+    for (const std::size_t point : fastest_points(kTransferred)) {
+      for (const std::size_t like : counterparts(points_[point].index)) take(like);
+    }
     const std::vector<std::size_t> parents = fastest_points(kParents);
     for (std::size_t i = 0; i < kPool / 2; ++i) {
       take(space_.sample(random_));
@@ -282,6 +287,17 @@ std::size_t ModelSearch::walk_from(std::size_t index) {
   const std::size_t steps = kLeastSteps + random_.below(kMostSteps - kLeastSteps + 1);
   for (std::size_t i = 0; i < steps; ++i) index = random_neighbour(space_, index, random_);
   return index;
+}
+
+/// In the other variants. What is best in one is often best in another, and no step leads there.
+std::vector<std::size_t> ModelSearch::counterparts(std::size_t index) {
+  std::vector<std::size_t> alike;
+  const std::size_t own = space_.row(index).variant;
+  for (std::size_t variant = 0; variant < space_.variant_count(); ++variant) {
+    if (variant == own) continue;
+    if (const auto like = counterpart(space_, index, variant, random_)) alike.push_back(*like);
+  }
+  return alike;
 }
 
 void ModelSearch::offer(std::size_t index) {

@@ -77,6 +77,7 @@ class ModelSearch {
   void rebuild();
   void fill_pool();
   [[nodiscard]] std::size_t walk_from(std::size_t index);
+  [[nodiscard]] std::vector<std::size_t> counterparts(std::size_t index);
   void offer(std::size_t index);
   void drop_candidate(std::size_t c);
   void add_to_process(std::size_t point);

@@ -46,6 +46,33 @@ std::size_t random_neighbour(const Space& space, std::size_t index, Random& rand
   return near.empty() ? index : near[random.below(near.size())];
 }
 
+std::optional<std::size_t> counterpart(const Space& space, std::size_t index, std::size_t variant,
+                                       Random& random) {
+  const std::vector<std::size_t>& defaults = space.default_indices();
+  const auto usual = std::find_if(defaults.begin(), defaults.end(), [&](std::size_t each) {
+    return space.row(each).variant == variant;
+  });
+  if (usual == defaults.end()) return std::nullopt;
+  const SpaceRow from = space.row(index);
+  const std::vector<SpaceTunable>& known = space.tunables(from.variant);
+  const std::vector<SpaceTunable>& wanted = space.tunables(variant);
+  SpaceRow row = space.row(*usual);
+  for (std::size_t t = 0; t < wanted.size(); ++t) {
+    const auto same = std::find_if(known.begin(), known.end(), [&](const SpaceTunable& each) {
+      return each.name == wanted[t].name;
+    });
+    if (same == known.end() || row.values[t] == kAbsent) continue;
+    const ValueIndex value = from.values[static_cast<std::size_t>(same - known.begin())];
+    if (value == kAbsent) continue;
+    const auto found =
+        std::find(wanted[t].values.begin(), wanted[t].values.end(), same->values[value]);
+    if (found == wanted[t].values.end()) continue;
+    row.values[t] = static_cast<ValueIndex>(found - wanted[t].values.begin());
+  }
+  if (const auto all = space.index_of(row)) return all;
+  return move_towards(space, *usual, row.values, random);
+}
+
 std::optional<std::size_t> free_place_near(const Space& space, std::size_t index, Random& random,
                                            const std::function<bool(std::size_t)>& is_taken) {
   std::size_t place = index;

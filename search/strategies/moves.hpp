@@ -25,6 +25,12 @@ namespace kiln {
 /// A random hamming neighbour; the config itself where it has none.
 [[nodiscard]] std::size_t random_neighbour(const Space& space, std::size_t index, Random& random);
 
+/// The config of another variant that is most like this one: its default config, or what is reached
+/// on the way from there to the values that tunables of the same names have here. nullopt: the
+/// default config of `variant` (a position among those in the space) is not in the space.
+[[nodiscard]] std::optional<std::size_t> counterpart(const Space& space, std::size_t index,
+                                                     std::size_t variant, Random& random);
+
 /// `index`, or the first config on a random walk from it that `is_taken` does not refuse; nullopt
 /// when a few dozen steps did not suffice.
 [[nodiscard]] std::optional<std::size_t> free_place_near(

@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "search/strategies/moves.hpp"
+#include "small_variant.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -245,6 +247,41 @@ TEST(Auto, FindsTheBestOfThousandsInAHundred) {
   }
 }
 
+// Five pairs of tunables that must grow together: each step of one alone makes things worse.
+double ridge_ns(const Config& config) {
+  double ns = 1500;
+  for (std::size_t pair = 0; pair < 10; pair += 2) {
+    const double a = as_double(config.values[pair].second);
+    const double b = as_double(config.values[pair + 1].second);
+    ns += 40 * std::abs(a - b) - 30 * std::min(a, b);
+  }
+  return ns;
+}
+
+TEST(Auto, ClimbsRidgesInABillionConfigs) {
+  std::vector<testing::SmallTunable> tunables;
+  for (char name = 'a'; name < 'a' + 10; ++name)
+    tunables.push_back({std::string(1, name), testing::up_to(8)});
+  const Space space = Space::build(testing::small_variant(tunables, {}));
+  int close = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const auto strategy = make_strategy("auto", space, seed);
+    double best = std::numeric_limits<double>::infinity();
+    std::deque<std::size_t> in_flight;
+    for (int trials = 0; trials < 400; ++trials) {
+      while (in_flight.size() < 8) in_flight.push_back(*strategy->ask());
+      Trial trial;
+      trial.config = space.at(in_flight.front());
+      trial.time_ns = ridge_ns(trial.config);
+      best = std::min(best, trial.time_ns);
+      strategy->tell(in_flight.front(), trial);
+      in_flight.pop_front();
+    }
+    close += best <= 330 ? 1 : 0;
+  }
+  EXPECT_GE(close, 7) << "of 8 came within a step of the 300 at the top";
+}
+
 TEST(Auto, TriesTheDefaultOfEveryVariantFirst) {
   const Space space = hill_space();
   EXPECT_EQ(run(*make_strategy("auto", space, 1), space, 2), space.default_indices());
@@ -309,6 +346,70 @@ TEST(RandomSearch, DependsOnTheSeed) {
   const Space space = hill_space();
   EXPECT_NE(run(*make_strategy("random", space, 1), space, 100),
             run(*make_strategy("random", space, 2), space, 100));
+}
+
+const char* const kTwinsSpec = R"toml(name = "twins"
+[problem.n]
+type = "int"
+[[arguments]]
+name = "out"
+access = "write"
+dtype = "f32"
+shape = ["n"]
+[verify]
+reference = "twins"
+[[variants]]
+name = "one"
+template = "one.inja"
+[variants.tunables.tile]
+values = [8, 16, 32, 64]
+default = 8
+[variants.tunables.threads]
+values = [32, 64, 128]
+default = 32
+[[variants.steps]]
+entry = "one"
+grid = [1]
+block = [1]
+arguments = ["out"]
+[[variants]]
+name = "other"
+template = "other.inja"
+[variants.tunables.splits]
+values = [2, 4]
+default = 4
+[variants.tunables.tile]
+values = [16, 32, 128]
+default = 128
+[variants.tunables.threads]
+values = [32, 64, 128]
+default = 128
+[[variants.constraints]]
+require = "tile * threads <= 2048 or tile == 128"
+because = "of shared memory"
+[[variants.steps]]
+entry = "other"
+grid = [1]
+block = [1]
+arguments = ["out"]
+)toml";
+
+TEST(Moves, ACounterpartTakesOverWhatBothVariantsKnow) {
+  const KernelSpec spec = parse_spec(kTwinsSpec, "twins.toml");
+  const Problem problem = Problem::parse(spec, "n=1");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_80");
+  const Space space = Space::build(spec, problem, device);
+  Random random(1);
+  const auto like = [&](const std::string& text, std::size_t variant) {
+    const auto index = space.index_of(parse_config(spec, text, problem, device));
+    return space.at(*counterpart(space, *index, variant, random)).text();
+  };
+  EXPECT_EQ(like("one:tile=32,threads=64", 1), "other:splits=4,tile=32,threads=64");
+  EXPECT_EQ(like("other:splits=2,tile=16,threads=128", 0), "one:tile=16,threads=128");
+  EXPECT_EQ(like("one:tile=8,threads=64", 1), "other:splits=4,tile=128,threads=64")
+      << "it has no tile of 8";
+  EXPECT_EQ(like("one:tile=32,threads=128", 1), "other:splits=4,tile=128,threads=128")
+      << "a tile of 32 is too much there";
 }
 
 TEST(LocalSearch, TriesTheDefaultOfEveryVariantFirst) {
