@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxFinalists = 3;  ///< beside the default config
 /// Configs that may take part in the semi-finals, and their rounds: enough to tell differences of a
 /// per cent where runs are short, for those are noisy.
 inline constexpr std::size_t kMaxContenders = 32;
-inline constexpr FinalsOptions kSemiFinals = {4, 48, 0.25e9};
+inline constexpr FinalsOptions kSemiFinals = {4, 24, 0.25e9};
 
 struct Finalists {
   std::vector<const TrialRecord*> trials;    ///< the default config first, then by sequence number

@@ -24,6 +24,8 @@ constexpr double kMaxBatch = 1000;
 // Untimed runs before the estimate; long runs need none, for the first check was one.
 constexpr int kWarmUpRuns = 2;
 constexpr double kLongRunNs = 20e6;
+// Runs up to this are taken forth and back in finals.
+constexpr double kShortRunNs = 1e6;
 
 // A config that is not hopeless by then has been looked at long enough.
 constexpr std::size_t kLookSamples = 2;
@@ -262,14 +264,26 @@ Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const LaunchSequenc
   Rounds rounds;
   rounds.ns.resize(sequences.size());
   if (options_.energy) rounds.energy_j.resize(sequences.size());
+  const bool and_back =
+      std::all_of(estimates.begin(), estimates.end(), [](double ns) { return ns <= kShortRunNs; });
+  const auto one_sample = [&](std::size_t i) {
+    return take(*sequences[i], 1, batch_for(estimates[i]), nullptr);
+  };
   const auto start = Clock::now();
   for (std::size_t round = 0; round < finals.max_rounds; ++round) {
     if (round >= finals.min_rounds && ns_since(start) >= finals.max_ns) break;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
-      Result<std::vector<double>> sample = take(*sequences[i], 1, batch_for(estimates[i]), nullptr);
+      const Result<std::vector<double>> sample = one_sample(i);
       if (!sample) return sample.failure();
       rounds.ns[i].push_back(sample->front());
-      if (!options_.energy) continue;
+    }
+    for (std::size_t i = and_back ? sequences.size() : 0; i-- > 0;) {
+      const Result<std::vector<double>> sample = one_sample(i);
+      if (!sample) return sample.failure();
+      rounds.ns[i].back() = (rounds.ns[i].back() + sample->front()) / 2;
+    }
+    if (!options_.energy) continue;
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
       const Result<double> joules = measure_energy(*sequences[i], estimates[i]);
       if (!joules) return joules.failure();
       rounds.energy_j[i].push_back(*joules);

@@ -58,7 +58,9 @@ class Measurer {
     std::vector<std::vector<double>> ns;        ///< [config][round], of one run
     std::vector<std::vector<double>> energy_j;  ///< the same, joules; empty unless options.energy
   };
-  /// Runs all in turn, round after round.
+  /// Runs all in turn, round after round. A round of short runs goes forth and back (ABC CBA), and
+  /// each value is the mean of two runs: on some GPUs every second run of a kernel of some
+  /// microseconds is slower by several per cent, which would count for half of the configs.
   [[nodiscard]] Result<Rounds> measure_in_turn(std::span<const LaunchSequence* const> sequences,
                                                const FinalsOptions& finals);
 

@@ -10,7 +10,7 @@ namespace kiln {
 
 struct FinalsOptions {
   std::size_t min_rounds = 8;  ///< fewer give no interval at 99% confidence (tuner/verdict.hpp)
-  std::size_t max_rounds = 100;
+  std::size_t max_rounds = 50;
   double max_ns = 2e9;  ///< time spent on all rounds; min_rounds go before it
 };
 

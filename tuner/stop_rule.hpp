@@ -12,10 +12,11 @@
 namespace kiln {
 
 struct StopOptions {
-  std::size_t min_samples = 5;  ///< before a config may count as measured
+  /// Before a config may count as measured. Even, for every second run may be slower (measure.hpp).
+  std::size_t min_samples = 6;
   /// However noisy a config is: who may win is measured again after the search.
   std::size_t max_samples = 24;
-  std::size_t behind_samples = 5;  ///< the same for one that does not lead
+  std::size_t behind_samples = 6;  ///< the same for one that does not lead
   double relative_error =
       0.005;              ///< enough: the standard error of the median, relative to the median
   double max_ns = 0.3e9;  ///< time spent on sampling one config; min_samples go before it

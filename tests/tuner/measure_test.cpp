@@ -98,8 +98,8 @@ TEST_F(MeasureTest, AContendersFirstSamplesCount) {
   EXPECT_EQ(look->run_ns, 2000);
   EXPECT_EQ(device_.runs, 2);
   const Samples samples = *measurer.measure(sequence("quick"), std::move(*look), 2000);
-  EXPECT_EQ(samples.ns.size(), 5U) << "a full set";
-  EXPECT_EQ(device_.runs, 5) << "those of the first look among them";
+  EXPECT_EQ(samples.ns.size(), 6U) << "a full set";
+  EXPECT_EQ(device_.runs, 6) << "those of the first look among them";
   EXPECT_EQ(samples.throttle, "power_cap");
   EXPECT_EQ(samples.clock_khz_before, 1980000);
 }

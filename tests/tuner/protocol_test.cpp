@@ -85,7 +85,7 @@ TEST(Messages, AProblemSurvivesTheWayWithItsTypes) {
   job.seed = 0xFFFFFFFFFFFFFFFF;
   job.measure.cold_cache = false;
   job.measure.stop.max_samples = 17;
-  job.measure.stop.behind_samples = 6;
+  job.measure.stop.behind_samples = 7;
   job.measure.stop.drop_factors = {4, 3, 2, 1.5};
   job.measure.race = false;
   job.measure.energy = true;
@@ -96,7 +96,7 @@ TEST(Messages, AProblemSurvivesTheWayWithItsTypes) {
   EXPECT_EQ(copy.seed, job.seed);
   EXPECT_FALSE(copy.measure.cold_cache);
   EXPECT_EQ(copy.measure.stop.max_samples, 17U);
-  EXPECT_EQ(copy.measure.stop.behind_samples, 6U);
+  EXPECT_EQ(copy.measure.stop.behind_samples, 7U);
   EXPECT_EQ(copy.measure.stop.drop_factors, job.measure.stop.drop_factors);
   EXPECT_FALSE(copy.measure.race);
   EXPECT_TRUE(copy.measure.energy);

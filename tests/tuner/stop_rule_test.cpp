@@ -69,7 +69,7 @@ TEST(StopRule, OneFastSampleKeepsAConfigInTheRace) {
 }
 
 TEST(StopRule, AConfigThatDoesNotLeadIsSampledLess) {
-  std::vector<double> noisy = {960, 1050, 980, 1060, 1030};
+  std::vector<double> noisy = {960, 1050, 980, 1060, 1010, 1050};
   ASSERT_EQ(noisy.size(), kOptions.behind_samples);
   EXPECT_EQ(decide(noisy, 0, 1000, kOptions), StopDecision::enough) << "its median is 1030";
   EXPECT_EQ(decide(noisy, 0, 1040, kOptions), StopDecision::more) << "it may lead";
