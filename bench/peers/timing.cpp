@@ -49,7 +49,8 @@ double Timer::time_once(Peer& candidate) {
 std::vector<std::vector<double>> Timer::in_turn(std::span<Peer* const> candidates) {
   std::vector<std::vector<double>> us(candidates.size());
   for (int round = -options_.warm_up; round < options_.samples; ++round) {
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
+    for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
+      const std::size_t i = round % 2 == 0 ? turn : candidates.size() - 1 - turn;
       const double time = time_once(*candidates[i]);
       if (round >= 0) us[i].push_back(time);
     }

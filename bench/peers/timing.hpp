@@ -1,9 +1,10 @@
 // Timing several candidates in one run, so that clocks, heat and neighbours are the same for all.
 //
-// Round after round, each candidate runs once: A B C A B C ... Before each run the last-level cache
-// is overwritten, because applications seldom find their data in it. Times are CUDA events around
-// the run. While the flush runs, the host enqueues what follows, so that its own speed does not
-// show.
+// Round after round, each candidate runs once, forth and back: A B C, C B A, ... (with two in one
+// order, what makes every second run slower would count against one of them). Before each run the
+// last-level cache is overwritten, because applications seldom find their data in it. Times are
+// CUDA events around the run. While the flush runs, the host enqueues what follows, so that its own
+// speed does not show.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +19,7 @@
 namespace kiln::peers {
 
 struct TimingOptions {
-  int samples = 50;  ///< of each candidate; at least 30 for figures that are told to others
+  int samples = 50;  ///< of each candidate, even; at least 30 for figures that are told to others
   int warm_up = 5;   ///< rounds before the first sample
   bool cold = true;  ///< flush the last-level cache before each run
 };
