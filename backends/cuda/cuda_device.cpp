@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/alignment.hpp"
 #include "backends/cuda/cuda_api.hpp"
 #include "core/errors.hpp"
 
@@ -17,8 +18,7 @@ namespace {
 // Larger clusters than this are not on every GPU of an architecture: they must be asked for.
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 
-constexpr std::size_t kWindowAlignment = 256;  // of what a kernel sees
-constexpr std::int64_t kFencedPart = 20;       // one in so many bytes of the device
+constexpr std::int64_t kFencedPart = 20;  // one in so many bytes of the device
 
 constexpr std::array<std::uint32_t, 3> kNoCluster = {1, 1, 1};
 
@@ -63,7 +63,7 @@ Result<Buffer> CudaDevice::allocate_fenced(std::size_t bytes) {
   const Current current(*this);
   Result<FencedMemory> memory = FencedMemory::map(info().ordinal, bytes);
   if (!memory) return memory.failure();
-  const std::size_t used = (bytes + kWindowAlignment - 1) / kWindowAlignment * kWindowAlignment;
+  const std::size_t used = round_up(bytes, kWindowAlignment);
   fences_.push_back(std::move(*memory));
   fenced_bytes_ += fences_.back().bytes();
   return Buffer{fences_.back().address(), used, fences_.back().bytes() - used};

@@ -6,14 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "backends/alignment.hpp"
 #include "backends/cuda/cuda_api.hpp"
 
 namespace kiln {
 namespace {
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t step) {
-  return (bytes + step - 1) / step * step;
-}
 
 Failure no_room(int code, std::string_view call, std::size_t bytes) {
   return cuda_failure(code, fmt::format("{} of {} bytes", call, bytes), Outcome::out_of_memory);

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "backends/alignment.hpp"
+
 namespace kiln {
 namespace {
 
@@ -22,7 +24,7 @@ std::size_t page_bytes() {
 Result<FencedPages> FencedPages::map(std::size_t bytes) {
   const std::size_t page = page_bytes();
   FencedPages pages;
-  pages.bytes_ = (bytes + page - 1) / page * page;
+  pages.bytes_ = round_up(bytes, page);
   void* data = ::mmap(nullptr, pages.bytes_ + page, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)

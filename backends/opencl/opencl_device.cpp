@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "backends/alignment.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {
 namespace {
 
 constexpr EventId kEventCount = 4096;
-constexpr std::size_t kWindowAlignment = 256;  // of what a kernel sees
 
 cl_mem as_memory(const Buffer& buffer) { return reinterpret_cast<cl_mem>(buffer.handle); }
 
@@ -99,7 +99,7 @@ Result<Buffer> OpenClDevice::allocate(std::size_t bytes) {
 
 Result<Buffer> OpenClDevice::allocate_fenced(std::size_t bytes) {
   if (!entry_.info.is_cpu) return Device::allocate_fenced(bytes);
-  const std::size_t used = (bytes + kWindowAlignment - 1) / kWindowAlignment * kWindowAlignment;
+  const std::size_t used = round_up(bytes, kWindowAlignment);
   if (Status status = check_room(used); !status) return status.failure();
   Result<FencedPages> pages = FencedPages::map(used);
   if (!pages) return pages.failure();

@@ -220,19 +220,8 @@ TEST_F(CudaStory, AnApplicationsContextIsUsedAndLeftToIt) {
 
 TEST_F(CudaStory, ReadingBehindAFenceIsAStickyFault) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // the context of that process is lost
-  const std::unique_ptr<Module> module =
-      load("KERNEL copy(GLOBAL const int* in, GLOBAL int* out) { out[0] = in[64]; }\n", {"copy"});
-  ASSERT_NE(module, nullptr);
-  const Result<Buffer> fenced = device_->allocate_fenced(256);
-  ASSERT_TRUE(fenced) << fenced.failure().message;
-  const std::array arguments = {argument(*fenced), argument(upload(std::vector<int>{0}))};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "copy";
-  launch.arguments = arguments;
   const auto run = [&] {
-    static_cast<void>(device_->launch(launch));
-    const Status status = device_->synchronize();
+    const Status status = read_behind_a_fence();
     if (status) std::exit(1);
     std::fputs(status.failure().message.c_str(), stderr);
     std::exit(status.failure().sticky ? 0 : 2);

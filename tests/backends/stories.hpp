@@ -25,6 +25,14 @@ namespace kiln {
 [[nodiscard]] Source story_source(std::string_view backend, std::string_view kernels,
                                   std::vector<std::string> entries);
 
+/// Adds two vectors: add(a, b, c, n).
+inline constexpr std::string_view kAddStory = R"(
+KERNEL add(GLOBAL const float* a, GLOBAL const float* b, GLOBAL float* c, int n) {
+  int i = BLOCK_X * BLOCK_SIZE_X + THREAD_X;
+  if (i < n) c[i] = a[i] + b[i];
+}
+)";
+
 /// A device of the backend under test.
 class BackendStory : public testing::Test {
  protected:
@@ -50,6 +58,9 @@ class BackendStory : public testing::Test {
     EXPECT_TRUE(status) << status.failure().message;
     return values;
   }
+
+  /// Runs a kernel that reads the first word behind the fence of a buffer, and waits for it.
+  Status read_behind_a_fence();
 
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Compiler> compiler_;

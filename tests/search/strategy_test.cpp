@@ -12,7 +12,6 @@
 
 #include <gtest/gtest.h>
 
-#include "search/strategies/moves.hpp"
 #include "small_variant.hpp"
 #include "tests/core/example_spec.hpp"
 
@@ -346,70 +345,6 @@ TEST(RandomSearch, DependsOnTheSeed) {
   const Space space = hill_space();
   EXPECT_NE(run(*make_strategy("random", space, 1), space, 100),
             run(*make_strategy("random", space, 2), space, 100));
-}
-
-const char* const kTwinsSpec = R"toml(name = "twins"
-[problem.n]
-type = "int"
-[[arguments]]
-name = "out"
-access = "write"
-dtype = "f32"
-shape = ["n"]
-[verify]
-reference = "twins"
-[[variants]]
-name = "one"
-template = "one.inja"
-[variants.tunables.tile]
-values = [8, 16, 32, 64]
-default = 8
-[variants.tunables.threads]
-values = [32, 64, 128]
-default = 32
-[[variants.steps]]
-entry = "one"
-grid = [1]
-block = [1]
-arguments = ["out"]
-[[variants]]
-name = "other"
-template = "other.inja"
-[variants.tunables.splits]
-values = [2, 4]
-default = 4
-[variants.tunables.tile]
-values = [16, 32, 128]
-default = 128
-[variants.tunables.threads]
-values = [32, 64, 128]
-default = 128
-[[variants.constraints]]
-require = "tile * threads <= 2048 or tile == 128"
-because = "of shared memory"
-[[variants.steps]]
-entry = "other"
-grid = [1]
-block = [1]
-arguments = ["out"]
-)toml";
-
-TEST(Moves, ACounterpartTakesOverWhatBothVariantsKnow) {
-  const KernelSpec spec = parse_spec(kTwinsSpec, "twins.toml");
-  const Problem problem = Problem::parse(spec, "n=1");
-  const DeviceInfo device = device_for_architecture("cuda", "sm_80");
-  const Space space = Space::build(spec, problem, device);
-  Random random(1);
-  const auto like = [&](const std::string& text, std::size_t variant) {
-    const auto index = space.index_of(parse_config(spec, text, problem, device));
-    return space.at(*counterpart(space, *index, variant, random)).text();
-  };
-  EXPECT_EQ(like("one:tile=32,threads=64", 1), "other:splits=4,tile=32,threads=64");
-  EXPECT_EQ(like("other:splits=2,tile=16,threads=128", 0), "one:tile=16,threads=128");
-  EXPECT_EQ(like("one:tile=8,threads=64", 1), "other:splits=4,tile=128,threads=64")
-      << "it has no tile of 8";
-  EXPECT_EQ(like("one:tile=32,threads=128", 1), "other:splits=4,tile=128,threads=128")
-      << "a tile of 32 is too much there";
 }
 
 TEST(LocalSearch, TriesTheDefaultOfEveryVariantFirst) {
