@@ -15,9 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Samples in flight: enough to hide launch cost, few enough to drop a slow config early.
-constexpr std::size_t kInFlight = 8;
-constexpr double kMaxInFlightNs = 20e6;
+// Samples between two looks at whether they are enough.
+constexpr std::size_t kNextSamples = 8;
+constexpr double kMaxNextNs = 20e6;
 // Event timers tick at up to 1 us: a batch of this length keeps that below 2%.
 constexpr double kMinBatchNs = 50e3;
 constexpr double kMaxBatch = 1000;
@@ -114,30 +114,22 @@ Result<double> Measurer::estimate(const LaunchSequence& sequence) {
   return ns;
 }
 
-Result<std::vector<double>> Measurer::take(const LaunchSequence& sequence, std::size_t count,
-                                           std::int64_t batch, Device::ClockState* state) {
-  std::vector<std::pair<EventId, EventId>> events;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (options_.cold_cache) {
-      if (Status status = flush(); !status) return status.failure();
-    }
-    const Result<EventId> from = device_.record();
-    if (!from) return from.failure();
-    for (std::int64_t run = 0; run < batch; ++run) {
-      if (Status status = sequence.enqueue(device_); !status) return status.failure();
-    }
-    const Result<EventId> to = device_.record();
-    if (!to) return to.failure();
-    events.emplace_back(*from, *to);
+Result<double> Measurer::take(const LaunchSequence& sequence, std::int64_t batch,
+                              Device::ClockState* state) {
+  if (options_.cold_cache) {
+    if (Status status = flush(); !status) return status.failure();
   }
-  if (state != nullptr) *state = device_.clock_state();  // while the samples run
-  std::vector<double> ns;
-  for (const auto& [from, to] : events) {
-    const Result<double> elapsed = device_.elapsed_ns(from, to);
-    if (!elapsed) return elapsed.failure();
-    ns.push_back(*elapsed / static_cast<double>(batch));
+  const Result<EventId> from = device_.record();
+  if (!from) return from.failure();
+  for (std::int64_t run = 0; run < batch; ++run) {
+    if (Status status = sequence.enqueue(device_); !status) return status.failure();
   }
-  return ns;
+  const Result<EventId> to = device_.record();
+  if (!to) return to.failure();
+  if (state != nullptr) *state = device_.clock_state();  // while the sample runs
+  const Result<double> elapsed = device_.elapsed_ns(*from, *to);
+  if (!elapsed) return elapsed.failure();
+  return *elapsed / static_cast<double>(batch);
 }
 
 Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence, double check_ns,
@@ -156,10 +148,10 @@ Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence,
   const bool check_was_slow = check_ns > options_.stop.drop_factors[1] * incumbent_ns;
   Device::ClockState state;
   while (samples.ns.size() < kLookSamples && !look.hopeless) {
-    const Result<std::vector<double>> taken =
-        take(sequence, 1, samples.batch, samples.ns.empty() ? &state : nullptr);
+    const Result<double> taken =
+        take(sequence, samples.batch, samples.ns.empty() ? &state : nullptr);
     if (!taken) return taken.failure();
-    samples.ns.push_back(taken->front());
+    samples.ns.push_back(*taken);
     look.hopeless = (samples.ns.size() > 1 || check_was_slow) &&
                     decide(samples.ns, 0, incumbent_ns, options_.stop) == StopDecision::dropped;
   }
@@ -180,21 +172,22 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, FirstLook look
     samples.clock_khz_before = device_.clock_state().clock_khz;
   }
   const double sample_ns = std::max(look.run_ns, 1.0) * static_cast<double>(samples.batch);
-  const auto in_flight =
-      std::clamp(static_cast<std::size_t>(kMaxInFlightNs / sample_ns), std::size_t{1}, kInFlight);
+  const auto most =
+      std::clamp(static_cast<std::size_t>(kMaxNextNs / sample_ns), std::size_t{1}, kNextSamples);
 
   Device::ClockState state;
   const auto start = Clock::now();
   StopDecision decision = StopDecision::more;
   while (decision == StopDecision::more) {
-    const std::size_t wanted = std::min(in_flight, next_samples(samples.ns.size(), incumbent_ns));
+    const std::size_t wanted = std::min(most, next_samples(samples.ns.size(), incumbent_ns));
     const std::size_t room =
         options_.stop.max_samples - std::min(options_.stop.max_samples, samples.ns.size());
-    Result<std::vector<double>> taken =
-        take(sequence, std::clamp(room, std::size_t{1}, wanted), samples.batch,
-             takes++ < kStatesAsked ? &state : nullptr);
-    if (!taken) return taken.failure();
-    samples.ns.insert(samples.ns.end(), taken->begin(), taken->end());
+    for (std::size_t left = std::clamp(room, std::size_t{1}, wanted); left > 0; --left) {
+      const Result<double> taken =
+          take(sequence, samples.batch, takes++ < kStatesAsked ? &state : nullptr);
+      if (!taken) return taken.failure();
+      samples.ns.push_back(*taken);
+    }
     decision = decide(samples.ns, ns_since(start), options_.race ? incumbent_ns : 0, options_.stop);
   }
   set_conditions(samples, state);
@@ -236,13 +229,13 @@ Result<double> Measurer::measure_energy(const LaunchSequence& sequence, double e
 }
 
 /// In a race each of the first samples may be the last. Then come those that make a full set, those
-/// that are enough for a config that is behind, and as many as may be under way.
+/// that are enough for a config that is behind, and then some at a time.
 std::size_t Measurer::next_samples(std::size_t taken, double incumbent_ns) const {
   const StopOptions& stop = options_.stop;
   if (races(incumbent_ns) && taken < stop.drop_factors.size()) return 1;
   if (taken < stop.min_samples) return stop.min_samples - taken;
   if (races(incumbent_ns) && taken < stop.behind_samples) return stop.behind_samples - taken;
-  return kInFlight;
+  return kNextSamples;
 }
 
 /// Warm samples are batches where a run is short for the timer; a cold sample is one run.
@@ -267,20 +260,20 @@ Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const LaunchSequenc
   const bool and_back =
       std::all_of(estimates.begin(), estimates.end(), [](double ns) { return ns <= kShortRunNs; });
   const auto one_sample = [&](std::size_t i) {
-    return take(*sequences[i], 1, batch_for(estimates[i]), nullptr);
+    return take(*sequences[i], batch_for(estimates[i]), nullptr);
   };
   const auto start = Clock::now();
   for (std::size_t round = 0; round < finals.max_rounds; ++round) {
     if (round >= finals.min_rounds && ns_since(start) >= finals.max_ns) break;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
-      const Result<std::vector<double>> sample = one_sample(i);
+      const Result<double> sample = one_sample(i);
       if (!sample) return sample.failure();
-      rounds.ns[i].push_back(sample->front());
+      rounds.ns[i].push_back(*sample);
     }
     for (std::size_t i = and_back ? sequences.size() : 0; i-- > 0;) {
-      const Result<std::vector<double>> sample = one_sample(i);
+      const Result<double> sample = one_sample(i);
       if (!sample) return sample.failure();
-      rounds.ns[i].back() = (rounds.ns[i].back() + sample->front()) / 2;
+      rounds.ns[i].back() = (rounds.ns[i].back() + *sample) / 2;
     }
     if (!options_.energy) continue;
     for (std::size_t i = 0; i < sequences.size(); ++i) {

@@ -1,9 +1,10 @@
 // Measurer: the protocol by which samples are taken. When to stop is tuner/stop_rule.hpp's
 // business.
 //
-// One sample is the time between two events around all steps. Several samples are enqueued before
-// the first is waited for, so that the queue never runs dry and the host's launch cost stays
-// hidden. docs/measurement.md tells it all.
+// One sample is the time between two events around all steps. What a sample needs is enqueued while
+// the flush before it runs, so the host's launch cost stays hidden; the next is enqueued when it is
+// over, because a queue with work behind a short run slows the run. docs/measurement.md tells it
+// all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -65,10 +66,10 @@ class Measurer {
                                                const FinalsOptions& finals);
 
  private:
-  /// Time of `batch` runs after one flush, divided by `batch`, `count` times. `state`: how the
+  /// A sample: the time of `batch` runs after one flush, divided by `batch`. `state`: how the
   /// device runs meanwhile; nullptr: not asked.
-  [[nodiscard]] Result<std::vector<double>> take(const LaunchSequence& sequence, std::size_t count,
-                                                 std::int64_t batch, Device::ClockState* state);
+  [[nodiscard]] Result<double> take(const LaunchSequence& sequence, std::int64_t batch,
+                                    Device::ClockState* state);
   [[nodiscard]] Result<double> run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
                                               double min_ns, std::int64_t& runs);
   [[nodiscard]] bool races(double incumbent_ns) const { return options_.race && incumbent_ns > 0; }
