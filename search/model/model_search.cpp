@@ -29,6 +29,15 @@ constexpr std::size_t kTransferred = 16;       // fastest configs that other var
 constexpr std::size_t kParents = 64;           // fastest configs from which walks begin
 constexpr std::size_t kLeastSteps = 2;         // of such a walk
 constexpr std::size_t kMostSteps = 3;
+constexpr std::size_t kRivalEvery = 4;  // proposals
+// A rival's best takes at most so much more time, as a logarithm: the less, the more often it was
+// tried. Half of it after so many trials.
+constexpr float kRivalGap = 0.2F;
+constexpr float kRivalTrials = 200;
+// What each rival adds to the fastest configs: their neighbours, walks, points of the process.
+constexpr std::size_t kFastestOfRival = 2;
+constexpr std::size_t kParentsOfRival = 16;
+constexpr std::size_t kPointsOfRival = 24;
 
 // Of a normal variable with mean `gain`, its part above 0.
 float expected_improvement(float gain, float deviation) {
@@ -46,11 +55,14 @@ ModelSearch::ModelSearch(const Space& space, const Coordinates& coordinates, Ran
       coordinates_(coordinates),
       random_(random),
       is_taken_(std::move(is_taken)),
+      variants_(space.variant_count()),
       kernel_(GaussianKernel::initial(coordinates)) {}
 
 void ModelSearch::expect(std::size_t index) {
   if (!numbers_.try_emplace(index, points_.size()).second) return;
-  points_.push_back({index, coordinates_.point(index)});
+  const std::size_t variant = space_.row(index).variant;
+  points_.push_back({index, variant, coordinates_.point(index)});
+  ++variants_[variant].points;
   if (const auto found = pool_place_.find(index); found != pool_place_.end()) {
     drop_candidate(found->second);
   }
@@ -71,6 +83,7 @@ void ModelSearch::learn(std::size_t index, const Trial& trial) {
   if (std::isfinite(point.log_ns)) comparisons_.push_back({point.log_ns, measured});
   if (comparisons_.size() > kSkillWindow) comparisons_.pop_front();
   point.log_ns = measured;
+  variants_[point.variant].best = std::min(variants_[point.variant].best, measured);
   if (best_ && point.log_ns >= points_[*best_].log_ns) return;
   best_ = numbers_.at(index);
   if (!process_) return;
@@ -88,11 +101,34 @@ std::optional<std::size_t> ModelSearch::propose(Choice choice) {
   }
   if (pool_.empty()) return std::nullopt;
   const Prediction predicted = predict();
-  const std::size_t chosen = best_candidate(predicted, choice);
-  const std::size_t index = pool_[chosen];
+  std::optional<std::size_t> chosen;
+  if (++proposals_ % kRivalEvery == 0) {
+    if (const auto rival = least_tried_rival()) chosen = best_candidate(predicted, choice, rival);
+  }
+  if (!chosen) chosen = best_candidate(predicted, choice, std::nullopt);
+  const std::size_t index = pool_[*chosen].index;
   expect(index);
-  points_.back().log_ns = predicted.means[static_cast<Eigen::Index>(chosen)];
+  points_.back().log_ns = predicted.means[static_cast<Eigen::Index>(*chosen)];
   return index;
+}
+
+bool ModelSearch::is_rival(std::size_t variant) const {
+  const VariantState& state = variants_[variant];
+  if (!best_ || variant == points_[*best_].variant) return false;
+  const float tried = static_cast<float>(state.points) / kRivalTrials;
+  return state.best - points_[*best_].log_ns <= kRivalGap / (1 + tried);
+}
+
+/// nullopt: there is none, or they were tried as often as the fastest.
+std::optional<std::size_t> ModelSearch::least_tried_rival() const {
+  std::optional<std::size_t> found;
+  std::size_t fewest = variants_[points_[*best_].variant].points;
+  for (std::size_t variant = 0; variant < variants_.size(); ++variant) {
+    if (!is_rival(variant) || variants_[variant].points >= fewest) continue;
+    found = variant;
+    fewest = variants_[variant].points;
+  }
+  return found;
 }
 
 std::optional<double> ModelSearch::skill() const {
@@ -140,21 +176,24 @@ ModelSearch::Prediction ModelSearch::predict() const {
   return out;
 }
 
-std::size_t ModelSearch::best_candidate(const Prediction& predicted, Choice choice) const {
-  const float best = points_[*best_].log_ns;
-  Eigen::Index chosen = 0;
+std::optional<std::size_t> ModelSearch::best_candidate(const Prediction& predicted, Choice choice,
+                                                       std::optional<std::size_t> variant) const {
+  const float best = variant ? variants_[*variant].best : points_[*best_].log_ns;
+  std::optional<std::size_t> chosen;
   float most = -std::numeric_limits<float>::infinity();
-  for (Eigen::Index c = 0; c < predicted.means.size(); ++c) {
+  for (std::size_t i = 0; i < pool_.size(); ++i) {
+    if (variant && pool_[i].variant != *variant) continue;
+    const auto c = static_cast<Eigen::Index>(i);
     const float gain = best - predicted.means[c];
     const float merit =
         choice == Choice::fastest
             ? gain + std::log(predicted.chances[c])
             : expected_improvement(gain, predicted.deviations[c]) * predicted.chances[c];
-    if (merit <= most) continue;
+    if (chosen && merit <= most) continue;
     most = merit;
-    chosen = c;
+    chosen = i;
   }
-  return static_cast<std::size_t>(chosen);
+  return chosen;
 }
 
 // Above this, how slow a config is says nothing about the fast ones.
@@ -174,9 +213,11 @@ float ModelSearch::value_of(const Point& point, float ceiling) const {
   return point.state == Point::State::failed ? ceiling : std::min(point.log_ns, ceiling);
 }
 
-std::vector<std::size_t> ModelSearch::fastest_points(std::size_t count) const {
+std::vector<std::size_t> ModelSearch::fastest_points(std::size_t count,
+                                                     std::optional<std::size_t> variant) const {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < points_.size(); ++i) {
+    if (variant && points_[i].variant != *variant) continue;
     if (points_[i].state == Point::State::ok) order.push_back(i);
   }
   count = std::min(count, order.size());
@@ -187,17 +228,30 @@ std::vector<std::size_t> ModelSearch::fastest_points(std::size_t count) const {
   return order;
 }
 
+std::vector<std::size_t> ModelSearch::fastest_with_rivals(std::size_t count,
+                                                          std::size_t of_rivals) const {
+  std::vector<std::size_t> found = fastest_points(count);
+  for (std::size_t variant = 0; variant < variants_.size(); ++variant) {
+    if (!is_rival(variant)) continue;
+    for (const std::size_t point : fastest_points(of_rivals, variant)) {
+      if (std::find(found.begin(), found.end(), point) == found.end()) found.push_back(point);
+    }
+  }
+  return found;
+}
+
 // All while there are few; then the fastest ones and a sample of the others.
 std::vector<std::size_t> ModelSearch::points_to_keep() {
   std::vector<std::size_t> all(points_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   if (all.size() <= kKeptPoints) return all;
-  std::vector<std::size_t> kept = fastest_points(kKeptPoints / 2);
+  std::vector<std::size_t> kept = fastest_with_rivals(kKeptPoints / 2, kPointsOfRival);
+  if (kept.size() > kKeptPoints) kept.resize(kKeptPoints);
   std::vector<bool> is_kept(points_.size(), false);
   for (const std::size_t point : kept) is_kept[point] = true;
   random_.shuffle(all);
   for (const std::size_t point : all) {
-    if (kept.size() == kKeptPoints) break;
+    if (kept.size() >= kKeptPoints) break;
     if (!is_kept[point]) kept.push_back(point);
   }
   return kept;
@@ -245,7 +299,7 @@ void ModelSearch::rebuild() {
   fill_pool();
   process_.emplace(coordinates_, kernel_, kMaxPoints, pool_.size() + kMoreCandidates);
   in_process_.clear();
-  for (const std::size_t index : pool_) process_->add_candidate(coordinates_.point(index));
+  for (const Candidate& each : pool_) process_->add_candidate(coordinates_.point(each.index));
   for (const std::size_t point : points_to_keep()) add_to_process(point);
 }
 
@@ -254,9 +308,10 @@ void ModelSearch::fill_pool() {
   pool_place_.clear();
   const auto take = [this](std::size_t index) {
     if (is_taken_(index) || numbers_.count(index) > 0) return;
-    if (pool_place_.try_emplace(index, pool_.size()).second) pool_.push_back(index);
+    if (pool_place_.try_emplace(index, pool_.size()).second)
+      pool_.push_back({index, space_.row(index).variant});
   };
-  for (const std::size_t point : fastest_points(kFastest)) {
+  for (const std::size_t point : fastest_with_rivals(kFastest, kFastestOfRival)) {
     for (const std::size_t near : space_.neighbours(points_[point].index, Neighbourhood::hamming)) {
       take(near);
     }
@@ -265,7 +320,7 @@ void ModelSearch::fill_pool() {
     for (const std::size_t point : fastest_points(kTransferred)) {
       for (const std::size_t like : counterparts(points_[point].index)) take(like);
     }
-    const std::vector<std::size_t> parents = fastest_points(kParents);
+    const std::vector<std::size_t> parents = fastest_with_rivals(kParents, kParentsOfRival);
     for (std::size_t i = 0; i < kPool / 2; ++i) {
       take(space_.sample(random_));
       take(walk_from(points_[parents[random_.below(parents.size())]].index));
@@ -303,16 +358,16 @@ std::vector<std::size_t> ModelSearch::counterparts(std::size_t index) {
 void ModelSearch::offer(std::size_t index) {
   if (is_taken_(index) || numbers_.count(index) > 0 || process_->candidates_full()) return;
   if (!pool_place_.try_emplace(index, pool_.size()).second) return;
-  pool_.push_back(index);
+  pool_.push_back({index, space_.row(index).variant});
   process_->add_candidate(coordinates_.point(index));
 }
 
 void ModelSearch::drop_candidate(std::size_t c) {
   process_->remove_candidate(c);
-  pool_place_.erase(pool_[c]);
+  pool_place_.erase(pool_[c].index);
   if (c + 1 != pool_.size()) {
     pool_[c] = pool_.back();
-    pool_place_[pool_[c]] = c;
+    pool_place_[pool_[c].index] = c;
   }
   pool_.pop_back();
 }

@@ -5,6 +5,9 @@
 // anew now and then; and in either the neighbours of the fastest configs. A second reading of the
 // same process tells how likely a candidate is to run at all. Cost of an ask: O(points x pool),
 // both bounded.
+// Variants are spaces of their own, between which hardly a step leads. So that a search does not
+// stay in the one that was ahead first, every fourth proposal is of a rival: the least tried of the
+// variants that come close.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -51,10 +54,21 @@ class ModelSearch {
  private:
   struct Point {
     std::size_t index = 0;
+    std::size_t variant = 0;  ///< position among those in the space
     std::vector<float> place;
     enum class State { pending, ok, failed } state = State::pending;
     // ok: told; pending: predicted when it was proposed here, else as slow as any
     float log_ns = std::numeric_limits<float>::infinity();
+  };
+
+  struct Candidate {
+    std::size_t index = 0;
+    std::size_t variant = 0;
+  };
+
+  struct VariantState {
+    std::size_t points = 0;
+    float best = std::numeric_limits<float>::infinity();  // logarithm of nanoseconds
   };
 
   /// Logarithms of nanoseconds.
@@ -72,7 +86,12 @@ class ModelSearch {
 
   [[nodiscard]] bool is_outgrown() const;
   [[nodiscard]] Prediction predict() const;
-  [[nodiscard]] std::size_t best_candidate(const Prediction& predicted, Choice choice) const;
+  /// Of one variant where it is named; nullopt: there is none.
+  [[nodiscard]] std::optional<std::size_t> best_candidate(const Prediction& predicted,
+                                                          Choice choice,
+                                                          std::optional<std::size_t> variant) const;
+  [[nodiscard]] bool is_rival(std::size_t variant) const;
+  [[nodiscard]] std::optional<std::size_t> least_tried_rival() const;
   void fit();
   void rebuild();
   void fill_pool();
@@ -85,7 +104,11 @@ class ModelSearch {
   [[nodiscard]] GaussianKernel fitted_kernel(const std::vector<std::size_t>& points);
   [[nodiscard]] float ceiling() const;
   [[nodiscard]] float value_of(const Point& point, float ceiling) const;
-  [[nodiscard]] std::vector<std::size_t> fastest_points(std::size_t count) const;
+  [[nodiscard]] std::vector<std::size_t> fastest_points(
+      std::size_t count, std::optional<std::size_t> variant = std::nullopt) const;
+  /// So many of all, and `of_rivals` of each rival beside them.
+  [[nodiscard]] std::vector<std::size_t> fastest_with_rivals(std::size_t count,
+                                                             std::size_t of_rivals) const;
 
   const Space& space_;
   const Coordinates& coordinates_;
@@ -94,6 +117,8 @@ class ModelSearch {
 
   std::vector<Point> points_;                             // of everything expected or told
   std::unordered_map<std::size_t, std::size_t> numbers_;  // index -> place in points_
+  std::vector<VariantState> variants_;                    // by position among those in the space
+  std::size_t proposals_ = 0;
   std::size_t failed_count_ = 0;
   std::optional<std::size_t> best_;     // place in points_
   std::deque<Comparison> comparisons_;  // of proposals made here, the latest last
@@ -102,7 +127,7 @@ class ModelSearch {
   std::optional<GaussianProcess> process_;
   std::vector<std::size_t> in_process_;  // places in points_, in the order of the process
   std::size_t points_when_fitted_ = 0;
-  std::vector<std::size_t> pool_;                            // indices, in the order of candidates
+  std::vector<Candidate> pool_;                              // in the order of the process
   std::unordered_map<std::size_t, std::size_t> pool_place_;  // index -> place in pool_
 };
 

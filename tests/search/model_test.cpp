@@ -170,5 +170,43 @@ TEST(ModelSearch, KnowsWhetherItsPredictionsComeTrue) {
   EXPECT_LT(skill_with([&](std::size_t index) { return times[index]; }), 0.6);
 }
 
+// Of 80 proposals, those of the second of two variants, all of whose 200 configs take `slower`
+// times as long as those of the first.
+std::size_t proposals_of_the_second(double slower) {
+  std::vector<Trial> trials;
+  for (const char* variant : {"a", "b"}) {
+    for (std::int64_t x = 0; x < 200; ++x) {
+      const double ns = 1 + static_cast<double>(x);
+      trials.push_back(trial(variant, {{"x", number(x)}}, ns));
+    }
+  }
+  const Space space = recorded_space("two", trials).space;
+  const Coordinates coordinates(space);
+  Random random(1);
+  std::set<std::size_t> taken;
+  ModelSearch model(space, coordinates, random,
+                    [&](std::size_t index) { return taken.count(index) > 0; });
+  const auto try_out = [&](std::size_t index) {
+    taken.insert(index);
+    const double x = as_double(space.at(index).values.front().second);
+    const double ns = 1000 + x;
+    model.learn(index, trial("", {}, space.at(index).variant == "a" ? ns : slower * ns));
+  };
+  for (const std::size_t index : {0u, 100u, 200u, 300u}) try_out(index);
+  std::size_t seconds = 0;
+  for (int i = 0; i < 80; ++i) {
+    const std::size_t index = *model.propose(Choice::fastest);
+    if (space.at(index).variant == "b") ++seconds;
+    try_out(index);
+  }
+  return seconds;
+}
+
+// The fastest predicted configs are all of the first.
+TEST(ModelSearch, GivesEveryFourthProposalToTheVariantThatComesClose) {
+  EXPECT_GE(proposals_of_the_second(1.1), 20U);
+  EXPECT_LT(proposals_of_the_second(1.5), 10U) << "only where the model expects something";
+}
+
 }  // namespace
 }  // namespace kiln
