@@ -57,6 +57,10 @@ Result<GuardedBuffer> GuardedBuffer::allocate(Device& device, const std::string&
         "no room for '" + name + "' (" + std::to_string(bytes) + " bytes): " + failure.message;
     return failure;
   }
+  // What is mapped in front of it, too: fresh memory is zero, which may be what is looked for.
+  const Buffer slack{memory->get().handle, memory->get().offset, 0};
+  if (Status status = device.fill(slack, 0, slack.bytes, kPattern); !status)
+    return status.failure();
   buffer.device_ = &device;
   buffer.memory_ = std::move(*memory);
   buffer.room_ = bytes;

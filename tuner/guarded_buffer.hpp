@@ -10,7 +10,7 @@
 //
 // With a fence, where the backend has them, the right zone ends at the next multiple of 256 bytes,
 // and behind it nothing is mapped: a kernel that reads there faults, also one that makes no use of
-// what it reads.
+// what it reads. All that is mapped in front of the left zone holds the pattern.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -91,6 +91,64 @@ std::size_t place_of_extreme(std::uint64_t turn, std::size_t length) {
   return (step / kLongestVector % vectors * kLongestVector + step % kLongestVector) % length;
 }
 
+enum class RowKind : std::uint8_t { as_it_is, from_zero, up_to_zero, above_zero, below_zero };
+constexpr std::uint64_t kRowKinds = 5;
+
+struct RowSpan {
+  double smallest;
+  double size;  // the largest less the smallest
+};
+
+RowSpan span_of(const HostArray& array, std::size_t begin, std::size_t length) {
+  double smallest = array.get(begin);
+  double biggest = smallest;
+  for (std::size_t i = begin; i < begin + length; ++i) {
+    smallest = std::min(smallest, array.get(i));
+    biggest = std::max(biggest, array.get(i));
+  }
+  return {smallest, biggest - smallest};
+}
+
+/// Of -3, -1, 1 and 3.
+double shifted_whole(double value, RowKind kind) {
+  const double size = std::abs(value);
+  switch (kind) {
+    case RowKind::from_zero:
+      return size - 1;
+    case RowKind::up_to_zero:
+      return 1 - size;
+    case RowKind::above_zero:
+      return size;
+    case RowKind::below_zero:
+      return -size;
+    case RowKind::as_it_is:
+      break;
+  }
+  return value;
+}
+
+/// Scaled by a power of two, so that one and a half spans fit on either side of zero.
+double shifted_real(double value, RowKind kind, const RowSpan& span, const Fill& fill) {
+  if (span.size <= 0) return value;
+  const double room = std::min(fill.high, -fill.low) / (1.5 * span.size);
+  const double scale = std::exp2(std::floor(std::log2(room)));
+  const double size = span.size * scale;
+  const double above_smallest = (value - span.smallest) * scale;
+  switch (kind) {
+    case RowKind::from_zero:
+      return above_smallest;
+    case RowKind::up_to_zero:
+      return above_smallest - size;
+    case RowKind::above_zero:
+      return above_smallest + size / 2;
+    case RowKind::below_zero:
+      return above_smallest - 1.5 * size;
+    case RowKind::as_it_is:
+      break;
+  }
+  return value;
+}
+
 }  // namespace
 
 std::vector<double> edge_values(const Fill& fill, DType dtype, std::span<const double> thresholds) {
@@ -134,6 +192,25 @@ void exchange_ends(HostArray& array, std::uint64_t seed) {
     const std::size_t first = row * length;
     exchange(first + length - 1, first + place);
     exchange(first, first + (place + length / 2) % length);
+  }
+}
+
+void shift_rows(HostArray& array, const Fill& fill) {
+  const bool whole = fill.kind == "integers";
+  const bool has_sign =
+      whole ? lowest(array.dtype) < 0 : is_floating(array.dtype) && fill.low < 0 && fill.high > 0;
+  if (array.count() == 0 || array.shape.empty() || !has_sign) return;
+  const auto length = static_cast<std::size_t>(array.shape.back());
+  for (std::size_t row = 0; row * length < array.count(); ++row) {
+    const auto kind = static_cast<RowKind>((fill.seed + row) % kRowKinds);
+    if (kind == RowKind::as_it_is) continue;
+    const std::size_t begin = row * length;
+    const RowSpan span = span_of(array, begin, length);
+    for (std::size_t i = begin; i < begin + length; ++i) {
+      const double value =
+          whole ? shifted_whole(array.get(i), kind) : shifted_real(array.get(i), kind, span, fill);
+      array.set(i, value == 0 && i % 2 == 1 && is_floating(array.dtype) ? -0.0 : value);
+    }
   }
 }
 

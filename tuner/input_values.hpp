@@ -33,6 +33,14 @@ void place_values(HostArray& array, std::span<const double> values, std::uint64_
 /// multiple of some power of two or next to one.
 void exchange_ends(HostArray& array, std::uint64_t seed);
 
+/// Changes each row (the last extent of `array`, filled as `fill` says) so that, in turn, it stays
+/// as it is, has its smallest or its largest element at zero, or only elements above or below zero:
+/// extremes are of either sign then, and of none. The seed says with which of the five the first
+/// row begins. Elements stay in the range of the fill and in their order, those of "integers" whole
+/// numbers. Among zeros of floating-point types are negative ones. Nothing changes where the range,
+/// or the type, has no sign.
+void shift_rows(HostArray& array, const Fill& fill);
+
 enum class ZoneSide { before, behind };
 
 /// What one red zone of an input holds: elements that change a result which they get into, in turn

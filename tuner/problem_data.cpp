@@ -46,11 +46,12 @@ Fill make_fill(const Argument& argument, const Expression& kind, DType dtype, co
 }
 
 /// What kernels go wrong at: edges among random numbers, extremes in any place of a ramp, and, in
-/// the second set, at its ends, where tails are lost.
+/// the second set, at its ends, where tails are lost; of either sign.
 void add_edges(std::array<Fill, 2>& fills, DType dtype, std::span<const double> thresholds) {
   Fill& first = fills[0];
   if (first.kind == "uniform") first.edges = edge_values(first, dtype, thresholds);
   if (first.kind != "ramp") return;
+  first.shifts_rows = true;
   fills[1] = first;
   first.exchanges_ends = true;
 }
@@ -89,8 +90,9 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
       if (verify == VerifyInputs::with_edges) {
         add_edges(argument.fills, buffer.dtype, thresholds_in(plan, buffer.dtype));
         if (spec_argument.fill_extra) {
-          argument.fills[1] =
-              make_fill(spec_argument, *spec_argument.fill_extra, buffer.dtype, scope, seed);
+          Fill& second = argument.fills[1];
+          second = make_fill(spec_argument, *spec_argument.fill_extra, buffer.dtype, scope, seed);
+          second.shifts_rows = second.kind == "integers";
         }
       }
       data->sets_differ_ |= argument.fills[0] != argument.fills[1];
@@ -148,6 +150,7 @@ Status ProblemData::choose_elements(const Argument& argument, InputSet set) {
   if (Status status = device_.download(view, 0, array.data); !status) return status;
   place_values(array, fill.edges, fill.seed);
   if (fill.exchanges_ends) exchange_ends(array, fill.seed);
+  if (fill.shifts_rows) shift_rows(array, fill);
   return device_.upload(view, 0, array.data);
 }
 
@@ -163,7 +166,8 @@ Status ProblemData::fill_input(Argument& argument, InputSet set) {
   const Buffer& view = argument.buffer(set).view();
   if (Status status = toolbox_.fill(view, plan.dtype, plan.count, argument.fills[index]); !status)
     return status;
-  if (const Fill& fill = argument.fills[index]; fill.exchanges_ends || !fill.edges.empty()) {
+  const Fill& fill = argument.fills[index];
+  if (fill.exchanges_ends || fill.shifts_rows || !fill.edges.empty()) {
     if (Status status = choose_elements(argument, set); !status) return status;
   }
   if (argument.shares_buffer) argument.filled = {same_as_other, same_as_other};

@@ -27,6 +27,7 @@ struct Fill {
   // Done on the host (input_values.hpp), not by the toolbox:
   std::vector<double> edges;    ///< put among the elements
   bool exchanges_ends = false;  ///< the first and last element of a row change places with others
+  bool shifts_rows = false;     ///< rows begin or end at zero, or lie above or below it, in turn
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 

@@ -51,9 +51,11 @@ class ExtraChecksTest : public DeviceTest {
 
   /// The config is right, and with the mistake wrong on the problem `where`.
   void expect_found(const std::string& problem, const std::string& config, const std::string& from,
-                    const std::string& to, const std::string& where) {
-    EXPECT_TRUE(check("reduce", problem, config));
-    const Result<double> mistaken = check("reduce", problem, config, from, to);
+                    const std::string& to, const std::string& where,
+                    const std::string& kernel = "reduce") {
+    const Result<double> right = check(kernel, problem, config);
+    EXPECT_TRUE(right) << right.failure().message;
+    const Result<double> mistaken = check(kernel, problem, config, from, to);
     ASSERT_FALSE(mistaken);
     EXPECT_EQ(mistaken.failure().outcome, Outcome::wrong_result);
     EXPECT_THAT(mistaken.failure().message, HasSubstr(where));
@@ -81,7 +83,32 @@ TEST_F(ExtraChecksTest, FindTheMaximumOfTwoBlocks) {
 // The partial results of a row stay what they are: 256 elements are one block's.
 TEST_F(ExtraChecksTest, FindPartialResultsThatAreNotCombined) {
   expect_found("n=48 results=64 axis=first op=min", "wide",
-               "value = block_combine(value, scratch);", ";", "on n=257 results=2 ");
+               "value = block_combine(value, scratch);", ";", " results=2 ");
+}
+
+// Only where the smallest element is a zero is it read again, here from the first row.
+TEST_F(ExtraChecksTest, FindTheElementOfAnotherRow) {
+  expect_found("n=1024 results=8",
+               "key:block_size=256,load_bytes=16,unroll=4,blocks_per_unit=4,streaming=false,"
+               "test=load,finish=tree,ending=ticket",
+               "write_result(in + row * n, ATOMIC_MAX", "write_result(in, ATOMIC_MAX",
+               "elements of 'value' are wrong", "arg_reduce");
+}
+
+// A partial result that becomes a little larger loses only to one that is as small, and only where
+// it is not negative.
+TEST_F(ExtraChecksTest, FindThePartialResultThatTheSecondLaunchWrites) {
+  expect_found("n=1021 results=8 dtype=f16", "naive", "  const int share = shares[0];",
+               "  ((GLOBAL unsigned char*)values)[0] = 0x5A; const int share = shares[0];",
+               "elements of 'index' are wrong", "arg_reduce");
+}
+
+// Right wherever a row has an element above zero.
+TEST_F(ExtraChecksTest, FindTheMaximumThatBeginsAtZero) {
+  expect_found("n=8192 op=max",
+               "ticket:block_size=256,load_bytes=16,unroll=4,accumulators=1,blocks_per_unit=4,"
+               "streaming=false,finish=tree",
+               "identity(void) { return -", "identity(void) { return 0 * -", "on n=");
 }
 
 // What is read there goes into the tile and from it nowhere: right wherever there is memory.

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/input_values.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -17,7 +21,15 @@ using testing::Not;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-Fill uniform(double low, double high) { return {"uniform", low, high, 7, {}}; }
+Fill fill(const std::string& kind, double low, double high, std::uint64_t seed) {
+  Fill made;
+  made.kind = kind;
+  made.low = low;
+  made.high = high;
+  made.seed = seed;
+  return made;
+}
+Fill uniform(double low, double high) { return fill("uniform", low, high, 7); }
 
 TEST(EdgeValues, AreTheEndsTheThresholdsAndTheirNeighbours) {
   const double thresholds[] = {5, 40};
@@ -98,6 +110,63 @@ TEST(ExchangedEnds, DependOnTheRow) {
   exchange_ends(array, 100);
   EXPECT_EQ(array.get(extremes(50, 100).largest), 49);
   EXPECT_EQ(array.get(50 + extremes(50, 101).largest), 99);
+}
+
+std::pair<double, double> range_of(const HostArray& array, std::size_t row) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < 3; ++i) values.push_back(array.get(row * 3 + i));
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return {*low, *high};
+}
+
+/// Rows of these three elements, shifted in turn.
+HostArray shifted(DType dtype, const std::vector<double>& elements, const Fill& fill) {
+  HostArray array(dtype, {5, 3});
+  for (std::size_t i = 0; i < array.count(); ++i) array.set(i, elements[i % 3]);
+  shift_rows(array, fill);
+  return array;
+}
+
+// A maximum that begins at 0 in place of the least number is right wherever one is above 0.
+TEST(ShiftedRows, LieAroundAtAboveAndBelowZeroInTurn) {
+  for (const DType dtype : {DType::f16, DType::f64}) {
+    const HostArray array = shifted(dtype, {-1, 0, 1}, fill("ramp", -1, 1, 10));
+    EXPECT_EQ(range_of(array, 0), std::pair(-1.0, 1.0));
+    EXPECT_EQ(range_of(array, 1), std::pair(0.0, 0.5));
+    EXPECT_EQ(range_of(array, 2), std::pair(-0.5, 0.0));
+    EXPECT_EQ(range_of(array, 3), std::pair(0.25, 0.75));
+    EXPECT_EQ(range_of(array, 4), std::pair(-0.75, -0.25));
+    EXPECT_LT(array.get(9), array.get(10)) << "they keep their order";
+  }
+}
+
+TEST(ShiftedRows, StayWholeNumbersOfTheirRange) {
+  for (const DType dtype : {DType::f32, DType::i32}) {
+    const HostArray array = shifted(dtype, {-3, 1, 3}, fill("integers", 0, 1, 10));
+    EXPECT_EQ(range_of(array, 0), std::pair(-3.0, 3.0));
+    EXPECT_EQ(range_of(array, 1), std::pair(0.0, 2.0));
+    EXPECT_EQ(range_of(array, 2), std::pair(-2.0, 0.0));
+    EXPECT_EQ(range_of(array, 3), std::pair(1.0, 3.0));
+    EXPECT_EQ(range_of(array, 4), std::pair(-3.0, -1.0));
+  }
+}
+
+TEST(ShiftedRows, HaveZerosOfBothSigns) {
+  const HostArray array = shifted(DType::f16, {1, 1, 1}, fill("integers", 0, 1, 1));
+  EXPECT_FALSE(std::signbit(array.get(0)));
+  EXPECT_TRUE(std::signbit(array.get(1)));
+}
+
+// A range that a kernel counts on is kept.
+TEST(ShiftedRows, StayWhereThereIsNoSign) {
+  EXPECT_EQ(range_of(shifted(DType::u8, {1, 3, 7}, fill("integers", 0, 1, 1)), 0),
+            std::pair(1.0, 7.0));
+  EXPECT_EQ(range_of(shifted(DType::i32, {0, 1, 9}, fill("ramp", 0, 9, 1)), 1),
+            std::pair(0.0, 9.0));
+  EXPECT_EQ(range_of(shifted(DType::f32, {2, 3, 4}, fill("ramp", 2, 4, 1)), 0),
+            std::pair(2.0, 4.0));
+  const HostArray steep = shifted(DType::f64, {-0.5, 3, 8}, fill("ramp", -0.5, 8, 10));
+  EXPECT_GE(range_of(steep, 4).first, -0.5);
 }
 
 double element(const ZoneBytes& zone, std::size_t index) {
