@@ -396,7 +396,8 @@ std::vector<Problem> border_problems(const KernelSpec& spec, const Config& confi
     const std::optional<std::int64_t> border =
         border_of(blocks_at, static_cast<std::int64_t>(max_operations));
     if (!border) continue;
-    for (const std::int64_t value : {*border, *border + *border / 2}) {
+    // The second block's first element, its middle, and the first quarter of a third block.
+    for (const std::int64_t value : {*border, *border + *border / 2, 2 * *border + *border / 4}) {
       std::optional<Problem> made = at(value);
       if (made && *made != problem) found.push_back(std::move(*made));
     }

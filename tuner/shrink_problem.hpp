@@ -37,9 +37,10 @@ namespace kiln {
                                                   const DeviceInfo& device, double max_operations);
 
 /// Problems of few blocks for this config: for each of the largest sizes, the others being 2 and 3,
-/// the least at which it launches more of them than at the least legal one, and half as much again.
-/// What a kernel does with its only block, and what it leaves to a last one, is not what it does
-/// with two. Of the same compile-time fields, `max_operations` of the CPU loop at most.
+/// the least at which it launches more of them than at the least legal one, half as much again, and
+/// two and a quarter times as much. What a kernel does with its only block, and what it leaves to a
+/// last one, is not what it does with two, and two results are combined where three are not. Of the
+/// same compile-time fields, `max_operations` of the CPU loop at most.
 [[nodiscard]] std::vector<Problem> border_problems(const KernelSpec& spec, const Config& config,
                                                    const Problem& problem, const DeviceInfo& device,
                                                    double max_operations);

@@ -86,6 +86,15 @@ TEST_F(ExtraChecksTest, FindPartialResultsThatAreNotCombined) {
                "value = block_combine(value, scratch);", ";", " results=2 ");
 }
 
+// The last block of a row takes what its first thread read: the first of the other blocks' results.
+// 8192 elements are one block's.
+TEST_F(ExtraChecksTest, FindTheResultOfTheMiddleOfThreeBlocks) {
+  expect_found("n=1021 results=8 dtype=f16",
+               "relay:block_size=256,load_bytes=16,unroll=4,blocks_per_unit=8,streaming=false,"
+               "test=load,finish=tree",
+               "key = block_largest(key, scratch);", ";", "on n=18434 results=2 ", "arg_reduce");
+}
+
 // Only where the smallest element is a zero is it read again, here from the first row.
 TEST_F(ExtraChecksTest, FindTheElementOfAnotherRow) {
   expect_found("n=1024 results=8",

@@ -108,7 +108,7 @@ TEST(ShrinkProblem, LeavesASmallProblemAlone) {
   EXPECT_EQ(shrink_problem(spec, problem, device, 1e6), problem);
 }
 
-TEST(BorderProblems, AreWhereAConfigGetsItsSecondBlock) {
+TEST(BorderProblems, AreWhereAConfigGetsItsSecondBlockAndItsThird) {
   std::string text = kMatrixSpec;
   const std::string grid = "grid = [\"rows\"]";
   text.replace(text.find(grid), grid.size(), "grid = [\"ceil_div(columns, 100)\"]");
@@ -117,10 +117,11 @@ TEST(BorderProblems, AreWhereAConfigGetsItsSecondBlock) {
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
   const Config config = default_config(spec, problem, device);
   const std::vector<Problem> borders = border_problems(spec, config, problem, device, 5e4);
-  ASSERT_EQ(borders.size(), 2U) << "whatever rows there are, there is one block";
+  ASSERT_EQ(borders.size(), 3U) << "whatever rows there are, there is one block";
   EXPECT_EQ(borders[0].integer("rows"), 2);
   EXPECT_EQ(borders[0].integer("columns"), 101);
   EXPECT_EQ(borders[1].integer("columns"), 151);
+  EXPECT_EQ(borders[2].integer("columns"), 227);
   EXPECT_TRUE(border_problems(spec, config, problem, device, 300).empty()) << "too long a loop";
 }
 
