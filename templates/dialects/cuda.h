@@ -152,6 +152,60 @@ DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
 #define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
 #define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
 
+//: LOAD_16_IF LOAD_8_IF LOAD_4_IF LOAD_2_IF
+// Predicates instead of branches: a quarter less to compile where there are many.
+DEVICE_FUNCTION u32x4 kiln_load_16_if(int yes, const void* pointer) {
+  u32x4 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %4, 0; mov.u32 %0, 0; mov.u32 %1, 0; mov.u32 %2, 0; mov.u32 %3, 0;"
+               " @p ld.global.v4.u32 {%0, %1, %2, %3}, [%5]; }"
+               : "=&r"(v.x), "=&r"(v.y), "=&r"(v.z), "=&r"(v.w) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u32x2 kiln_load_8_if(int yes, const void* pointer) {
+  u32x2 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; mov.u32 %1, 0; @p ld.global.v2.u32 {%0, %1}, [%3]; }"
+               : "=&r"(v.x), "=&r"(v.y) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u32 kiln_load_4_if(int yes, const void* pointer) {
+  u32 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%2]; }"
+               : "=&r"(v) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u16 kiln_load_2_if(int yes, const void* pointer) {
+  u16 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u16 %0, 0; @p ld.global.u16 %0, [%2]; }"
+               : "=&h"(v) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+#define LOAD_16_IF(yes, pointer) kiln_load_16_if(yes, pointer)
+#define LOAD_8_IF(yes, pointer) kiln_load_8_if(yes, pointer)
+#define LOAD_4_IF(yes, pointer) kiln_load_4_if(yes, pointer)
+#define LOAD_2_IF(yes, pointer) kiln_load_2_if(yes, pointer)
+
+//: STORE_16_IF STORE_8_IF STORE_4_IF STORE_2_IF
+DEVICE_FUNCTION void kiln_store_16_if(int yes, void* pointer, u32x4 v) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v4.u32 [%1], {%2, %3, %4, %5}; }"
+               :: "r"(yes), "l"(pointer), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+DEVICE_FUNCTION void kiln_store_8_if(int yes, void* pointer, u32x2 v) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v2.u32 [%1], {%2, %3}; }"
+               :: "r"(yes), "l"(pointer), "r"(v.x), "r"(v.y) : "memory");
+}
+DEVICE_FUNCTION void kiln_store_4_if(int yes, void* pointer, u32 v) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.u32 [%1], %2; }"
+               :: "r"(yes), "l"(pointer), "r"(v) : "memory");
+}
+DEVICE_FUNCTION void kiln_store_2_if(int yes, void* pointer, u16 v) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.u16 [%1], %2; }"
+               :: "r"(yes), "l"(pointer), "h"(v) : "memory");
+}
+#define STORE_16_IF(yes, pointer, value) kiln_store_16_if(yes, pointer, value)
+#define STORE_8_IF(yes, pointer, value) kiln_store_8_if(yes, pointer, value)
+#define STORE_4_IF(yes, pointer, value) kiln_store_4_if(yes, pointer, value)
+#define STORE_2_IF(yes, pointer, value) kiln_store_2_if(yes, pointer, value)
+
 //: LOAD_16_STREAM LOAD_8_STREAM LOAD_4_STREAM
 #define LOAD_16_STREAM(pointer) __ldcs((const u32x4*)(pointer))
 #define LOAD_8_STREAM(pointer) __ldcs((const u32x2*)(pointer))

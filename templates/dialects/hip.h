@@ -146,6 +146,18 @@ DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
 #define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
 #define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
 
+//: LOAD_16_IF LOAD_8_IF LOAD_4_IF LOAD_2_IF
+#define LOAD_16_IF(yes, pointer) ((yes) ? LOAD_16(pointer) : U32X4(0, 0, 0, 0))
+#define LOAD_8_IF(yes, pointer) ((yes) ? LOAD_8(pointer) : U32X2(0, 0))
+#define LOAD_4_IF(yes, pointer) ((yes) ? LOAD_4(pointer) : 0)
+#define LOAD_2_IF(yes, pointer) ((u16)((yes) ? *(const u16*)(pointer) : 0))
+
+//: STORE_16_IF STORE_8_IF STORE_4_IF STORE_2_IF
+#define STORE_16_IF(yes, pointer, value) do { if (yes) STORE_16(pointer, value); } while (0)
+#define STORE_8_IF(yes, pointer, value) do { if (yes) STORE_8(pointer, value); } while (0)
+#define STORE_4_IF(yes, pointer, value) do { if (yes) STORE_4(pointer, value); } while (0)
+#define STORE_2_IF(yes, pointer, value) do { if (yes) *(u16*)(pointer) = (value); } while (0)
+
 //: LOAD_16_STREAM LOAD_8_STREAM LOAD_4_STREAM
 #define LOAD_16_STREAM(pointer) __builtin_nontemporal_load((const u32x4*)(pointer))
 #define LOAD_8_STREAM(pointer) __builtin_nontemporal_load((const u32x2*)(pointer))
