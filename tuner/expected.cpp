@@ -16,27 +16,10 @@ namespace {
 constexpr std::int64_t kSampledRuns = 16;
 constexpr std::int64_t kRunElements = 256;
 
-class SquareMean {
- public:
-  void add(const HostArray& array) {
-    for (std::size_t i = 0; i < array.count(); ++i) {
-      const double value = array.get(i);
-      if (std::isfinite(value)) sum_ += value * value;
-    }
-    count_ += static_cast<double>(array.count());
-  }
-  [[nodiscard]] double root() const { return count_ > 0 ? std::sqrt(sum_ / count_) : 0; }
-
- private:
-  double sum_ = 0;
-  double count_ = 0;
-};
-
-Tolerance tolerance_for(DType dtype, const Strictness& strictness, double scale) {
-  if (strictness.exact) return {};
-  if (strictness.stated) return stated_tolerance(dtype, *strictness.stated, scale);
-  return default_tolerance(dtype, strictness.sum_length, scale);
-}
+// The elements that say how large a result typically is. That eight normally distributed ones are
+// all within a twentieth of their spread happens once in 10^11 times; a tolerance has more margin
+// than that (kSumRoundings).
+constexpr double kScaleElements = 8;
 
 /// The reference's f64 or i64 values, rounded to the element type that the device stores.
 HostArray rounded(const HostArray& wide, DType dtype) {
@@ -66,9 +49,9 @@ HostArray widened(const HostArray& narrow) {
   return wide;
 }
 
-Result<double> sampled_scale(Device& device, const Buffer& values,
-                             const ProblemData::Output& output) {
-  SquareMean mean;
+Result<Magnitude> sampled_magnitude(Device& device, const Buffer& values,
+                                    const ProblemData::Output& output) {
+  Magnitude magnitude;
   const std::int64_t run = std::min(kRunElements, output.count);
   const std::int64_t runs =
       std::min(kSampledRuns, (output.count + run - 1) / std::max<std::int64_t>(run, 1));
@@ -78,9 +61,9 @@ Result<double> sampled_scale(Device& device, const Buffer& values,
     const std::size_t offset = static_cast<std::size_t>(start) * size_of(output.dtype);
     if (Status status = device.download(values, offset, sample.data); !status)
       return status.failure();
-    mean.add(sample);
+    magnitude.add(sample);
   }
-  return mean.root();
+  return magnitude;
 }
 
 /// "[row, column]" of a flat index.
@@ -121,6 +104,21 @@ Result<std::string> describe_mismatch(Device& device, const Buffer& values, cons
 }
 
 }  // namespace
+
+void Magnitude::add(const HostArray& values) {
+  for (std::size_t i = 0; i < values.count(); ++i) {
+    const double value = values.get(i);
+    if (std::isfinite(value)) sum_ += value * value;
+  }
+  count_ += static_cast<double>(values.count());
+}
+
+void Magnitude::add(const Magnitude& other) {
+  sum_ += other.sum_;
+  count_ += other.count_;
+}
+
+double Magnitude::root() const { return count_ > 0 ? std::sqrt(sum_ / count_) : 0; }
 
 Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet set,
                          bool sets_differ) {
@@ -176,26 +174,25 @@ Result<Expected> Expected::from_arrays(Device& device,
                                        const std::vector<ProblemData::Output>& outputs,
                                        const std::map<std::string, HostArray>& arrays,
                                        const Strictness& strictness) {
-  Expected expected;
+  Expected expected(strictness);
   for (const ProblemData::Output& output : outputs) {
     const HostArray& wide = arrays.at(output.name);
-    SquareMean mean;
-    mean.add(wide);
+    Magnitude magnitude;
+    magnitude.add(wide);
     const HostArray values = rounded(wide, output.dtype);
     Result<OwnedBuffer> memory =
         OwnedBuffer::allocate(device, std::max<std::size_t>(values.data.size(), 1));
     if (!memory) return memory.failure();
     if (Status status = device.upload(memory->get(), 0, values.data); !status)
       return status.failure();
-    expected.entries_.push_back(
-        {output, std::move(*memory), tolerance_for(output.dtype, strictness, mean.root())});
+    expected.entries_.push_back({output, std::move(*memory), magnitude});
   }
   return expected;
 }
 
 Result<Expected> Expected::from_outputs(Device& device, ProblemData& data, InputSet set,
                                         const Strictness& strictness) {
-  Expected expected;
+  Expected expected(strictness);
   for (const ProblemData::Output& output : data.outputs()) {
     const std::size_t bytes = static_cast<std::size_t>(output.count) * size_of(output.dtype);
     Result<OwnedBuffer> memory = OwnedBuffer::allocate(device, std::max<std::size_t>(bytes, 1));
@@ -204,12 +201,32 @@ Result<Expected> Expected::from_outputs(Device& device, ProblemData& data, Input
         !status) {
       return status.failure();
     }
-    const Result<double> scale = sampled_scale(device, memory->get(), output);
-    if (!scale) return scale.failure();
-    expected.entries_.push_back(
-        {output, std::move(*memory), tolerance_for(output.dtype, strictness, *scale)});
+    const Result<Magnitude> magnitude = sampled_magnitude(device, memory->get(), output);
+    if (!magnitude) return magnitude.failure();
+    expected.entries_.push_back({output, std::move(*memory), *magnitude});
   }
   return expected;
+}
+
+bool Expected::wants_scale() const {
+  if (strictness_.exact || strictness_.stated == 0.0) return false;
+  return std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    const double known = entry.magnitude.count();
+    return is_floating(entry.output.dtype) && known > 0 && known < kScaleElements;
+  });
+}
+
+void Expected::learn_scale(const Expected& other) {
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    entries_[i].magnitude.add(other.entries_[i].magnitude);
+}
+
+Tolerance Expected::tolerance_of(const Entry& entry) const {
+  if (strictness_.exact) return {};
+  const DType dtype = entry.output.dtype;
+  const double scale = entry.magnitude.root();
+  if (strictness_.stated) return stated_tolerance(dtype, *strictness_.stated, scale);
+  return default_tolerance(dtype, strictness_.sum_length, scale);
 }
 
 Result<Expected::Check> Expected::check(Device& device, Toolbox& toolbox,
@@ -218,13 +235,14 @@ Result<Expected::Check> Expected::check(Device& device, Toolbox& toolbox,
   for (const Entry& entry : entries_) {
     const ProblemData::Output& output = entry.output;
     const Buffer& values = *find_output(output.name);
+    const Tolerance tolerance = tolerance_of(entry);
     const Result<Comparison> found =
-        toolbox.compare(values, entry.values.get(), output.dtype, output.count, entry.tolerance);
+        toolbox.compare(values, entry.values.get(), output.dtype, output.count, tolerance);
     if (!found) return found.failure();
     check.max_error = std::max(check.max_error, found->max_error);
     if (found->wrong == 0 || !check.mismatch.empty()) continue;
     Result<std::string> mismatch =
-        describe_mismatch(device, values, entry.values.get(), output, entry.tolerance, *found);
+        describe_mismatch(device, values, entry.values.get(), output, tolerance, *found);
     if (!mismatch) return mismatch.failure();
     check.mismatch = std::move(*mismatch);
   }

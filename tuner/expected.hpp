@@ -15,6 +15,21 @@
 
 namespace kiln {
 
+/// The typical size of an output's elements: the root of the mean of their squares.
+class Magnitude {
+ public:
+  void add(const HostArray& values);
+  void add(const Magnitude& other);
+  /// 0 while nothing was added.
+  [[nodiscard]] double root() const;
+  /// How many elements were added.
+  [[nodiscard]] double count() const { return count_; }
+
+ private:
+  double sum_ = 0;
+  double count_ = 0;
+};
+
 /// How strict a comparison is, from the spec's [verify].
 struct Strictness {
   bool exact = false;  ///< bit for bit
@@ -53,6 +68,14 @@ class Expected {
   static Result<Expected> from_outputs(Device& device, ProblemData& data, InputSet set,
                                        const Strictness& strictness);
 
+  /// Is the tolerance of an output that has few elements known from those few? Chance may make all
+  /// of them small: a sum of one row whose terms cancel.
+  [[nodiscard]] bool wants_scale() const;
+
+  /// `other`: what the same outputs must be for other inputs of the same kind. The tolerance then
+  /// belongs to the typical size of both.
+  void learn_scale(const Expected& other);
+
   struct Check {
     double max_error = 0;  ///< relative to the allowed error, over all outputs
     std::string mismatch;  ///< a sentence on the first wrong element; empty: all agree
@@ -65,8 +88,12 @@ class Expected {
   struct Entry {
     ProblemData::Output output;
     OwnedBuffer values;
-    Tolerance tolerance;
+    Magnitude magnitude;
   };
+  explicit Expected(const Strictness& strictness) : strictness_(strictness) {}
+  [[nodiscard]] Tolerance tolerance_of(const Entry& entry) const;
+
+  Strictness strictness_;
   std::vector<Entry> entries_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/hash.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/shrink_problem.hpp"
 
@@ -34,7 +35,7 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
   const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
   if (!plan) return plan.failure();
 
-  std::unique_ptr<ProblemBench> bench(new ProblemBench(tools, spec, problem));
+  std::unique_ptr<ProblemBench> bench(new ProblemBench(tools, spec, problem, seed));
   Result<std::unique_ptr<ProblemData>> data =
       ProblemData::create(tools.device, tools.toolbox, spec, problem, *plan, seed, verify);
   if (!data) return data.failure();
@@ -56,21 +57,41 @@ Strictness ProblemBench::strictness(InputSet set) const {
 
 Status ProblemBench::reseed(std::uint64_t seed) {
   if (!cpu_plan_) return Done{};
+  seed_ = seed;
   data_->reseed(seed);
   return expect_from_cpu(LaunchPlan(*cpu_plan_));
+}
+
+Status ProblemBench::expect(const Reference& reference) {
+  if (Status status = expect_set(reference, InputSet::verify); !status) return status;
+  return data_->sets_differ() ? expect_set(reference, InputSet::timing) : Status(Done{});
+}
+
+/// Also of other inputs, where a few results do not tell how large they typically are. What was
+/// learned of that stays through reseed().
+Status ProblemBench::expect_set(const Reference& reference, InputSet set) {
+  std::optional<Expected>& slot = set == InputSet::verify ? verify_ : timing_;
+  Result<Expected> expected = reference(set);
+  if (!expected) return expected.failure();
+  if (slot) expected->learn_scale(*slot);
+  bool reseeded = false;
+  for (std::uint64_t i = 1; expected->wants_scale(); ++i, reseeded = true) {
+    data_->reseed(seed_ ^ hash64(fmt::format("scale {}", i)));
+    const Result<Expected> other = reference(set);
+    if (!other) return other.failure();
+    expected->learn_scale(*other);
+  }
+  if (reseeded) data_->reseed(seed_);
+  slot = std::move(*expected);
+  return Done{};
 }
 
 Status ProblemBench::expect_from_cpu(const LaunchPlan& plan) {
   cpu_plan_ = plan;
   reference_ = cpu_reference_text(spec_);
-  for (const InputSet set : {InputSet::verify, InputSet::timing}) {
-    if (set == InputSet::timing && !data_->sets_differ()) break;
-    Result<Expected> expected =
-        Expected::from_cpu(tools_.device, spec_, problem_, plan, *data_, set, strictness(set));
-    if (!expected) return expected.failure();
-    (set == InputSet::verify ? verify_ : timing_) = std::move(*expected);
-  }
-  return Done{};
+  return expect([&](InputSet set) {
+    return Expected::from_cpu(tools_.device, spec_, problem_, plan, *data_, set, strictness(set));
+  });
 }
 
 Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& plan) {
@@ -82,14 +103,10 @@ Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& 
   if (!binary) return binary.failure();
   Result<ConfigRun> run = ConfigRun::load(bench(), plan, *binary);
   if (!run) return run.failure();
-  for (const InputSet set : {InputSet::verify, InputSet::timing}) {
-    if (set == InputSet::timing && !data_->sets_differ()) break;
-    if (Status status = run->run_once(set); !status) return status;
-    Result<Expected> expected = Expected::from_outputs(tools_.device, *data_, set, strictness(set));
-    if (!expected) return expected.failure();
-    (set == InputSet::verify ? verify_ : timing_) = std::move(*expected);
-  }
-  return Done{};
+  return expect([&](InputSet set) -> Result<Expected> {
+    if (Status status = run->run_once(set); !status) return status.failure();
+    return Expected::from_outputs(tools_.device, *data_, set, strictness(set));
+  });
 }
 
 /// Runs the device reference on a problem that the CPU loop can do, and compares.

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,9 +43,14 @@ class ProblemBench {
   [[nodiscard]] const std::string& reference() const { return reference_; }
 
  private:
-  ProblemBench(const Tools& tools, const KernelSpec& spec, const Problem& problem)
-      : tools_(tools), spec_(spec), problem_(problem), workspaces_(tools.device) {}
+  ProblemBench(const Tools& tools, const KernelSpec& spec, const Problem& problem,
+               std::uint64_t seed)
+      : tools_(tools), spec_(spec), problem_(problem), seed_(seed), workspaces_(tools.device) {}
 
+  /// Computes what a set of the inputs that the data holds asks for.
+  using Reference = std::function<Result<Expected>(InputSet)>;
+  [[nodiscard]] Status expect(const Reference& reference);
+  [[nodiscard]] Status expect_set(const Reference& reference, InputSet set);
   [[nodiscard]] Status expect_from_cpu(const LaunchPlan& plan);
   [[nodiscard]] Status expect_from_device(const Config& config, const LaunchPlan& plan);
   [[nodiscard]] Status check_device_reference(const Config& config, std::uint64_t seed);
@@ -53,6 +60,7 @@ class ProblemBench {
   Tools tools_;
   const KernelSpec& spec_;
   Problem problem_;
+  std::uint64_t seed_;  ///< of the inputs
   std::unique_ptr<ProblemData> data_;
   Workspaces workspaces_;
   std::optional<Expected> verify_;

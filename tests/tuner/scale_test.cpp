@@ -1,0 +1,100 @@
+// How large results typically are is known even where there are few, and these are small by chance.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "device_fixture.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+#include "tuner/problem_bench.hpp"
+
+namespace kiln {
+namespace {
+
+// The largest error that the sum of 56 numbers between -1 and 1 in any order was seen to have.
+constexpr float kRounding = 4e-7F;
+
+// Operations up to which the CPU loop is the reference.
+constexpr double kByCpuLoop = 1e9;
+constexpr double kByDeviceReference = 0;
+
+class ScaleTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (device_) toolbox_.emplace(*device_, *compiler_);
+  }
+
+  /// Runs the default config on the inputs for timing, changes the sum by `change` and checks it.
+  void check_sum(ProblemBench& bench, float change, bool is_right) {
+    const Config config = default_config(spec_, problem_, device_->info());
+    const auto plan = make_launch_plan(spec_, config, problem_, device_->info());
+    if (!binary_) {
+      const auto made =
+          compiler_->compile(Renderer(spec_).render(config, problem_, device_->info()));
+      ASSERT_TRUE(made) << made.failure().message;
+      binary_ = *made;
+    }
+    auto run = ConfigRun::load(bench.bench(), *plan, *binary_);
+    ASSERT_TRUE(run) << run.failure().message;
+    ASSERT_TRUE(run->run_once(InputSet::timing));
+    const BufferLookup find = [&](const std::string& name) {
+      return bench.bench().data.find(name, InputSet::timing);
+    };
+    float sum = 0;
+    const auto bytes = std::as_writable_bytes(std::span(&sum, 1));
+    ASSERT_TRUE(device_->download(*find("out"), 0, bytes));
+    sum += change;
+    ASSERT_TRUE(device_->upload(*find("out"), 0, bytes));
+    const auto found = bench.expected(InputSet::timing).check(*device_, *toolbox_, find);
+    ASSERT_TRUE(found) << found.failure().message;
+    EXPECT_EQ(found->mismatch.empty(), is_right) << found->mismatch;
+  }
+
+  const KernelSpec spec_ = KernelLibrary().load("reduce");
+  const Problem problem_ = Problem::parse(spec_, "n=56");
+  std::optional<Toolbox> toolbox_;
+  std::optional<Binary> binary_;
+};
+
+// What is left of the 56 numbers that these seeds draw is 0.0008 to 0.06, where 4.3 is typical: the
+// error of a sum belongs to its terms.
+TEST_F(ScaleTest, IsThatOfTheTermsWhereASumCancels) {
+  const ProblemBench::Tools tools{*device_, *compiler_, *toolbox_};
+  for (const std::uint64_t seed : {41U, 803U, 1324U, 2328U}) {
+    SCOPED_TRACE(seed);
+    auto bench = ProblemBench::create(tools, spec_, problem_, seed, kByCpuLoop);
+    ASSERT_TRUE(bench) << bench.failure().message;
+    check_sum(**bench, 0, true);
+    check_sum(**bench, kRounding, true);
+    check_sum(**bench, -kRounding, true);
+    check_sum(**bench, 0.001F, false);
+  }
+}
+
+TEST_F(ScaleTest, IsKnownByTheDeviceReferenceToo) {
+  const ProblemBench::Tools tools{*device_, *compiler_, *toolbox_};
+  auto bench = ProblemBench::create(tools, spec_, problem_, 2328, kByDeviceReference);
+  ASSERT_TRUE(bench) << bench.failure().message;
+  check_sum(**bench, kRounding, true);
+  check_sum(**bench, 0.001F, false);
+}
+
+TEST_F(ScaleTest, StaysKnownWhenInputsAreDrawnAnew) {
+  const ProblemBench::Tools tools{*device_, *compiler_, *toolbox_};
+  auto bench = ProblemBench::create(tools, spec_, problem_, 1, kByCpuLoop);
+  ASSERT_TRUE(bench) << bench.failure().message;
+  for (const std::uint64_t seed : {41U, 803U, 1324U, 2328U}) {
+    SCOPED_TRACE(seed);
+    ASSERT_TRUE((*bench)->reseed(seed));
+    check_sum(**bench, kRounding, true);
+    check_sum(**bench, 0.001F, false);
+  }
+}
+
+}  // namespace
+}  // namespace kiln
