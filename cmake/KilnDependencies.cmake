@@ -5,7 +5,7 @@ find_package(PkgConfig REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
-find_package(fmt 9 REQUIRED)
+include(KilnFmt)
 # The archive of SQLite where the distribution ships one, so that the program needs no libsqlite3.so.
 find_library(KILN_SQLITE_ARCHIVE NAMES libsqlite3.a)
 if(KILN_SQLITE_ARCHIVE)

@@ -1,5 +1,6 @@
 // [problem.NAME] and [[arguments]]: what a call of the kernel is given.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
