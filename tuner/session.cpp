@@ -125,6 +125,7 @@ class SessionRun {
   enum class Then { start_next, wait };  ///< what the device does once the trial is stored
   void record(Trial trial, Then then);
   void record_all(const std::vector<Trial>& trials);
+  void warn_of_default(const Trial& trial);
   const TrialRecord& store(const Trial& trial, const Config* next);
   void watch_drift();
   [[nodiscard]] TimeUse time_use() const;
@@ -239,6 +240,15 @@ void SessionRun::record(Trial trial, Then then) {
     strategy_->tell(*index, log_.judged(stored).trial);
   }
   observer_.on_trial(stored, log_.progress(request_.options.budget, default_config_));
+  warn_of_default(trial);
+}
+
+/// Where not even the default config runs, its message says most likely why others do not.
+void SessionRun::warn_of_default(const Trial& trial) {
+  if (trial.outcome == Outcome::ok || trial.config != default_config_) return;
+  observer_.on_warning(fmt::format("the default config {} failed ({}): {}", trial.config.text(),
+                                   name_of(trial.outcome),
+                                   trial.message.substr(0, trial.message.find('\n'))));
 }
 
 /// Once the last of them is stored the device goes on, while the strategy learns from it.

@@ -206,14 +206,35 @@ TEST_F(SessionTest, ConfigsThatDifferInTheirLaunchAloneShareOneCompile) {
   for (const auto& [source, count] : compiles) EXPECT_EQ(count, 1) << source;
 }
 
+class Warnings : public SessionObserver {
+ public:
+  void on_warning(const std::string& text) override { texts.push_back(text); }
+  std::vector<std::string> texts;
+};
+
+TEST_F(SessionTest, ADefaultConfigThatFailsIsToldOfAtOnce) {
+  const std::filesystem::path kernel = folder_ / "faulty";
+  std::filesystem::copy(KILN_SOURCE_DIR "/tests/tuner/kernels/faulty", kernel);
+  std::filesystem::copy_file(kernel / "wrong.inja", kernel / "good.inja",
+                             std::filesystem::copy_options::overwrite_existing);
+  const KernelSpec spec = KernelLibrary().load(kernel.string());
+  TuneRequest asked = request({"naive"});
+  asked.options.budget.trials = 2;
+  const TuneRequest of_copy{spec, Problem::parse(spec, "n=1000"), "opencl", 0, asked.options};
+  Warnings observer;
+  Store store(database(), Store::Mode::write);
+  const SessionResult result = tune(of_copy, store, observer);
+  EXPECT_EQ(result.failures, 1);
+  ASSERT_EQ(observer.texts.size(), 1U);
+  EXPECT_THAT(observer.texts[0],
+              StartsWith("the default config good:block=64 failed (wrong_result): 1 of 1000 "
+                         "elements of 'y' are wrong"));
+}
+
 TEST_F(SessionTest, FinalistsWithWorkspacesOfOtherLengthsAreAllRight) {
   const KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/counters");
   const TuneRequest asked{spec, Problem::parse(spec, "n=2000"), "opencl", 0, request({}).options};
-  class Warnings : public SessionObserver {
-   public:
-    void on_warning(const std::string& text) override { texts.push_back(text); }
-    std::vector<std::string> texts;
-  } observer;
+  Warnings observer;
   Store store(database(), Store::Mode::write);
   const SessionResult result = tune(asked, store, observer);
   EXPECT_EQ(result.failures, 0);
