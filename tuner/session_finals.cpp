@@ -5,10 +5,18 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "db/close_configs.hpp"
 #include "tuner/published_best.hpp"
 
 namespace kiln {
+namespace {
+
+// Where many fail at the end they do for one reason.
+constexpr std::size_t kToldFailures = 8;
+
+}  // namespace
 
 std::optional<FinalsRounds> SessionFinals::measure_finalists(Finalists& finalists) {
   std::vector<Config> configs;
@@ -110,6 +118,7 @@ std::optional<SessionFinals::Field> SessionFinals::choose_proven() {
   judge(field);
   const std::optional<std::vector<std::string>> ranking = run_semi_finals(field);
   if (!ranking) return std::nullopt;
+  std::size_t out = 0;
   while (true) {
     judge(field);
     field.finalists = choose(field, *ranking);
@@ -123,14 +132,21 @@ std::optional<SessionFinals::Field> SessionFinals::choose_proven() {
     }
     const auto unproven = pipeline_.prove(configs, log_.best_ns(), request_.options.stop);
     if (!unproven) return std::nullopt;
-    if (unproven->empty()) return field;
+    if (unproven->empty()) break;
     for (const auto& [config, failure] : *unproven) {
+      if (++out > kToldFailures) continue;
       observer_.on_warning(config + " fails a check at the end and is out: " + failure.message);
     }
     std::erase_if(field.trials, [&](const TrialRecord& record) {
       return unproven->contains(record.trial.config.text());
     });
   }
+  if (out > kToldFailures) {
+    observer_.on_warning(
+        fmt::format("{} configs in all fail a check at the end and are out; {} of them are named",
+                    out, kToldFailures));
+  }
+  return field;
 }
 
 FinalsEnd SessionFinals::run() {

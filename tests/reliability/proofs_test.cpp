@@ -51,6 +51,19 @@ TEST_F(ProofsTest, WhatIsWrongOnAnotherProblemIsNeitherPublishedNorHandedOut) {
   for (const CloseConfig& each : close) EXPECT_THAT(each.config, Not(HasSubstr("number=7")));
 }
 
+TEST_F(ProofsTest, WhereAllAreWrongOnAnotherProblemAFewAreNamed) {
+  ::setenv(kScriptWrongElsewhereVariable, "all", 1);
+  Store store(database(), Store::Mode::write);
+  Warnings observer;
+  const SessionResult result = tune(innocent_request(), store, observer);
+  ::unsetenv(kScriptWrongElsewhereVariable);
+  EXPECT_FALSE(result.best.has_value());
+  ASSERT_EQ(observer.texts.size(), 9U);
+  EXPECT_THAT(observer.texts.front(), HasSubstr("fails a check at the end and is out: on n=3: "));
+  EXPECT_EQ(observer.texts.back(),
+            "30 configs in all fail a check at the end and are out; 8 of them are named");
+}
+
 TEST_F(ProofsTest, TheTimeOfTheSearchIsStoredWithTheBest) {
   Store store(database(), Store::Mode::write);
   Warnings observer;

@@ -33,7 +33,8 @@ inline constexpr const char* kScriptHangVariable = "KILN_SCRIPT_HANG";
 /// for that, and a new worker finds no device, or, where the file says "crash", dies in the driver.
 inline constexpr const char* kScriptUnpluggedVariable = "KILN_SCRIPT_UNPLUGGED";
 
-/// The number of an innocent config that is right on the problem that is tuned and wrong on others.
+/// The number of an innocent config, or "all", that is right on the problem that is tuned and wrong
+/// on others.
 inline constexpr const char* kScriptWrongElsewhereVariable = "KILN_SCRIPT_WRONG_ELSEWHERE";
 
 /// "COMPILE TRIAL": milliseconds that every source sleeps in the compiler and every config on the
