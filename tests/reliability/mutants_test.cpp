@@ -37,8 +37,8 @@ struct Share {
   Subject subject;
   std::size_t number;
 };
-constexpr std::uint64_t kTuned = 1;      ///< seed of the tuned problems
-constexpr std::uint64_t kJudges = 1000;  ///< of the first problem of the judges
+constexpr std::uint64_t kTuned = 1;           ///< seed of the tuned problems of the first share
+constexpr std::uint64_t kJudges = 1'000'000;  ///< of the first problem of the judges
 
 void PrintTo(const Share& share, std::ostream* stream) { *stream << share.subject.kernel; }
 
@@ -180,12 +180,13 @@ void MutantsTest::run(std::vector<Entry>& entries, const std::string& problem_te
     running.push_back(&entry);
   }
   if (jobs.empty()) return;
-  const double extra_operations = seed == kTuned ? TuneOptions().extra_operations : 0;
+  const double extra_operations = seed < kJudges ? TuneOptions().extra_operations : 0;
   const std::vector<TrialReport> reports =
       bench_->run(problem_job(problem_text, seed, extra_operations), jobs, pace);
   for (std::size_t i = 0; i < running.size(); ++i) take(*running[i], reports[i]);
 }
 
+/// Every share draws other inputs and problems, which the originals must pass as well.
 void MutantsTest::check(std::vector<Entry>& entries) {
   const auto keep = [](Entry& entry, const TrialReport& report) { entry.report = report; };
   for (const std::string& problem : subject().problems) {
@@ -194,7 +195,7 @@ void MutantsTest::check(std::vector<Entry>& entries) {
         return entry.problem == problem && !entry.build.failure && entry.is_original() == originals;
       };
       const auto pace = originals ? MutantBench::Pace::unknown : MutantBench::Pace::known;
-      run(entries, problem, kTuned, pace, alive, keep);
+      run(entries, problem, kTuned + GetParam().number, pace, alive, keep);
     }
   }
 }
