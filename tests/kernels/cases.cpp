@@ -3,9 +3,12 @@
 #include "tests/kernels/cases.hpp"
 
 #include <optional>
+#include <set>
+#include <string>
 
 #include "core/constraint_text.hpp"
 #include "core/errors.hpp"
+#include "core/value.hpp"
 #include "search/random.hpp"
 #include "search/space.hpp"
 
@@ -46,6 +49,21 @@ std::vector<Case> default_cases(const KernelSpec& spec, const std::vector<Proble
       cases.push_back({problem, default_config(variant, spec, problem, device)});
     }
   }
+  return cases;
+}
+
+std::vector<Case> one_of_each_type(const KernelSpec& spec, std::vector<Case> cases,
+                                   std::uint64_t seed) {
+  Random random(seed);
+  random.shuffle(cases);
+  std::set<std::string> seen;
+  std::erase_if(cases, [&](const Case& c) {
+    std::string kind = c.config.variant;
+    for (const ProblemField& field : spec.problem) {
+      if (field.type == FieldType::dtype) kind += " " + to_text(c.problem.at(field.name));
+    }
+    return !seen.insert(kind).second;
+  });
   return cases;
 }
 

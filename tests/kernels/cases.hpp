@@ -29,6 +29,10 @@ struct Case {
                                               const std::vector<Problem>& problems,
                                               const DeviceInfo& device);
 
+/// Of the cases of each variant and element type one, drawn by `seed`; the same on every machine.
+[[nodiscard]] std::vector<Case> one_of_each_type(const KernelSpec& spec, std::vector<Case> cases,
+                                                 std::uint64_t seed);
+
 /// `count` legal configs of each variant, for one problem after the other in an order that `seed`
 /// shuffles. The same for the same seed on every machine.
 [[nodiscard]] std::vector<Case> random_cases(const KernelSpec& spec,
