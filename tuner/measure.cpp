@@ -228,13 +228,13 @@ Result<double> Measurer::measure_energy(const LaunchSequence& sequence, double e
   return (*to - *from) / static_cast<double>(runs);
 }
 
-/// In a race each of the first samples may be the last. Then come those that make a full set, those
-/// that are enough for a config that is behind, and then some at a time.
+/// In a race each of the first samples may be the last. Then come those that are enough for a
+/// config that is behind, those that make a full set, and then some at a time.
 std::size_t Measurer::next_samples(std::size_t taken, double incumbent_ns) const {
   const StopOptions& stop = options_.stop;
   if (races(incumbent_ns) && taken < stop.drop_factors.size()) return 1;
-  if (taken < stop.min_samples) return stop.min_samples - taken;
   if (races(incumbent_ns) && taken < stop.behind_samples) return stop.behind_samples - taken;
+  if (taken < stop.min_samples) return stop.min_samples - taken;
   return kNextSamples;
 }
 

@@ -16,21 +16,12 @@ namespace {
 constexpr double kSigmaPerMad = 1.4826;
 constexpr double kMedianError = 1.2533;
 
-// How many standard errors of the median count as certain when a full set of samples is there.
-constexpr double kCertain = 4.0;
-// A difference below this is not worth dropping a config for: the finals decide it.
-constexpr double kWorthDropping = 1.05;
-
 bool is_clearly_slower(std::span<const double> ns, double incumbent_ns,
                        const StopOptions& options) {
   if (incumbent_ns <= 0) return false;
   const double fastest = *std::min_element(ns.begin(), ns.end());
   const std::size_t count = std::min(ns.size(), options.drop_factors.size());
-  if (fastest > options.drop_factors[count - 1] * incumbent_ns) return true;
-  if (ns.size() < options.min_samples) return false;
-  const double middle = median({ns.begin(), ns.end()});
-  const double lower = middle * (1 - kCertain * relative_error_of_median(ns));
-  return lower > kWorthDropping * incumbent_ns;
+  return fastest > options.drop_factors[count - 1] * incumbent_ns;
 }
 
 }  // namespace
@@ -50,11 +41,11 @@ StopDecision decide(std::span<const double> ns, double spent_ns, double incumben
                     const StopOptions& options) {
   if (ns.empty()) return StopDecision::more;
   if (is_clearly_slower(ns, incumbent_ns, options)) return StopDecision::dropped;
-  if (ns.size() < options.min_samples) return StopDecision::more;
-  if (ns.size() >= options.max_samples || spent_ns >= options.max_ns) return StopDecision::enough;
   if (ns.size() >= options.behind_samples && incumbent_ns > 0 &&
       median({ns.begin(), ns.end()}) >= incumbent_ns)
     return StopDecision::enough;
+  if (ns.size() < options.min_samples) return StopDecision::more;
+  if (ns.size() >= options.max_samples || spent_ns >= options.max_ns) return StopDecision::enough;
   return relative_error_of_median(ns) <= options.relative_error ? StopDecision::enough
                                                                 : StopDecision::more;
 }

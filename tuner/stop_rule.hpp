@@ -16,12 +16,12 @@ struct StopOptions {
   std::size_t min_samples = 6;
   /// However noisy a config is: who may win is measured again after the search.
   std::size_t max_samples = 24;
-  std::size_t behind_samples = 6;  ///< the same for one that does not lead
+  std::size_t behind_samples = 4;  ///< enough for one that does not lead; even, too
   double relative_error =
       0.005;              ///< enough: the standard error of the median, relative to the median
   double max_ns = 0.3e9;  ///< time spent on sampling one config; min_samples go before it
   /// Clearly slower: even the fastest of 1, 2, 3, 4 or more samples is this many times slower.
-  std::array<double, 4> drop_factors = {1.3, 1.15, 1.1, 1.05};
+  std::array<double, 4> drop_factors = {1.2, 1.08, 1.05, 1.03};
 };
 
 enum class StopDecision { more, enough, dropped };

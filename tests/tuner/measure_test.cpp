@@ -92,16 +92,25 @@ TEST_F(MeasureTest, OneSlowSampleAfterAFastCheckMayBeAMishap) {
 
 TEST_F(MeasureTest, AContendersFirstSamplesCount) {
   Measurer measurer(device_, options(true));
-  Result<Measurer::FirstLook> look = measurer.first_look(sequence("quick"), 3000, 2000);
+  Result<Measurer::FirstLook> look = measurer.first_look(sequence("quick"), 3000, 2010);
   ASSERT_TRUE(look);
   EXPECT_FALSE(look->hopeless);
   EXPECT_EQ(look->run_ns, 2000);
   EXPECT_EQ(device_.runs, 2);
-  const Samples samples = *measurer.measure(sequence("quick"), std::move(*look), 2000);
+  const Samples samples = *measurer.measure(sequence("quick"), std::move(*look), 2010);
   EXPECT_EQ(samples.ns.size(), 6U) << "a full set";
   EXPECT_EQ(device_.runs, 6) << "those of the first look among them";
   EXPECT_EQ(samples.throttle, "power_cap");
   EXPECT_EQ(samples.clock_khz_before, 1980000);
+}
+
+TEST_F(MeasureTest, AConfigThatDoesNotLeadIsSampledLess) {
+  Measurer measurer(device_, options(true));
+  Result<Measurer::FirstLook> look = measurer.first_look(sequence("quick"), 3000, 1990);
+  ASSERT_TRUE(look);
+  const Samples samples = *measurer.measure(sequence("quick"), std::move(*look), 1990);
+  EXPECT_EQ(samples.ns.size(), 4U);
+  EXPECT_FALSE(samples.dropped_early);
 }
 
 TEST_F(MeasureTest, NothingIsHopelessWithoutARace) {

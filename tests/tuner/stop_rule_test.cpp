@@ -54,14 +54,14 @@ TEST(StopRule, DropsWhatIsClearlySlowerThanTheIncumbent) {
 
 TEST(StopRule, TheFartherOffTheFewerSamplesAreEnough) {
   const auto decided = [](const std::vector<double>& ns) { return decide(ns, 0, 1000, kOptions); };
-  EXPECT_EQ(decided({1310}), StopDecision::dropped);
-  EXPECT_EQ(decided({1290}), StopDecision::more);
-  EXPECT_EQ(decided({1160, 1170}), StopDecision::dropped);
-  EXPECT_EQ(decided({1140, 1170}), StopDecision::more);
-  EXPECT_EQ(decided({1140, 1170, 1110}), StopDecision::dropped);
-  EXPECT_EQ(decided({1140, 1170, 1090}), StopDecision::more);
-  EXPECT_EQ(decided({1140, 1170, 1090, 1060}), StopDecision::dropped);
-  EXPECT_EQ(decided({1140, 1170, 1090, 1040}), StopDecision::more);
+  EXPECT_EQ(decided({1210}), StopDecision::dropped);
+  EXPECT_EQ(decided({1190}), StopDecision::more);
+  EXPECT_EQ(decided({1090, 1120}), StopDecision::dropped);
+  EXPECT_EQ(decided({1070, 1120}), StopDecision::more);
+  EXPECT_EQ(decided({1070, 1120, 1060}), StopDecision::dropped);
+  EXPECT_EQ(decided({1070, 1120, 1040}), StopDecision::more);
+  EXPECT_EQ(decided({1070, 1120, 1040, 1035}), StopDecision::dropped);
+  EXPECT_EQ(decided({1070, 1120, 1040, 990}), StopDecision::enough) << "behind, but not clearly";
 }
 
 TEST(StopRule, OneFastSampleKeepsAConfigInTheRace) {
@@ -69,18 +69,25 @@ TEST(StopRule, OneFastSampleKeepsAConfigInTheRace) {
 }
 
 TEST(StopRule, AConfigThatDoesNotLeadIsSampledLess) {
-  std::vector<double> noisy = {960, 1050, 980, 1060, 1010, 1050};
+  std::vector<double> noisy = {960, 1050, 980, 1060};
   ASSERT_EQ(noisy.size(), kOptions.behind_samples);
-  EXPECT_EQ(decide(noisy, 0, 1000, kOptions), StopDecision::enough) << "its median is 1030";
+  EXPECT_EQ(decide(noisy, 0, 1000, kOptions), StopDecision::enough) << "its median is 1015";
   EXPECT_EQ(decide(noisy, 0, 1040, kOptions), StopDecision::more) << "it may lead";
   EXPECT_EQ(decide(noisy, 0, kNobody, kOptions), StopDecision::more);
   noisy.pop_back();
   EXPECT_EQ(decide(noisy, 0, 1000, kOptions), StopDecision::more) << "these are too few";
 }
 
+TEST(StopRule, AConfigThatMayLeadIsSampledInFull) {
+  std::vector<double> quiet(kOptions.min_samples, 990.0);
+  EXPECT_EQ(decide(quiet, 0, 1000, kOptions), StopDecision::enough);
+  quiet.pop_back();
+  EXPECT_EQ(decide(quiet, 0, 1000, kOptions), StopDecision::more);
+}
+
 TEST(StopRule, LeavesCloseRacesToTheFinals) {
-  const std::vector<double> three_percent_slower(kOptions.min_samples, 1030.0);
-  EXPECT_EQ(decide(three_percent_slower, 0, 1000, kOptions), StopDecision::enough);
+  const std::vector<double> two_percent_slower(kOptions.min_samples, 1020.0);
+  EXPECT_EQ(decide(two_percent_slower, 0, 1000, kOptions), StopDecision::enough);
   const std::vector<double> ten_percent_slower(kOptions.min_samples, 1100.0);
   EXPECT_EQ(decide(ten_percent_slower, 0, 1000, kOptions), StopDecision::dropped);
 }
