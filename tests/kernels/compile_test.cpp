@@ -24,6 +24,7 @@
 #include "tests/backends/required.hpp"
 #include "tests/kernels/cases.hpp"
 #include "tests/kernels/problems.hpp"
+#include "tests/reliability/size.hpp"
 
 namespace kiln::test {
 namespace {
@@ -39,7 +40,8 @@ const std::vector<std::string>& architectures() {
 }
 
 /// Where everything is compiled: every default config, and random ones, too. What the others may
-/// lack is an instruction or an element type, so they compile each variant in each type.
+/// lack is an instruction or an element type, so they compile each variant in each type; with
+/// KILN_SOAK=1 every default config, too.
 bool is_explored(const std::string& architecture) {
   return architecture == "sm_90a" || architecture == "gfx90a";
 }
@@ -83,7 +85,7 @@ TEST_P(KernelCompiles, InEveryVariant) {
   const Renderer renderer(spec_);
   const std::vector<Problem> problems = problems_to_compile(spec_);
   std::vector<Case> cases = default_cases(spec_, problems, device_);
-  if (!is_explored(device_.architecture)) {
+  if (!is_explored(device_.architecture) && !is_soak()) {
     const auto place = std::ranges::find(architectures(), device_.architecture);
     const auto seed = static_cast<std::uint64_t>(place - architectures().begin());
     cases = one_of_each_type(spec_, std::move(cases), seed);

@@ -7,20 +7,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
 #include "search/random.hpp"
 #include "tests/kernels/kernel_runs.hpp"
+#include "tests/reliability/size.hpp"
 
 namespace kiln::test {
 namespace {
 
 constexpr std::size_t kTuned = 20;
 
-bool is_soak() { return std::getenv("KILN_SOAK") != nullptr; }
 std::size_t problems_to_ask() { return is_soak() ? 2000 : 100; }  // of each of the six kernels
 std::size_t problems_to_prove() { return is_soak() ? 40 : 2; }
 
