@@ -20,8 +20,9 @@ Expected<std::unique_ptr<PreparedKernel>> PreparedKernel::make(std::shared_ptr<R
 }
 
 QueueLaunch* PreparedKernel::find(void* queue) const {
+  const QueueKey key(queue);
   QueueLaunch* at = first_.load(std::memory_order_acquire);
-  while (at != nullptr && at->queue() != queue) {
+  while (at != nullptr && !(at->key() == key)) {
     at = at->next;
   }
   return at;

@@ -35,6 +35,7 @@ QueueLaunch::QueueLaunch(std::shared_ptr<Runtime> runtime, const KernelParts& pa
       parts_(parts),
       binder_(binder),
       queue_(queue),
+      key_(queue),
       bound_(binder.empty()) {}
 
 Expected<std::unique_ptr<QueueLaunch>> QueueLaunch::make(std::shared_ptr<Runtime> runtime,
@@ -52,6 +53,7 @@ Expected<std::unique_ptr<QueueLaunch>> QueueLaunch::make(std::shared_ptr<Runtime
 }
 
 QueueLaunch::~QueueLaunch() {
+  if (program_ != nullptr && program_->taken) runtime_->release(program_);
   const auto held = runtime_->lock();
   for (const Buffer& workspace : workspaces_) {
     if (workspace.handle != 0) {
@@ -74,17 +76,17 @@ QueueLaunch::Slot QueueLaunch::slot_of(const std::string& name) const {
 std::size_t QueueLaunch::buffer_slot(const std::string& name) const { return slot_of(name).index; }
 
 // Not under the runtime's lock until the program is there: loading may compile. Constants are part
-// of a program's memory, so a queue needs its own instance then.
+// of a program's memory, which another kernel of the same source would write to as well.
 Status QueueLaunch::load() {
   const bool has_constants =
       std::any_of(parts_.plan.steps.begin(), parts_.plan.steps.end(),
                   [](const StepPlan& step) { return !step.constants.empty(); });
-  const Result<Runtime::Loaded> loaded = runtime_->load(
-      parts_.source, has_constants ? reinterpret_cast<Runtime::Instance>(queue_) : 0);
+  const Result<Runtime::Program*> loaded =
+      has_constants ? runtime_->take(parts_.source, queue_) : runtime_->load(parts_.source);
   if (!loaded) {
     return loaded.failure();
   }
-  loaded_ = *loaded;
+  program_ = *loaded;
   steps_.resize(parts_.plan.steps.size());  // in full now: prepared launches refer into it
   const auto held = runtime_->lock();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -122,7 +124,7 @@ Status QueueLaunch::prepare_step(const StepPlan& plan, Step& step) {
     step.constants.push_back(
         {name, {}, static_cast<std::size_t>(parts_.plan.buffers[slot].bytes())});
   }
-  return take(device.prepare_launch({.module = loaded_.module,
+  return take(device.prepare_launch({.module = program_->module.get(),
                                      .entry = plan.entry,
                                      .grid = plan.grid,
                                      .block = plan.block,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include <kiln/launcher.hpp>
@@ -21,6 +22,23 @@ struct KernelParts {
   LaunchPlan plan;
   Source source;
   Launcher::Workspace workspace = Launcher::Workspace::pooled;
+};
+
+/// Which queue: a handle, and for CUDA's and HIP's stream of each thread (cudaStreamPerThread,
+/// hipStreamPerThread: one handle for as many streams as there are threads) the calling thread too.
+class QueueKey {
+ public:
+  /// Of the calling thread.
+  explicit QueueKey(void* queue)
+      : queue_(queue),
+        thread_(queue == kStreamOfThread ? std::this_thread::get_id() : std::thread::id()) {}
+  friend bool operator==(const QueueKey&, const QueueKey&) = default;
+
+ private:
+  static inline void* const kStreamOfThread = reinterpret_cast<void*>(2);
+
+  void* queue_;
+  std::thread::id thread_;
 };
 
 /// `failure` as the application sees it.
@@ -42,8 +60,8 @@ class QueueLaunch {
   /// No allocation, no wait for the device.
   [[nodiscard]] Expected<void> launch(std::span<const LaunchArgument> arguments);
 
-  [[nodiscard]] void* queue() const { return queue_; }
-  [[nodiscard]] bool from_cache() const { return loaded_.from_cache; }
+  [[nodiscard]] const QueueKey& key() const { return key_; }
+  [[nodiscard]] bool from_cache() const { return program_->from_cache; }
 
   /// The next in the list of the kernel that holds it; set before others see this one.
   QueueLaunch* next = nullptr;
@@ -76,7 +94,8 @@ class QueueLaunch {
   const KernelParts& parts_;
   const ArgumentBinder& binder_;
   void* queue_;
-  Runtime::Loaded loaded_;
+  QueueKey key_;
+  Runtime::Program* program_ = nullptr;
   std::vector<Buffer> workspaces_;  ///< by the plan's buffers; handle 0: not a pooled workspace
   std::vector<Step> steps_;
   std::mutex mutex_;  ///< over everything that a launch writes

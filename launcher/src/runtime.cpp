@@ -91,19 +91,39 @@ Result<std::unique_ptr<Module>> Runtime::load_on_device(const Binary& binary) {
   return device_->load(binary);
 }
 
-Result<Runtime::Loaded> Runtime::load(const Source& source, Instance instance) {
+Result<Runtime::Program*> Runtime::load(const Source& source) {
   const std::string key = cache_key(source, info(), toolkit_);
   const std::lock_guard held(load_mutex_);
-  auto& [module, from_cache] = modules_[{key, instance}];
-  if (module) {
-    return Loaded{module.get(), from_cache};
-  }
+  Program& program = programs_[{key, nullptr, 0}];
+  if (const Status filled = fill(program, source, key); !filled) return filled.failure();
+  return &program;
+}
+
+Result<Runtime::Program*> Runtime::take(const Source& source, void* queue) {
+  const std::string key = cache_key(source, info(), toolkit_);
+  const std::lock_guard held(load_mutex_);
+  std::size_t number = 1;
+  while (programs_[{key, queue, number}].taken) ++number;
+  Program& program = programs_[{key, queue, number}];
+  if (const Status filled = fill(program, source, key); !filled) return filled.failure();
+  program.taken = true;
+  return &program;
+}
+
+void Runtime::release(Program* taken) {
+  const std::lock_guard held(load_mutex_);
+  taken->taken = false;
+}
+
+Status Runtime::fill(Program& program, const Source& source, const std::string& key) {
+  auto& [module, from_cache, taken] = program;
+  if (module) return Done{};
   if (const std::optional<CachedBinary> cached = cache_ ? cache_->find(key) : std::nullopt) {
     Result<std::unique_ptr<Module>> loaded = load_on_device(cached->binary);
     if (loaded) {
       module = std::move(*loaded);
       from_cache = true;
-      return Loaded{module.get(), from_cache};
+      return Done{};
     }
     // A binary that this driver does not take: compile as if there were none.
   }
@@ -119,7 +139,7 @@ Result<Runtime::Loaded> Runtime::load(const Source& source, Instance instance) {
     cache_->store(key, *binary, info().compiler);
   }
   module = std::move(*loaded);
-  return Loaded{module.get(), from_cache};
+  return Done{};
 }
 
 }  // namespace kiln

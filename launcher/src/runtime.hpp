@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <kiln/launcher.hpp>
@@ -29,17 +30,20 @@ class Runtime {
   [[nodiscard]] const std::string& device_text() const { return device_text_; }
   [[nodiscard]] const std::string& cache_trouble() const { return cache_trouble_; }
 
-  /// A program as a device holds it.
-  struct Loaded {
-    Module* module = nullptr;  ///< owned by the Runtime: lives as long
-    bool from_cache = false;   ///< nothing was compiled for it
+  /// A program on the device.
+  struct Program {
+    std::unique_ptr<Module> module;
+    bool from_cache = false;  ///< nothing was compiled for it
+    bool taken = false;       ///< somebody has it for themselves
   };
-  /// Which instance of a program: constants are part of a module's memory, so queues that run at
-  /// the same time need their own. 0: the one for everybody.
-  using Instance = std::uintptr_t;
   /// Compiles (or finds) and loads `source`. Takes seconds the first time, nothing later. Any
-  /// thread.
-  [[nodiscard]] Result<Loaded> load(const Source& source, Instance instance);
+  /// thread. The Runtime owns the program, which lives as long.
+  [[nodiscard]] Result<Program*> load(const Source& source);
+  /// The same for a caller that needs the program for itself until release(): constants are part of
+  /// its memory. Who takes a program that was released used it on the same queue before, so what is
+  /// under way there comes first.
+  [[nodiscard]] Result<Program*> take(const Source& source, void* queue);
+  void release(Program* taken);
 
   /// A device is no thread-safe object: hold this while using it.
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(device_mutex_); }
@@ -48,6 +52,8 @@ class Runtime {
 
  private:
   [[nodiscard]] Result<Binary> compile(const Source& source);
+  /// Under load_mutex_.
+  [[nodiscard]] Status fill(Program& program, const Source& source, const std::string& key);
   [[nodiscard]] Result<std::unique_ptr<Module>> load_on_device(const Binary& binary);
 
   std::unique_ptr<Backend> backend_;
@@ -62,7 +68,8 @@ class Runtime {
 
   std::mutex load_mutex_;               ///< compiling and the list of modules
   std::unique_ptr<Compiler> compiler_;  ///< made when something has to be compiled
-  std::map<std::pair<std::string, Instance>, std::pair<std::unique_ptr<Module>, bool>> modules_;
+  /// By source, queue, and a number: 0 is for everybody, others are for one at a time each.
+  std::map<std::tuple<std::string, void*, std::size_t>, Program> programs_;
 };
 
 }  // namespace kiln
