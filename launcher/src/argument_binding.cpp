@@ -13,6 +13,8 @@
 namespace kiln {
 namespace {
 
+constexpr std::size_t kMemoryAlignment = 16;  // of the widest vector that kernels load
+
 template <typename T>
 void put(ScalarBytes& scalar, T value) {
   std::memcpy(scalar.bytes.data(), &value, sizeof value);
@@ -175,6 +177,13 @@ std::optional<LaunchError> ArgumentBinder::bind_buffer(std::size_t index,
     return error(fmt::format("argument '{}' is a null pointer", plan.name));
   }
   const auto handle = reinterpret_cast<std::uintptr_t>(given.memory);
+  const std::size_t begin = given.offset + (offsets_in_handle_ ? handle : 0);
+  if (begin % kMemoryAlignment != 0 && needed > 0) {
+    return error(
+        fmt::format("argument '{}' begins {} bytes behind a multiple of {}: configs may "
+                    "load whole vectors",
+                    plan.name, begin % kMemoryAlignment, kMemoryAlignment));
+  }
   bound.buffers[index] = offsets_in_handle_ ? Buffer{handle + given.offset, needed, 0}
                                             : Buffer{handle, needed, given.offset};
   bound.given[index] = 1;

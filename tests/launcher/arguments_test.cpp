@@ -98,6 +98,12 @@ TEST_F(Arguments, NumbersAreChecked) {
             "reduce: argument 'n' follows from the problem (100): leave it out");
 }
 
+TEST_F(Arguments, MemoryThatIsNotAlignedIsRefused) {
+  EXPECT_EQ(launch("reduce", "n=10", {memory("in", some_, 4092, 4), memory("out", some_, 4)}),
+            "reduce: argument 'in' begins 4 bytes behind a multiple of 16: configs may load whole "
+            "vectors");
+}
+
 TEST_F(Arguments, AnOffsetReachesIntoTheMemory) {
   OpenClApplication& application = OpenClApplication::instance();
   std::vector<float> values(2048, 1.0F);
