@@ -189,10 +189,12 @@ void BinaryCache::open_folder(const std::filesystem::path& folder) {
     trouble_ = "there is no place for it: none of KILN_CACHE, XDG_CACHE_HOME and HOME is set";
     return;
   }
-  const std::string name = folder.string();
+  // "x/" would have "x" as its parent, to be made as others' folders are.
+  const std::filesystem::path plain = folder.has_filename() ? folder : folder.parent_path();
+  const std::string name = plain.string();
   std::error_code error;
-  if (folder.has_parent_path()) {
-    std::filesystem::create_directories(folder.parent_path(), error);
+  if (plain.has_parent_path()) {
+    std::filesystem::create_directories(plain.parent_path(), error);
   }
   if (::mkdir(name.c_str(), 0700) != 0 && errno != EEXIST) {
     trouble_ = name + ": cannot be created: " + std::strerror(errno);

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include "core/errors.hpp"
 #include "db/selection_lock.hpp"
@@ -42,15 +42,18 @@ std::string lock_of(const Launcher::Options& options) {
 bool read_lock(const std::string& path, const DeviceInfo& device, TunedRows& rows) {
   using Kind = Launcher::Warning::Kind;
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open()) {
-    rows.warnings.push_back({Kind::lock_unusable, path + ": there is no such lock; the databases "
-                                                         "are asked, and ranks may choose apart"});
+  std::ostringstream text;
+  if (file.is_open()) text << file.rdbuf();
+  if (!file || !text) {
+    rows.warnings.push_back({Kind::lock_unusable,
+                             path +
+                                 (file.is_open() ? ": cannot be read" : ": there is no such lock") +
+                                 "; the databases are asked, and ranks may choose apart"});
     return false;
   }
   try {
     bool knows_device = false;
-    for (BestRecord& best : read_selection_lock(text, path)) {
+    for (BestRecord& best : read_selection_lock(text.str(), path)) {
       knows_device = knows_device || best.key.device == identity_of(device);
       rows.by_kernel[best.key.kernel].push_back(std::move(best));
     }

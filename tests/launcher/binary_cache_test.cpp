@@ -129,6 +129,15 @@ TEST(BinaryCache, WantsAFolderThatOthersCannotWriteTo) {
   EXPECT_FALSE(closed.find(kKey));
 }
 
+TEST(BinaryCache, MakesItsFolderForItsUserAloneHoweverItIsWritten) {
+  const LauncherFolder folder;
+  const mode_t before = ::umask(0002);
+  const BinaryCache cache((folder / "new") + "/");
+  ::umask(before);
+  EXPECT_EQ(cache.trouble(), "");
+  EXPECT_EQ(fs::status(folder / "new").permissions(), fs::perms::owner_all);
+}
+
 /// Gives a file away, which only root may do.
 bool give_to_nobody(const fs::path& path) {
   constexpr uid_t kNobody = 65534;

@@ -85,6 +85,9 @@ TEST(LauncherLock, OneThatDoesNotFitIsATypedWarning) {
 
   options.lock = folder / "none.lock";
   EXPECT_EQ(Launcher(options).warnings().at(0).kind, Kind::lock_unusable);
+
+  options.lock = folder / ".";
+  EXPECT_EQ(Launcher(options).warnings().at(0).kind, Kind::lock_unusable) << "a folder";
 }
 
 TEST(LauncherLock, NothingIsTunedBesideIt) {
