@@ -25,7 +25,7 @@ constexpr const char* kReadSessions =
     "tool_version, strategy, "
     "seed, options, budget, space_size, started_at, finished_at, state, wall_seconds, "
     "(SELECT count(*) FROM trials WHERE trials.session = sessions.id) "
-    "FROM sessions WHERE ?1 IS NULL OR id = ?1 ORDER BY id";
+    "FROM sessions WHERE id BETWEEN ? AND ? ORDER BY id";
 
 template <typename Enum, std::size_t Size>
 Enum parse_name(const std::string& text, const std::array<Enum, Size>& all) {
@@ -170,9 +170,7 @@ std::optional<SessionRecord> find_session(SQLite::Database& database, const Sess
 
 std::vector<SessionRecord> read_sessions(SQLite::Database& database, std::optional<SessionId> id) {
   SQLite::Statement query(database, kReadSessions);
-  if (id) {
-    query.bind(1, *id);
-  }
+  SQLite::bind(query, id.value_or(0), id.value_or(std::numeric_limits<SessionId>::max()));
   std::vector<SessionRecord> rows;
   while (query.executeStep()) {
     rows.push_back(session_from_row(query));
@@ -309,12 +307,14 @@ void count_seconds(SQLite::Database& database, SessionId session, double more_wa
   update.exec();
 }
 
-void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best) {
+void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best,
+                 std::optional<std::int64_t> id) {
   SQLite::Statement insert(database,
                            "INSERT INTO best (session, config, config_json, template_hash, "
                            "time_ns, default_time_ns, verdict, "
-                           "bytes, flops, trials, failures, evidence, published_at, naive_time_ns) "
-                           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                           "bytes, flops, trials, failures, evidence, published_at, "
+                           "naive_time_ns, id) "
+                           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   SQLite::bind(insert, session, best.config.text(), json_text(to_json(best.config)),
                best.template_hash, best.time_ns, best.default_time_ns,
                std::string(name_of(best.verdict)), best.bytes, best.flops, best.trials,
@@ -323,6 +323,7 @@ void insert_best(SQLite::Database& database, SessionId session, const BestRecord
   if (best.naive_time_ns) {
     insert.bind(14, *best.naive_time_ns);
   }
+  if (id) insert.bind(15, *id);  // else the next one
   insert.exec();
   insert_objective(database, database.getLastInsertRowid(), best);
 }
@@ -337,6 +338,23 @@ bool has_best(SQLite::Database& database, const BestRecord& best) {
   return query.executeStep();
 }
 
+namespace {
+
+/// The row id that puts a best of another database behind one that was published later; none where
+/// it is the newest.
+std::optional<std::int64_t> id_behind_newer(SQLite::Database& database, const BestRecord& best) {
+  if (best.published_at.empty()) return std::nullopt;  // it is published now
+  SQLite::Statement query(database,
+                          "SELECT min(0, (SELECT min(id) FROM best)) - 1 WHERE EXISTS (SELECT 1 "
+                          "FROM best JOIN sessions ON sessions.id = best.session WHERE kernel = ? "
+                          "AND problem = ? AND device = ? AND published_at > ?)");
+  SQLite::bind(query, best.key.kernel, best.key.problem, best.key.device, best.published_at);
+  if (!query.executeStep()) return std::nullopt;
+  return query.getColumn(0).getInt64();
+}
+
+}  // namespace
+
 void insert_finished(SQLite::Database& database, const FinishedSession& session) {
   const SessionId id = insert_session(database, session.record);
   SQLite::Statement update(
@@ -346,7 +364,8 @@ void insert_finished(SQLite::Database& database, const FinishedSession& session)
   update.exec();
   std::int64_t sequence = 0;
   for (const Trial& trial : session.trials) insert_trial(database, id, ++sequence, trial);
-  if (session.best) insert_best(database, id, *session.best);
+  if (session.best)
+    insert_best(database, id, *session.best, id_behind_newer(database, *session.best));
 }
 
 std::vector<std::string> check_rows(SQLite::Database& database) {

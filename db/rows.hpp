@@ -35,7 +35,9 @@ void insert_trial(SQLite::Database& database, SessionId session, std::int64_t se
 void update_session(SQLite::Database& database, SessionId session, SessionState state,
                     double wall_seconds);
 void count_seconds(SQLite::Database& database, SessionId session, double more_wall_seconds);
-void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best);
+/// `id`: the row's, which tells which best is newer; none: the newest.
+void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best,
+                 std::optional<std::int64_t> id = std::nullopt);
 
 /// Is there a best of this kernel, problem, device and config that was published at the same time?
 [[nodiscard]] bool has_best(SQLite::Database& database, const BestRecord& best);

@@ -91,6 +91,17 @@ TEST_F(Wisdom, ImportingTwiceIsImportingOnce) {
   EXPECT_EQ(write_wisdom(store.bests()), write_wisdom({{best("n=8192"), best("n=4096")}}));
 }
 
+TEST_F(Wisdom, AnOlderImportHidesNoNewerBest) {
+  const test::ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  BestRecord older = best("n=4096", 64);
+  older.published_at = "2020-01-01T00:00:00Z";
+  ASSERT_EQ(store.add_sessions({imported_session(spec_, best("n=4096", 128))}), 1U);
+  ASSERT_EQ(store.add_sessions({imported_session(spec_, older)}), 1U);
+  ASSERT_EQ(store.bests().size(), 1U);
+  EXPECT_EQ(store.bests()[0].published_at, "2026-01-02T03:04:05Z");
+}
+
 TEST_F(Wisdom, AnImportedSessionHoldsTheFinalistsAndAnswersNoTuning) {
   const test::ScratchFolder folder;
   Store store(folder / "kiln.db", Store::Mode::write);
