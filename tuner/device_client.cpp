@@ -92,8 +92,11 @@ void DeviceClient::send_trial() {
   if (watch_) watch_(AttemptEvent::begins);
   state_ = State::running;
   trial_->checked = false;
-  Clock::duration limit =
-      run_limit(deadlines_, trial_->job.incumbent_ns) + kCheckSlack * longest_first_check_;
+  // A proof is many checks, of which nothing is heard before the last.
+  const bool is_proof = trial_->job.purpose == TrialPurpose::prove;
+  Clock::duration limit = is_proof ? deadlines_.run_cap + kCheckSlack * longest_check_
+                                   : run_limit(deadlines_, trial_->job.incumbent_ns) +
+                                         kCheckSlack * longest_first_check_;
   if (backend_ == "opencl") limit += deadlines_.first_launch;
   set_limit(limit);
   worker_->send(encode(trial_->job));

@@ -107,6 +107,9 @@ class TrialPipeline {
     Clock::time_point done_at;
   };
 
+  /// Puts a config that was right in the search through every check.
+  [[nodiscard]] std::optional<Failure> prove_once(const Candidate& candidate, const Binary& binary,
+                                                  double incumbent_ns);
   /// The finals' plans and binaries; a config without one is a Failure. nullopt: stopped.
   [[nodiscard]] std::optional<Result<FinalsJob>> make_finals(const std::vector<Config>& configs,
                                                              const std::atomic<bool>* stop);

@@ -96,6 +96,12 @@ void WorkerProcess::read_some() {
   }
 }
 
+bool WorkerProcess::overdue() {
+  if (!deadline_ || Clock::now() < *deadline_) return false;
+  read_some();
+  return alive_ && received_.empty();
+}
+
 void WorkerProcess::read_output() {
   std::array<char, kReadBytes> bytes;
   ssize_t got = 0;

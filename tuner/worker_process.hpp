@@ -42,7 +42,9 @@ class WorkerProcess {
   /// poll_workers returns when it has passed; what then happens is the caller's business.
   void set_deadline(std::optional<Clock::time_point> deadline) { deadline_ = deadline; }
   [[nodiscard]] std::optional<Clock::time_point> deadline() const { return deadline_; }
-  [[nodiscard]] bool overdue() const { return deadline_ && Clock::now() >= *deadline_; }
+  /// True when the deadline has passed and nothing that the worker said is left to be received:
+  /// where this process stood still for long, the answer has been waiting.
+  [[nodiscard]] bool overdue();
 
  private:
   friend void poll_workers(std::span<WorkerProcess* const> workers, Clock::time_point until);

@@ -51,6 +51,18 @@ TEST_F(ProofsTest, WhatIsWrongOnAnotherProblemIsNeitherPublishedNorHandedOut) {
   for (const CloseConfig& each : close) EXPECT_THAT(each.config, Not(HasSubstr("number=7")));
 }
 
+TEST_F(ProofsTest, AProofMayTakeLongerThanARun) {
+  ::setenv(kScriptSlowProofsVariable, "1", 1);
+  TuneRequest asked = innocent_request();
+  asked.options.budget.trials = 3;
+  Store store(database(), Store::Mode::write);
+  Warnings observer;
+  const SessionResult result = tune(asked, store, observer);
+  ::unsetenv(kScriptSlowProofsVariable);
+  EXPECT_THAT(observer.texts, ElementsAre());
+  EXPECT_TRUE(result.best.has_value());
+}
+
 TEST_F(ProofsTest, WhereAllAreWrongOnAnotherProblemAFewAreNamed) {
   ::setenv(kScriptWrongElsewhereVariable, "all", 1);
   Store store(database(), Store::Mode::write);

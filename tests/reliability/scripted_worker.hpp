@@ -37,6 +37,9 @@ inline constexpr const char* kScriptUnpluggedVariable = "KILN_SCRIPT_UNPLUGGED";
 /// on others.
 inline constexpr const char* kScriptWrongElsewhereVariable = "KILN_SCRIPT_WRONG_ELSEWHERE";
 
+/// Set: a proof takes two seconds, more than a run may.
+inline constexpr const char* kScriptSlowProofsVariable = "KILN_SCRIPT_SLOW_PROOFS";
+
 /// "COMPILE TRIAL": milliseconds that every source sleeps in the compiler and every config on the
 /// device.
 inline constexpr const char* kScriptPaceVariable = "KILN_SCRIPT_PACE";
