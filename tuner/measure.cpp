@@ -220,12 +220,16 @@ Result<double> Measurer::measure_energy(const LaunchSequence& sequence, double e
   const auto chunk =
       static_cast<std::int64_t>(std::clamp(kChunkNs / std::max(estimate_ns, 1.0), 1.0, kMaxBatch));
   std::int64_t warm_up_runs = 0;
-  const Result<double> from = run_until_step(sequence, chunk, kEnergyWarmUpNs, warm_up_runs);
+  Result<double> from = run_until_step(sequence, chunk, kEnergyWarmUpNs, warm_up_runs);
   if (!from) return from.failure();
-  std::int64_t runs = 0;
-  const Result<double> to = run_until_step(sequence, chunk, options_.energy_ns, runs);
-  if (!to) return to.failure();
-  return (*to - *from) / static_cast<double>(runs);
+  for (int chance = 0; chance < 2; ++chance) {
+    std::int64_t runs = 0;
+    const Result<double> to = run_until_step(sequence, chunk, options_.energy_ns, runs);
+    if (!to) return to.failure();
+    if (*to > *from) return (*to - *from) / static_cast<double>(runs);
+    from = to;  // it stood still, or was set back: nothing runs on nothing
+  }
+  return Failure{Outcome::launch_error, "the meter of energy stands still"};
 }
 
 /// In a race each of the first samples may be the last. Then come those that are enough for a

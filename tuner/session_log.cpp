@@ -225,7 +225,8 @@ void SessionLog::finish(SessionState state, std::optional<BestRecord> best) {
 
 std::optional<double> SessionLog::time_of(const Config& config) const {
   for (const TrialRecord& stored : trials_) {
-    if (stored.trial.config == config && stored.trial.ok()) return stored.trial.time_ns;
+    if (stored.trial.config != config) continue;
+    return stored.trial.ok() ? std::optional(stored.trial.time_ns) : std::nullopt;
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include "tuner/verdict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/trial.hpp"
@@ -12,10 +13,17 @@ namespace {
 
 // Chance that the true median lies outside the interval, on one side.
 constexpr double kOneSidedRisk = 0.005;
+constexpr double kOneSidedDeviations = 2.5758;  // of the normal distribution, for that risk
 
 /// The largest k with P(Binomial(n, 1/2) < k) <= risk: the interval for the median runs from the
 /// k-th smallest value to the k-th largest. 0: too few values.
 std::size_t sign_test_rank(std::size_t n) {
+  // 2^-n is no double from 1,075 on; long before, the normal distribution is as good.
+  constexpr std::size_t kMany = 500;
+  if (n > kMany) {
+    const auto many = static_cast<double>(n);
+    return static_cast<std::size_t>(many / 2 - kOneSidedDeviations * std::sqrt(many) / 2);
+  }
   double term = 1;  // P(X = 0) = 2^-n
   for (std::size_t i = 0; i < n; ++i) term /= 2;
   double below = 0;  // P(X < k)

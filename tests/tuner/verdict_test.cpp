@@ -42,6 +42,17 @@ TEST(RatioInterval, SaysNothingFromTooFewRounds) {
   EXPECT_EQ(ratio_interval(eight, eight).high, 1);
 }
 
+TEST(RatioInterval, OfManyRoundsIsNarrowAndTheRightWayRound) {
+  for (const int rounds : {499, 500, 501, 1074, 1075, 5000}) {
+    const RatioInterval ratio =
+        ratio_interval(noisy(1000, 0.01, 1, rounds), noisy(1000, 0.01, 2, rounds));
+    EXPECT_GT(ratio.low, 0.995) << rounds;
+    EXPECT_LE(ratio.low, ratio.middle) << rounds;
+    EXPECT_LE(ratio.middle, ratio.high) << rounds;
+    EXPECT_LT(ratio.high, 1.005) << rounds;
+  }
+}
+
 TEST(Finals, AClearlyFasterConfigIsBetter) {
   const FinalsVerdict verdict =
       judge_finals({noisy(1000, 0.01, 1), noisy(800, 0.01, 2), noisy(700, 0.01, 3)}, 0);
