@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
   } catch (const kiln::Error& error) {
     return report(error.code(), error.what());
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return report(ExitCode::failed, "cannot write to stdout");
     return report(ExitCode::internal, std::string("defect: ") + error.what());
   }
 }

@@ -30,15 +30,21 @@ void write_text_file(const fs::path& path, std::string_view text) {
     fmt::print("{}", text);
     return;
   }
-  const fs::path temporary = path.string() + ".tmp-" + std::to_string(::getpid());
   std::error_code error;
-  std::ofstream file(temporary, std::ios::binary);
+  // What a link leads to is replaced, not the link; what is no file (/dev/null, a pipe) is written.
+  const fs::path linked = fs::canonical(path, error);
+  const fs::path target = error ? path : linked;
+  const bool replaces = error || fs::is_regular_file(target, error);
+  error.clear();
+  const fs::path written =
+      replaces ? target.string() + ".tmp-" + std::to_string(::getpid()) : target.string();
+  std::ofstream file(written, std::ios::binary);
   file << text;
   file.close();
-  if (file) fs::rename(temporary, path, error);
+  if (file && replaces) fs::rename(written, target, error);
   if (!file || error) {
     std::error_code ignored;
-    fs::remove(temporary, ignored);
+    if (replaces) fs::remove(written, ignored);
     throw UsageError(
         fmt::format("{}: cannot be written{}", path.string(), error ? ": " + error.message() : ""));
   }

@@ -43,7 +43,7 @@ std::size_t compile_workers(const TuneOptions& options) {
 
 std::uint64_t compile_memory_bytes(const TuneOptions& options) {
   if (options.compile_memory_bytes > 0) return options.compile_memory_bytes;
-  constexpr std::uint64_t kLeast = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kLeast = std::uint64_t{2} << 30;  // with less PoCL crashes
   constexpr std::uint64_t kMost = std::uint64_t{16} << 30;
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_bytes = ::sysconf(_SC_PAGESIZE);

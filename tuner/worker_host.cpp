@@ -9,9 +9,12 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <system_error>
+
+#include <fmt/format.h>
 
 #include "core/errors.hpp"
 
@@ -58,7 +61,13 @@ void remove_left_behind(const fs::path& parent) {
 
 WorkerHost::WorkerHost(fs::path program)
     : program_(program.empty() ? "/proc/self/exe" : std::move(program)) {
-  const fs::path parent = fs::temp_directory_path();
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) {
+    const char* asked = std::getenv("TMPDIR");
+    throw UsageError(fmt::format("TMPDIR is '{}': it must be a folder that is there",
+                                 asked != nullptr ? asked : "/tmp"));
+  }
   remove_left_behind(parent);
   std::string name = (parent / kPrefix).string() + std::to_string(::getpid()) + "-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) {

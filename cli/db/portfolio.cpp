@@ -4,6 +4,7 @@
 #include "db/portfolio.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -139,10 +140,10 @@ ExitCode print_leave_one_out(const Options& options, const Tuned& tuned) {
                     {"slowdown", left.slowdown ? Json(*left.slowdown) : Json(nullptr)}});
   }
   std::sort(regrets.begin(), regrets.end());
+  // The nearest rank: of few problems the 95th percentile is the worst.
   const auto quantile = [&](double share) {
-    return regrets.empty()
-               ? 0.0
-               : regrets[static_cast<std::size_t>(share * static_cast<double>(regrets.size() - 1))];
+    const double rank = std::ceil(share * static_cast<double>(regrets.size()));
+    return regrets.empty() ? 0.0 : regrets[static_cast<std::size_t>(rank) - 1];
   };
   if (options.common.json) {
     fmt::print("{}", json_output({{"problems", list},
