@@ -334,14 +334,14 @@ std::optional<TrialPipeline::Unproven> TrialPipeline::prove(const std::vector<Co
     }
   }
   for (Candidate& candidate : candidates) {
-    if (!await_turn(candidate, stop)) return std::nullopt;
     const std::string name = candidate.trial.config.text();
-    const Build& build = builds_.at(candidate.trial.source_key);
-    std::optional<Failure> failure = build.failure;
+    std::optional<Failure> failure;
     // It was right in the search: what is no wrong result may have come from outside, once.
-    for (int chance = 0; chance < 2 && build.binary; ++chance) {
-      failure = prove_once(candidate, *build.binary, incumbent_ns);
-      if (!failure || failure->outcome == Outcome::wrong_result) break;
+    for (int chance = 0; chance < 2; ++chance) {
+      if (!await_turn(candidate, stop)) return std::nullopt;
+      const Build& build = builds_.at(candidate.trial.source_key);
+      failure = build.failure ? build.failure : prove_once(candidate, *build.binary, incumbent_ns);
+      if (!failure || build.failure || failure->outcome == Outcome::wrong_result) break;
     }
     if (failure) {
       unproven[name] = std::move(*failure);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <iostream>
+#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -55,6 +56,7 @@ TEST_F(ProofsTest, AProofMayTakeLongerThanARun) {
   ::setenv(kScriptSlowProofsVariable, "1", 1);
   TuneRequest asked = innocent_request();
   asked.options.budget.trials = 3;
+  asked.options.compile_deadline = std::chrono::milliseconds(500);  // as much is added to a run's
   Store store(database(), Store::Mode::write);
   Warnings observer;
   const SessionResult result = tune(asked, store, observer);
@@ -115,6 +117,33 @@ TEST_F(ProofsTest, TheTunerItselfIsFast) {
   EXPECT_GE(use->compile, 499e-3 * std::stod(pace)) << "no source was compiled for two configs";
   std::cout << 500 / use->search << " configs a second\n";
   for (const std::string& line : lines_of(*use)) std::cout << line << '\n';
+}
+
+/// Stands still after the first trial, as a stopped terminal would have it.
+class Standstill : public SessionObserver {
+ public:
+  explicit Standstill(Clock::duration length) : length_(length) {}
+  void on_trial(const TrialRecord&, const SessionProgress&) override {
+    std::this_thread::sleep_for(std::exchange(length_, {}));
+  }
+
+ private:
+  Clock::duration length_;
+};
+
+TEST_F(ProofsTest, ACompilerThatFinishedWhileNobodyLookedIsNotLate) {
+  TuneRequest asked = scripted_request(1);
+  asked.options.variants = {"paced"};
+  asked.options.compile_workers = 2;
+  asked.options.compile_deadline = std::chrono::seconds(2);
+  asked.options.budget.trials = 6;
+  ::setenv(kScriptPaceVariable, "600 5", 1);
+  Store store(database(), Store::Mode::write);
+  Standstill standstill(std::chrono::seconds(3));
+  const SessionResult result = tune(asked, store, standstill);
+  ::unsetenv(kScriptPaceVariable);
+  EXPECT_EQ(result.trials, 6);
+  EXPECT_EQ(result.failures, 0);
 }
 
 TEST_F(ProofsTest, ConfigsOfOneSourceDoNotKeepCompilersIdle) {

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <fstream>
-#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -58,28 +57,6 @@ TEST_F(WorkerTest, ACompilerThatCrashesIsQuoted) {
   EXPECT_EQ(trial.outcome, Outcome::compile_crash);
   EXPECT_EQ(trial.message,
             "the worker died: signal SIGSEGV; it printed: internal compiler error: out of luck");
-}
-
-/// Stands still for longer than a compiler may take, as a stopped terminal would have it.
-class StandstillAfterTheFirst : public SessionObserver {
- public:
-  explicit StandstillAfterTheFirst(Clock::duration length) : length_(length) {}
-  void on_trial(const TrialRecord&, const SessionProgress&) override {
-    std::this_thread::sleep_for(std::exchange(length_, {}));
-  }
-
- private:
-  Clock::duration length_;
-};
-
-TEST_F(WorkerTest, ACompilerThatFinishedWhileNobodyLookedIsNotLate) {
-  TuneRequest asked = request({"good"});
-  asked.options.budget.trials = 3;
-  asked.options.compile_workers = 1;
-  asked.options.compile_deadline = std::chrono::seconds(4);
-  Store store(database(), Store::Mode::write);
-  StandstillAfterTheFirst standstill(std::chrono::seconds(5));
-  EXPECT_EQ(tune(asked, store, standstill).failures, 0);
 }
 
 TEST_F(WorkerTest, ACompilerThatTalksNonsenseIsDead) {
