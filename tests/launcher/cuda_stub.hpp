@@ -13,6 +13,7 @@ namespace kiln::test {
 
 /// What the driver was asked for in this process so far.
 [[nodiscard]] std::uint64_t cuda_stub_launches();
-[[nodiscard]] std::uint64_t cuda_stub_waits();  ///< for a stream or an event
+[[nodiscard]] std::uint64_t cuda_stub_waits();     ///< for a stream or an event
+[[nodiscard]] std::uint64_t cuda_stub_programs();  ///< to load one
 
 }  // namespace kiln::test

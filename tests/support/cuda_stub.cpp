@@ -21,6 +21,7 @@ constexpr int kInvalidImage = 200;
 
 std::atomic<std::uint64_t> launches{0};
 std::atomic<std::uint64_t> waits{0};
+std::atomic<std::uint64_t> programs{0};
 int context_object = 0;
 thread_local void* current_context = nullptr;
 
@@ -80,6 +81,7 @@ extern "C" {
 // For the tests.
 std::uint64_t kiln_stub_launches() { return launches.load(); }
 std::uint64_t kiln_stub_waits() { return waits.load(); }
+std::uint64_t kiln_stub_programs() { return programs.load(); }
 
 int cuInit(unsigned) { return kOk; }
 int cuDriverGetVersion(int* version) { return *version = 13000, kOk; }
@@ -139,6 +141,7 @@ int cuEventElapsedTime(float* milliseconds, void*, void*) { return *milliseconds
 
 int cuModuleLoadData(void** module, const void* image) {
   if (std::memcmp(image, "\177ELF", 4) != 0) return kInvalidImage;
+  programs.fetch_add(1);
   return *module = std::malloc(1), kOk;
 }
 int cuModuleUnload(void* module) { return std::free(module), kOk; }
