@@ -66,7 +66,7 @@ class Runtime {
   std::unique_ptr<BinaryCache> cache_;
   std::string cache_trouble_;
 
-  std::mutex load_mutex_;               ///< compiling and the list of modules
+  std::mutex load_mutex_;               ///< compiling and the list of programs
   std::unique_ptr<Compiler> compiler_;  ///< made when something has to be compiled
   /// By source, queue, and a number: 0 is for everybody, others are for one at a time each.
   std::map<std::tuple<std::string, void*, std::size_t>, Program> programs_;
