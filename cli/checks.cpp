@@ -22,19 +22,26 @@ bool read_whole(const std::string& text, Number& number) {
 
 }  // namespace
 
-Check positive_number() {
-  return [](const std::string& text) -> std::string {
+Check positive_number(double most) {
+  return [most](const std::string& text) -> std::string {
     double number = 0;
-    const bool good = read_whole(text, number) && std::isfinite(number) && number > 0;
-    return good ? "" : fmt::format("must be a number above 0, not '{}'", text);
+    const bool good =
+        read_whole(text, number) && std::isfinite(number) && number > 0 && number <= most;
+    if (good) return "";
+    return most == std::numeric_limits<double>::max()
+               ? fmt::format("must be a number above 0, not '{}'", text)
+               : fmt::format("must be a number above 0, {} at most, not '{}'", most, text);
   };
 }
 
-Check whole_number(std::int64_t least) {
-  return [least](const std::string& text) -> std::string {
+Check whole_number(std::int64_t least, std::int64_t most) {
+  return [least, most](const std::string& text) -> std::string {
     std::int64_t number = 0;
-    const bool good = read_whole(text, number) && number >= least;
-    return good ? "" : fmt::format("must be a whole number of {} or more, not '{}'", least, text);
+    const bool good = read_whole(text, number) && number >= least && number <= most;
+    if (good) return "";
+    return most == std::numeric_limits<std::int64_t>::max()
+               ? fmt::format("must be a whole number of {} or more, not '{}'", least, text)
+               : fmt::format("must be a whole number from {} to {}, not '{}'", least, most, text);
   };
 }
 

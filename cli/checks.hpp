@@ -5,16 +5,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 
 namespace kiln::cli {
 
 using Check = std::function<std::string(const std::string&)>;
 
-/// A number above 0: "2.5", "1e3".
-[[nodiscard]] Check positive_number();
-/// A whole number of at least `least`, in decimal digits.
-[[nodiscard]] Check whole_number(std::int64_t least);
+/// A number above 0 and at most `most`: "2.5", "1e3".
+[[nodiscard]] Check positive_number(double most = std::numeric_limits<double>::max());
+/// A whole number from `least` to `most`, in decimal digits.
+[[nodiscard]] Check whole_number(std::int64_t least,
+                                 std::int64_t most = std::numeric_limits<std::int64_t>::max());
 /// Anything but the empty text, which SQLite would take for a database that nobody keeps.
 [[nodiscard]] Check file_name();
 /// The name of a strategy (search/strategy.hpp lists them).

@@ -13,6 +13,9 @@
 namespace kiln::cli {
 namespace {
 
+constexpr std::int64_t kMostCompileWorkers = 1024;  // more processes than any machine has cores
+constexpr double kLongestWait = 31536000;           // seconds of a year
+
 std::string strategy_help() {
   std::string text = "How configs are proposed:";
   for (const StrategyInfo& info : strategies()) {
@@ -84,14 +87,14 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
       .add_option("--compile-seconds", options.compile_seconds,
                   "Deadline of one compile; later is outcome compile_timeout")
       ->type_name("NUMBER")
-      ->check(positive_number())
+      ->check(positive_number(kLongestWait))
       ->capture_default_str()
       ->group("Measuring");
   command
       .add_option("--compile-workers", options.compile_workers,
                   "Compiler processes (default: one a core, less one)")
       ->type_name("COUNT")
-      ->check(whole_number(1))
+      ->check(whole_number(1, kMostCompileWorkers))
       ->group("Measuring");
   command
       .add_flag("--warm-cache", options.warm_cache,
@@ -101,7 +104,7 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
 
 }  // namespace
 
-void add_search_options(CLI::App& command, SearchOptions& options) {
+void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t patience) {
   add_budget_options(command, options.settings);
   add_space_options(command, options.settings);
   add_warm_start_option(command, options);
@@ -109,6 +112,14 @@ void add_search_options(CLI::App& command, SearchOptions& options) {
   command.add_flag("--fresh", options.fresh,
                    "Start anew: neither continue nor answer from a stored session");
   command.add_flag("--quiet", options.quiet, "No progress on stderr, only warnings");
+  options.patience = patience;
+  command
+      .add_option("--patience", options.patience,
+                  "Seconds to wait for a device that went away, or for room for temporary files,\n"
+                  "before the command gives up")
+      ->type_name("COUNT")
+      ->check(whole_number(0, static_cast<std::int64_t>(kLongestWait)))
+      ->capture_default_str();
 }
 
 SearchSettings merge(const SearchSettings& over, const SearchSettings& under) {
@@ -136,6 +147,10 @@ void check_names(const SearchSettings& settings, const KernelSpec& spec) {
     throw InputError(fmt::format("{} has no variant '{}'{} (it has: {})", spec.name, name,
                                  did_you_mean(name, known), comma_list(known)));
   }
+}
+
+Patience patience_of(const SearchOptions& options) {
+  return {.longest = std::chrono::seconds(options.patience)};
 }
 
 TuneOptions tune_options(const SearchOptions& options, const SearchSettings& settings) {

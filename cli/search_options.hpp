@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "cli/parser_fwd.hpp"
 #include "core/plan.hpp"
 #include "core/spec.hpp"
+#include "tuner/patience.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln::cli {
@@ -22,9 +24,11 @@ struct SearchOptions {
   bool quiet = false;
   double compile_seconds = 60;
   std::size_t compile_workers = 0;  ///< 0: as many as suit the machine
+  std::int64_t patience = 0;        ///< seconds that the device, or room, may be missing
 };
 
-void add_search_options(CLI::App& command, SearchOptions& options);
+/// `patience`: the default of that option, seconds.
+void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t patience);
 
 /// What `over` says, over what `under` says.
 [[nodiscard]] SearchSettings merge(const SearchSettings& over, const SearchSettings& under);
@@ -32,6 +36,9 @@ void add_search_options(CLI::App& command, SearchOptions& options);
 /// Throws InputError for a strategy, an objective or a variant of `spec` that does not exist:
 /// before any device is opened, since a sweep may come to it only after hours.
 void check_names(const SearchSettings& settings, const KernelSpec& spec);
+
+/// How long a session waits for what is missing.
+[[nodiscard]] Patience patience_of(const SearchOptions& options);
 
 /// TuneOptions for a session; signals end it (cli/interrupt.hpp).
 [[nodiscard]] TuneOptions tune_options(const SearchOptions& options,

@@ -1,7 +1,8 @@
 // `kiln sweep PLAN`: many sessions from one file, or of the problems that launchers asked for in
-// vain; nothing that fails in one of them ends the others.
+// vain; nothing that fails in one of them ends the others, and a device that is away is waited for.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 
@@ -16,6 +17,7 @@
 #include "cli/session_report.hpp"
 #include "cli/text_files.hpp"
 #include "core/suggest.hpp"
+#include "core/transient_error.hpp"
 #include "db/requests.hpp"
 #include "tuner/device_ceilings.hpp"
 
@@ -116,42 +118,44 @@ std::vector<ReadySession> requested_sessions(const Options& options, const Devic
   return sessions;
 }
 
-SessionSummary run_session(const ReadySession& session, const std::string& title,
-                           const DeviceInfo& device, Store& store, const Options& options) {
-  SessionSummary summary = summarise(session.spec, session.problem, device);
+/// Nothing after it could be run or stored either.
+bool ends_sweep(const Error& error) {
+  return dynamic_cast<const DatabaseError*>(&error) != nullptr ||
+         dynamic_cast<const TransientError*>(&error) != nullptr;
+}
+
+void run_session(const ReadySession& session, const std::string& title, const DeviceInfo& device,
+                 Store& store, const Options& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options.search, session.settings);
   ProgressLine progress(
       fmt::format("{} {} {}", title, summary.kernel, summary.problem), tune_with.budget,
       options.search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());
   try {
     summary.result =
-        tune({session.spec, session.problem, device.backend, device.ordinal, tune_with}, store,
-             progress);
-  } catch (const DatabaseError&) {
-    throw;  // nothing after it could be stored either
+        tune_patiently({session.spec, session.problem, device.backend, device.ordinal, tune_with},
+                       store, progress, patience_of(options.search));
   } catch (const Error& error) {
     summary.error = error.what();
+    if (ends_sweep(error)) throw;
     progress.on_warning(summary.error);
   }
-  return summary;
 }
 
 bool found_best(const SessionSummary& summary) { return summary.result && summary.result->best; }
 
-/// Summaries of all sessions, or of those until a signal came.
-std::vector<SessionSummary> run_sessions(const std::vector<ReadySession>& sessions,
-                                         const DeviceInfo& device, Store& store,
-                                         const Options& options) {
-  std::vector<SessionSummary> summaries;
+/// Adds a summary for each session that was begun: all of them, or those until a signal came, or
+/// until the error that it throws.
+void run_sessions(const std::vector<ReadySession>& sessions, const DeviceInfo& device, Store& store,
+                  const Options& options, std::vector<SessionSummary>& summaries) {
   for (const ReadySession& session : sessions) {
-    const std::string title = fmt::format("[{}/{}]", summaries.size() + 1, sessions.size());
-    summaries.push_back(run_session(session, title, device, store, options));
+    summaries.push_back(summarise(session.spec, session.problem, device));
+    const std::string title = fmt::format("[{}/{}]", summaries.size(), sessions.size());
+    run_session(session, title, device, store, options, summaries.back());
     if (session.request && found_best(summaries.back())) {
       retire_request(options.requests, *session.request);
     }
-    if (stop_on_signals()) break;
+    if (stop_on_signals()) return;
   }
-  return summaries;
 }
 
 ReportFormat format_of(const Options& options) {
@@ -160,7 +164,8 @@ ReportFormat format_of(const Options& options) {
 }
 
 bool was_interrupted(const SessionSummary& summary) {
-  return summary.result && summary.result->end == SessionEnd::interrupted;
+  if (!summary.result) return stop_on_signals();
+  return summary.result->end == SessionEnd::interrupted;
 }
 
 ExitCode run(const Options& options) {
@@ -187,8 +192,18 @@ ExitCode run(const Options& options) {
   std::optional<Ceilings> ceilings;
   if (options.ceilings) ceilings = measure_device_ceilings(device.backend, device.ordinal);
 
-  const std::vector<SessionSummary> summaries = run_sessions(sessions, device, store, options);
+  std::vector<SessionSummary> summaries;
+  std::exception_ptr fatal;
+  try {
+    run_sessions(sessions, device, store, options, summaries);
+  } catch (const TransientError&) {
+    if (!stop_on_signals()) fatal = std::current_exception();
+  } catch (const Error&) {
+    fatal = std::current_exception();
+  }
+  // What was done comes first, whatever ended it.
   fmt::print("{}", report(summaries, ceilings, format_of(options)));
+  if (fatal) std::rethrow_exception(fatal);
   if (summaries.size() < sessions.size() || was_interrupted(summaries.back())) {
     print_interrupted(fmt::format("session {} of {}", summaries.size(), sessions.size()),
                       options.search.fresh);
@@ -224,14 +239,17 @@ void add_sweep_command(CLI::App& app, Work& work) {
   command->add_flag("--ceilings", options->ceilings,
                     "Measure what the device can do first, and print each best's share of it");
   command->add_flag("--markdown", options->markdown, "Print the table as Markdown");
-  add_search_options(*command, options->search);
+  constexpr std::int64_t kPatience = 3600;  // seconds: a sweep may run for a week, unattended
+  add_search_options(*command, options->search, kPatience);
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
       "What the command line says of budget and search goes before what the plan says.\n"
       "The whole plan is checked before the first session starts. A session that fails is a row\n"
-      "of the table; the others go on, and the exit code is 1.\n"
+      "of the table; the others go on, and the exit code is 1. While the device is away, or there "
+      "is\n"
+      "no room for temporary files, the sweep waits.\n"
       "\n"
       "Example:\n"
       "  kiln sweep examples/demo.plan.toml --device opencl --markdown");

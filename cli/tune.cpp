@@ -13,6 +13,7 @@
 #include "cli/session_report.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
+#include "core/transient_error.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -50,7 +51,8 @@ SessionResult run_session(const KernelSpec& spec, const Problem& problem, const 
   ProgressLine progress(
       fmt::format("{} {}", spec.name, problem.short_text(spec)), tune_with.budget,
       options.search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());
-  return tune({spec, problem, device.backend, device.ordinal, tune_with}, store, progress);
+  return tune_patiently({spec, problem, device.backend, device.ordinal, tune_with}, store, progress,
+                        patience_of(options.search));
 }
 
 void print_text(const SessionSummary& summary, const KernelSpec& spec, const Options& options) {
@@ -72,7 +74,13 @@ ExitCode run(const Options& options) {
   const DeviceInfo device = choose_device(options.device);
 
   SessionSummary summary = summarise(spec, problem, device);
-  summary.result = run_session(spec, problem, device, options);
+  try {
+    summary.result = run_session(spec, problem, device, options);
+  } catch (const TransientError&) {
+    if (!stop_on_signals()) throw;
+    print_interrupted("waiting", options.search.fresh);
+    return interrupted_exit_code();
+  }
   if (options.common.json) {
     fmt::print("{}", report({summary}, std::nullopt, ReportFormat::json));
   } else {
@@ -93,7 +101,8 @@ void add_tune_command(CLI::App& app, Work& work) {
       app.add_subcommand("tune", "Find the best config of one kernel for one problem");
   add_kernel_and_problem(*command, options->kernel, options->problem);
   add_device_option(*command, options->device);
-  add_search_options(*command, options->search);
+  constexpr std::int64_t kPatience = 30;  // seconds: whoever called it may be waiting
+  add_search_options(*command, options->search, kPatience);
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);

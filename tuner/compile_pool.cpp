@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/errors.hpp"
+#include "core/transient_error.hpp"
 
 namespace kiln {
 
@@ -62,6 +62,10 @@ std::vector<CompilePool::Compiled> CompilePool::step() {
   for (Worker& worker : workers_) {
     if (worker.process) step_worker(worker, done);
   }
+  const bool one_failed = std::any_of(done.begin(), done.end(), [](const Compiled& compiled) {
+    return compiled.report.failure.has_value();
+  });
+  if (one_failed) host_.require_room(options_.target.backend);
   start_jobs();
   return done;
 }
@@ -71,6 +75,9 @@ void CompilePool::step_worker(Worker& worker, std::vector<Compiled>& done) {
     const std::string type = type_of(*frame);
     if (type == "unavailable") {
       const Unavailable unavailable = decode_unavailable(*frame);
+      // An OpenCL compiler is part of its device's driver, which was there a moment ago.
+      if (options_.target.backend == "opencl" && unavailable.code == ExitCode::no_device)
+        throw TransientError(unavailable.code, unavailable.reason);
       throw Error(unavailable.code, unavailable.reason);
     }
     if (type != "compiled" || !worker.job) {

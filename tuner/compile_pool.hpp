@@ -45,7 +45,8 @@ class CompilePool {
     CompileReport report;
   };
   /// Takes what arrived, ends what is overdue, starts what waits; does not block. Throws Error when
-  /// a worker says that there is no compiler.
+  /// a worker says that there is no compiler, TransientError when there was one or when there is no
+  /// room for what compilers write.
   [[nodiscard]] std::vector<Compiled> step();
 
   /// For poll_workers.

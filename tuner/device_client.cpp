@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/errors.hpp"
+#include "core/transient_error.hpp"
 
 namespace kiln {
 namespace {
@@ -131,7 +131,10 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     if (problem_) prepare();
   } else if (type == "prepared") {
     ProblemReport prepared = decode_problem_report(frame);
-    if (prepared.failure && prepared.failure->sticky && !reference_.empty()) {
+    if (prepared.failure) host_.require_room(backend_);
+    // It could be prepared before: the device is at fault, or who else uses it.
+    if (prepared.failure && !reference_.empty()) {
+      worker_->kill();
       count_failed_start(prepared.failure->message);
       return start_worker();
     }
@@ -158,6 +161,7 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     handle_report(decode_trial_report(frame), report);
   } else if (type == "finished") {
     finals_ = decode_finals_report(frame);
+    if (finals_->failure) host_.require_room(backend_);
     state_ = State::idle;
     worker_->set_deadline(std::nullopt);
     if (finals_->failure && finals_->failure->sticky) {
@@ -167,6 +171,8 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
   } else if (type == "unavailable") {
     const Unavailable unavailable = decode_unavailable(frame);
     // A device that was there may be busy for a moment with what its last worker left behind.
+    if (!device_ && unavailable.code == ExitCode::no_device)
+      throw TransientError(unavailable.code, unavailable.reason);
     if (!device_) throw Error(unavailable.code, unavailable.reason);
     count_failed_start(unavailable.reason);
     start_worker();
@@ -176,6 +182,7 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
 }
 
 void DeviceClient::handle_report(TrialReport arrived, std::optional<TrialReport>& report) {
+  if (arrived.failure) host_.require_room(backend_);
   const bool sticky = arrived.failure && arrived.failure->sticky;
   if (!arrived.failure) {
     longest_first_check_ = std::max(longest_first_check_, trial_->first_check);
@@ -241,12 +248,14 @@ void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
 
 void DeviceClient::count_failed_start(const std::string& reason) {
   if (++failed_starts_ < kMaxFailedStarts) return;
-  if (!device_)
-    throw DeviceError(fmt::format("{}:{} does not come up: {}", backend_, ordinal_, reason));
-  throw DeviceError(fmt::format(
-      "{}:{} is gone: {}; what was measured is stored, and the same command goes on from "
-      "there when the device is back",
-      backend_, ordinal_, reason));
+  if (!device_) {
+    throw TransientError(ExitCode::no_device,
+                         fmt::format("{}:{} does not come up: {}", backend_, ordinal_, reason));
+  }
+  throw TransientError(
+      ExitCode::no_device, fmt::format("{}:{} is gone: {}", backend_, ordinal_, reason),
+      "; what was measured is stored, and the same command goes on from there when the "
+      "device is back");
 }
 
 std::optional<FinalsReport> DeviceClient::run_finals(const FinalsJob& job,

@@ -47,7 +47,7 @@ class DeviceClient {
   /// `host` must outlive it. Starts the worker.
   DeviceClient(WorkerHost& host, std::string backend, int ordinal, DeviceDeadlines deadlines);
 
-  /// Waits until the device is open. Throws DeviceError with the reason.
+  /// Waits until the device is open. Throws TransientError with the reason.
   const DeviceInfo& open();
 
   /// Why the open device's energy cannot be measured; empty: it can.
@@ -72,7 +72,8 @@ class DeviceClient {
 
   /// Takes what arrived; gives the report of the running trial when there is one. A report whose
   /// worker was replaced waits for the new one: a device that does not come back is no fault of the
-  /// config. Throws Error when the problem cannot be prepared or the device stays dead.
+  /// config. Throws Error when the problem cannot be prepared, DeviceGone when the device stays
+  /// dead.
   [[nodiscard]] std::optional<TrialReport> step();
 
   /// From now on no report waits for a new worker: the session is about to end.

@@ -361,6 +361,7 @@ void require_meter(const Objective& objective, const DeviceClient& device) {
 SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& observer) {
   check(request.options.budget);
   WorkerHost host(request.options.worker_program);
+  host.require_room(request.backend);
   DeviceDeadlines deadlines = request.options.deadlines;
   deadlines.first_launch = request.options.compile_deadline;
   DeviceClient device(host, request.backend, request.ordinal, deadlines);

@@ -138,8 +138,8 @@ class SessionObserver {
   virtual void on_warning(const std::string&) {}
 };
 
-/// Throws UsageError, InputError, DeviceError or DatabaseError for what ends a run; trials never
-/// do.
+/// Throws UsageError, InputError, DeviceError, DatabaseError or TransientError for what ends a run;
+/// trials never do.
 ///
 /// The same request again: an unfinished session goes on, nothing is measured twice. A finished one
 /// is answered from the store, unless the budget now leaves room for more (more seconds, more

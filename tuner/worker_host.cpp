@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -16,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "core/errors.hpp"
+#include "core/transient_error.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -57,6 +59,12 @@ void remove_left_behind(const fs::path& parent) {
   }
 }
 
+TransientError no_room(const fs::path& folder) {
+  return {ExitCode::failed,
+          fmt::format("there is no room for temporary files in {}", folder.string()),
+          "; what was measured is stored, and the same command goes on from there when there is"};
+}
+
 }  // namespace
 
 WorkerHost::WorkerHost(fs::path program)
@@ -71,6 +79,7 @@ WorkerHost::WorkerHost(fs::path program)
   remove_left_behind(parent);
   std::string name = (parent / kPrefix).string() + std::to_string(::getpid()) + "-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) {
+    if (errno == ENOSPC) throw no_room(parent);
     throw Error(ExitCode::failed,
                 "cannot make a scratch folder " + name + ": " + std::strerror(errno));
   }
@@ -80,6 +89,16 @@ WorkerHost::WorkerHost(fs::path program)
 WorkerHost::~WorkerHost() {
   std::error_code ignored;
   fs::remove_all(scratch_, ignored);
+}
+
+void WorkerHost::require_room(std::string_view backend) const {
+  if (backend == "cuda") return;  // NVRTC and the driver work in memory
+  constexpr std::uintmax_t kLeastBytes = std::uintmax_t{4} << 20;  // what one kernel may take
+  struct statvfs room {};
+  if (::statvfs(scratch_.c_str(), &room) != 0) return;
+  const bool has_files = room.f_files == 0 || room.f_favail > 0;  // some systems count none
+  if (!has_files || std::uintmax_t{room.f_bavail} * room.f_frsize < kLeastBytes)
+    throw no_room(scratch_.parent_path());
 }
 
 ChildCommand WorkerHost::command(const WorkerOptions& options) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 #include <string>
 
 #include "tuner/child_process.hpp"
@@ -22,6 +23,10 @@ class WorkerHost {
 
   /// A fresh worker's command line and environment.
   [[nodiscard]] ChildCommand command(const WorkerOptions& options);
+
+  /// Throws TransientError when the file system of the scratch folder is full and `backend` writes
+  /// temporary files, which it may then call a fault of the source.
+  void require_room(std::string_view backend) const;
 
  private:
   std::filesystem::path program_;

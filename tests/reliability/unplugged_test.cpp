@@ -1,10 +1,14 @@
 // Promise 9: a device that goes away in the middle of a session, and does not come back for new
 // workers: one sentence, nothing lost, nobody blamed, and the same command goes on later.
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <fstream>
+#include <utility>
+#include <vector>
 
-#include "core/errors.hpp"
+#include "core/transient_error.hpp"
 #include "endurance_fixture.hpp"
+#include "tuner/patience.hpp"
 
 namespace kiln {
 namespace {
@@ -131,6 +135,103 @@ TEST_F(UnpluggedTest, BeforeTheSessionThereIsNoSession) {
   SessionObserver silent;
   EXPECT_EQ(end_of_session(store, silent), "no device cuda:0: there are 0");
   EXPECT_TRUE(store.sessions().empty());
+}
+
+/// Pulls the plug at the first trial of each attempt, or as it starts, and puts it back once the
+/// absence is announced.
+class LooseContact : public SessionObserver {
+ public:
+  enum class Pulls { at_start, at_trial };
+  LooseContact(std::filesystem::path plug, Pulls when, int most)
+      : plug_(std::move(plug)), when_(when), left_(most) {}
+  void on_start(const SessionStart&) override {
+    holds_ = true;
+    pull(Pulls::at_start);
+  }
+  void on_trial(const TrialRecord&, const SessionProgress&) override { pull(Pulls::at_trial); }
+  void on_warning(const std::string& message) override {
+    warnings.push_back(message);
+    std::filesystem::remove(plug_);
+  }
+  std::vector<std::string> warnings;
+
+ private:
+  void pull(Pulls now) {
+    if (now != when_ || left_ == 0 || !std::exchange(holds_, false)) return;
+    --left_;
+    std::ofstream(plug_) << "report";
+  }
+  std::filesystem::path plug_;
+  Pulls when_;
+  int left_;
+  bool holds_ = false;  ///< not yet pulled in this attempt
+};
+
+constexpr const char* kGone = "cuda:0 is gone: no device cuda:0: there are 0";
+constexpr Patience kPatience = {.longest = std::chrono::seconds(60),
+                                .first_pause = std::chrono::milliseconds(5),
+                                .longest_pause = std::chrono::milliseconds(20)};
+
+TEST_F(UnpluggedTest, APatientSessionGoesOnWhenTheDeviceIsBack) {
+  Store store(database(), Store::Mode::write);
+  LooseContact observer(plug(), LooseContact::Pulls::at_trial, 5);
+  TuneRequest fresh = request();
+  fresh.options.fresh = true;  // what has begun is not begun anew
+  const SessionResult result = tune_patiently(fresh, store, observer, kPatience);
+  EXPECT_EQ(store.sessions().size(), 1U);
+  EXPECT_EQ(result.state, SessionState::finished);
+  EXPECT_EQ(result.trials, kConfigs);
+  ASSERT_TRUE(result.best.has_value());
+  EXPECT_EQ(result.best->config.text(), "quick:deed=innocent,number=7");
+  expect_no_innocent_blamed(store);
+  std::vector<std::string> expected;
+  for (int absence = 0; absence < 5; ++absence) {
+    expected.push_back(std::string(kGone) + "; waiting, 60 s at most");
+    expected.emplace_back("the session goes on");
+  }
+  EXPECT_EQ(observer.warnings, expected);
+}
+
+TEST_F(UnpluggedTest, PatienceHasAnEnd) {
+  Store store(database(), Store::Mode::write);
+  PlugPuller observer(plug(), "report");
+  Patience short_patience = kPatience;
+  short_patience.longest = std::chrono::milliseconds(50);
+  EXPECT_THROW((void)tune_patiently(request(), store, observer, short_patience), TransientError);
+  expect_the_rest(store, observer.acknowledged);
+}
+
+TEST_F(UnpluggedTest, ASessionThatDrivesTheDeviceAwayIsGivenUp) {
+  Store store(database(), Store::Mode::write);
+  LooseContact observer(plug(), LooseContact::Pulls::at_start, 100);
+  try {
+    (void)tune_patiently(request(), store, observer, kPatience);
+    FAIL() << "it never held a trial";
+  } catch (const TransientError& gone) {
+    FAIL() << "a sweep would end: " << gone.what();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::failed);
+    EXPECT_EQ(error.what(), "3 times no trial came to its end: " + std::string(kGone));
+  }
+}
+
+TEST_F(UnpluggedTest, WaitingEndsOnRequest) {
+  Store store(database(), Store::Mode::write);
+  unplug("report");
+  std::atomic<bool> stop = false;
+  class Stopper : public SessionObserver {
+   public:
+    explicit Stopper(std::atomic<bool>& stop) : stop_(stop) {}
+    void on_warning(const std::string&) override { stop_ = true; }
+
+   private:
+    std::atomic<bool>& stop_;
+  } observer(stop);
+  TuneRequest asked = request();
+  asked.options.stop = &stop;
+  Patience long_pause = kPatience;
+  long_pause.first_pause = std::chrono::seconds(60);
+  EXPECT_THROW((void)tune_patiently(asked, store, observer, long_pause), TransientError);
 }
 
 }  // namespace

@@ -289,7 +289,8 @@ TEST_F(SessionTest, AWorkerProgramThatIsNoWorkerIsReported) {
   try {
     (void)tune(asked, store, silent);
     FAIL() << "no error";
-  } catch (const DeviceError& error) {
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::no_device);
     EXPECT_STREQ(error.what(),
                  "opencl:0 does not come up: the worker died: exit code 127; it printed: cannot "
                  "execute the worker program");
