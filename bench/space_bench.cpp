@@ -90,7 +90,7 @@ void sample_large(benchmark::State& state) {
   Random random(1);
   for (auto _ : state) {
     for (int i = 0; i < kSamples; ++i) {
-      benchmark::DoNotOptimize(space.at(space.sample(random)).values.size());
+      benchmark::DoNotOptimize(space.at(*space.sample(random)).values.size());
     }
   }
   state.counters["combinations"] =

@@ -36,6 +36,8 @@ std::string_view end_text(SessionEnd end) {
       return "no better config for long enough";
     case SessionEnd::exhausted:
       return "every config was tried";
+    case SessionEnd::none_found:
+      return "no untried config was found";
     case SessionEnd::interrupted:
       return "interrupted";
     case SessionEnd::stored:

@@ -7,35 +7,36 @@
 namespace kiln {
 
 using expression::Cell;
-using expression::NetworkOpcode;
 using expression::NetworkStep;
-using expression::Register;
+namespace {
 
-LateRules::LateRules(RuleSet rules, const std::vector<bool>& late) : rules_(std::move(rules)) {
-  const std::vector<NetworkStep>& steps = rules_.network().steps();
-  std::vector<bool> needed(steps.size(), false);
-  for (std::size_t r = 0; r < late.size(); ++r) {
-    if (!late[r]) continue;
-    late_.push_back(r);
-    for (const RuleOperand& operand : rules_.rules()[r].operands) needed[operand.reg] = true;
-  }
-  for (std::size_t reg = steps.size(); reg-- > 0;) {
-    if (!needed[reg] || steps[reg].opcode == NetworkOpcode::leaf) continue;
-    for (const Register operand : steps[reg].operands) needed[operand] = true;
-    steps_.push_back(steps[reg]);
-  }
-  std::reverse(steps_.begin(), steps_.end());
+std::vector<bool> opposite(std::vector<bool> flags) {
+  flags.flip();
+  return flags;
 }
+
+}  // namespace
+
+LateRules::LateRules(RuleSet rules, const std::vector<bool>& late, TunableOrder order)
+    : rules_(std::move(rules)),
+      order_(std::move(order)),
+      levels_(plan_levels(rules_, order_, opposite(late))),
+      bounds_(rules_, levels_) {}
 
 bool LateRules::hold(std::span<const ValueIndex> row) const {
   std::vector<Cell> registers = rules_.network().registers();
   for (const RuleVariable& variable : rules_.variables()) {
     const ValueIndex value = row[variable.tunable];
-    if (value != kAbsent) registers[variable.reg] = variable.values[value];
+    registers[variable.reg] = value == kAbsent ? Cell::unknown() : variable.values[value];
   }
-  for (const NetworkStep& step : steps_) expression::run(step, registers.data());
-  return std::all_of(late_.begin(), late_.end(), [&](std::size_t rule) {
-    return RuleSet::check(rules_.rules()[rule], registers.data()) == RuleSet::Answer::holds;
+  return std::all_of(levels_.begin(), levels_.end(),
+                     [&](const Level& level) { return passes(level, registers.data()); });
+}
+
+bool LateRules::passes(const Level& level, Cell* registers) const {
+  for (const NetworkStep& step : level.steps) expression::run(step, registers);
+  return std::all_of(level.checks.begin(), level.checks.end(), [&](const LevelCheck& check) {
+    return check_at(check, rules_, registers) == RuleSet::Answer::holds;
   });
 }
 

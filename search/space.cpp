@@ -10,6 +10,7 @@
 
 #include "core/constraint_text.hpp"
 #include "core/suggest.hpp"
+#include "search/legal_scan.hpp"
 #include "search/saturating.hpp"
 
 namespace kiln {
@@ -45,26 +46,47 @@ bool is_wanted(const Variant& variant, const SpaceOptions& options) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), variant.name) != wanted.end();
 }
 
+// Where a space is not exact and nothing else says which of its indices are legal.
+constexpr std::uint64_t kSeed = 1;
+constexpr std::size_t kMaxDraws = 1'000'000;
+constexpr std::size_t kMaxScanSteps = 4'000'000;  // a second
+
 /// One variant on its way into a space.
 struct BuiltVariant {
   std::optional<VariantSpace> configs;  // absent where the variant is not possible
+  std::optional<std::size_t> legal;     // an index that names a legal config; absent: none is known
   VariantReport report;
 };
 
-// A space that is not exact: how many of its indices are legal, from samples with a fixed seed.
-std::size_t estimate_configs(const VariantSpace& configs) {
-  constexpr std::uint64_t kSeed = 1;
+// A space that is not exact: how many of its indices are legal, from draws with a fixed seed, and
+// one of those that are.
+void estimate_configs(BuiltVariant& built) {
   constexpr int kEnoughLegal = 1000;
-  constexpr int kMaxDraws = 1'000'000;
+  const VariantSpace& configs = *built.configs;
+  if (configs.size() == 0) return;
+  built.legal = configs.default_index();
   Random random(kSeed);
   int legal = 0;
-  int draws = 0;
+  std::size_t draws = 0;
   while (draws < kMaxDraws && legal < kEnoughLegal) {
     ++draws;
-    if (configs.is_legal(random.below(configs.size()))) ++legal;
+    const std::size_t index = random.below(configs.size());
+    if (!configs.is_legal(index)) continue;
+    ++legal;
+    if (!built.legal) built.legal = index;
   }
-  const double share = static_cast<double>(legal) / draws;
-  return static_cast<std::size_t>(share * static_cast<double>(configs.size()));
+  if (!built.legal) {
+    Effort effort(kMaxScanSteps);
+    built.legal = scan_from_places(
+        effort, [&] { return random.below(configs.size()); },
+        [&](std::size_t place, Effort& part) {
+          const auto index = configs.next_legal(place, configs.size(), part);
+          return index || part.is_spent() ? index : configs.next_legal(0, place, part);
+        });
+  }
+  const double share = static_cast<double>(legal) / static_cast<double>(draws);
+  const auto estimate = static_cast<std::size_t>(share * static_cast<double>(configs.size()));
+  built.report.configs = std::max<std::size_t>(estimate, built.legal ? 1 : 0);
 }
 
 BuiltVariant build_variant(const Variant& variant, Scope constants, const DeviceInfo* device,
@@ -86,9 +108,15 @@ BuiltVariant build_variant(const Variant& variant, Scope constants, const Device
   report.states = built.states;
   VariantSpace configs(variant, std::move(rules), std::move(built));
   report.exact = configs.is_exact();
-  report.configs = report.exact ? configs.size() : estimate_configs(configs);
+  report.configs = configs.size();
   report.bytes = configs.bytes();
-  return {std::move(configs), std::move(report)};
+  BuiltVariant out{std::move(configs), std::nullopt, std::move(report)};
+  if (out.report.exact) {
+    if (out.report.configs > 0) out.legal = 0;
+  } else {
+    estimate_configs(out);
+  }
+  return out;
 }
 
 BuiltVariant build_variant(const KernelSpec& spec, const Variant& variant, const Problem& problem,
@@ -112,9 +140,8 @@ Space Space::build(const KernelSpec& spec, const Problem& problem, const DeviceI
   for (const Variant& variant : spec.variants) {
     if (!is_wanted(variant, options)) continue;
     BuiltVariant built = build_variant(spec, variant, problem, device, options.max_states);
-    const bool is_empty = built.report.configs == 0;
     space.report_.variants.push_back(std::move(built.report));
-    if (!is_empty) space.add(*std::move(built.configs));
+    if (built.legal) space.add(*std::move(built.configs), *built.legal);
   }
   if (space.size_ == 0) {
     throw InputError(fmt::format("no config of {} is legal for {} on {} ({}):{}", spec.name,
@@ -128,13 +155,12 @@ Space Space::build(const KernelSpec& spec, const Problem& problem, const DeviceI
 Space Space::build(const Variant& variant, const SpaceOptions& options) {
   Space space;
   BuiltVariant built = build_variant(variant, {}, nullptr, options.max_states);
-  const bool is_empty = built.report.configs == 0;
   space.report_.variants.push_back(std::move(built.report));
-  if (is_empty) {
+  if (!built.legal) {
     throw InputError(variant.where,
                      fmt::format("no config is legal:{}", explain_empty(space.report_)));
   }
-  space.add(*std::move(built.configs));
+  space.add(*std::move(built.configs), *built.legal);
   space.finish_defaults();
   return space;
 }
@@ -149,27 +175,27 @@ Space Space::of(std::vector<VariantSpace> variants) {
     report.combinations = report.configs = configs.size();
     report.bytes = configs.bytes();
     space.report_.variants.push_back(std::move(report));
-    space.add(std::move(configs));
+    space.add(std::move(configs), 0);
   }
   if (space.size_ == 0) throw InputError("a space needs at least one config");
   space.finish_defaults();
   return space;
 }
 
-void Space::add(VariantSpace configs) {
+void Space::add(VariantSpace configs, std::size_t legal) {
   const std::size_t first = size_;
   if (__builtin_add_overflow(size_, configs.size(), &size_) || size_ > kMaxIndices) {
     throw InputError("the space holds more than 2^63 configs; choose variants");
   }
   if (const auto index = configs.default_index()) default_indices_.push_back(first + *index);
-  parts_.push_back({std::move(configs), first});
+  parts_.push_back({std::move(configs), first, first + legal});
 }
 
 void Space::finish_defaults() {
   if (!default_indices_.empty()) return;
-  constexpr std::uint64_t kSeed = 1;
   Random random(kSeed);
-  default_indices_.push_back(is_legal(0) ? 0 : sample(random));
+  const auto legal = is_legal(0) ? std::size_t{0} : sample(random);
+  default_indices_.push_back(legal.value_or(parts_.front().legal));
 }
 
 bool Space::is_exact() const {
@@ -182,11 +208,46 @@ bool Space::is_legal(std::size_t index) const {
   return part.configs.is_legal(index - part.first);
 }
 
-std::size_t Space::sample(Random& random, Range range) const {
-  while (true) {
+std::optional<std::size_t> Space::sample(Random& random) const {
+  Effort effort(kMaxDraws);
+  return sample(random, {0, size_}, effort);
+}
+
+std::optional<std::size_t> Space::sample(Random& random, Range range, Effort& effort) const {
+  while (effort.spend()) {
     const std::size_t index = range.first + random.below(range.last - range.first);
     if (is_legal(index)) return index;
   }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> Space::scan(Random& random,
+                                       const std::function<bool(std::size_t)>& is_wanted,
+                                       Effort& effort) const {
+  const auto anywhere = [&] {  // variants alike, whatever their sizes
+    const Part& part = parts_[random.below(parts_.size())];
+    return part.first + random.below(part.configs.size());
+  };
+  return scan_from_places(effort, anywhere, [&](std::size_t place, Effort& part) {
+    const auto index = first_wanted({place, size_}, is_wanted, part);
+    return index || part.is_spent() ? index : first_wanted({0, place}, is_wanted, part);
+  });
+}
+
+std::optional<std::size_t> Space::first_wanted(Range range,
+                                               const std::function<bool(std::size_t)>& is_wanted,
+                                               Effort& effort) const {
+  for (const Part& part : parts_) {
+    const std::size_t end = std::min(range.last, part.first + part.configs.size());
+    while (range.first < end) {
+      const auto index =
+          part.configs.next_legal(range.first - part.first, end - part.first, effort);
+      if (!index && effort.is_spent()) return std::nullopt;
+      if (index && is_wanted(part.first + *index)) return part.first + *index;
+      range.first = index ? part.first + *index + 1 : end;
+    }
+  }
+  return std::nullopt;
 }
 
 Config Space::at(std::size_t index) const {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,7 +66,8 @@ class Space {
 
   /// False where so many values hang together that the configs cannot be counted in reasonable time
   /// and memory. Some rules are then checked config by config: indices may name combinations that
-  /// are not legal, and sample() draws until it meets one that is.
+  /// are not legal. sample() draws until it meets one that is; scan() finds those that are too rare
+  /// for that.
   [[nodiscard]] bool is_exact() const;
 
   /// Does the index name a legal config? Always true in an exact space.
@@ -103,10 +105,23 @@ class Space {
     std::size_t last = 0;
   };
 
-  /// A legal config drawn uniformly from all, or from those in `range`, which must hold one. Exact
-  /// spaces draw an index; others draw indices until one is legal, which is uniform, too.
-  [[nodiscard]] std::size_t sample(Random& random) const { return sample(random, {0, size_}); }
-  [[nodiscard]] std::size_t sample(Random& random, Range range) const;
+  /// A legal config drawn uniformly from all, or from those in `range`, which must hold an index.
+  /// Exact spaces draw an index; others draw indices until one is legal, which is uniform, too.
+  /// nullopt: the effort, a step for each draw (a million where none is given), was spent before.
+  [[nodiscard]] std::optional<std::size_t> sample(Random& random) const;
+  [[nodiscard]] std::optional<std::size_t> sample(Random& random, Range range,
+                                                  Effort& effort) const;
+
+  /// A legal config that `is_wanted`, looked for in order from random places on: it finds rarer
+  /// ones than sample() does, but not uniformly. nullopt: there is none, or the effort, a step for
+  /// each value that is tried, was spent before that was known.
+  [[nodiscard]] std::optional<std::size_t> scan(Random& random,
+                                                const std::function<bool(std::size_t)>& is_wanted,
+                                                Effort& effort) const;
+
+  /// The first legal config in `range` that `is_wanted`; nullopt as for scan().
+  [[nodiscard]] std::optional<std::size_t> first_wanted(
+      Range range, const std::function<bool(std::size_t)>& is_wanted, Effort& effort) const;
 
   /// The indices of the variant that holds `index`.
   [[nodiscard]] Range variant_range(std::size_t index) const;
@@ -118,9 +133,10 @@ class Space {
   struct Part {
     VariantSpace configs;
     std::size_t first = 0;  // index of its first config
+    std::size_t legal = 0;  // index of one that is legal
   };
   [[nodiscard]] const Part& part_of(std::size_t index) const;
-  void add(VariantSpace configs);
+  void add(VariantSpace configs, std::size_t legal);
   void finish_defaults();
 
   std::vector<Part> parts_;  // variants with at least one config, in the order of the spec

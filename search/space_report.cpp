@@ -12,7 +12,9 @@ namespace {
 
 std::string why_empty(const VariantReport& variant) {
   if (!variant.impossible.empty()) return variant.impossible;
-  if (!variant.exact) return "too few of its combinations are legal to find one by chance";
+  if (!variant.exact)
+    return "its default config is not legal, and too few of its combinations are to find another "
+           "one";
   const auto most =
       std::max_element(variant.rules.begin(), variant.rules.end(),
                        [](const RuleReport& a, const RuleReport& b) { return a.cut < b.cut; });

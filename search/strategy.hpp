@@ -29,7 +29,8 @@ class Strategy {
 
   /// The next config to try. The first is the default config; none comes twice, and none that was
   /// told already. May be called many times before a tell, to keep the compilers fed. nullopt:
-  /// nothing to propose now; with every asked config told, the space is exhausted.
+  /// nothing to propose now; with every asked config told, the space is exhausted or, where it is
+  /// not exact (Space::is_exact), no untried config was found with a bounded effort.
   [[nodiscard]] virtual std::optional<std::size_t> ask() = 0;
 
   /// What became of a config, in any order. A config that was never asked may be told too (an

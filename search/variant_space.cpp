@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "search/legal_scan.hpp"
+
 namespace kiln {
 namespace {
 
@@ -40,7 +42,8 @@ VariantSpace::VariantSpace(const Variant& variant, RuleSet rules, BuiltDiagram b
   }
   diagram_ = std::move(built.diagram);
   const bool is_exact = std::find(built.late.begin(), built.late.end(), true) == built.late.end();
-  if (!is_exact) late_ = std::make_shared<const LateRules>(std::move(rules), built.late);
+  if (is_exact) return;
+  late_ = std::make_shared<const LateRules>(std::move(rules), built.late, std::move(built.order));
 }
 
 void VariantSpace::append(std::span<const ValueIndex> row) {
@@ -64,6 +67,13 @@ void VariantSpace::shrink_to_fit() {
 
 bool VariantSpace::is_legal(std::size_t index) const {
   return late_ == nullptr || late_->hold(row(index));
+}
+
+std::optional<std::size_t> VariantSpace::next_legal(std::size_t first, std::size_t last,
+                                                    Effort& effort) const {
+  if (late_ != nullptr) return LegalScan(diagram_, *late_).next(first, last, effort);
+  if (first >= last || !effort.spend()) return std::nullopt;
+  return first;
 }
 
 std::optional<VariantSpace::Place> VariantSpace::next(const Place& place, std::size_t column,

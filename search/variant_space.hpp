@@ -18,6 +18,7 @@
 #include "core/config.hpp"
 #include "search/diagram.hpp"
 #include "search/diagram_builder.hpp"
+#include "search/effort.hpp"
 #include "search/late_rules.hpp"
 #include "search/row_list.hpp"
 
@@ -47,6 +48,10 @@ class VariantSpace {
   [[nodiscard]] std::size_t size() const { return is_listed_ ? list_.size() : diagram_.size(); }
   [[nodiscard]] bool is_exact() const { return late_ == nullptr; }
   [[nodiscard]] bool is_legal(std::size_t index) const;
+  /// The first legal index in [first, last), last at most size(). nullopt: there is none, or the
+  /// effort was spent before that was known.
+  [[nodiscard]] std::optional<std::size_t> next_legal(std::size_t first, std::size_t last,
+                                                      Effort& effort) const;
   [[nodiscard]] std::size_t bytes() const { return is_listed_ ? list_.bytes() : diagram_.bytes(); }
 
   /// One value index per tunable.

@@ -316,7 +316,9 @@ SessionEnd SessionRun::search() {
   std::optional<SessionEnd> end;
   while (!(end = reached_limit())) {
     feed();
-    if (pipeline_.in_flight() == 0 && !has_more_) end = SessionEnd::exhausted;
+    if (pipeline_.in_flight() == 0 && !has_more_) {
+      end = space_.is_exact() ? SessionEnd::exhausted : SessionEnd::none_found;
+    }
     if (end) break;
     record_all(pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()));
     watch_drift();

@@ -82,6 +82,7 @@ enum class SessionEnd {
   trials,
   no_progress,
   exhausted,    ///< every config of the space was tried
+  none_found,   ///< no untried config was found in a space that cannot be counted
   interrupted,  ///< options.stop
   stored,       ///< nothing ran: an equal session had finished before
 };

@@ -20,6 +20,8 @@ constexpr std::size_t kKeptPoints = 280;    // when they are
 constexpr std::size_t kLeastFitPoints = 4;
 constexpr std::size_t kFitPoints = 120;        // of these the kernel is fitted to so many
 constexpr double kRefitGrowth = 1.4;           // refitted when there are so many times the points
+constexpr std::size_t kMostDraws = 20'000;     // for the pool, where few indices are legal
+constexpr std::size_t kFruitless = 64;         // draws and walks there that bring nothing new
 constexpr std::size_t kMoreCandidates = 1024;  // room for neighbours of the fastest configs
 constexpr std::size_t kSkillWindow = 40;       // predictions that tell the skill, at most
 constexpr std::size_t kLeastSkillTrials = 24;  // and at least
@@ -308,8 +310,8 @@ void ModelSearch::fill_pool() {
   pool_place_.clear();
   const auto take = [this](std::size_t index) {
     if (is_taken_(index) || numbers_.count(index) > 0) return;
-    if (pool_place_.try_emplace(index, pool_.size()).second)
-      pool_.push_back({index, space_.row(index).variant});
+    if (!pool_place_.try_emplace(index, pool_.size()).second) return;
+    pool_.push_back({index, space_.row(index).variant});
   };
   for (const std::size_t point : fastest_with_rivals(kFastest, kFastestOfRival)) {
     for (const std::size_t near : space_.neighbours(points_[point].index, Neighbourhood::hamming)) {
@@ -321,9 +323,16 @@ void ModelSearch::fill_pool() {
       for (const std::size_t like : counterparts(points_[point].index)) take(like);
     }
     const std::vector<std::size_t> parents = fastest_with_rivals(kParents, kParentsOfRival);
+    Effort draws(kMostDraws);
+    const bool is_exact = space_.is_exact();
+    std::size_t last_new = 0;
     for (std::size_t i = 0; i < kPool / 2; ++i) {
-      take(space_.sample(random_));
+      // Where few indices are legal, walks cost much and soon come to what they know.
+      if (!is_exact && i - last_new > kFruitless) return;
+      const std::size_t before = pool_.size();
+      if (const auto index = space_.sample(random_, {0, space_.size()}, draws)) take(*index);
       take(walk_from(points_[parents[random_.below(parents.size())]].index));
+      if (pool_.size() > before) last_new = i;
     }
     return;
   }

@@ -1,5 +1,7 @@
 // exhaustive: every config, in the order of the space (after the default config).
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "search/strategies/factories.hpp"
@@ -16,9 +18,11 @@ class Exhaustive final : public StrategyBase {
 
  private:
   std::optional<std::size_t> propose() override {
-    while (next_ < space().size() && is_taken(next_)) ++next_;
-    if (next_ == space().size()) return std::nullopt;
-    return next_;
+    Effort effort(std::numeric_limits<std::size_t>::max());  // every config: whatever it takes
+    const auto next = space().first_wanted(
+        {next_, space().size()}, [this](std::size_t index) { return !is_taken(index); }, effort);
+    next_ = next.value_or(space().size());
+    return next;
   }
 
   std::size_t next_ = 0;

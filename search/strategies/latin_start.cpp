@@ -7,11 +7,17 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kDrawnPerConfig = 20;
+constexpr std::size_t kMostDraws = 200'000;  // where few indices name legal configs
 
 std::vector<std::size_t> drawn_configs(const Space& space, std::size_t count, Random& random,
                                        const Prior* prior) {
   std::vector<std::size_t> drawn;
-  for (std::size_t i = 0; i < count * kDrawnPerConfig; ++i) drawn.push_back(space.sample(random));
+  Effort effort(kMostDraws);
+  while (drawn.size() < count * kDrawnPerConfig) {
+    const auto index = space.sample(random, {0, space.size()}, effort);
+    if (!index) break;
+    drawn.push_back(*index);
+  }
   std::sort(drawn.begin(), drawn.end());
   drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
   if (prior != nullptr) drawn = hopeful(*prior, space, drawn, count);

@@ -15,7 +15,8 @@ namespace kiln {
 
 /// Up to `count` different configs. Each dimension is cut into `count` strata; each next config is
 /// the one, of a few hundred drawn from the space, whose strata were used least so far. Where no
-/// constraint forbids it, that uses every stratum once. With a prior, hopeless configs are not
+/// constraint forbids it, that uses every stratum once. Fewer, or none, where legal configs are too
+/// rare to be drawn (Space::sample). With a prior, hopeless configs are not
 /// among those drawn unless there are no others.
 [[nodiscard]] std::vector<std::size_t> latin_start(const Space& space,
                                                    const Coordinates& coordinates,

@@ -86,20 +86,19 @@ class LocalSearch final : public StrategyBase {
 
   std::optional<std::size_t> next_start() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const std::size_t index = random().unit() < kRestartShare ? anywhere() : near_best();
-      if (!is_taken(index)) return index;
+      const auto index = random().unit() < kRestartShare ? anywhere() : near_best();
+      if (index && !is_taken(*index)) return index;
     }
     return untried();
   }
 
   // Uniform in the space or, as often, in the variant of the best config.
-  std::size_t anywhere() {
-    if (random().below(2) == 0) return space().sample(random());
-    const Space::Range range = space().variant_range(best_.index);
-    return space().sample(random(), range);
+  std::optional<std::size_t> anywhere() {
+    if (random().below(2) == 0) return sample({0, space().size()});
+    return sample(space().variant_range(best_.index));
   }
 
-  std::size_t near_best() {
+  std::optional<std::size_t> near_best() {
     std::size_t index = best_.index;
     const auto steps = kLeastSteps + random().below(kMostSteps - kLeastSteps + 1);
     for (std::uint64_t step = 0; step < steps; ++step) {

@@ -2,8 +2,18 @@
 #include "search/strategies/strategy_base.hpp"
 
 namespace kiln {
+namespace {
+
+// A space that is not exact is shuffled up to this size: what is not legal is drawn, too.
+constexpr std::size_t kShuffled = 100'000;
+// Efforts of one proposal: some 20 ms, and where those find nothing, another 150 ms.
+constexpr std::size_t kDraws = 20'000;
+constexpr std::size_t kScanSteps = 1'000'000;
+
+}  // namespace
 
 std::optional<std::size_t> StrategyBase::ask() {
+  draws_ = Effort(kDraws);
   const std::size_t first = space_.default_index();
   const std::optional<std::size_t> index =
       is_taken(first) ? propose() : std::optional<std::size_t>(first);
@@ -31,10 +41,26 @@ std::optional<std::size_t> StrategyBase::next_of(std::vector<std::size_t>& list)
   return std::nullopt;
 }
 
+std::optional<std::size_t> StrategyBase::sample(Space::Range range) {
+  if (!space_.is_exact()) return space_.sample(random_, range, draws_);
+  Effort one(1);
+  return space_.sample(random_, range, one);
+}
+
 std::optional<std::size_t> StrategyBase::untried() {
+  if (!space_.is_exact() && space_.size() > kShuffled) return untried_of_many();
   std::optional<std::size_t> index = rest_.next(random_);
   while (index && is_taken(*index)) index = rest_.next(random_);
   return index;
+}
+
+std::optional<std::size_t> StrategyBase::untried_of_many() {
+  while (const auto index = sample({0, space_.size()})) {
+    if (!is_taken(*index)) return index;
+  }
+  Effort effort(kScanSteps);
+  return space_.scan(
+      random_, [this](std::size_t index) { return taken_.count(index) == 0; }, effort);
 }
 
 // Fisher and Yates's shuffle from the end, one step at a time.

@@ -49,17 +49,24 @@ class StrategyBase : public Strategy {
   }
   /// Takes configs off the end of `list` until one is not taken; nullopt: there is none.
   [[nodiscard]] std::optional<std::size_t> next_of(std::vector<std::size_t>& list) const;
-  /// A config drawn from those that are not taken; nullopt: none is left.
+  /// A legal config drawn from `range`, taken or not; nullopt: this proposal has used up its draws.
+  /// Always a config in an exact space.
+  [[nodiscard]] std::optional<std::size_t> sample(Space::Range range);
+  /// A config drawn from those that are not taken; nullopt: none is left or, in a space that is not
+  /// exact, none was found with the effort of one proposal.
   [[nodiscard]] std::optional<std::size_t> untried();
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] Random& random() { return random_; }
 
  private:
+  [[nodiscard]] std::optional<std::size_t> untried_of_many();
+
   const Space& space_;
   Random random_;
   RandomOrder rest_;
   std::unordered_set<std::size_t> taken_;
   std::unordered_set<std::size_t> pending_;  // asked, not yet told
+  Effort draws_{0};                          // left to this proposal
 };
 
 }  // namespace kiln

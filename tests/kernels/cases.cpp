@@ -23,7 +23,7 @@ std::optional<Config> draw(const KernelSpec& spec, const Variant& variant, const
   options.variants = {variant.name};
   try {
     const Space space = Space::build(spec, problem, device, options);
-    return space.at(space.sample(random));
+    return space.at(*space.sample(random));
   } catch (const InputError&) {
     return std::nullopt;  // an empty space
   }

@@ -87,7 +87,7 @@ TEST(GaussianKernel, LearnsWhichTunableDoesNotMatter) {
   Points places(2, 40);
   Eigen::VectorXd values(40);
   for (Eigen::Index i = 0; i < 40; ++i) {
-    const std::vector<float> point = coordinates.point(space.sample(random));
+    const std::vector<float> point = coordinates.point(*space.sample(random));
     places.col(i) = Eigen::Map<const Eigen::VectorXf>(point.data(), 2);
     values[i] = std::sin(5.0 * static_cast<double>(point[0]));
   }

@@ -64,7 +64,7 @@ TEST(SpaceLarge, SamplesLegalConfigsThatHaveTheirIndex) {
   Random random(1);
   std::set<std::size_t> different;
   for (int i = 0; i < 10'000; ++i) {
-    const std::size_t index = space.sample(random);
+    const std::size_t index = *space.sample(random);
     ASSERT_LT(index, space.size());
     different.insert(index);
     if (i % 10 != 0) continue;
@@ -80,7 +80,7 @@ TEST(SpaceLarge, NeighboursAreLegalAndMutual) {
   const Space space = Space::build(variant);
   Random random(2);
   for (int i = 0; i < 20; ++i) {
-    const std::size_t index = space.sample(random);
+    const std::size_t index = *space.sample(random);
     const std::vector<std::size_t> near = space.neighbours(index, Neighbourhood::hamming);
     EXPECT_FALSE(near.empty());
     for (const std::size_t neighbour : near) {
@@ -153,7 +153,7 @@ double chi_square(const Space& space, const Variant& variant, int draws) {
   for (const std::string& config : testing::legal_configs(variant)) counts[config] = 0;
   const std::size_t cells = counts.size();
   Random random(5);
-  for (int i = 0; i < draws; ++i) ++counts[space.at(space.sample(random)).text()];
+  for (int i = 0; i < draws; ++i) ++counts[space.at(*space.sample(random)).text()];
   EXPECT_EQ(counts.size(), cells) << "a draw that is not legal";
   const double expected = static_cast<double>(draws) / static_cast<double>(cells);
   double sum = 0;

@@ -40,7 +40,7 @@ TEST(PriorEvidence, NoBestThatWasMeasuredIsHopeless) {
       if (!index) continue;  // of an earlier version of the spec
       Random random(1);
       std::vector<std::size_t> indices = {*index};
-      while (indices.size() < kDrawn) indices.push_back(space.sample(random));
+      while (indices.size() < kDrawn) indices.push_back(*space.sample(random));
       const Prior prior(spec, problem, best.device_info);
       const std::vector<std::size_t> left = hopeful(prior, space, indices, 0);
       EXPECT_EQ(left.front(), *index) << kernel << " " << problem.text();

@@ -1,0 +1,194 @@
+// Spaces that are too large to count and hold few legal configs: looking for one has to end, and to
+// find those that can be found.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "search/space.hpp"
+#include "search/strategy.hpp"
+#include "tests/search/small_variant.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::small_variant;
+using testing::up_to;
+
+constexpr std::string_view kNames = "abcdefghijkl";
+constexpr std::int64_t kFactors[] = {1000003,   7368787,   10000019,  15485863,
+                                     32452843,  49979687,  67867967,  86028121,
+                                     104395301, 122949823, 141650939, 160481183};
+
+// Ten values each: 10^12 combinations.
+std::vector<testing::SmallTunable> twelve_tunables() {
+  std::vector<testing::SmallTunable> tunables;
+  for (const char name : kNames) tunables.push_back({std::string(1, name), up_to(10)});
+  return tunables;
+}
+
+// As good as random, and every combination of the tunables has another sum, so that no state is
+// shared.
+std::string scramble(std::size_t first, std::size_t count) {
+  std::string sum;
+  for (std::size_t t = first; t < first + count; ++t) {
+    sum += (sum.empty() ? "" : " + ") + std::string(1, kNames[t]) + " ** 3 * " +
+           std::to_string(kFactors[t]);
+  }
+  return sum;
+}
+
+// A rule over each four neighbours: one of 10^12 / 14^9 = 50 combinations is legal, and a beginning
+// tells early whether it leads anywhere.
+Variant chained_variant() {
+  std::vector<std::string> rules;
+  for (std::size_t first = 0; first + 4 <= kNames.size(); ++first) {
+    rules.push_back("(" + scramble(first, 4) + ") % 10007 < 715");
+  }
+  return small_variant(twelve_tunables(), rules);
+}
+
+// By trying values in order; the rules are computed here once more.
+void list_chained(std::vector<std::int64_t>& values, std::set<std::string>& out) {
+  if (values.size() >= 4) {
+    std::int64_t sum = 0;
+    for (std::size_t t = values.size() - 4; t < values.size(); ++t) {
+      sum += values[t] * values[t] * values[t] * kFactors[t];
+    }
+    if (sum % 10007 >= 715) return;
+  }
+  if (values.size() == kNames.size()) {
+    Config config{"small", {}};
+    for (std::size_t t = 0; t < values.size(); ++t) {
+      config.values.emplace_back(std::string(1, kNames[t]), values[t]);
+    }
+    out.insert(config.text());
+    return;
+  }
+  for (std::int64_t value = 1; value <= 10; ++value) {
+    values.push_back(value);
+    list_chained(values, out);
+    values.pop_back();
+  }
+}
+
+std::set<std::string> chained_configs() {
+  std::set<std::string> out;
+  std::vector<std::int64_t> values;
+  list_chained(values, out);
+  return out;
+}
+
+// All values 1, the defaults, and no other that any search is likely to find.
+Variant single_variant() {
+  std::int64_t sum = 0;
+  for (const std::int64_t factor : kFactors) sum += factor;
+  return small_variant(twelve_tunables(),
+                       {scramble(0, kNames.size()) + " == " + std::to_string(sum)});
+}
+
+// Few states: no rule over several tunables is looked at before a config is whole.
+Space uncounted(const Variant& variant) {
+  return Space::build(variant, {.variants = {}, .max_states = 2000});
+}
+
+Trial trial_of(const Space& space, std::size_t index) {
+  Trial trial;
+  trial.config = space.at(index);
+  trial.outcome = Outcome::ok;
+  trial.time_ns = 1000 + static_cast<double>(index % 997);
+  return trial;
+}
+
+// Asks until there is nothing more.
+std::set<std::string> all_asked(Strategy& strategy, const Space& space) {
+  std::set<std::string> asked;
+  while (const std::optional<std::size_t> index = strategy.ask()) {
+    EXPECT_TRUE(asked.insert(space.at(*index).text()).second) << "twice";
+    strategy.tell(*index, trial_of(space, *index));
+  }
+  return asked;
+}
+
+// Built once: that takes longer than searching them.
+const Space& chained_space() {
+  static const Space kSpace = uncounted(chained_variant());
+  return kSpace;
+}
+
+const Space& single_space() {
+  static const Space kSpace = uncounted(single_variant());
+  return kSpace;
+}
+
+class EveryStrategyButExhaustive : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryStrategyButExhaustive, FindsTheFewLegalConfigsAndEnds) {
+  const Space& space = chained_space();
+  EXPECT_FALSE(space.is_exact());
+  EXPECT_EQ(space.size(), 1'000'000'000'000u);
+  EXPECT_EQ(all_asked(*make_strategy(GetParam(), space, 1), space), chained_configs());
+}
+
+TEST_P(EveryStrategyButExhaustive, EndsWhereNothingButTheDefaultIsFound) {
+  const Space& space = single_space();
+  EXPECT_FALSE(space.is_exact());
+  const auto strategy = make_strategy(GetParam(), space, 1);
+  EXPECT_EQ(all_asked(*strategy, space),
+            std::set<std::string>{space.at(space.default_index()).text()});
+  EXPECT_EQ(strategy->ask(), std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyButExhaustive,
+                         ::testing::Values("auto", "bayesian", "local", "multistart", "annealing",
+                                           "genetic", "evolution", "swarm", "bandit", "random"),
+                         [](const auto& strategy) { return strategy.param; });
+
+TEST(SpaceSparse, ScansLegalConfigsInOrder) {
+  const Space& space = chained_space();
+  Effort effort(10'000'000);
+  std::set<std::string> found;
+  Space::Range rest{0, space.size()};
+  const auto any = [](std::size_t /*index*/) { return true; };
+  while (const auto index = space.first_wanted(rest, any, effort)) {
+    ASSERT_GE(*index, rest.first);
+    EXPECT_TRUE(space.is_legal(*index));
+    found.insert(space.at(*index).text());
+    rest.first = *index + 1;
+  }
+  EXPECT_FALSE(effort.is_spent());
+  EXPECT_EQ(found, chained_configs());
+}
+
+TEST(SpaceSparse, SamplesNothingWhereDrawsFindNothing) {
+  const Space& space = single_space();
+  Random random(1);
+  Effort draws(1000);
+  EXPECT_EQ(space.sample(random, {0, space.size()}, draws), std::nullopt);
+  EXPECT_TRUE(draws.is_spent());
+}
+
+TEST(SpaceSparse, KnowsAtLeastTheDefault) {
+  const Space& space = single_space();
+  EXPECT_TRUE(space.is_legal(space.default_index()));
+  EXPECT_EQ(space.report().configs(), 1u);
+}
+
+TEST(SpaceSparse, RefusesASpaceOfWhichNoConfigIsFound) {
+  try {
+    (void)uncounted(small_variant(twelve_tunables(), {scramble(0, kNames.size()) + " == 1"}));
+    FAIL() << "a space without configs";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "no config is legal:\n  small: its default config is not legal, and too few of its "
+        "combinations are to find another one");
+  }
+}
+
+}  // namespace
+}  // namespace kiln
