@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/constraint_text.hpp"
+#include "core/launch_plan.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -203,12 +205,18 @@ Config default_config(const Variant& variant, const KernelSpec& spec, const Prob
 
 Config default_config(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
   std::string reasons;
+  std::optional<Config> too_large;  // its rules hold, but it breaks a launch limit
   for (const Variant& variant : spec.variants) {
     Config config = default_config(variant, spec, problem, device);
     const Status status = check_config(spec, config, problem, device);
-    if (status) return config;
+    if (status) {
+      if (make_launch_plan(spec, config, problem, device)) return config;
+      if (!too_large) too_large = std::move(config);
+      continue;
+    }
     reasons += fmt::format("\n  {}: {}", variant.name, status.failure().message);
   }
+  if (too_large) return *std::move(too_large);  // other configs of its variant may be launched
   throw DeviceError(fmt::format("no variant of {} is possible for {} on {} ({}):{}", spec.name,
                                 problem.text(), device.name, selector_of(device), reasons));
 }

@@ -35,7 +35,8 @@ struct Config {
 [[nodiscard]] Config default_config(const Variant& variant, const KernelSpec& spec,
                                     const Problem& problem, const DeviceInfo& device);
 
-/// The default config of the spec: of the first variant whose requirement and constraints hold.
+/// The default config of the spec: of the first variant whose requirement and constraints hold and
+/// whose launch stays within the device's limits; where none does, of the first whose rules hold.
 /// Throws DeviceError when no variant is possible, naming each variant's reason.
 [[nodiscard]] Config default_config(const KernelSpec& spec, const Problem& problem,
                                     const DeviceInfo& device);

@@ -3,6 +3,8 @@
 #include "core/device.hpp"
 
 #include <cctype>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -158,6 +160,11 @@ std::string selector_of(const DeviceInfo& device) {
 
 std::string identity_of(const DeviceInfo& device) {
   return device.backend + "/" + device.vendor + "/" + device.name + "/" + device.architecture;
+}
+
+std::int64_t max_threads_per_dimension(const DeviceInfo& device) {
+  if (device.backend == "hip") return std::numeric_limits<std::uint32_t>::max();
+  return std::numeric_limits<std::int64_t>::max();
 }
 
 void add_to_scope(const DeviceInfo& device, Scope& scope) {

@@ -57,6 +57,11 @@ struct DeviceInfo {
 /// driver): "cuda/nvidia/NVIDIA H200/sm_90a".
 [[nodiscard]] std::string identity_of(const DeviceInfo& device);
 
+/// Threads of one launch along one dimension (grid extent x block extent) that the device takes at
+/// most. HIP's dispatch packet holds that product in 32 bits; elsewhere only the extents are
+/// limited.
+[[nodiscard]] std::int64_t max_threads_per_dimension(const DeviceInfo& device);
+
 /// Adds `backend` and every `device.*` name that expressions may use (docs/spec_format.md lists
 /// them).
 void add_to_scope(const DeviceInfo& device, Scope& scope);

@@ -154,6 +154,7 @@ class PlanBuilder {
     out.grid = extents(step.grid, "grid", step, device_.max_grid);
     out.block = extents(step.block, "block", step, device_.max_block);
     check_block(out);
+    check_threads(out);
     if (!step.cluster.empty()) set_cluster(step, out);
     if (step.shared_bytes) set_shared_bytes(step, out);
     out.arguments = present(step.arguments);
@@ -190,6 +191,18 @@ class PlanBuilder {
           "step '{}': a block of {} x {} x {} threads exceeds the device's limit of "
           "{}",
           step.entry, step.block[0], step.block[1], step.block[2], device_.max_threads_per_block));
+    }
+  }
+
+  void check_threads(const StepPlan& step) const {
+    const auto limit = static_cast<std::uint64_t>(max_threads_per_dimension(device_));
+    for (std::size_t d = 0; d < 3; ++d) {
+      const std::uint64_t threads = std::uint64_t{step.grid[d]} * step.block[d];
+      if (threads <= limit) continue;
+      illegal(
+          fmt::format("step '{}': {} blocks of {} threads in dimension {} are {} threads, and "
+                      "this device takes at most {}",
+                      step.entry, step.grid[d], step.block[d], "xyz"[d], threads, limit));
     }
   }
 

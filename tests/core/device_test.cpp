@@ -29,6 +29,11 @@ TEST(Device, DefinesExactlyTheDocumentedNames) {
   EXPECT_EQ(*scope.find("device.has_f64"), Value(true));
 }
 
+TEST(Device, TakesThreadsOfADimensionIn32BitsWithHip) {
+  EXPECT_EQ(max_threads_per_dimension(device_for_architecture("hip", "gfx90a")), 4294967295);
+  EXPECT_GT(max_threads_per_dimension(device_for_architecture("cuda", "sm_80")), 4294967295);
+}
+
 TEST(MadeUpDevice, HasTheLimitsOfItsArchitecture) {
   const DeviceInfo hopper = device_for_architecture("cuda", "sm_90a");
   EXPECT_EQ(hopper.compute_capability, 90);

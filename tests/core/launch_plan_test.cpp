@@ -95,6 +95,28 @@ TEST_F(LaunchPlanTest, HoldsTheGridAgainstTheDevice) {
   EXPECT_THAT(why_not("naive", "rows=1,cols=1"), HasSubstr("(rows - 1 = 0)"));
 }
 
+// 2^27 blocks of 32 threads are 2^32, one more than HIP takes.
+TEST_F(LaunchPlanTest, HoldsTheThreadsOfADimensionAgainstTheDevice) {
+  use(with("grid = [\"ceil_div(cols, block_x)\", \"rows\"]\nblock = [\"block_x\"]",
+           "grid = [\"rows\", \"cols\"]\nblock = [\"block_x\"]"));
+  EXPECT_EQ(why_not("naive", "rows=134217728,cols=1"), "") << "CUDA counts blocks";
+  device_ = device_for_architecture("hip", "gfx90a");
+  EXPECT_EQ(why_not("naive", "rows=134217727,cols=1"), "");
+  EXPECT_EQ(why_not("naive", "rows=134217728,cols=1"),
+            "step 'transpose_naive': 134217728 blocks of 32 threads in dimension x are 4294967296 "
+            "threads, and this device takes at most 4294967295");
+}
+
+TEST_F(LaunchPlanTest, TheDefaultConfigIsOneThatTheDeviceCanLaunch) {
+  const auto usual = [&](const std::string& problem) {
+    return default_config(spec_, Problem::parse(spec_, problem), device_).variant;
+  };
+  EXPECT_EQ(usual("rows=1000,cols=100"), "tile");
+  use(with("block = [\"tile_cols\", 8]", "block = [\"tile_cols\", 64]"));
+  EXPECT_EQ(usual("rows=1000,cols=100"), "naive") << "2048 threads are too many";
+  EXPECT_EQ(usual("rows=100000,cols=100"), "tile") << "so many rows are too many for naive, too";
+}
+
 TEST_F(LaunchPlanTest, HoldsSharedMemoryAgainstTheOptInLimit) {
   use(with("shared_bytes = \"tile_bytes\"", "shared_bytes = \"tile_bytes * 100\""));
   EXPECT_EQ(why_not("tile"),

@@ -192,6 +192,20 @@ TEST_F(SpaceTest, LaunchLimitsOfTheDeviceAreRulesToo) {
   EXPECT_EQ(block->cut, 4u * 2 * 3);  // the rows, and the padding behind them
 }
 
+TEST_F(SpaceTest, ThreadsOfADimensionAreARuleWhereTheDeviceLimitsThem) {
+  use(with("grid = [\"ceil_div(cols, block_x)\", \"rows\"]\nblock = [\"block_x\"]",
+           "grid = [\"rows\", \"cols\"]\nblock = [\"block_x\"]"));
+  problem_ = Problem::parse(spec_, "rows=100000000,cols=1");
+  EXPECT_EQ(build({.variants = {"naive"}}).size(), 2u);
+  device_ = device_for_architecture("hip", "gfx90a");
+  const Space space = build({.variants = {"naive"}});
+  ASSERT_EQ(space.size(), 1u) << "64 threads a block are more than 2^32";
+  EXPECT_EQ(space.at(0).text(), "naive:block_x=32");
+  const RuleReport& rule = space.report().variants.front().rules.back();
+  EXPECT_EQ(rule.rule, "threads x of step 'transpose_naive'");
+  EXPECT_EQ(rule.cut, 1u);
+}
+
 TEST_F(SpaceTest, ReportCountsWhatEachRuleCut) {
   const Space space = build();
   const VariantReport& tile = space.report().variants.front();
@@ -239,7 +253,7 @@ TEST_F(SpaceTest, SamplesEveryConfigAboutEquallyOften) {
   const Space space = build();
   Random random(7);
   std::vector<int> drawn(space.size());
-  for (std::size_t i = 0; i < 200 * space.size(); ++i) ++drawn[space.sample(random)];
+  for (std::size_t i = 0; i < 200 * space.size(); ++i) ++drawn[*space.sample(random)];
   EXPECT_GT(*std::min_element(drawn.begin(), drawn.end()), 120);
   EXPECT_LT(*std::max_element(drawn.begin(), drawn.end()), 280);
 }
