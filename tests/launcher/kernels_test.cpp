@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -182,6 +183,34 @@ TEST_F(Kernels, HistogramCountsBytesAndFloats) {
   histogram(*launcher_, queue_, call).value();
   EXPECT_EQ(application_.download<std::uint32_t>(counts, 4),
             (std::vector<std::uint32_t>{2, 1, 1, 1}));
+}
+
+TEST_F(Kernels, HistogramTakesWholeNumbersForIntegersAndABinOfSomeWidth) {
+  const std::vector<std::int32_t> numbers = {-6, -5, 0, 1, 4, 5};
+  const cl_mem counts = application_.allocate(2 * sizeof(std::uint32_t));
+  HistogramCall call;
+  call.n = 6;
+  call.dtype = "i32";
+  call.bins = 2;
+  call.in = application_.upload(numbers);
+  call.counts = counts;
+  const auto between = [&](double low, double high) {
+    call.low = low;
+    call.high = high;
+    return test::error_text(histogram(*launcher_, queue_, call));
+  };
+  EXPECT_EQ(between(-5, 5), "no error");
+  EXPECT_EQ(application_.download<std::uint32_t>(counts, 2), (std::vector<std::uint32_t>{1, 3}));
+  EXPECT_EQ(between(-5, 5.5),
+            "histogram: argument 'high' is i32, the floating-point number 5.5 was given");
+  EXPECT_EQ(between(-3e9, 5),
+            "histogram: argument 'low' is i32, the floating-point number -3000000000 was given");
+  const std::string order = "histogram: 'low' must be below 'high', both finite: ";
+  EXPECT_EQ(between(5, 5), order + "5 and 5 were given");
+  EXPECT_EQ(between(0, std::numeric_limits<double>::infinity()), order + "0 and inf were given");
+  EXPECT_EQ(between(std::nan(""), 1), order + "nan and 1 were given");
+  call.dtype = "f32";
+  EXPECT_EQ(between(0, 1e39), "histogram: argument 'high' is f32, which cannot hold 1e+39");
 }
 
 TEST_F(Kernels, TransposeMovesEveryElement) {

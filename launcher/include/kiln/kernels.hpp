@@ -16,9 +16,12 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -77,7 +80,8 @@ struct HistogramCall {
   std::string dtype = "u8";  ///< u8 (256 bins, by value), f32, i32
   std::int64_t bins = 256;
   double low = 0;   ///< f32 and i32: start of the first bin; samples below are not counted
-  double high = 1;  ///< end of the last bin; samples at or above it are not counted
+  double high = 1;  ///< end of the last bin, above `low`; samples at or above it are not counted.
+                    ///< Of i32, both must be whole numbers in its range
   const void* in = nullptr;
   void* counts = nullptr;  ///< u32[bins]
 };
@@ -220,6 +224,16 @@ inline Expected<void> arg_reduce(const Launcher& launcher, void* queue, std::str
              workspace);
 }
 
+/// An end of the bins. One that i32 does not hold stays a floating-point number, which the launch
+/// refuses by name.
+inline LaunchArgument bin_end(std::string_view name, double value, std::string_view dtype) {
+  constexpr double kMin = std::numeric_limits<std::int32_t>::min();
+  constexpr double kMax = std::numeric_limits<std::int32_t>::max();
+  const bool is_i32 = value >= kMin && value <= kMax && std::floor(value) == value;
+  return dtype == "i32" && is_i32 ? scalar(name, static_cast<std::int32_t>(value))
+                                  : scalar(name, value);
+}
+
 inline ProblemText problem_of(const HistogramCall& call) {
   ProblemText problem;
   problem.add("n", call.n).add("dtype", call.dtype).add("bins", call.bins);
@@ -326,16 +340,18 @@ inline Expected<void> histogram(const Launcher& launcher, void* queue, const His
   if (call.dtype == "u8") {
     return detail::run(launcher, queue, "histogram", problem, {in, counts}, workspace);
   }
-  const LaunchArgument scale =
-      scalar("scale", static_cast<double>(call.bins) / (call.high - call.low));
-  if (call.dtype == "i32") {
-    return detail::run(launcher, queue, "histogram", problem,
-                       {in, scalar("low", static_cast<std::int64_t>(call.low)),
-                        scalar("high", static_cast<std::int64_t>(call.high)), scale, counts},
-                       workspace);
+  const double width = call.high - call.low;
+  if (!(width > 0) || !std::isfinite(width)) {
+    std::array<char, 128> text{};
+    std::snprintf(text.data(), text.size(),
+                  "histogram: 'low' must be below 'high', both finite: %g and %g were given",
+                  call.low, call.high);
+    return LaunchError{LaunchErrorCode::bad_argument, text.data()};
   }
   return detail::run(launcher, queue, "histogram", problem,
-                     {in, scalar("low", call.low), scalar("high", call.high), scale, counts},
+                     {in, detail::bin_end("low", call.low, call.dtype),
+                      detail::bin_end("high", call.high, call.dtype),
+                      scalar("scale", static_cast<double>(call.bins) / width), counts},
                      workspace);
 }
 
