@@ -5,7 +5,8 @@ module kiln
   implicit none
 
   integer(c_int32_t), parameter :: kiln_ok = 0
-  integer(c_int32_t), parameter :: kiln_memory = 0, kiln_integer = 1, kiln_floating = 2
+  integer(c_int32_t), parameter :: kiln_memory = 0, kiln_integer = 1, kiln_floating = 2, &
+    kiln_unsigned = 3  ! in `integer`: the bits of a uint64_t
 
   type, bind(c) :: kiln_options
     integer(c_size_t) :: size = 0

@@ -11,7 +11,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int
 
 _library = ctypes.CDLL(os.environ.get("KILN_LIBRARY", "libkiln.so.0"))
 _ABI_VERSION = 1
-_MEMORY, _INTEGER, _FLOATING = 0, 1, 2
+_MEMORY, _INTEGER, _FLOATING, _UNSIGNED = 0, 1, 2, 3
 TUNE_NEVER, TUNE_BACKGROUND, TUNE_FIRST_USE = 0, 1, 2
 
 
@@ -97,7 +97,10 @@ def memory(name, handle, size, dtype=None):
 def scalar(name, value):
     """A number passed by value."""
     if isinstance(value, int):
-        return _Argument(name=name.encode(), kind=_INTEGER, integer=value)
+        if not -(2**63) <= value < 2**64:
+            raise OverflowError(f"argument '{name}': {value} does not fit into 64 bits")
+        kind = _INTEGER if value < 2**63 else _UNSIGNED  # ctypes keeps the bits
+        return _Argument(name=name.encode(), kind=kind, integer=value)
     return _Argument(name=name.encode(), kind=_FLOATING, floating=value)
 
 

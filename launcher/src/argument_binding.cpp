@@ -2,6 +2,7 @@
 #include "launcher/src/argument_binding.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -28,14 +29,53 @@ std::string shape_text(const BufferPlan& plan) {
   return text;
 }
 
-bool fits(DType dtype, std::int64_t value) {
+std::uint64_t bits_of(const LaunchArgument& given) {
+  return static_cast<std::uint64_t>(given.integer);
+}
+
+double as_floating(const LaunchArgument& given) {
+  switch (given.kind) {
+    case LaunchArgument::Kind::integer:
+      return static_cast<double>(given.integer);
+    case LaunchArgument::Kind::large_integer:
+      return static_cast<double>(bits_of(given));
+    default:
+      return given.floating;
+  }
+}
+
+std::string number_text(const LaunchArgument& given) {
+  switch (given.kind) {
+    case LaunchArgument::Kind::integer:
+      return fmt::format("{}", given.integer);
+    case LaunchArgument::Kind::large_integer:
+      return fmt::format("{}", bits_of(given));
+    default:
+      return fmt::format("{}", given.floating);
+  }
+}
+
+/// Numbers beyond the largest one are fit as long as they round to it, infinities and NaN always.
+bool fits_floating(DType dtype, double value) {
+  double first_infinite = std::numeric_limits<double>::infinity();
+  if (dtype == DType::f32) first_infinite = 0x1.ffffffp127;
+  if (dtype == DType::f16) first_infinite = 65520;
+  if (dtype == DType::bf16) first_infinite = 0x1.ffp127;
+  return !std::isfinite(value) || std::abs(value) < first_infinite;
+}
+
+bool fits_integer(DType dtype, const LaunchArgument& given) {
+  const std::int64_t value = given.integer;
+  if (given.kind == LaunchArgument::Kind::large_integer && dtype != DType::u64 && value < 0) {
+    return false;
+  }
   switch (dtype) {
     case DType::u8:
       return value >= 0 && value <= std::numeric_limits<std::uint8_t>::max();
     case DType::u32:
       return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
     case DType::u64:
-      return value >= 0;
+      return value >= 0 || given.kind == LaunchArgument::Kind::large_integer;
     case DType::i32:
       return value >= std::numeric_limits<std::int32_t>::min() &&
              value <= std::numeric_limits<std::int32_t>::max();
@@ -205,16 +245,16 @@ std::optional<LaunchError> ArgumentBinder::bind_scalar(std::size_t index,
     return error(fmt::format("argument '{}' is a number ({}), device memory was given", plan.name,
                              name_of(plan.dtype)));
   }
-  const bool is_integer = given.kind == LaunchArgument::Kind::integer;
-  if (!is_integer && !is_floating(plan.dtype)) {
+  if (given.kind == LaunchArgument::Kind::floating && !is_floating(plan.dtype)) {
     return error(fmt::format("argument '{}' is {}, the floating-point number {} was given",
                              plan.name, name_of(plan.dtype), given.floating));
   }
-  if (is_integer && !fits(plan.dtype, given.integer)) {
+  const double floating = as_floating(given);
+  if (!(is_floating(plan.dtype) ? fits_floating(plan.dtype, floating)
+                                : fits_integer(plan.dtype, given))) {
     return error(fmt::format("argument '{}' is {}, which cannot hold {}", plan.name,
-                             name_of(plan.dtype), given.integer));
+                             name_of(plan.dtype), number_text(given)));
   }
-  const double floating = is_integer ? static_cast<double>(given.integer) : given.floating;
   bound.scalars[index] =
       encode_scalar(plan.dtype, is_floating(plan.dtype) ? Value(floating) : Value(given.integer));
   bound.given[plan_.buffers.size() + index] = 1;

@@ -102,7 +102,7 @@ Launcher::Options to_options(const kiln_options& given) {
 kiln::LaunchArgument to_argument(const kiln_argument& given) {
   kiln::LaunchArgument argument;
   argument.name = given.name == nullptr ? "" : given.name;
-  argument.kind = static_cast<kiln::LaunchArgument::Kind>(given.kind);
+  argument.kind = static_cast<kiln::LaunchArgument::Kind>(given.kind);  // the same numbers
   argument.memory = given.memory;
   argument.bytes = given.bytes;
   argument.offset = given.offset;
@@ -110,6 +110,17 @@ kiln::LaunchArgument to_argument(const kiln_argument& given) {
   argument.integer = given.integer;
   argument.floating = given.floating;
   return argument;
+}
+
+bool has_known_kind(const kiln_argument& given) {
+  return given.kind >= KILN_MEMORY && given.kind <= KILN_UNSIGNED;
+}
+
+LaunchError unknown_kind(const kiln_argument& given) {
+  return {LaunchErrorCode::bad_argument, "kiln_launch: argument '" + text_or(given.name, "") +
+                                             "' is of kind " + std::to_string(given.kind) +
+                                             ", expected KILN_MEMORY, KILN_INTEGER, "
+                                             "KILN_FLOATING or KILN_UNSIGNED"};
 }
 
 }  // namespace
@@ -269,6 +280,11 @@ kiln_status kiln_launch(const kiln_kernel* kernel, void* queue, const kiln_argum
   }
   if (count > kMaxArguments) {
     return bad_option("kiln_launch: more than 64 arguments");
+  }
+  const kiln_argument* const end = arguments + count;
+  const kiln_argument* const unknown = std::find_if_not(arguments, end, has_known_kind);
+  if (unknown != end) {
+    return guarded([&] { return fail(unknown_kind(*unknown)); });
   }
   std::array<kiln::LaunchArgument, kMaxArguments> converted;
   std::transform(arguments, arguments + count, converted.begin(), to_argument);

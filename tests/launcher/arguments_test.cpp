@@ -1,5 +1,8 @@
 // Every wrong argument is named, with what was expected; nothing is launched then.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include <kiln/launcher.hpp>
@@ -17,7 +20,9 @@ class Arguments : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new LauncherFolder;
-    launcher_ = new Launcher(folder_->options());
+    Launcher::Options options = folder_->options();
+    options.kernel_paths = {KILN_SOURCE_DIR "/tests/launcher/kernels"};
+    launcher_ = new Launcher(options);
   }
   static void TearDownTestSuite() {
     delete launcher_;
@@ -96,6 +101,39 @@ TEST_F(Arguments, NumbersAreChecked) {
             "histogram: argument 'low' is a number (i32), device memory was given");
   EXPECT_EQ(launch("reduce", "n=100", {scalar("n", 100)}),
             "reduce: argument 'n' follows from the problem (100): leave it out");
+}
+
+TEST_F(Arguments, NumbersAtTheEndsOfTheirTypesArriveOrAreRefused) {
+  OpenClApplication& application = OpenClApplication::instance();
+  const cl_mem out = application.allocate(8);
+  const auto numbers = [&](LaunchArgument large, LaunchArgument single, LaunchArgument half) {
+    return launch("numbers", "n=1", {large, single, half, memory("out", out, 8)});
+  };
+  const auto arrived = [&] { return application.download<std::uint64_t>(out, 1)[0]; };
+  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+
+  EXPECT_EQ(numbers(scalar("large", largest), scalar("single", 0), scalar("half", 0)), "no error");
+  EXPECT_EQ(arrived(), largest);
+  EXPECT_EQ(numbers(scalar("large", largest / 2 + 1), scalar("single", 5), scalar("half", 0)),
+            "no error");
+  EXPECT_EQ(arrived(), largest / 2 + 6);
+  EXPECT_EQ(numbers(scalar("large", -1), scalar("single", 0), scalar("half", 0)),
+            "numbers: argument 'large' is u64, which cannot hold -1");
+  EXPECT_EQ(launch("histogram", "n=16 dtype=i32 bins=4", {scalar("low", largest)}),
+            "histogram: argument 'low' is i32, which cannot hold 18446744073709551615");
+
+  const auto single = [&](auto value) {
+    return numbers(scalar("large", 1), scalar("single", value), scalar("half", 0));
+  };
+  EXPECT_EQ(single(largest), "no error");  // rounded to 2^64
+  EXPECT_EQ(single(3.4028235e38), "no error");
+  EXPECT_EQ(single(-std::numeric_limits<double>::infinity()), "no error");
+  EXPECT_EQ(single(-1e39), "numbers: argument 'single' is f32, which cannot hold -1e+39");
+  const auto half = [&](auto value) {
+    return numbers(scalar("large", 1), scalar("single", 0), scalar("half", value));
+  };
+  EXPECT_EQ(half(65519.5), "no error");
+  EXPECT_EQ(half(65520), "numbers: argument 'half' is f16, which cannot hold 65520");
 }
 
 TEST_F(Arguments, MemoryThatIsNotAlignedIsRefused) {

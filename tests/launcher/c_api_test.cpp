@@ -73,6 +73,28 @@ TEST_F(CInterface, SelectsPreparesAndLaunches) {
   kiln_kernel_release(dot);
 }
 
+TEST_F(CInterface, NumbersOfUnsignedTypesAndUnknownKinds) {
+  kiln_kernel* histogram = nullptr;
+  ASSERT_EQ(kiln_prepare(launcher_, "histogram", "n=4 dtype=i32 bins=2", &histogram), KILN_OK)
+      << kiln_last_error();
+  kiln_argument low = {};
+  low.name = "low";
+  low.kind = KILN_UNSIGNED;
+  low.integer = static_cast<int64_t>(UINT64_MAX);
+  EXPECT_EQ(kiln_launch(histogram, nullptr, &low, 1), KILN_BAD_ARGUMENT);
+  EXPECT_STREQ(kiln_last_error(),
+               "histogram: argument 'low' is i32, which cannot hold 18446744073709551615");
+  low.integer = 3;
+  EXPECT_EQ(kiln_launch(histogram, nullptr, &low, 1), KILN_BAD_ARGUMENT);
+  EXPECT_THAT(kiln_last_error(), StartsWith("histogram: argument 'in' is missing"));
+  low.kind = 4;
+  EXPECT_EQ(kiln_launch(histogram, nullptr, &low, 1), KILN_BAD_ARGUMENT);
+  EXPECT_STREQ(kiln_last_error(),
+               "kiln_launch: argument 'low' is of kind 4, expected KILN_MEMORY, KILN_INTEGER, "
+               "KILN_FLOATING or KILN_UNSIGNED");
+  kiln_kernel_release(histogram);
+}
+
 TEST_F(CInterface, GivesStatusAndText) {
   kiln_kernel* kernel = nullptr;
   EXPECT_EQ(kiln_prepare(launcher_, "nothing", "n=4", &kernel), KILN_UNKNOWN_KERNEL);

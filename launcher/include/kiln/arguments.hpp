@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -18,7 +19,8 @@ namespace kiln {
 /// One argument of a launch. Made by memory(), array() and scalar(); refers to `name` until the
 /// launch returned.
 struct LaunchArgument {
-  enum class Kind { memory, integer, floating };
+  /// large_integer: above the largest std::int64_t; `integer` has the bits of a std::uint64_t.
+  enum class Kind { memory, integer, floating, large_integer };
   std::string_view name;
   Kind kind = Kind::memory;
   const void* memory = nullptr;  ///< device pointer (CUDA, HIP) or cl_mem
@@ -70,7 +72,8 @@ LaunchArgument array(std::string_view name, T* pointer, std::size_t count) {
 }
 
 /// A number passed by value. A whole number is fit for every type that can hold it; a
-/// floating-point number only for floating-point arguments.
+/// floating-point number only for floating-point arguments. These round to nearest, and refuse
+/// finite numbers beyond their range.
 template <typename T>
 LaunchArgument scalar(std::string_view name, T value) {
   static_assert(std::is_arithmetic_v<T>, "kiln::scalar takes numbers");
@@ -82,6 +85,10 @@ LaunchArgument scalar(std::string_view name, T value) {
   } else {
     argument.kind = LaunchArgument::Kind::integer;
     argument.integer = static_cast<std::int64_t>(value);
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(std::int64_t)) {
+      constexpr T kLargest = static_cast<T>(std::numeric_limits<std::int64_t>::max());
+      if (value > kLargest) argument.kind = LaunchArgument::Kind::large_integer;
+    }
   }
   return argument;
 }

@@ -155,11 +155,16 @@ KILN_C_API kiln_status kiln_tuning_warning(const kiln_launcher* launcher, size_t
 /* Waits until no problem waits to be tuned, or `seconds` went by; kiln_tuning() tells which. */
 KILN_C_API kiln_status kiln_wait_for_tuning(const kiln_launcher* launcher, double seconds);
 
-enum { KILN_MEMORY = 0, KILN_INTEGER = 1, KILN_FLOATING = 2 };
+enum {
+  KILN_MEMORY = 0,
+  KILN_INTEGER = 1,
+  KILN_FLOATING = 2,
+  KILN_UNSIGNED = 3 /* a uint64_t, cast to int64_t in the field `integer` */
+};
 
 typedef struct kiln_argument {
   const char* name;
-  int32_t kind;       /* KILN_MEMORY, KILN_INTEGER or KILN_FLOATING */
+  int32_t kind;       /* KILN_MEMORY, KILN_INTEGER, KILN_FLOATING or KILN_UNSIGNED */
   const void* memory; /* device pointer or cl_mem */
   size_t bytes;       /* size of the memory from offset on */
   size_t offset;
