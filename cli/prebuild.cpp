@@ -77,12 +77,16 @@ struct Built {
   std::string message;  ///< of a failure
 };
 
+std::uint64_t cache_limit() {
+  const CacheLimit limit = default_cache_limit();
+  if (!limit.trouble.empty()) throw UsageError(limit.trouble);
+  return limit.bytes;
+}
+
 class Builder {
  public:
   Builder(const DeviceInfo& device, const fs::path& cache)
-      : device_(device),
-        backend_(make_backend(device.backend)),
-        cache_(cache, default_cache_bytes()) {
+      : device_(device), backend_(make_backend(device.backend)), cache_(cache, cache_limit()) {
     if (!cache_.trouble().empty())
       throw UsageError("the cache cannot be used: " + cache_.trouble());
   }

@@ -269,8 +269,9 @@ bool BinaryCache::store(const std::string& key, const Binary& binary,
   }
 }
 
-std::uint64_t default_cache_bytes() {
+CacheLimit default_cache_limit() {
   const std::string text = environment("KILN_CACHE_LIMIT");
+  if (text.empty()) return {};
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -281,7 +282,10 @@ std::uint64_t default_cache_bytes() {
   if (unit == "G") shift = 30;
   const bool is_size = error == std::errc{} && number > 0 && (unit.empty() || shift > 0) &&
                        number <= (std::numeric_limits<std::uint64_t>::max() >> shift);
-  return is_size ? number << shift : kDefaultCacheBytes;
+  if (is_size) return {number << shift, ""};
+  return {kDefaultCacheBytes, "KILN_CACHE_LIMIT is '" + text +
+                                  "', which is no size of a cache: expected bytes, or a number "
+                                  "with K, M or G, such as 512M"};
 }
 
 std::filesystem::path default_cache_folder() {

@@ -57,8 +57,14 @@ class BinaryCache {
 /// $KILN_CACHE, else $XDG_CACHE_HOME/kiln, else ~/.cache/kiln; empty when none of them is set.
 [[nodiscard]] std::filesystem::path default_cache_folder();
 
-/// $KILN_CACHE_LIMIT, bytes or with one of the units K, M and G (of 1024); kDefaultCacheBytes when
-/// it is not set or no such number.
-[[nodiscard]] std::uint64_t default_cache_bytes();
+/// How large a cache may grow.
+struct CacheLimit {
+  std::uint64_t bytes = kDefaultCacheBytes;
+  std::string trouble;  ///< why what was asked for is not it; empty: it is, or nothing was
+};
+
+/// $KILN_CACHE_LIMIT: a whole number of bytes above 0, or with one of the units K, M and G (of
+/// 1024). Empty counts as not set.
+[[nodiscard]] CacheLimit default_cache_limit();
 
 }  // namespace kiln

@@ -97,6 +97,10 @@ Launcher::State::State(const Options& given)
     warnings.push_back({Warning::Kind::cache_unusable,
                         runtime->cache_trouble() + "; kernels are compiled in every process"});
   }
+  if (!runtime->cache_limit_trouble().empty()) {
+    warnings.push_back({Warning::Kind::cache_limit_unusable,
+                        runtime->cache_limit_trouble() + "; the cache keeps to 1 GiB"});
+  }
   tuner_ = std::make_unique<MissTuner>(
       given, runtime->info(),
       rows_.locked ? MissTuner::Selection::pinned : MissTuner::Selection::free,

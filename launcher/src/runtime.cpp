@@ -62,10 +62,13 @@ Runtime::Runtime(const Launcher::Options& options) : toolkit_(options.toolkit) {
   }
   device_text_ = fmt::format("{} {} ({})", selector_of(info()), info().name, info().architecture);
   if (options.use_cache) {
-    cache_ = std::make_unique<BinaryCache>(
-        options.cache_folder.empty() ? default_cache_folder()
-                                     : std::filesystem::path(options.cache_folder),
-        options.cache_bytes == 0 ? default_cache_bytes() : options.cache_bytes);
+    CacheLimit limit{options.cache_bytes, ""};
+    if (options.cache_bytes == 0) limit = default_cache_limit();
+    cache_limit_trouble_ = std::move(limit.trouble);
+    cache_ = std::make_unique<BinaryCache>(options.cache_folder.empty()
+                                               ? default_cache_folder()
+                                               : std::filesystem::path(options.cache_folder),
+                                           limit.bytes);
     cache_trouble_ = cache_->trouble();
   }
 }

@@ -28,7 +28,10 @@ class Runtime {
   /// The same for lookups: without a compiler where there is none here.
   [[nodiscard]] const DeviceInfo& info_for_lookup() const { return known_to_lookup_; }
   [[nodiscard]] const std::string& device_text() const { return device_text_; }
+  /// Why there is no cache on disk, or why its limit is not the one of the environment; empty: all
+  /// is well.
   [[nodiscard]] const std::string& cache_trouble() const { return cache_trouble_; }
+  [[nodiscard]] const std::string& cache_limit_trouble() const { return cache_limit_trouble_; }
 
   /// A program on the device.
   struct Program {
@@ -65,6 +68,7 @@ class Runtime {
   const Launcher::Toolkit toolkit_;
   std::unique_ptr<BinaryCache> cache_;
   std::string cache_trouble_;
+  std::string cache_limit_trouble_;
 
   std::mutex load_mutex_;               ///< compiling and the list of programs
   std::unique_ptr<Compiler> compiler_;  ///< made when something has to be compiled

@@ -263,15 +263,23 @@ TEST(BinaryCache, IsSharedByProcesses) {
 TEST(BinaryCache, TakesItsSizeFromTheEnvironment) {
   const auto limit = [](const char* text) {
     ::setenv("KILN_CACHE_LIMIT", text, 1);
-    const std::uint64_t bytes = default_cache_bytes();
+    CacheLimit found = default_cache_limit();
     ::unsetenv("KILN_CACHE_LIMIT");
-    return bytes;
+    return found;
   };
-  EXPECT_EQ(limit("5000"), 5000U);
-  EXPECT_EQ(limit("64M"), std::uint64_t{64} << 20U);
-  EXPECT_EQ(limit("2G"), std::uint64_t{2} << 30U);
-  for (const char* nonsense : {"", "0", "-1", "64 M", "much", "99999999999G"}) {
-    EXPECT_EQ(limit(nonsense), kDefaultCacheBytes) << nonsense;
+  EXPECT_EQ(limit("5000").bytes, 5000U);
+  EXPECT_EQ(limit("64M").bytes, std::uint64_t{64} << 20U);
+  EXPECT_EQ(limit("2G").bytes, std::uint64_t{2} << 30U);
+  EXPECT_EQ(limit("2G").trouble, "");
+  EXPECT_EQ(limit("").bytes, kDefaultCacheBytes);
+  EXPECT_EQ(limit("").trouble, "");
+  for (const std::string nonsense :
+       {"0", "-1", "64 M", "5 GiB", "1.5G", "much", "G", "99999999999G", "99999999999999999999"}) {
+    const CacheLimit wrong = limit(nonsense.c_str());
+    EXPECT_EQ(wrong.bytes, kDefaultCacheBytes) << nonsense;
+    EXPECT_EQ(wrong.trouble, "KILN_CACHE_LIMIT is '" + nonsense +
+                                 "', which is no size of a cache: expected bytes, or a number "
+                                 "with K, M or G, such as 512M");
   }
 }
 

@@ -1,5 +1,7 @@
 // The second process compiles nothing; a damaged cache costs a compile, never a wrong result.
 // SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -62,6 +64,23 @@ TEST(LauncherCache, DamagedEntriesAreCompiledAnewAndMended) {
   EXPECT_FALSE(damaged.from_cache);
   EXPECT_EQ(damaged.result, kTransposed);
   EXPECT_TRUE(transpose_with(Launcher(folder.options())).from_cache);
+}
+
+TEST(LauncherCache, ALimitThatIsNoSizeIsAWarning) {
+  const LauncherFolder folder;
+  ::setenv("KILN_CACHE_LIMIT", "5 GiB", 1);
+  const Launcher launcher(folder.options());
+  Launcher::Options named = folder.options();
+  named.cache_bytes = 1000000;  // the environment is not asked
+  const Launcher other(named);
+  ::unsetenv("KILN_CACHE_LIMIT");
+  ASSERT_EQ(launcher.warnings().size(), 2U);  // the database is missing as well
+  EXPECT_EQ(launcher.warnings()[1].kind, Launcher::Warning::Kind::cache_limit_unusable);
+  EXPECT_EQ(launcher.warnings()[1].message,
+            "KILN_CACHE_LIMIT is '5 GiB', which is no size of a cache: expected bytes, or a number "
+            "with K, M or G, such as 512M; the cache keeps to 1 GiB");
+  EXPECT_EQ(transpose_with(launcher).result, kTransposed);
+  EXPECT_EQ(other.warnings().size(), 1U);
 }
 
 TEST(LauncherCache, AFolderThatOthersMayWriteToIsAWarning) {

@@ -1,6 +1,8 @@
 // `kiln prebuild` and `kiln export`: what they write is what a launcher finds, and what a compiler
 // takes.
 // SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
 #include <fstream>
 #include <sstream>
 
@@ -68,6 +70,11 @@ TEST_F(Prebuild, NamesMistakes) {
   EXPECT_EQ(kiln("prebuild reduce --problem n=4 --arch sm_90a --cache /proc/x"),
             "kiln: error: the cache cannot be used: /proc/x: cannot be created: No such file or "
             "directory\n");
+  ::setenv("KILN_CACHE_LIMIT", "abc", 1);
+  EXPECT_EQ(kiln("prebuild reduce --problem n=4 --arch sm_90a --cache cache"),
+            "kiln: error: KILN_CACHE_LIMIT is 'abc', which is no size of a cache: expected bytes, "
+            "or a number with K, M or G, such as 512M\n");
+  ::unsetenv("KILN_CACHE_LIMIT");
   EXPECT_EQ(kiln("export reduce --problem n=4 --arch sm_90a"),
             "kiln: error: export needs at least one of --source, --cubin and --header, each with a "
             "folder\n");

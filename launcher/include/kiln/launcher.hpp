@@ -150,9 +150,10 @@ class KILN_API Launcher {
           3,  ///< the folder cannot be used safely; kernels are compiled in every process
       lock_unusable = 4,  ///< missing, damaged or edited: the databases are asked instead
       lock_unfit = 5,     ///< holds nothing for this device: other grades or defaults are chosen
-      tuning_unavailable = 6,  ///< tune_on_miss: there is no `kiln` program, or a lock is in use
-      tuning_failed = 7,       ///< tune_on_miss: a session ended without a best
-      tuning_budget_used = 8,  ///< tune_on_miss: tune_budget_seconds are over
+      tuning_unavailable = 6,    ///< tune_on_miss: no `kiln` program, no database, or a lock
+      tuning_failed = 7,         ///< tune_on_miss: a session ended without a best
+      tuning_budget_used = 8,    ///< tune_on_miss: tune_budget_seconds are over
+      cache_limit_unusable = 9,  ///< $KILN_CACHE_LIMIT is no size: 1 GiB is the limit
     };
     Kind kind = Kind::database_missing;
     std::string message;
