@@ -2,6 +2,7 @@
 #include "launcher/src/binary_cache.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,6 +169,20 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
+// Processes with one number each (containers) may share the folder: the number alone is no name.
+std::string temporary_name() {
+  static std::atomic<unsigned> counter{0};
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) {
+    struct timespec now {};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    random = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+             static_cast<std::uint64_t>(now.tv_nsec);
+  }
+  return ".new-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)) + "-" +
+         std::to_string(random);
+}
+
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -239,7 +254,6 @@ std::optional<CachedBinary> BinaryCache::find(const std::string& key) const noex
 
 bool BinaryCache::store(const std::string& key, const Binary& binary,
                         const std::string& compiler) const noexcept {
-  static std::atomic<unsigned> counter{0};
   if (folder_ < 0 || !is_key(key)) {
     return false;
   }
@@ -248,18 +262,18 @@ bool BinaryCache::store(const std::string& key, const Binary& binary,
     if (text.size() > std::min<std::uint64_t>(kMaxEntryBytes, limit_)) {
       return false;
     }
-    const std::string temporary =
-        ".new-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1));
-    ::unlinkat(folder_, temporary.c_str(), 0);  // left by a killed process of the same number
+    const std::string temporary = temporary_name();
+    bool created = false;
     bool published = false;
     {
       const File file(::openat(folder_, temporary.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-      published = file.is_open() && write_all(file.get(), text);
+      created = file.is_open();
+      published = created && write_all(file.get(), text);
     }
     published =
         published && ::renameat(folder_, temporary.c_str(), folder_, (key + ".bin").c_str()) == 0;
-    if (!published) {
+    if (created && !published) {
       ::unlinkat(folder_, temporary.c_str(), 0);
     }
     trim_cache(folder_, limit_);

@@ -220,6 +220,19 @@ TEST(BinaryCache, SweepsUpAfterKilledProcesses) {
   EXPECT_TRUE(fs::exists(path / ".new-1-2"));
 }
 
+// In another container that shares the folder, a process may have our number.
+TEST(BinaryCache, LeavesTheFileOfAProcessOfTheSameNumberAlone) {
+  const LauncherFolder folder;
+  const fs::path path = folder / "cache";
+  const BinaryCache cache(path);
+  const auto name = [&](int i) {
+    return path / (".new-" + std::to_string(::getpid()) + "-" + std::to_string(i));
+  };
+  for (int i = 0; i < 1000; ++i) write_file(name(i), "half an entry");
+  ASSERT_TRUE(cache.store(kKey, some_binary(), ""));
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(fs::exists(name(i))) << i;
+}
+
 // Entry `number` holds its number, so that a reader sees whether it got the right one whole.
 bool store_and_check(const BinaryCache& cache, int rounds, unsigned seed) {
   for (int round = 0; round < rounds; ++round) {
