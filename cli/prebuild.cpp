@@ -93,7 +93,8 @@ class Builder {
 
   Built build(Winner winner) {
     Built built{std::move(winner), "there already", "", ""};
-    built.key = cache_key(built.winner.source, device_, Launcher::Toolkit::any);
+    built.key = cache_key(built.winner.source, device_, backend_->compiler_options(),
+                          Launcher::Toolkit::any);
     if (cache_.find(built.key)) return built;
     if (!compiler_) compiler_ = backend_->open_compiler(device_);
     const Result<Binary> binary = compiler_->compile(built.winner.source);

@@ -31,6 +31,7 @@ int ordinal_of(void* context) {
 class CudaBackend final : public Backend {
  public:
   std::string_view name() const override { return "cuda"; }
+  std::string compiler_options() const override { return nvrtc_options(); }
 
   std::vector<DeviceInfo> devices() override { return list_cuda_devices(); }
 

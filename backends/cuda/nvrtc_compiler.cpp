@@ -3,6 +3,7 @@
 #include "backends/cuda/nvrtc_compiler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 #include <utility>
@@ -24,6 +25,9 @@ constexpr std::string_view kNoCache = "--no-cache";
 // Leaves out textures, launches from device code and the types of the runtime: 5 to 20 ms of every
 // compile. What is compiled comes out the same.
 constexpr std::string_view kMinimal = "--minimal";
+
+constexpr std::array<const char*, 3> kFixedOptions = {
+    "--std=c++17", "--device-as-default-execution-space", "--ptxas-options=-v"};
 
 // A dialect's helpers come in overloads for all types; a kernel uses some.
 constexpr const char* kNoUnusedWarnings = "--diag-suppress=177";
@@ -142,9 +146,8 @@ class NvrtcCompiler final : public Compiler {
   }
 
   [[nodiscard]] std::vector<std::string> options_for(const Source& source) const {
-    std::vector<std::string> options = {"--gpu-architecture=" + architecture_, "--std=c++17",
-                                        "--device-as-default-execution-space", "--ptxas-options=-v",
-                                        kNoUnusedWarnings};
+    std::vector<std::string> options = {"--gpu-architecture=" + architecture_, kNoUnusedWarnings};
+    options.insert(options.end(), kFixedOptions.begin(), kFixedOptions.end());
     if (has_no_cache_) options.emplace_back(kNoCache);
     if (is_minimal_) options.emplace_back(kMinimal);
     if (!nvrtc().include_folder.empty())
@@ -179,6 +182,8 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture) {
   }
   return std::make_unique<NvrtcCompiler>(architecture);
 }
+
+std::string nvrtc_options() { return fmt::format("{}", fmt::join(kFixedOptions, " ")); }
 
 std::string nvrtc_version_text() {
   try {

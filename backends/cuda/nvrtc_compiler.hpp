@@ -13,6 +13,9 @@ namespace kiln {
 /// it.
 [[nodiscard]] std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture);
 
+/// What every source is compiled with, as far as it decides what comes out.
+[[nodiscard]] std::string nvrtc_options();
+
 /// "nvrtc 13.0", or "nvrtc unavailable".
 [[nodiscard]] std::string nvrtc_version_text();
 

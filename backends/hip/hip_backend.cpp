@@ -82,6 +82,7 @@ class HipDevice final : public StreamDevice {
 class HipBackend final : public Backend {
  public:
   std::string_view name() const override { return "hip"; }
+  std::string compiler_options() const override { return hiprtc_options(); }
 
   std::vector<DeviceInfo> devices() override { return list_hip_devices(); }
 

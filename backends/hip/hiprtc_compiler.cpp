@@ -3,6 +3,7 @@
 #include "backends/hip/hiprtc_compiler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +16,8 @@
 
 namespace kiln {
 namespace {
+
+constexpr std::array<const char*, 2> kFixedOptions = {"-O3", "-std=c++17"};
 
 class Program {
  public:
@@ -68,7 +71,8 @@ class HiprtcCompiler final : public Compiler {
 
   Result<Binary> compile(const Source& source) override {
     const Program program(source);
-    std::vector<std::string> options = {"--offload-arch=" + architecture_, "-O3", "-std=c++17"};
+    std::vector<std::string> options = {"--offload-arch=" + architecture_};
+    options.insert(options.end(), kFixedOptions.begin(), kFixedOptions.end());
     options.insert(options.end(), source.options.begin(), source.options.end());
     const int code = program.compile(options);
     const std::string log = with_template_places(program.log(), source);
@@ -107,6 +111,8 @@ std::unique_ptr<Compiler> make_hiprtc_compiler(const std::string& architecture) 
   }
   return std::make_unique<HiprtcCompiler>(architecture);
 }
+
+std::string hiprtc_options() { return fmt::format("{}", fmt::join(kFixedOptions, " ")); }
 
 std::string hiprtc_version_text() {
   try {

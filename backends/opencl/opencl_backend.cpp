@@ -55,6 +55,7 @@ OwnedContext retained(cl_context context) {
 class OpenClBackend final : public Backend {
  public:
   std::string_view name() const override { return "opencl"; }
+  std::string compiler_options() const override { return std::string(kOpenClOptions); }
 
   std::vector<DeviceInfo> devices() override {
     std::vector<DeviceInfo> infos;

@@ -17,10 +17,6 @@
 namespace kiln {
 namespace {
 
-// a*b+c may become one fma, as the GPU compilers do by default; nothing that changes results
-// further.
-constexpr std::string_view kOptions = "-cl-std=CL1.2 -cl-mad-enable";
-
 // A Binary is one header line and a payload: "kiln-opencl KIND HASH OPTIONS\n". The hash is of the
 // payload: drivers crash on damaged binaries, so they never see one.
 constexpr std::string_view kMagic = "kiln-opencl";
@@ -107,7 +103,7 @@ class OpenClCompiler final : public Compiler {
       : context_(std::move(context)), device_(device) {}
 
   Result<Binary> compile(const Source& source) override {
-    std::string options{kOptions};
+    std::string options{kOpenClOptions};
     for (const std::string& option : source.options) options.append(" ").append(option);
     Result<OwnedProgram> program = build_source(context_.get(), device_, source.text, options);
     if (!program) {

@@ -95,7 +95,7 @@ Result<std::unique_ptr<Module>> Runtime::load_on_device(const Binary& binary) {
 }
 
 Result<Runtime::Program*> Runtime::load(const Source& source) {
-  const std::string key = cache_key(source, info(), toolkit_);
+  const std::string key = cache_key(source, info(), backend_->compiler_options(), toolkit_);
   const std::lock_guard held(load_mutex_);
   Program& program = programs_[{key, nullptr, 0}];
   if (const Status filled = fill(program, source, key); !filled) return filled.failure();
@@ -103,7 +103,7 @@ Result<Runtime::Program*> Runtime::load(const Source& source) {
 }
 
 Result<Runtime::Program*> Runtime::take(const Source& source, void* queue) {
-  const std::string key = cache_key(source, info(), toolkit_);
+  const std::string key = cache_key(source, info(), backend_->compiler_options(), toolkit_);
   const std::lock_guard held(load_mutex_);
   std::size_t number = 1;
   while (programs_[{key, queue, number}].taken) ++number;

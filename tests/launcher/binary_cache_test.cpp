@@ -15,6 +15,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/device.hpp"
+#include "launcher/src/cache_key.hpp"
 #include "tests/launcher/opencl_application.hpp"
 
 namespace kiln {
@@ -304,6 +306,24 @@ TEST(BinaryCache, WithoutAPlaceItMisses) {
   const LauncherFolder folder;
   write_file(folder / "file", "");
   EXPECT_EQ(BinaryCache(folder / "file").trouble(), (folder / "file") + ": is a link or no folder");
+}
+
+TEST(CacheKey, HoldsWhatTheBinaryDependsOn) {
+  const Source source{"a.cu", "text", {"a"}, {}, {}};
+  DeviceInfo device;
+  device.backend = "cuda";
+  device.architecture = "sm_90a";
+  device.compiler = "nvrtc 13.0";
+  const auto key = [&](const char* options, Launcher::Toolkit toolkit) {
+    return cache_key(source, device, options, toolkit);
+  };
+  const std::string before = key("-O2", Launcher::Toolkit::any);
+  EXPECT_EQ(key("-O2", Launcher::Toolkit::any), before);
+  EXPECT_NE(key("-O3", Launcher::Toolkit::any), before);
+  const std::string same = key("-O2", Launcher::Toolkit::same);
+  device.compiler = "nvrtc 13.1";
+  EXPECT_EQ(key("-O2", Launcher::Toolkit::any), before);
+  EXPECT_NE(key("-O2", Launcher::Toolkit::same), same);
 }
 
 }  // namespace
