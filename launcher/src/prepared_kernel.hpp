@@ -41,7 +41,8 @@ class PreparedKernel {
   std::shared_ptr<Runtime> runtime_;
   const KernelParts parts_;
   const ArgumentBinder binder_;
-  /// A list that only grows, so that launches walk it without a lock.
+  /// A list that only grows, so that launches walk it without a lock: captured graphs use the
+  /// workspaces of a queue for as long as they live, and nobody tells when a queue goes.
   std::atomic<QueueLaunch*> first_{nullptr};
   std::mutex mutex_;  ///< over growing
   std::vector<std::unique_ptr<QueueLaunch>> queues_;
