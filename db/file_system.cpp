@@ -40,6 +40,18 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
+std::filesystem::path linked_file(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // as the system follows
+  std::filesystem::path file = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(file, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / next;  // an absolute one stands alone
+  }
+  return file;
+}
+
 bool sync_to_disk(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {

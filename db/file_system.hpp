@@ -25,6 +25,10 @@ void pretend_file_system(std::optional<std::uint32_t> type);
 /// The folder that a file of this path lies in; "." for a bare name.
 [[nodiscard]] std::filesystem::path folder_of(const std::filesystem::path& path);
 
+/// The file that `path` leads to where it is a link, one that is not there yet as well; else `path`
+/// itself.
+[[nodiscard]] std::filesystem::path linked_file(const std::filesystem::path& path);
+
 /// fsync of a file's content, or of a folder's names. False, with the reason in errno, where it
 /// fails.
 [[nodiscard]] bool sync_to_disk(const std::filesystem::path& path);

@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "db/connection.hpp"
 #include "db/explain.hpp"
+#include "db/file_system.hpp"
 #include "db/publish.hpp"
 #include "db/schema.hpp"
 #include "db/session_copy.hpp"
@@ -129,8 +130,9 @@ void write_merged(const std::vector<Copy>& chosen, const fs::path& path, MergeRe
 
 }  // namespace
 
-MergeReport merge_databases(const std::vector<fs::path>& sources, const fs::path& target) {
+MergeReport merge_databases(const std::vector<fs::path>& sources, const fs::path& name) {
   std::error_code error;
+  const fs::path target = linked_file(name);  // a link stays one
   std::vector<std::unique_ptr<Source>> files;
   for (const fs::path& path : sources) {
     if (!fs::equivalent(path, target, error)) {

@@ -25,7 +25,8 @@ struct MergeReport {
 };
 
 /// Merges `sources` and what `target` holds (when it is there) into `target`, complete or not at
-/// all: a new file that replaces it by rename. Sources are only read. Session numbers of the target
+/// all: a new file that replaces it by rename, the file that it leads to where it is a link.
+/// Sources are only read. Session numbers of the target
 /// change. Throws DatabaseError naming the file that is unusable, or the process that writes the
 /// target.
 MergeReport merge_databases(const std::vector<std::filesystem::path>& sources,

@@ -66,10 +66,14 @@ void replace_file(const fs::path& temporary, const fs::path& target) {
   static_cast<void>(sync_to_disk(folder_of(target)));
 }
 
-void publish_copy(SQLite::Database& database, const fs::path& source, const fs::path& target) {
+void publish_copy(SQLite::Database& database, const fs::path& source, const fs::path& name) {
   std::error_code error;
+  const fs::path target = linked_file(name);
   if (fs::equivalent(target, source, error)) {
     throw DatabaseError(target.string() + ": is the database itself; publish to another file");
+  }
+  if (fs::exists(target, error) && !fs::is_regular_file(target, error)) {
+    throw DatabaseError(target.string() + ": is no file; publish to a file");
   }
   if (!fs::is_directory(folder_of(target), error)) {
     throw DatabaseError(target.string() + ": there is no folder " + folder_of(target).string());

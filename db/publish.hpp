@@ -10,11 +10,12 @@ class Database;
 
 namespace kiln {
 
-/// Writes what `database` (the file `source`) holds to `target`, complete or not at all: a
-/// temporary file, fsync, rename. Readers of the old file go on reading it. Holds the writer's lock
-/// of `target` meanwhile. Throws DatabaseError, or SQLite::Exception.
+/// Writes what `database` (the file `source`) holds to `name`, or to the file that it leads to
+/// where it is a link, complete or not at all: a temporary file, fsync, rename. Readers of the old
+/// file go on reading it. Holds the writer's lock of the target meanwhile. Throws DatabaseError, or
+/// SQLite::Exception.
 void publish_copy(SQLite::Database& database, const std::filesystem::path& source,
-                  const std::filesystem::path& target);
+                  const std::filesystem::path& name);
 
 /// The last step of it: makes the file `temporary` durable and gives it the name `target`; removes
 /// it where that fails. The caller holds the writer's lock of `target`.

@@ -198,8 +198,8 @@ class Store {
   /// gaps, outcomes known); empty when all is well.
   [[nodiscard]] std::vector<std::string> check() const;
 
-  /// Writes a compact copy for readers to `path`, complete or not at all (temporary
-  /// file, fsync, rename).
+  /// Writes a compact copy for readers to `path`, or to the file that it leads to where it is a
+  /// link, complete or not at all (temporary file, fsync, rename).
   void publish(const std::filesystem::path& path) const;
 
  private:

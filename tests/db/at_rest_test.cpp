@@ -10,6 +10,7 @@
 
 #include "core/errors.hpp"
 #include "db/file_system.hpp"
+#include "db/merge.hpp"
 #include "db/store.hpp"
 #include "tests/db/scratch.hpp"
 
@@ -152,6 +153,30 @@ TEST(AtRest, TwoNamesOfOneFileHaveOneWriter) {
   } catch (const DatabaseError& error) {
     EXPECT_THAT(error.what(), ::testing::StartsWith((folder / "link.db").string() +
                                                     ": is being written by process "));
+  }
+}
+
+TEST(AtRest, ALinkStaysOneWhenWhatItLeadsToIsReplaced) {
+  const ScratchFolder folder;
+  write_session(folder / "kiln.db");
+  fs::create_directory(folder / "shared");
+  fs::create_symlink("shared/site.db", folder / "site.db");
+  fs::create_symlink(folder / "site.db", folder / "link.db");  // links in a row
+  const Store source(folder / "kiln.db", Store::Mode::read);
+  for (const char* times : {"not there yet", "replaced"}) {
+    source.publish(folder / "link.db");
+    EXPECT_TRUE(fs::is_symlink(folder / "link.db")) << times;
+    EXPECT_TRUE(fs::is_symlink(folder / "site.db")) << times;
+    EXPECT_EQ(Store(folder / "shared/site.db", Store::Mode::read).trials(1).size(), 1U) << times;
+  }
+  static_cast<void>(merge_databases({folder / "kiln.db"}, folder / "link.db"));
+  EXPECT_TRUE(fs::is_symlink(folder / "link.db"));
+  EXPECT_THAT(names_in(folder / "shared"), UnorderedElementsAre("site.db"));
+  try {
+    source.publish("/dev/null");
+    FAIL() << "published over a device";
+  } catch (const DatabaseError& error) {
+    EXPECT_STREQ(error.what(), "/dev/null: is no file; publish to a file");
   }
 }
 
