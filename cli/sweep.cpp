@@ -97,6 +97,11 @@ std::vector<ReadySession> prepare_all(const Options& options) {
 // out with a warning: it may be of an application whose kernels are not here.
 std::vector<ReadySession> requested_sessions(const Options& options, const DeviceInfo& device) {
   const std::string file = options.requests.string();
+  if (file.empty()) {
+    throw UsageError(
+        "there is no place for requests: none of KILN_DB, XDG_DATA_HOME and HOME is "
+        "set; name their file with --requests");
+  }
   const RequestList list =
       read_requests(read_text_file(options.requests, "requests as launchers record them"), file);
   std::vector<std::string> warnings = list.bad;

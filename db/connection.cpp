@@ -8,6 +8,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/errors.hpp"
+#include "db/database_place.hpp"
 #include "db/file_system.hpp"
 #include "db/native_sqlite.hpp"
 #include "db/schema.hpp"
@@ -141,6 +142,9 @@ void Connection::come_to_rest() noexcept {
 
 void prepare_file(const fs::path& path, Store::Mode mode) {
   std::error_code error;
+  if (path.empty() && default_database_path().empty()) {
+    throw DatabaseError(std::string(kNoDatabasePlace) + "; name a file with --db or KILN_DB");
+  }
   // SQLite would take these for databases that nobody keeps.
   if (path.empty() || path == ":memory:") {
     throw DatabaseError("'" + path.string() + "' names no database file; name one with --db");

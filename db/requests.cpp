@@ -76,14 +76,17 @@ class Reader {
 }  // namespace
 
 fs::path default_requests_path() {
-  return default_database_path().parent_path() / "requests.jsonl";
+  const fs::path database = default_database_path();
+  return database.empty() ? fs::path() : database.parent_path() / "requests.jsonl";
 }
 
 std::optional<fs::path> requested_path() {
   const char* value = std::getenv("KILN_RECORD_REQUESTS");
   const std::string text = value == nullptr ? "" : value;
   if (text.empty() || text == "0") return std::nullopt;
-  return text == "1" ? default_requests_path() : fs::path(text);
+  fs::path path = text == "1" ? default_requests_path() : fs::path(text);
+  if (path.empty()) return std::nullopt;
+  return path;
 }
 
 bool record_request(const fs::path& path, const Request& request) noexcept {

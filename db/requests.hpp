@@ -25,9 +25,10 @@ struct Request {
 };
 
 /// Where requests are recorded: nowhere when $KILN_RECORD_REQUESTS is empty or "0", at
-/// default_requests_path() when it is "1", else at the path that it names.
+/// default_requests_path() when it is "1" (nowhere when that is empty), else at the path that it
+/// names.
 [[nodiscard]] std::optional<std::filesystem::path> requested_path();
-/// requests.jsonl beside the default database.
+/// requests.jsonl beside the default database; empty when that has no place.
 [[nodiscard]] std::filesystem::path default_requests_path();
 
 /// Appends that the problem was asked for. Any process, any thread. False when it cannot be

@@ -213,7 +213,7 @@ fs::path default_database_path() {
     return fs::path(data) / "kiln" / "kiln.db";
   }
   const std::string home = environment("HOME");
-  return fs::path(home.empty() ? "." : home) / ".local" / "share" / "kiln" / "kiln.db";
+  return home.empty() ? fs::path() : fs::path(home) / ".local" / "share" / "kiln" / "kiln.db";
 }
 
 }  // namespace kiln

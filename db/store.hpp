@@ -207,7 +207,7 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-/// $KILN_DB, else $XDG_DATA_HOME/kiln/kiln.db, else ~/.local/share/kiln/kiln.db.
+/// $KILN_DB, else kiln/kiln.db in $XDG_DATA_HOME, else in ~/.local/share; empty: HOME is not set.
 [[nodiscard]] std::filesystem::path default_database_path();
 
 }  // namespace kiln

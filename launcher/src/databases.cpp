@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/errors.hpp"
+#include "db/database_place.hpp"
 #include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
 
@@ -91,7 +92,14 @@ TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& dev
     for (const std::string& path : options.databases) read_database(path, layer++, rows);
     return rows;
   }
-  read_database(default_database_path(), 0, rows);
+  if (const fs::path own = default_database_path(); !own.empty()) {
+    read_database(own, 0, rows);
+  } else {
+    rows.warnings.push_back({Launcher::Warning::Kind::database_missing,
+                             std::string(kNoDatabasePlace) +
+                                 "; kernels that no other database knows run with their default "
+                                 "configs"});
+  }
   const fs::path site = KILN_SHIPPED_DATABASE;
   std::error_code error;
   if (fs::exists(site, error)) {

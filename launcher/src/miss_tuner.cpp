@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "db/database_place.hpp"
 
 namespace kiln {
 namespace {
@@ -68,6 +69,9 @@ MissTuner::MissTuner(const Launcher::Options& options, const DeviceInfo& device,
   TunerProgram program = find_tuner(options.tuner);
   if (selection == Selection::pinned) {
     warn(Kind::tuning_unavailable, "tune_on_miss: a lock pins the selection; nothing is tuned");
+  } else if (database_.empty()) {
+    warn(Kind::tuning_unavailable,
+         std::string("tune_on_miss: ") + kNoDatabasePlace + "; nothing is tuned");
   } else if (!program.missing.empty()) {
     warn(Kind::tuning_unavailable,
          "tune_on_miss: " + program.missing +

@@ -51,6 +51,25 @@ TEST_P(Mistakes, AreAnsweredWithCodeAndPlace) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "new.db")) << "nothing was begun";
 }
 
+class HomelessUser : public ProgramTest {};
+
+TEST_F(HomelessUser, MustNameTheDatabase) {
+  const Environment homeless = {{"HOME", ""}};
+  for (const Words& words : {Words{"db", "info"}, Words{"show"}}) {
+    const Output output = kiln(words, homeless);
+    EXPECT_EQ(output.exit_code, 5);
+    EXPECT_EQ(output.err,
+              "kiln: error: there is no place for the database: none of KILN_DB, XDG_DATA_HOME and "
+              "HOME is set; name a file with --db or KILN_DB\n");
+  }
+  EXPECT_EQ(kiln({"sweep", "--requested"}, homeless).err,
+            "kiln: error: there is no place for requests: none of KILN_DB, XDG_DATA_HOME and HOME "
+            "is set; name their file with --requests\n");
+  EXPECT_EQ(kiln({"best", "reduce", "--problem", "n=10", "--device", "sm_80"}, homeless).exit_code,
+            kiln({"best", "reduce", "--problem", "n=10", "--device", "sm_80"}).exit_code);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / ".local"));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     OfUsage, Mistakes,
     testing::Values(

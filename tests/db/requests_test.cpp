@@ -103,6 +103,13 @@ TEST(Requests, TheEnvironmentSaysWhetherAndWhere) {
   EXPECT_FALSE(requested_path());
   ::setenv("KILN_RECORD_REQUESTS", "1", 1);
   EXPECT_EQ(requested_path(), default_requests_path());
+  ::unsetenv("KILN_DB");
+  ::unsetenv("XDG_DATA_HOME");
+  ::setenv("HOME", "", 1);
+  EXPECT_EQ(default_requests_path(), "");
+  EXPECT_FALSE(requested_path());
+  ::setenv("HOME", "/home/someone", 1);
+  EXPECT_EQ(requested_path(), "/home/someone/.local/share/kiln/requests.jsonl");
   ::setenv("KILN_RECORD_REQUESTS", "/tmp/r.jsonl", 1);
   EXPECT_EQ(requested_path(), "/tmp/r.jsonl");
   ::unsetenv("KILN_RECORD_REQUESTS");

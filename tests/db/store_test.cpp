@@ -346,5 +346,20 @@ TEST(DefaultDatabasePath, IsTheFirstOfThreePlaces) {
   EXPECT_EQ(default_database_path(), "/home/someone/.local/share/kiln/kiln.db");
 }
 
+TEST(DefaultDatabasePath, IsNowhereWithoutAHome) {
+  ::setenv("HOME", "", 1);
+  EXPECT_EQ(default_database_path(), "");
+  ::unsetenv("HOME");
+  EXPECT_EQ(default_database_path(), "");
+  const std::string nowhere =
+      "there is no place for the database: none of KILN_DB, XDG_DATA_HOME and HOME is set; name a "
+      "file with --db or KILN_DB";
+  EXPECT_EQ(error_of([] { Store(default_database_path(), Store::Mode::read); }), nowhere);
+  EXPECT_EQ(error_of([] { Store(default_database_path(), Store::Mode::write); }), nowhere);
+  ::setenv("HOME", "/home/someone", 1);
+  EXPECT_EQ(error_of([] { Store("", Store::Mode::read); }),
+            "'' names no database file; name one with --db");
+}
+
 }  // namespace
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <optional>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
@@ -82,6 +83,38 @@ TEST(LauncherDatabase, NoneAtAllLeavesTheShippedWisdom) {
   } else {
     ::setenv("KILN_DB", restored.c_str(), 1);
   }
+}
+
+// A service or a container may run without a home: nothing is looked for in its working folder.
+TEST(LauncherDatabase, WithoutAPlaceForItIsAWarning) {
+  const LauncherFolder folder;
+  const char* const names[] = {"KILN_DB", "XDG_DATA_HOME", "HOME"};
+  std::vector<std::optional<std::string>> before;
+  for (const char* name : names) {
+    const char* value = std::getenv(name);
+    before.push_back(value == nullptr ? std::nullopt : std::optional<std::string>(value));
+    ::unsetenv(name);
+  }
+  Launcher::Options options = folder.options();
+  options.databases.clear();
+  options.tune_on_miss = Launcher::TuneOnMiss::background;
+  options.tuner = "/bin/false";
+  const Launcher launcher(options);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i]) ::setenv(names[i], before[i]->c_str(), 1);
+  }
+  ASSERT_EQ(launcher.warnings().size(), 1U);
+  EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_missing);
+  EXPECT_EQ(launcher.warnings()[0].message,
+            "there is no place for the database: none of KILN_DB, XDG_DATA_HOME and HOME is set; "
+            "kernels that no other database knows run with their default configs");
+  EXPECT_EQ(launcher.select("reduce", "n=10").value()->grade, Launcher::Grade::fallback);
+  const Launcher::Tuning tuning = launcher.tuning().value();
+  ASSERT_EQ(tuning.warnings.size(), 1U);
+  EXPECT_EQ(tuning.warnings[0].kind, Launcher::Warning::Kind::tuning_unavailable);
+  EXPECT_EQ(tuning.warnings[0].message,
+            "tune_on_miss: there is no place for the database: none of KILN_DB, XDG_DATA_HOME and "
+            "HOME is set; nothing is tuned");
 }
 
 TEST(LauncherDatabase, ADamagedOneIsAWarningAndTheDefaultRuns) {

@@ -144,7 +144,7 @@ class KILN_API Launcher {
   /// Something that is not as it should be and does not stop the launcher.
   struct Warning {
     enum class Kind : int {
-      database_missing = 1,   ///< no such file
+      database_missing = 1,   ///< no such file, or no place where one could be
       database_unusable = 2,  ///< damaged, newer, of another program, not readable
       cache_unusable =
           3,  ///< the folder cannot be used safely; kernels are compiled in every process
