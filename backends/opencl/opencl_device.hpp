@@ -16,8 +16,11 @@ namespace kiln {
 [[nodiscard]] cl_int enqueue_fill(cl_command_queue queue, cl_mem memory, std::size_t offset,
                                   std::size_t bytes, std::uint8_t byte);
 
-/// Has the kernel the parameters that the launch gives?
-[[nodiscard]] Status check_parameters(const Launch& launch, const OpenClKernel& kernel);
+/// Sets the kernel's dynamic shared memory, if it has any; a Failure when its parameters are not
+/// those that the launch gives.
+[[nodiscard]] Status set_shared_memory(const Launch& launch, const OpenClKernel& kernel);
+/// Of a clSetKernelArg: names kernel and parameter.
+[[nodiscard]] Failure parameter_failure(cl_int code, const OpenClKernel& kernel, cl_uint index);
 /// The range itself; `kernel` has its arguments.
 [[nodiscard]] cl_int enqueue_range(cl_command_queue queue, cl_kernel kernel, const Launch& launch);
 [[nodiscard]] Failure range_failure(cl_int code, const Launch& launch);

@@ -1,10 +1,12 @@
-// Launching an OpenCL kernel: limits first, then arguments, then the range.
+// Launching an OpenCL kernel: limits first, then shared memory and arguments, then the range.
 //
 // Arguments in the order of the dialect's parameters: the call's own, the constants
 // (CONSTANT_PARAM) in the order of the step, the dynamic shared memory (DYNAMIC_SHARED_PARAM) if
 // the kernel has one.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +23,11 @@ Failure refused(std::string message) { return {Outcome::launch_error, std::move(
 
 std::size_t thread_count(const Launch& launch) {
   return std::size_t{launch.block[0]} * launch.block[1] * launch.block[2];
+}
+
+Failure wrong_count(const OpenClKernel& kernel, std::size_t given) {
+  return refused(fmt::format("kernel '{}' has {} parameters, the step gives {}", kernel.name,
+                             kernel.parameter_count, given));
 }
 
 }  // namespace
@@ -74,19 +81,31 @@ Status OpenClDevice::check_limits(const Launch& launch, const OpenClKernel& kern
   return Done{};
 }
 
-/// The parameters that the step gives, and at most the dynamic shared memory behind them.
-Status check_parameters(const Launch& launch, const OpenClKernel& kernel) {
+/// The parameters that the step gives, and at most the dynamic shared memory behind them, which
+/// never changes and is set here: drivers take a size without a value for such a parameter only.
+Status set_shared_memory(const Launch& launch, const OpenClKernel& kernel) {
   const std::size_t given = launch.arguments.size() + launch.constants.size();
-  const bool has_dynamic_shared = kernel.parameter_count == given + 1;
-  if (!has_dynamic_shared && kernel.parameter_count != given) {
-    return refused(fmt::format("kernel '{}' has {} parameters, the step gives {}", kernel.name,
-                               kernel.parameter_count, given));
+  const bool may_have_dynamic_shared = kernel.parameter_count == given + 1;
+  const auto last = static_cast<cl_uint>(given);
+  if (!may_have_dynamic_shared && kernel.parameter_count != given) {
+    return wrong_count(kernel, given);
   }
-  if (launch.shared_bytes > 0 && !has_dynamic_shared) {
+  if (launch.shared_bytes > 0 && !may_have_dynamic_shared) {
     return refused(fmt::format("kernel '{}' has no DYNAMIC_SHARED_PARAM, the step gives {} bytes",
                                kernel.name, launch.shared_bytes));
   }
+  if (!may_have_dynamic_shared) return Done{};
+  const cl_int code = opencl().set_kernel_arg(
+      kernel.handle.get(), last, std::max<std::size_t>(launch.shared_bytes, 1), nullptr);
+  if (code == CL_INVALID_ARG_SIZE || code == CL_INVALID_ARG_VALUE) {
+    return wrong_count(kernel, given);
+  }
+  if (code != CL_SUCCESS) return parameter_failure(code, kernel, last);
   return Done{};
+}
+
+Failure parameter_failure(cl_int code, const OpenClKernel& kernel, cl_uint index) {
+  return opencl_failure(code, fmt::format("clSetKernelArg {} of '{}'", index, kernel.name));
 }
 
 Status OpenClDevice::set_arguments(const Launch& launch, const OpenClKernel& kernel) {
@@ -95,7 +114,9 @@ Status OpenClDevice::set_arguments(const Launch& launch, const OpenClKernel& ker
   const auto set_memory = [&](const Buffer& buffer) -> Status {
     const Result<cl_mem> memory = memory_of(buffer);
     if (!memory) return memory.failure();
-    KILN_OPENCL_TRY(set_kernel_arg, handle, index++, sizeof(cl_mem), &*memory);
+    const cl_int code = opencl().set_kernel_arg(handle, index, sizeof(cl_mem), &*memory);
+    if (code != CL_SUCCESS) return parameter_failure(code, kernel, index);
+    ++index;
     return Done{};
   };
   for (const KernelArgument& argument : launch.arguments) {
@@ -105,17 +126,11 @@ Status OpenClDevice::set_arguments(const Launch& launch, const OpenClKernel& ker
     }
     const cl_int code =
         opencl().set_kernel_arg(handle, index, argument.scalar_bytes, argument.scalar.data());
-    if (code != CL_SUCCESS) {
-      return opencl_failure(code, fmt::format("clSetKernelArg {} of '{}'", index, kernel.name));
-    }
+    if (code != CL_SUCCESS) return parameter_failure(code, kernel, index);
     ++index;
   }
   for (const ConstantArgument& constant : launch.constants) {
     if (Status status = set_memory(constant.buffer); !status) return status;
-  }
-  if (index < kernel.parameter_count) {
-    KILN_OPENCL_TRY(set_kernel_arg, handle, index++, std::max<std::size_t>(launch.shared_bytes, 1),
-                    nullptr);
   }
   return Done{};
 }
@@ -125,7 +140,7 @@ Status OpenClDevice::launch(const Launch& launch) {
       static_cast<OpenClModule*>(launch.module)->kernel(launch.entry);
   if (!kernel) return kernel.failure();
   if (Status status = check_limits(launch, **kernel); !status) return status;
-  if (Status status = check_parameters(launch, **kernel); !status) return status;
+  if (Status status = set_shared_memory(launch, **kernel); !status) return status;
   // Between launches only: a kernel does not keep the objects alive that it was given so far.
   if (windows_.size() >= kMaxWindows) windows_.clear();
   if (Status status = set_arguments(launch, **kernel); !status) return status;

@@ -4,7 +4,7 @@
 // Memory is given to the kernel anew at each run: a cl_mem may have been released since and another
 // made at its address. Scalars are given when they changed.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -33,13 +33,15 @@ Status keep_order(cl_command_queue queue) {
 /// last window into it, which keeps the memory alive until another takes its place.
 class MemoryParameter {
  public:
-  [[nodiscard]] Status set(cl_kernel kernel, cl_uint index, const Buffer& buffer) {
+  [[nodiscard]] Status set(const OpenClKernel& kernel, cl_uint index, const Buffer& buffer) {
     cl_mem memory = as_memory(buffer);
     if (buffer.offset != 0) {
       if (Status status = move_window(buffer); !status) return status;
       memory = window_.get();
     }
-    KILN_OPENCL_TRY(set_kernel_arg, kernel, index, sizeof(cl_mem), &memory);
+    const cl_int code =
+        opencl().set_kernel_arg(kernel.handle.get(), index, sizeof(cl_mem), &memory);
+    if (code != CL_SUCCESS) return parameter_failure(code, kernel, index);
     return Done{};
   }
 
@@ -80,15 +82,6 @@ class PreparedRange final : public PreparedLaunch {
         memories_(launch.arguments.size() + launch.constants.size()),
         scalars_(launch.arguments.size()) {}
 
-  /// Dynamic shared memory, the last parameter where there is one, never changes.
-  [[nodiscard]] Status set_shared_memory() {
-    const auto index = static_cast<cl_uint>(memories_.size());
-    if (index == kernel_.parameter_count) return Done{};
-    KILN_OPENCL_TRY(set_kernel_arg, kernel_.handle.get(), index,
-                    std::max<std::size_t>(launch_.shared_bytes, 1), nullptr);
-    return Done{};
-  }
-
   Status run() override {
     cl_uint index = 0;
     for (const KernelArgument& argument : launch_.arguments) {
@@ -109,13 +102,14 @@ class PreparedRange final : public PreparedLaunch {
 
  private:
   [[nodiscard]] Status set_memory(cl_uint index, const Buffer& buffer) {
-    return memories_[index].set(kernel_.handle.get(), index, buffer);
+    return memories_[index].set(kernel_, index, buffer);
   }
   [[nodiscard]] Status set_scalar(cl_uint index, const KernelArgument& argument) {
     ScalarParameter& known = scalars_[index];
     if (known.is_set && known.value == argument.scalar) return Done{};
-    KILN_OPENCL_TRY(set_kernel_arg, kernel_.handle.get(), index, argument.scalar_bytes,
-                    argument.scalar.data());
+    const cl_int code = opencl().set_kernel_arg(kernel_.handle.get(), index, argument.scalar_bytes,
+                                                argument.scalar.data());
+    if (code != CL_SUCCESS) return parameter_failure(code, kernel_, index);
     known = {argument.scalar, true};
     return Done{};
   }
@@ -151,10 +145,9 @@ Result<std::unique_ptr<PreparedLaunch>> OpenClDevice::prepare_launch(const Launc
       static_cast<OpenClModule*>(launch.module)->make_kernel(launch.entry);
   if (!kernel) return kernel.failure();
   if (Status status = check_limits(launch, *kernel); !status) return status.failure();
-  if (Status status = check_parameters(launch, *kernel); !status) return status.failure();
-  auto prepared = std::make_unique<PreparedRange>(queue_or_own(queue), std::move(*kernel), launch);
-  if (Status status = prepared->set_shared_memory(); !status) return status.failure();
-  return std::unique_ptr<PreparedLaunch>(std::move(prepared));
+  if (Status status = set_shared_memory(launch, *kernel); !status) return status.failure();
+  return std::unique_ptr<PreparedLaunch>(
+      std::make_unique<PreparedRange>(queue_or_own(queue), std::move(*kernel), launch));
 }
 
 Result<std::unique_ptr<PreparedLaunch>> OpenClDevice::prepare_clear(const Buffer& buffer,

@@ -4,6 +4,7 @@
 #include <array>
 #include <csignal>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "backends/opencl/opencl_devices.hpp"
@@ -102,6 +103,30 @@ TEST_F(OpenClStory, AStepWithTooFewArgumentsIsRefused) {
   const Status status = device_->launch(launch);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.failure().message, "kernel 'two' has 3 parameters, the step gives 1");
+}
+
+// One parameter more than the step gives may be dynamic shared memory.
+TEST_F(OpenClStory, AForgottenLastArgumentIsNotTakenForSharedMemory) {
+  const std::unique_ptr<Module> module = load(
+      "KERNEL two(GLOBAL int* x, int a) { x[0] = a; }\n"
+      "KERNEL copy(GLOBAL int* x, GLOBAL int* y) { y[0] = x[0]; }\n",
+      {"two", "copy"});
+  ASSERT_NE(module, nullptr);
+  const std::array arguments = {argument(upload(std::vector<int>{0}))};
+  Launch launch;
+  launch.module = module.get();
+  launch.arguments = arguments;
+  for (const char* entry : {"two", "copy"}) {
+    launch.entry = entry;
+    const Result<std::unique_ptr<PreparedLaunch>> prepared =
+        device_->prepare_launch(launch, nullptr);
+    ASSERT_FALSE(prepared);
+    const Status status = device_->launch(launch);
+    ASSERT_FALSE(status);
+    for (const std::string& message : {prepared.failure().message, status.failure().message}) {
+      EXPECT_EQ(message, fmt::format("kernel '{}' has 2 parameters, the step gives 1", entry));
+    }
+  }
 }
 
 /// A context and queue that an application made itself.

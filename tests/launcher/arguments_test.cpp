@@ -136,6 +136,14 @@ TEST_F(Arguments, NumbersAtTheEndsOfTheirTypesArriveOrAreRefused) {
   EXPECT_EQ(half(65520), "numbers: argument 'half' is f16, which cannot hold 65520");
 }
 
+TEST_F(Arguments, AStepThatForgetsOneIsAnErrorOfPrepare) {
+  const auto forgetful = launcher_->prepare("forgetful", "n=1");
+  ASSERT_FALSE(forgetful);
+  EXPECT_EQ(forgetful.error().code, LaunchErrorCode::device_failed);
+  EXPECT_EQ(forgetful.error().message,
+            "forgetful: kernel 'forgetful_plain' has 3 parameters, the step gives 2");
+}
+
 TEST_F(Arguments, MemoryThatIsNotAlignedIsRefused) {
   EXPECT_EQ(launch("reduce", "n=10", {memory("in", some_, 4092, 4), memory("out", some_, 4)}),
             "reduce: argument 'in' begins 4 bytes behind a multiple of 16: configs may load whole "
