@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/config_reader.hpp"
 #include "core/constraint_text.hpp"
 #include "core/launch_plan.hpp"
 #include "core/suggest.hpp"
@@ -60,11 +61,11 @@ ConfigText split_config_text(std::string_view text) {
 }
 
 void check_tunable_names(const Variant& variant, const ConfigText& given) {
-  std::vector<std::string> names;
-  for (const Tunable& tunable : variant.tunables) names.push_back(tunable.name);
   for (std::size_t i = 0; i < given.values.size(); ++i) {
     const std::string& name = given.values[i].first;
     if (!find_tunable(variant, name)) {
+      std::vector<std::string> names;
+      for (const Tunable& tunable : variant.tunables) names.push_back(tunable.name);
       throw InputError(fmt::format("variant '{}' has no tunable '{}'{} (it has: {})", variant.name,
                                    name, did_you_mean(name, names),
                                    names.empty() ? "none" : comma_list(names)));
@@ -79,14 +80,16 @@ void check_tunable_names(const Variant& variant, const ConfigText& given) {
 
 // The listed value with this text; booleans may be written 0 and 1 as well.
 Value parse_tunable_value(const Tunable& tunable, const std::string& text) {
+  const Value parsed = parse_value(text);
   for (const Value& value : tunable.values) {
-    if (to_text(value) == text || parse_value(text) == value) return value;
+    if (parsed == value || to_text(value) == text) return value;
   }
   throw InputError(fmt::format("tunable '{}' must be one of {}, not '{}'", tunable.name,
                                comma_list(value_texts(tunable)), text));
 }
 
-Config fill_config(const Variant& variant, const ConfigText& given, Scope scope) {
+// Leaves the tunables in `scope`.
+Config fill_config(const Variant& variant, const ConfigText& given, Scope& scope) {
   Config config{variant.name, {}};
   for (const Tunable& tunable : variant.tunables) {
     const auto text = std::find_if(given.values.begin(), given.values.end(),
@@ -103,6 +106,22 @@ Config fill_config(const Variant& variant, const ConfigText& given, Scope scope)
   }
   return config;
 }
+
+// The variant that a text names, which has all tunables that it gives.
+const Variant& variant_of(const KernelSpec& spec, const ConfigText& given) {
+  const Variant* variant = spec.find_variant(given.variant);
+  if (variant == nullptr) {
+    std::vector<std::string> names;
+    for (const Variant& known : spec.variants) names.push_back(known.name);
+    throw InputError(fmt::format("{} has no variant '{}'{} (it has: {})", spec.name, given.variant,
+                                 did_you_mean(given.variant, names), comma_list(names)));
+  }
+  check_tunable_names(*variant, given);
+  return *variant;
+}
+
+// "" and "default" mean the spec's default config.
+bool means_default(std::string_view text) { return text.empty() || text == "default"; }
 
 // Adds variant-derived values; one that needs a tunable that does not exist here does not exist
 // either.
@@ -185,22 +204,32 @@ const Value* Config::find(std::string_view tunable) const {
 
 Config parse_config(const KernelSpec& spec, std::string_view text, const Problem& problem,
                     const DeviceInfo& device) {
-  if (text.empty() || text == "default") return default_config(spec, problem, device);
+  if (means_default(text)) return default_config(spec, problem, device);
   const ConfigText given = split_config_text(text);
-  const Variant* variant = spec.find_variant(given.variant);
-  if (variant == nullptr) {
-    std::vector<std::string> names;
-    for (const Variant& known : spec.variants) names.push_back(known.name);
-    throw InputError(fmt::format("{} has no variant '{}'{} (it has: {})", spec.name, given.variant,
-                                 did_you_mean(given.variant, names), comma_list(names)));
+  const Variant& variant = variant_of(spec, given);
+  Scope scope = make_scope(spec, problem, device);
+  return fill_config(variant, given, scope);
+}
+
+ConfigReader::ConfigReader(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device)
+    : spec_(spec), problem_(problem), device_(device), scope_(make_scope(spec, problem, device)) {}
+
+Config ConfigReader::operator()(std::string_view text) {
+  if (means_default(text)) return default_config(spec_, problem_, device_);
+  const ConfigText given = split_config_text(text);
+  const Variant& variant = variant_of(spec_, given);
+  // Those of the last text, also of one that was given up half way.
+  if (last_ != nullptr) {
+    for (const Tunable& tunable : last_->tunables) scope_.erase(tunable.name);
   }
-  check_tunable_names(*variant, given);
-  return fill_config(*variant, given, make_scope(spec, problem, device));
+  last_ = &variant;
+  return fill_config(variant, given, scope_);
 }
 
 Config default_config(const Variant& variant, const KernelSpec& spec, const Problem& problem,
                       const DeviceInfo& device) {
-  return fill_config(variant, {}, make_scope(spec, problem, device));
+  Scope scope = make_scope(spec, problem, device);
+  return fill_config(variant, {}, scope);
 }
 
 Config default_config(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
-#include <utility>
 
 #include "core/errors.hpp"
 #include "core/suggest.hpp"
@@ -18,28 +17,29 @@ constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr std::int64_t kGiB = 1024 * kMiB;
 
-std::vector<std::pair<std::string, Value>> scope_entries(const DeviceInfo& device) {
-  return {
-      {"backend", device.backend},
-      {"device.vendor", device.vendor},
-      {"device.architecture", device.architecture},
-      {"device.compute_units", device.compute_units},
-      {"device.compute_capability", device.compute_capability},
-      {"device.warp_size", device.warp_size},
-      {"device.max_threads_per_block", device.max_threads_per_block},
-      {"device.max_shared_bytes", device.max_shared_bytes},
-      {"device.max_shared_bytes_optin", device.max_shared_bytes_optin},
-      {"device.shared_bytes_per_unit", device.shared_bytes_per_unit},
-      {"device.registers_per_block", device.registers_per_block},
-      {"device.max_threads_per_unit", device.max_threads_per_unit},
-      {"device.l2_bytes", device.l2_bytes},
-      {"device.global_bytes", device.global_bytes},
-      {"device.has_f16", device.has_f16},
-      {"device.has_f64", device.has_f64},
-      {"device.has_shuffle", device.has_shuffle},
-      {"device.has_f32_atomic_add", device.has_f32_atomic_add},
-      {"device.is_cpu", device.is_cpu},
-  };
+// Calls `add` with the name and value of each entry; every config that is looked at has them in its
+// scope, so no list is made on the way.
+template <typename Add>
+void for_each_scope_entry(const DeviceInfo& device, Add&& add) {
+  add("backend", device.backend);
+  add("device.vendor", device.vendor);
+  add("device.architecture", device.architecture);
+  add("device.compute_units", device.compute_units);
+  add("device.compute_capability", device.compute_capability);
+  add("device.warp_size", device.warp_size);
+  add("device.max_threads_per_block", device.max_threads_per_block);
+  add("device.max_shared_bytes", device.max_shared_bytes);
+  add("device.max_shared_bytes_optin", device.max_shared_bytes_optin);
+  add("device.shared_bytes_per_unit", device.shared_bytes_per_unit);
+  add("device.registers_per_block", device.registers_per_block);
+  add("device.max_threads_per_unit", device.max_threads_per_unit);
+  add("device.l2_bytes", device.l2_bytes);
+  add("device.global_bytes", device.global_bytes);
+  add("device.has_f16", device.has_f16);
+  add("device.has_f64", device.has_f64);
+  add("device.has_shuffle", device.has_shuffle);
+  add("device.has_f32_atomic_add", device.has_f32_atomic_add);
+  add("device.is_cpu", device.is_cpu);
 }
 
 // Limits of a well-known part of each architecture. Sources: CUDA C++ Programming Guide, table of
@@ -168,13 +168,15 @@ std::int64_t max_threads_per_dimension(const DeviceInfo& device) {
 }
 
 void add_to_scope(const DeviceInfo& device, Scope& scope) {
-  for (auto& [name, value] : scope_entries(device)) scope.set(name, std::move(value));
+  for_each_scope_entry(device,
+                       [&](std::string_view name, const auto& value) { scope.set(name, value); });
 }
 
 const std::vector<std::string>& device_scope_names() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names;
-    for (const auto& [name, value] : scope_entries(DeviceInfo{})) names.push_back(name);
+    for_each_scope_entry(DeviceInfo{},
+                         [&](const char* name, const auto&) { names.emplace_back(name); });
     return names;
   }();
   return kNames;

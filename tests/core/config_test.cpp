@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/config_reader.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -82,6 +83,26 @@ TEST_F(ConfigTest, ConditionalTunablesAreAbsentWhereTheyDoNotExist) {
   EXPECT_EQ(broken_rule(config), "");
   EXPECT_EQ(parse_error("tile:padded=false,pad=2"),
             "tunable 'pad' does not exist here: padded is false with padded = false");
+}
+
+TEST_F(ConfigTest, AReaderOfManyTextsReadsEachAsIfItWereAlone) {
+  ConfigReader read(spec_, problem_, device_);
+  const std::vector<std::string> texts = {"tile:padded=true,pad=4",
+                                          "tile:padded=false,pad=2",
+                                          "tile:padded=false",
+                                          "no such config",
+                                          "default",
+                                          "naive:block_x=64",
+                                          "tile:padded=false"};
+  for (const std::string& text : texts) {
+    std::string got;
+    try {
+      got = read(text).text();
+    } catch (const InputError& error) {
+      got = error.what();
+    }
+    EXPECT_EQ(got, parse_error(text).empty() ? parse(text).text() : parse_error(text)) << text;
+  }
 }
 
 TEST_F(ConfigTest, CanonicalTextReadsBack) {
