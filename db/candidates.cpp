@@ -2,6 +2,7 @@
 #include "db/candidates.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -57,7 +58,25 @@ std::optional<Grade> grade_of(const BestRecord& best, const DeviceInfo& device,
   return std::nullopt;
 }
 
-void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo& device) {
+/// The hashes of a spec's templates, each made when a row first asks for it: it reads all files of
+/// the kernel.
+class TemplateHashes {
+ public:
+  explicit TemplateHashes(const KernelSpec& spec) : spec_(spec) {}
+
+  const std::string& of(const Variant& variant) {
+    std::string& hash = hashes_[&variant];
+    if (hash.empty()) hash = template_hash(spec_, variant);
+    return hash;
+  }
+
+ private:
+  const KernelSpec& spec_;
+  std::map<const Variant*, std::string> hashes_;
+};
+
+void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo& device,
+                  TemplateHashes& hashes) {
   const BestRecord& best = *candidate.best;
   const auto note = [&](double handicap, std::string change) {
     if (best.layer != kLockedLayer) candidate.handicap += handicap;
@@ -70,7 +89,7 @@ void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo
     note(kNewCompiler, fmt::format("compiler {} is now {}", best.key.compiler, device.compiler));
   }
   const Variant* variant = spec.find_variant(best.config.variant);
-  if (variant != nullptr && best.template_hash != template_hash(spec, *variant)) {
+  if (variant != nullptr && best.template_hash != hashes.of(*variant)) {
     note(kNewTemplate, fmt::format("the template of '{}' has changed", variant->name));
   }
 }
@@ -97,6 +116,7 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
                                          const DeviceInfo& device,
                                          std::span<const BestRecord> bests, Devices devices) {
   std::vector<Candidate> candidates;
+  TemplateHashes hashes(spec);
   for (const BestRecord& best : bests) {
     if (best.key.kernel != spec.name || best.verdict == Verdict::none) {
       continue;
@@ -118,7 +138,7 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
                             measured->short_text(spec),
                             {},
                             alignment_gap(spec, problem, *measured)});
-      note_changes(candidates.back(), spec, device);
+      note_changes(candidates.back(), spec, device, hashes);
     }
   }
   std::sort(candidates.begin(), candidates.end(), goes_before);

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
-#include "core/constraint_text.hpp"
 #include "core/errors.hpp"
-#include "core/scope.hpp"
 
 namespace kiln {
 namespace {
@@ -17,26 +14,6 @@ namespace {
 constexpr double kOfArithmetic = 0.7;
 constexpr double kOfMemory = 0.1;
 constexpr double kHalfway = 10;
-
-/// As many compute units as tiles could be.
-DeviceInfo without_end(DeviceInfo device) {
-  device.compute_units = std::int64_t{1} << 24;
-  return device;
-}
-
-// A `when` that depends on a tunable that does not exist here is false.
-bool is_launched(const Step& step, const Scope& scope) {
-  if (step.kind != StepKind::launch) return false;
-  return !step.when || (evaluate_known(*step.when, scope) && holds(*step.when, scope));
-}
-
-double product(const std::vector<Expression>& extents, const Scope& scope) {
-  double product = 1;
-  for (const Expression& extent : extents) {
-    product *= static_cast<double>(extent.evaluate_int(scope));
-  }
-  return product;
-}
 
 /// Of those that are known, the lesser of two in the middle; nullopt of none.
 std::optional<double> median(const std::vector<std::optional<double>>& all) {
@@ -54,26 +31,7 @@ std::optional<double> median(const std::vector<std::optional<double>>& all) {
 
 std::optional<double> tiles_of_busiest_unit(const KernelSpec& spec, const Config& config,
                                             const Problem& problem, const DeviceInfo& device) {
-  const Variant* variant = spec.find_variant(config.variant);
-  if (variant == nullptr) return std::nullopt;
-  try {
-    const Scope scope = make_scope(spec, *variant, config, problem, without_end(device));
-    double blocks = 0;
-    double most_threads = 0;
-    for (const Step& step : variant->steps) {
-      if (!is_launched(step, scope)) continue;
-      const double of_step = product(step.grid, scope);
-      const double threads = of_step * product(step.block, scope);
-      if (threads <= most_threads) continue;
-      most_threads = threads;
-      blocks = of_step;
-    }
-    if (blocks < 1) return std::nullopt;
-    const auto units = static_cast<double>(std::max<std::int64_t>(device.compute_units, 1));
-    return std::ceil(blocks / units);
-  } catch (const EvaluationError&) {
-    return std::nullopt;
-  }
+  return TileCounter(spec, problem, device)(config);
 }
 
 double tile_exponent(const ProblemCost& cost) {
@@ -84,8 +42,9 @@ double tile_exponent(const ProblemCost& cost) {
 }
 
 CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device)
-    : spec_(spec), asked_(asked), device_(device) {
+    : spec_(spec), device_(device), tiles_here_(spec, asked, device) {
   try {
+    reader_.emplace(spec, asked, device);
     exponent_ = tile_exponent(problem_cost(spec, asked, device));
   } catch (const EvaluationError&) {
     exponent_ = tile_exponent({});  // the spec cannot say
@@ -97,31 +56,34 @@ const CarryOver::Here& CarryOver::here(const std::string& text) {
   if (known != here_.end()) return known->second;
   Here here;
   try {
-    here.config = parse_config(spec_, text, asked_, device_);
-    here.tiles = tiles_of_busiest_unit(spec_, here.config, asked_, device_);
+    if (reader_) {
+      here.config = (*reader_)(text);
+      here.tiles = tiles_here_(here.config);
+    }
   } catch (const Error&) {
     here.tiles.reset();  // no config of this spec
   }
   return here_.emplace(text, std::move(here)).first->second;
 }
 
-std::optional<double> CarryOver::growth_of(const std::string& config, const Problem& measured) {
+std::optional<double> CarryOver::growth_of(const std::string& config, TileCounter& tiles_there) {
   const Here& to = here(config);
   if (!to.tiles) return std::nullopt;
-  const auto from = tiles_of_busiest_unit(spec_, to.config, measured, device_);
+  const auto from = tiles_there(to.config);
   return from ? std::optional(exponent_ * std::log(*to.tiles / *from)) : std::nullopt;
 }
 
 std::vector<CloseConfig> CarryOver::operator()(std::vector<CloseConfig> configs,
                                                std::span<const std::string> bests,
                                                const Problem& measured) {
+  TileCounter tiles_there(spec_, measured, device_);
   std::vector<std::optional<double>> good;
-  for (const CloseConfig& close : configs) good.push_back(growth_of(close.config, measured));
+  for (const CloseConfig& close : configs) good.push_back(growth_of(close.config, tiles_there));
   const std::vector<std::optional<double>> own = good;
   for (const std::string& best : bests) {
     const bool known = std::any_of(configs.begin(), configs.end(),
                                    [&](const CloseConfig& each) { return each.config == best; });
-    if (!known) good.push_back(growth_of(best, measured));
+    if (!known) good.push_back(growth_of(best, tiles_there));
   }
   const std::optional<double> usual = median(good);
   for (std::size_t i = 0; i < configs.size(); ++i) {

@@ -13,10 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/config_reader.hpp"
 #include "core/device.hpp"
 #include "core/launch_plan.hpp"
 #include "db/close_configs.hpp"
+#include "db/tile_counter.hpp"
 
 namespace kiln {
 
@@ -25,7 +26,7 @@ namespace kiln {
 /// the units that there are. A tile counts whole, however little of it is in the problem.
 ///
 /// nullopt where the config has none: its variant is not one of the spec, its grid no number.
-/// Whether it is legal is not looked at: a lookup counts the tiles of some dozens of configs.
+/// Whether it is legal is not looked at. TileCounter is the same for many configs.
 [[nodiscard]] std::optional<double> tiles_of_busiest_unit(const KernelSpec& spec,
                                                           const Config& config,
                                                           const Problem& problem,
@@ -60,11 +61,13 @@ class CarryOver {
   /// The config, and its tiles on the problem asked for.
   [[nodiscard]] const Here& here(const std::string& text);
   /// How much its time should grow from the one problem to the other, as a logarithm.
-  [[nodiscard]] std::optional<double> growth_of(const std::string& config, const Problem& measured);
+  [[nodiscard]] std::optional<double> growth_of(const std::string& config,
+                                                TileCounter& tiles_there);
 
   const KernelSpec& spec_;
-  const Problem& asked_;
   const DeviceInfo& device_;
+  std::optional<ConfigReader> reader_;  ///< none where the spec cannot evaluate the problem
+  TileCounter tiles_here_;
   double exponent_ = 0;
   std::map<std::string, Here> here_;  ///< by text, those that were asked for
 };

@@ -1,0 +1,95 @@
+// Close configs: what a row's evidence says of configs, whoever wrote it.
+// SPDX-License-Identifier: Apache-2.0
+#include "db/close_configs.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/json_parts.hpp"
+#include "tests/db/scale.hpp"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+
+class EvidenceOfABest : public ::testing::Test {
+ protected:
+  /// "CONFIG SLOWDOWN" of each that a row with this evidence knows behind its best.
+  [[nodiscard]] std::vector<std::string> known(const std::string& evidence) const {
+    BestRecord best = test::scale_best(spec_, "n=4096", 64);
+    best.time_ns = 100;
+    best.evidence = evidence;
+    std::vector<std::string> texts;
+    for (const CloseConfig& each : known_configs(best)) {
+      texts.push_back(each.config + " " + std::to_string(each.slowdown).substr(0, 4));
+    }
+    EXPECT_EQ(texts.front(), "vector:block_size=64 1.00");
+    texts.erase(texts.begin());
+    return texts;
+  }
+
+  KernelSpec spec_ = test::scale_spec();
+};
+
+TEST_F(EvidenceOfABest, AreReadFromTheFinalsOnEachOnce) {
+  EXPECT_THAT(known(R"({"first": [{"config": "d", "slowdown": 3}, {"config": "b", "slowdown": 9}],
+                        "rule": {"text": "]}", "count": 20},
+                        "close": [{"slowdown": 1.125, "config": "c"}, {"config": "b", "slowdown": 2}],
+                        "finalists": [{"config": "b", "median_ns": 150, "samples_ns": [1.5e2, 150]}]})"),
+              ElementsAre("b 1.50", "c 1.12", "d 3.00"));
+  EXPECT_THAT(known(R"({"close":[{"config":"a\"b\\","slowdown":2}]})"), ElementsAre("a\"b\\ 2.00"));
+}
+
+TEST_F(EvidenceOfABest, WhatIsNoEntryIsLeftOut) {
+  EXPECT_THAT(known(R"({"close":[1,"a",null,[],{},{"config":1,"slowdown":2},{"config":"a"},
+                        {"config":"a","slowdown":"2"},{"config":"a","slowdown":nan},
+                        {"config":"b","slowdown":2}]})"),
+              ElementsAre("b 2.00"));
+}
+
+TEST_F(EvidenceOfABest, EvidenceThatCannotBeReadLeavesTheBestAlone) {
+  for (const std::string evidence :
+       {"", "null", "[]", "7", "{", R"({"close")", R"({"close":[{"config":"a","slowdown":2}])",
+        R"({"close":[{"config":"a","slowdown":2}]}})", R"({"close":[{"config":"a\)"}) {
+    EXPECT_THAT(known(evidence), ElementsAre()) << evidence;
+  }
+}
+
+// A line of wisdom may have 1 MiB: that must not cost every lookup near it seconds.
+TEST_F(EvidenceOfABest, OfALongListOnlyTheFirstAreRead) {
+  std::string list;
+  for (int i = 0; i < 30000; ++i) {
+    list += (i == 0 ? R"({"config":"c)" : R"(,{"config":"c)") + std::to_string(i) +
+            R"(","slowdown":1})";
+  }
+  const std::string evidence =
+      R"({"finalists":[],"close":[)" + list + R"(],"first":[)" + list + "]}";
+  EXPECT_EQ(known(evidence).size(), kMaxListed);
+}
+
+TEST(JsonParts, AreTextsOfMembersAndElements) {
+  std::vector<std::string> seen;
+  EXPECT_TRUE(for_each_member(R"( { "a" : [1, {"b": "]"}] , "c":-2.5e3 } )",
+                              [&](std::string_view key, std::string_view value) {
+                                seen.push_back(std::string(key) + "=" + std::string(value));
+                              }));
+  EXPECT_THAT(seen, ElementsAre(R"(a=[1, {"b": "]"}])", "c=-2.5e3"));
+  seen.clear();
+  EXPECT_TRUE(for_each_element(R"([1, "two", {}])", [&](std::string_view element) {
+    seen.emplace_back(element);
+    return seen.size() < 2;
+  }));
+  EXPECT_THAT(seen, ElementsAre("1", "\"two\""));
+  EXPECT_EQ(json_number("-2.5e3"), -2500);
+  EXPECT_FALSE(json_number("inf"));
+  EXPECT_FALSE(json_number("\"1\""));
+  EXPECT_EQ(json_string(R"("\u0041b")"), "Ab");
+  EXPECT_FALSE(json_string("1"));
+}
+
+}  // namespace
+}  // namespace kiln
