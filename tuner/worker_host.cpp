@@ -102,8 +102,9 @@ void WorkerHost::require_room(std::string_view backend) const {
 }
 
 ChildCommand WorkerHost::command(const WorkerOptions& options) {
-  // PoCL's kernel cache falsifies compile times, and two workers must not write to one. Device
-  // workers come one after the other: a replacement finds the checks' own kernels compiled.
+  // PoCL's kernel cache falsifies compile times, and two workers must not write to one. Compile
+  // workers keep nothing, or it would grow all session long. Device workers come one after the
+  // other: a replacement finds the checks' own kernels compiled.
   const std::string name =
       options.kind == WorkerKind::device ? "device" : std::to_string(started_++);
   const fs::path cache = scratch_ / name;
@@ -111,8 +112,10 @@ ChildCommand WorkerHost::command(const WorkerOptions& options) {
   fs::create_directory(cache, ignored);
   ChildCommand command{
       program_.string(), to_arguments(options), {{"POCL_CACHE_DIR", cache.string()}}};
-  if (options.kind == WorkerKind::compile && ::getenv(kTunables) == nullptr)
-    command.environment.emplace(kTunables, kKeepMemory);
+  if (options.kind == WorkerKind::compile) {
+    command.environment.emplace("POCL_KERNEL_CACHE", "0");
+    if (::getenv(kTunables) == nullptr) command.environment.emplace(kTunables, kKeepMemory);
+  }
   return command;
 }
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <filesystem>
-#include <string_view>
 #include <string>
+#include <string_view>
 
 #include "tuner/child_process.hpp"
 #include "tuner/worker.hpp"

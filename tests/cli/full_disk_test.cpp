@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sched.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -77,6 +78,28 @@ TEST_F(FullDisk, EndsASessionWithASentenceAndKeepsItsTrials) {
   EXPECT_EQ(kiln(again).exit_code, 0);
   EXPECT_GT(stored_trials(), before);
   EXPECT_EQ(kiln({"db", "check", "disk/kiln.db"}).exit_code, 0);
+}
+
+// PoCL writes what it compiles; without room it would call every source faulty.
+TEST_F(FullDisk, NoRoomForTemporaryFilesIsNoFaultOfAConfig) {
+  fill();
+  const Environment full = {{"TMPDIR", disk_.string()}};
+  const Words once = tune_scale({"--trials", "4", "--patience", "0"});
+  const Output refused = kiln(once, full);
+  EXPECT_EQ(refused.exit_code, 1) << refused.err;
+  EXPECT_NE(refused.err.find("there is no room for temporary files in " + disk_.string() +
+                             "; what was measured is stored"),
+            std::string::npos)
+      << refused.err;
+  // With room again the command that waits goes on by itself.
+  RunningKiln waiting(folder_, tune_scale({"--trials", "4", "--patience", "600"}), full);
+  while (!waiting.has_ended() && waiting.error_text().find("waiting, 600 s") == std::string::npos)
+    ::usleep(10'000);
+  ASSERT_EQ(::mount("none", disk_.c_str(), nullptr, MS_REMOUNT, "size=64m"), 0);
+  make_room();
+  const Output done = waiting.output();
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(kiln_json({"db", "info", "kiln.db", "--json"})["failures"], 0);
 }
 
 TEST_F(FullDisk, AReadOnlyDiskIsReadAndNotWritten) {

@@ -75,6 +75,8 @@ bool RunningKiln::has_ended() {
   return process_ == 0;
 }
 
+std::string RunningKiln::error_text() const { return read_text(streams_.string() + ".err"); }
+
 Output RunningKiln::output() {
   int status = 0;
   if (process_ > 0 && ::waitpid(process_, &status, 0) == process_) collect(status);

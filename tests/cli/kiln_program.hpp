@@ -36,6 +36,8 @@ class RunningKiln {
 
   void signal(int number) const;
   [[nodiscard]] bool has_ended();
+  /// What stderr holds so far.
+  [[nodiscard]] std::string error_text() const;
   /// Waits for its end.
   [[nodiscard]] Output output();
 
