@@ -27,9 +27,11 @@ std::string strategy_help() {
 
 void add_budget_options(CLI::App& command, SearchSettings& settings) {
   command
-      .add_option("--seconds", settings.seconds,
-                  fmt::format("Wall time of a session (default {} when no budget is given)",
-                              kDefaultSeconds))
+      .add_option(
+          "--seconds", settings.seconds,
+          fmt::format("Wall time of a session's search, its finals come on top (default {}\n"
+                      "when no budget is given)",
+                      kDefaultSeconds))
       ->type_name("NUMBER")
       ->check(positive_number())
       ->group("Budget: the first limit reached ends the session");
