@@ -143,6 +143,9 @@ void run_session(const ReadySession& session, const std::string& title, const De
     summary.error = error.what();
     if (ends_sweep(error)) throw;
     progress.on_warning(summary.error);
+  } catch (const std::exception& error) {
+    summary.error = fmt::format("defect of Kiln: {}", error.what());
+    progress.on_warning(summary.error);
   }
 }
 
