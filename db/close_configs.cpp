@@ -2,13 +2,10 @@
 #include "db/close_configs.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
-#include "db/json_parts.hpp"
 
 namespace kiln {
 namespace {
@@ -25,53 +22,43 @@ std::vector<const TrialRecord*> by_time(const std::vector<TrialRecord>& trials) 
   return ordered;
 }
 
-/// The lists in a row's evidence, as text.
-struct Lists {
-  std::string_view finalists;
-  std::string_view close;
-  std::string_view first;
-};
-
-/// nullopt of evidence that cannot be read.
-std::optional<Lists> lists_in(std::string_view evidence) {
-  Lists lists;
-  const bool read = for_each_member(evidence, [&](std::string_view key, std::string_view value) {
-    if (key == "finalists") lists.finalists = value;
-    if (key == "close") lists.close = value;
-    if (key == "first") lists.first = value;
-  });
-  return read ? std::optional(lists) : std::nullopt;
+/// The lists in a row's evidence, with what is read of their entries: samples and reports, which
+/// are most of it, are passed over. Discarded when it is no JSON.
+Json lists_in(const std::string& evidence) {
+  constexpr int kOfEvidence = 1;
+  constexpr int kOfEntry = 3;
+  const auto is_read = [](int depth, Json::parse_event_t event, const Json& parsed) {
+    if (event != Json::parse_event_t::key) return true;
+    if (depth == kOfEvidence)
+      return parsed == "finalists" || parsed == "close" || parsed == "first";
+    return depth != kOfEntry || parsed == "config" || parsed == "median_ns" || parsed == "slowdown";
+  };
+  return Json::parse(evidence, is_read, /*allow_exceptions=*/false);
 }
 
-void add(std::vector<CloseConfig>& list, std::string_view entry, std::string_view key,
-         double unit) {
-  std::optional<std::string> config;
-  std::optional<double> number;
-  const bool read = for_each_member(entry, [&](std::string_view name, std::string_view value) {
-    if (name == "config") config = json_string(value);
-    if (name == key) number = json_number(value);
-  });
-  if (!read || !config || !number || unit <= 0) return;
+void add(std::vector<CloseConfig>& list, const Json& entry, const char* key, double unit) {
+  if (!entry.is_object() || !entry.contains("config") || !entry["config"].is_string()) return;
+  if (!entry.contains(key) || !entry[key].is_number() || unit <= 0) return;
+  const auto config = entry["config"].get<std::string>();
+  const double slowdown = std::max(1.0, entry[key].get<double>() / unit);
   const bool known = std::any_of(list.begin(), list.end(),
-                                 [&](const CloseConfig& other) { return other.config == *config; });
-  if (!known) list.push_back({*std::move(config), std::max(1.0, *number / unit)});
+                                 [&](const CloseConfig& other) { return other.config == config; });
+  if (!known) list.push_back({config, slowdown});
 }
 
-void add_all(std::vector<CloseConfig>& list, std::string_view entries, std::string_view key,
+void add_all(std::vector<CloseConfig>& list, const Json& lists, const char* name, const char* key,
              double unit) {
-  std::size_t read = 0;
-  (void)for_each_element(entries, [&](std::string_view entry) {
-    add(list, entry, key, unit);
-    return ++read < kMaxListed;
-  });
+  if (!lists.is_object() || !lists.contains(name) || !lists[name].is_array()) return;
+  const Json& entries = lists[name];
+  const std::size_t read = std::min(entries.size(), kMaxListed);
+  for (std::size_t i = 0; i < read; ++i) add(list, entries[i], key, unit);
 }
 
-std::vector<CloseConfig> close_in(const BestRecord& best, const std::optional<Lists>& lists) {
+std::vector<CloseConfig> close_in(const BestRecord& best, const Json& lists) {
   std::vector<CloseConfig> list = {{best.config.text(), 1}};
-  if (!lists) return list;
   // The finals were measured in turns: their medians compare better than those of the search.
-  add_all(list, lists->finalists, "median_ns", best.time_ns);
-  add_all(list, lists->close, "slowdown", 1);
+  add_all(list, lists, "finalists", "median_ns", best.time_ns);
+  add_all(list, lists, "close", "slowdown", 1);
   return list;
 }
 
@@ -112,9 +99,9 @@ std::vector<CloseConfig> close_configs(const BestRecord& best) {
 }
 
 std::vector<CloseConfig> known_configs(const BestRecord& best) {
-  const std::optional<Lists> lists = lists_in(best.evidence);
+  const Json lists = lists_in(best.evidence);
   std::vector<CloseConfig> list = close_in(best, lists);
-  if (lists) add_all(list, lists->first, "slowdown", 1);
+  add_all(list, lists, "first", "slowdown", 1);
   return list;
 }
 
