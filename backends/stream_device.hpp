@@ -48,6 +48,7 @@ class StreamDevice : public Device {
     std::string name;
     void* handle = nullptr;
     std::uint32_t shared_bytes_allowed = 0;  ///< dynamic; for prepare()
+    std::size_t parameter_count = 0;         ///< 0: none, or the driver does not tell
   };
 
   /// Takes the device's own stream when it is made by open_stream(), or a caller's.

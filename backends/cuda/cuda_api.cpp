@@ -25,6 +25,7 @@ CudaApi bind_cuda() {
   KILN_CUDA_MEMORY_CALLS(KILN_BIND_CALL)
 #undef KILN_BIND_CALL
   library.bind_optional(api.launch_kernel_ex, "cuLaunchKernelEx");
+  library.bind_optional(api.function_get_parameter, "cuFuncGetParamInfo");
   return api;
 }
 

@@ -172,6 +172,9 @@ struct CudaApi {
   /// Optional: since CUDA 11.8.
   int (*launch_kernel_ex)(const CudaLaunchConfig* config, void* function, void** parameters,
                           void** extra) = nullptr;
+  /// Optional: since CUDA 12.4.
+  int (*function_get_parameter)(void* function, std::size_t index, std::size_t* offset,
+                                std::size_t* bytes) = nullptr;
   StreamApi stream;
 };
 

@@ -24,6 +24,19 @@ constexpr std::array<std::uint32_t, 3> kNoCluster = {1, 1, 1};
 
 int attribute_number(CudaFunctionAttribute attribute) { return static_cast<int>(attribute); }
 
+/// 0 where the driver does not tell.
+std::size_t parameter_count(void* function) {
+  constexpr std::size_t kMost = 4096;  // more than any kernel has: the driver ends it before
+  std::size_t count = 0;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  while (count < kMost && cuda().function_get_parameter != nullptr &&
+         cuda().function_get_parameter(function, count, &offset, &bytes) == 0) {
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(DeviceInfo info, void* context, bool owns_context)
@@ -114,12 +127,19 @@ Status CudaDevice::inspect(Kernel& kernel) {
   if (code != 0) return cuda_failure(code, "cuFuncGetAttribute");
   const std::int64_t left = info().max_shared_bytes - static_bytes;
   kernel.shared_bytes_allowed = static_cast<std::uint32_t>(std::max<std::int64_t>(left, 0));
+  kernel.parameter_count = parameter_count(kernel.handle);
   return Done{};
 }
 
+/// The driver reads as many arguments as the kernel has parameters, however many there are.
 /// Dynamic shared memory above the default limit, and large clusters, must be announced once per
 /// kernel.
 Status CudaDevice::prepare(Kernel& kernel, const Launch& launch) {
+  if (launch.arguments.size() < kernel.parameter_count) {
+    return Failure{Outcome::launch_error,
+                   fmt::format("kernel '{}' has {} parameters, the step gives {}", kernel.name,
+                               kernel.parameter_count, launch.arguments.size())};
+  }
   if (launch.shared_bytes > kernel.shared_bytes_allowed) {
     const int code = cuda().function_set_attribute(
         kernel.handle, attribute_number(CudaFunctionAttribute::max_dynamic_shared_bytes),

@@ -191,6 +191,21 @@ KERNEL size_of_cluster(GLOBAL int* out) {
   }
 }
 
+TEST_F(CudaStory, AStepWithTooFewArgumentsIsRefused) {
+  if (cuda().function_get_parameter == nullptr) GTEST_SKIP() << "a driver before CUDA 12.4";
+  const std::unique_ptr<Module> module =
+      load("KERNEL two(GLOBAL int* x, int a, int b) { x[0] = a + b; }\n", {"two"});
+  ASSERT_NE(module, nullptr);
+  const std::array arguments = {argument(upload(std::vector<int>{0}))};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "two";
+  launch.arguments = arguments;
+  const Status status = device_->launch(launch);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.failure().message, "kernel 'two' has 3 parameters, the step gives 1");
+}
+
 TEST_F(CudaStory, TheClockIsKnownWhereNvmlIs) {
   const Device::ClockState state = device_->clock_state();
   if (state.clock_khz == 0) GTEST_SKIP() << "no NVML here";
