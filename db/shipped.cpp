@@ -2,26 +2,46 @@
 #include "db/shipped.hpp"
 
 #include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "db/wisdom.hpp"
 
 namespace kiln {
 namespace {
 
-// Lines of other kernels are most of a file and left unparsed: write_wisdom() puts the kernel
-// first.
-std::string without_other_kernels(std::string_view text, const std::string& kernel) {
-  constexpr std::string_view kAnyKernel = "{\"kernel\":";
-  const std::string this_kernel = std::string(kAnyKernel) + '"' + kernel + '"';
-  std::string kept;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    const std::string_view line = text.substr(0, end);
-    if (!line.starts_with(kAnyKernel) || line.starts_with(this_kernel)) kept += line;
-    text.remove_prefix(end);
+/// The lines of one kernel, and those that are no bests. write_wisdom() puts a best's kernel first
+/// and its evidence last: lines of other kernels, most of a file, are left unparsed, and so is the
+/// evidence, most of a line, which a lookup reads of some neighbours alone.
+struct LinesOfKernel {
+  std::string text;                         ///< without evidence
+  std::vector<std::string_view> evidences;  ///< of each line of `text`; empty: of no best
+
+  LinesOfKernel(std::string_view file, const std::string& kernel) {
+    const std::string this_kernel = fmt::format("{}\"{}\"", kAnyKernel, kernel);
+    for (; !file.empty(); file.remove_prefix(std::min(file.find('\n'), file.size() - 1) + 1)) {
+      const std::string_view line = file.substr(0, file.find('\n'));
+      if (!line.starts_with(kAnyKernel) || line.starts_with(this_kernel)) add(line);
+    }
   }
-  return kept;
-}
+
+ private:
+  static constexpr std::string_view kAnyKernel = "{\"kernel\":";
+  static constexpr std::string_view kEvidence = ",\"evidence\":";
+
+  void add(std::string_view line) {
+    const std::size_t head = line.find(kEvidence);
+    if (head == std::string_view::npos) {
+      text.append(line).push_back('\n');
+      evidences.emplace_back();
+      return;
+    }
+    text.append(line.substr(0, head)).append(kEvidence).append("{\"finalists\":[]}}\n");
+    line.remove_prefix(head + kEvidence.size());
+    evidences.push_back(line.substr(0, line.rfind('}')));
+  }
+};
 
 }  // namespace
 
@@ -33,10 +53,12 @@ std::vector<BestRecord> shipped_bests(const std::string& kernel,
                                       std::span<const EmbeddedFile> files) {
   std::vector<BestRecord> bests;
   for (const EmbeddedFile& file : files) {
-    WisdomText text = read_wisdom(without_other_kernels(file.text, kernel), std::string(file.path));
+    const LinesOfKernel lines(file.text, kernel);
+    WisdomText text = read_wisdom(lines.text, std::string(file.path));
     for (WisdomEntry& entry : text.entries) {
       if (entry.best.key.kernel != kernel) continue;
       entry.best.layer = kShippedLayer;
+      entry.best.evidence = lines.evidences.at(static_cast<std::size_t>(entry.where.line) - 1);
       bests.push_back(std::move(entry.best));
     }
   }

@@ -224,10 +224,17 @@ TEST_F(WisdomTest, ShippedBestsFitTheBuiltInKernels) {
     WisdomText text = read_wisdom(file.text, std::string(file.path));
     EXPECT_EQ(text.bad, std::vector<std::string>());
     EXPECT_FALSE(text.entries.empty()) << file.path;
+    std::vector<BestRecord> bests;
     for (WisdomEntry& entry : text.entries) {
       const KernelSpec spec = library.load(entry.best.key.kernel);
       EXPECT_NO_THROW(check_wisdom(spec, entry.best)) << to_text(entry.where);
+      bests.push_back(entry.best);
     }
+    const auto behind_header = [](std::string_view wisdom) {
+      return wisdom.substr(wisdom.find('\n'));
+    };
+    EXPECT_TRUE(behind_header(write_wisdom(bests)) == behind_header(file.text))
+        << file.path << " is not as `kiln db export` writes it";
   }
 }
 

@@ -193,11 +193,16 @@ TEST_F(Wisdom, TheSpecHasTheLastWord) {
 }
 
 TEST_F(Wisdom, ShippedBestsAreTheLastLayer) {
-  const std::string text = write_wisdom({{best("n=4096", 128)}});
+  BestRecord tuned = best("n=4096", 128);
+  tuned.evidence = R"({"finalists":[],"close":[{"config":"a,\"evidence\":}","slowdown":1.5}]})";
+  tuned.naive_time_ns = 7;
+  const std::string text = write_wisdom({{tuned}});
   const EmbeddedFile file = {"device.jsonl", text};
   const std::vector<BestRecord> shipped = shipped_bests("scale", {&file, 1});
   ASSERT_EQ(shipped.size(), 1U);
   EXPECT_EQ(shipped[0].layer, kShippedLayer);
+  EXPECT_EQ(shipped[0].evidence, tuned.evidence);
+  EXPECT_EQ(shipped[0].naive_time_ns, 7);
   EXPECT_TRUE(shipped_bests("reduce", {&file, 1}).empty());
 
   const Problem problem = Problem::parse(spec_, "n=4096");

@@ -1,18 +1,19 @@
 // What launches that run at the same time must not share: constants are part of a program's memory.
 // SPDX-License-Identifier: Apache-2.0
-#include <stdlib.h>
-
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <kiln/launcher.hpp>
 
+#include "backends/backend.hpp"
 #include "tests/launcher/cuda_stub.hpp"
 #include "tests/launcher/opencl_application.hpp"
+#include "tests/launcher/tuned_database.hpp"
 
 namespace kiln {
 namespace {
@@ -25,10 +26,25 @@ class Queues : public ::testing::Test {
     if (const std::string missing = test::missing_for_cuda_stub(); !missing.empty())
       GTEST_SKIP() << missing;
     Launcher::Options options = Launcher::Options::on_device("cuda");
-    ::setenv("KILN_DB", (folder_ / "none.db").c_str(), 1);  // what is shipped answers
+    options.databases = {folder_ / "kiln.db"};
     options.cache_folder = folder_ / "cache";
+    for (const int height : {500, 512}) store_filter_in_constant_memory(height);
     launcher_.emplace(options);
-    ::unsetenv("KILN_DB");
+  }
+
+  void store_filter_in_constant_memory(int height) const {
+    const Config config = {"image",
+                           {{"threads_x", std::int64_t{32}},
+                            {"threads_y", std::int64_t{8}},
+                            {"micro_x", std::int64_t{4}},
+                            {"micro_y", std::int64_t{4}},
+                            {"filter_in", std::string("constant")},
+                            {"unrolled", std::string("filter")},
+                            {"blocks_per_unit", std::int64_t{4}}}};
+    test::store_best(folder_ / "kiln.db",
+                     {"convolution", fmt::format("h={} w=512 fh=3 fw=3", height),
+                      fmt::format(R"({{"h":{},"w":512,"fh":3,"fw":3}})", height), config},
+                     [](DeviceInfo& device) { device = make_backend("cuda")->devices().at(0); });
   }
 
   /// A filter in constant memory; the source is the same for every height.
