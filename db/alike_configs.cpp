@@ -44,23 +44,23 @@ ConfigPlace::ConfigPlace(std::string_view text) : variant_(cut(text, ':')) {
     std::string_view value = cut(text, ',');
     const std::string_view name = cut(value, '=');
     coordinates_.push_back({std::string(name), std::string(value), number_in(value)});
+    names_.append(name).push_back(',');
   }
 }
 
 double ConfigPlace::between(const Coordinate& a, const Coordinate& b) {
-  if (a.text == b.text) return 0;
-  if (!a.number || !b.number) return kStepOfAChoice;
-  return std::min(std::abs(*a.number - *b.number), kMostSteps);
+  if (a.number && b.number) return std::min(std::abs(*a.number - *b.number), kMostSteps);
+  return a.text == b.text ? 0 : kStepOfAChoice;
 }
 
 std::optional<double> ConfigPlace::steps_to(const ConfigPlace& other) const {
   if (variant_ != other.variant_) return std::nullopt;
+  // Texts of one variant mostly have the same tunables in the same places.
+  const bool in_place = names_ == other.names_;
+  const auto& theirs = other.coordinates_;
   double steps = 0;
   for (std::size_t i = 0; i < coordinates_.size(); ++i) {
     const Coordinate& own = coordinates_[i];
-    const auto& theirs = other.coordinates_;
-    // Texts of one variant mostly have the same tunables in the same places.
-    const bool in_place = i < theirs.size() && theirs[i].name == own.name;
     const auto found =
         in_place ? theirs.begin() + static_cast<std::ptrdiff_t>(i)
                  : std::find_if(theirs.begin(), theirs.end(),

@@ -41,7 +41,8 @@ class ConfigPlace {
   [[nodiscard]] static double between(const Coordinate& a, const Coordinate& b);
 
   std::string variant_;
-  std::vector<Coordinate> coordinates_;  ///< in the order of the text
+  std::string names_;                    ///< of all, in the order of the text
+  std::vector<Coordinate> coordinates_;  ///< in the same order
 };
 
 /// What one problem tells of configs that were not measured on it.

@@ -2,6 +2,7 @@
 #include "db/close_configs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -31,19 +32,31 @@ Json lists_in(const std::string& evidence) {
     if (event != Json::parse_event_t::key) return true;
     if (depth == kOfEvidence)
       return parsed == "finalists" || parsed == "close" || parsed == "first";
-    return depth != kOfEntry || parsed == "config" || parsed == "median_ns" || parsed == "slowdown";
+    return depth != kOfEntry || parsed == "config" || parsed == "median_ns" ||
+           parsed == "slowdown" || parsed == "registers" || parsed == "shared_bytes";
   };
   return Json::parse(evidence, is_read, /*allow_exceptions=*/false);
 }
 
+std::int64_t number_in(const Json& entry, const char* key) {
+  constexpr std::int64_t kMost = 1 << 30;
+  const auto found = entry.find(key);
+  if (found == entry.end() || !found->is_number_integer()) return -1;
+  const auto number = found->get<std::int64_t>();
+  return number >= 0 && number <= kMost ? number : -1;
+}
+
+// A config that is named twice keeps its first slowdown.
 void add(std::vector<CloseConfig>& list, const Json& entry, const char* key, double unit) {
   if (!entry.is_object() || !entry.contains("config") || !entry["config"].is_string()) return;
   if (!entry.contains(key) || !entry[key].is_number() || unit <= 0) return;
   const auto config = entry["config"].get<std::string>();
   const double slowdown = std::max(1.0, entry[key].get<double>() / unit);
-  const bool known = std::any_of(list.begin(), list.end(),
-                                 [&](const CloseConfig& other) { return other.config == config; });
-  if (!known) list.push_back({config, slowdown});
+  auto known = std::find_if(list.begin(), list.end(),
+                            [&](const CloseConfig& other) { return other.config == config; });
+  if (known == list.end()) known = list.insert(list.end(), {config, slowdown});
+  known->registers = std::max(known->registers, number_in(entry, "registers"));
+  known->shared_bytes = std::max(known->shared_bytes, number_in(entry, "shared_bytes"));
 }
 
 void add_all(std::vector<CloseConfig>& list, const Json& lists, const char* name, const char* key,
@@ -60,6 +73,15 @@ std::vector<CloseConfig> close_in(const BestRecord& best, const Json& lists) {
   add_all(list, lists, "finalists", "median_ns", best.time_ns);
   add_all(list, lists, "close", "slowdown", 1);
   return list;
+}
+
+Json entry_of(const Trial& trial, double slowdown) {
+  constexpr double kDigits = 1e4;  // more than any measurement tells
+  Json entry = {{"config", trial.config.text()},
+                {"slowdown", std::round(slowdown * kDigits) / kDigits}};
+  if (trial.registers >= 0) entry["registers"] = trial.registers;
+  if (trial.shared_bytes >= 0) entry["shared_bytes"] = trial.shared_bytes;
+  return entry;
 }
 
 }  // namespace
@@ -86,8 +108,7 @@ std::string with_close_configs(const std::string& evidence,
   for (std::size_t i = 0; i < ordered.size(); ++i) {
     if (i >= closest && ordered[i]->sequence > kFirstTrials) continue;
     const double slowdown = ordered[i]->trial.time_ns / ordered.front()->trial.time_ns;
-    (i < closest ? close : first)
-        .push_back({{"config", ordered[i]->trial.config.text()}, {"slowdown", slowdown}});
+    (i < closest ? close : first).push_back(entry_of(ordered[i]->trial, slowdown));
   }
   json["close"] = std::move(close);
   json["first"] = std::move(first);

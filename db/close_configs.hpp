@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxClose = 24;
 
 /// So many of the first trials are kept, too, however slow they were: sessions of like problems
 /// begin alike, so that these are known of all. The close ones of a long session are its own.
-inline constexpr std::int64_t kFirstTrials = 24;
+inline constexpr std::int64_t kFirstTrials = 48;
 
 /// Of each list of a row so many entries are read, more than Kiln ever writes: a row may come from
 /// a stranger, and every lookup near it pays for each config that it names.
@@ -28,14 +28,17 @@ inline constexpr std::size_t kMaxListed = 64;
 struct CloseConfig {
   std::string config;
   double slowdown = 1;
+  /// What the compiler said of its first source; below 0 where the row does not tell.
+  std::int64_t registers = -1;     ///< of a thread
+  std::int64_t shared_bytes = -1;  ///< of a block, static
 };
 
 /// The trials whose configs are close to the fastest one, in order of time; points into `trials`.
 [[nodiscard]] std::vector<const TrialRecord*> close_trials(const std::vector<TrialRecord>& trials);
 
 /// `evidence` (JSON as in BestRecord) with the configs of `trials` that are close to the fastest
-/// one as its key "close", each with its time relative to that, in order of time; those of the
-/// other first trials likewise as its key "first".
+/// one as its key "close", each with its time relative to that and what it needs of a compute unit,
+/// in order of time; those of the other first trials likewise as its key "first".
 [[nodiscard]] std::string with_close_configs(const std::string& evidence,
                                              const std::vector<TrialRecord>& trials);
 

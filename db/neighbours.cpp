@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "db/alike_configs.hpp"
 #include "db/tiles.hpp"
@@ -18,6 +19,8 @@ struct Statement {
   double slowdown = kUnknownSlowdown;
   double say = 1;  ///< as a multiple of what its distance gives it
 };
+
+constexpr auto is_faster = [](const auto& a, const auto& b) { return a.slowdown < b.slowdown; };
 
 const CloseConfig* find(std::span<const CloseConfig> configs, const std::string& config) {
   const auto found = std::find_if(configs.begin(), configs.end(),
@@ -75,8 +78,7 @@ std::vector<CloseConfig> say(std::span<const Candidate> rows) {
     add_row(configs, time_ns, *row.best);
     time_ns = std::min(time_ns, row.best->time_ns);
   }
-  std::stable_sort(configs.begin(), configs.end(),
-                   [](const auto& a, const auto& b) { return a.slowdown < b.slowdown; });
+  std::stable_sort(configs.begin(), configs.end(), is_faster);
   return configs;
 }
 
@@ -109,29 +111,69 @@ std::vector<Rows> rows_within_reach(std::span<const Candidate> candidates) {
   return within;
 }
 
-// The best of each, and its other close configs: what a lookup may answer with.
-std::set<std::string> eligible_of(std::span<const Neighbour> neighbours) {
-  std::set<std::string> eligible;
+// The best of each, and its other close configs: what a lookup may answer with, in the order of
+// their texts, with what any of them knows of its needs.
+std::vector<CloseConfig> eligible_of(std::span<const Neighbour> neighbours) {
+  std::map<std::string, CloseConfig> eligible;
   for (const Neighbour& neighbour : neighbours) {
     const std::vector<CloseConfig>& said = neighbour.configs;
     for (std::size_t i = 0; i < std::min(said.size(), kMaxConfigs); ++i) {
-      if (said[i].slowdown <= kCloseFactor) eligible.insert(said[i].config);
+      if (said[i].slowdown <= kCloseFactor) eligible.emplace(said[i].config, said[i]);
     }
   }
-  return eligible;
+  for (const Neighbour& neighbour : neighbours) {
+    for (const CloseConfig& said : neighbour.configs) {
+      const auto found = eligible.find(said.config);
+      if (found == eligible.end()) continue;
+      CloseConfig& needs = found->second;
+      needs.registers = std::max(needs.registers, said.registers);
+      needs.shared_bytes = std::max(needs.shared_bytes, said.shared_bytes);
+    }
+  }
+  std::vector<CloseConfig> list;
+  for (auto& [text, config] : eligible) list.push_back(std::move(config));
+  return list;
 }
 
-// What is said of each config that is eligible and was not measured.
-std::vector<CloseConfig> infer(const std::vector<CloseConfig>& measured,
-                               const std::map<std::string, ConfigPlace>& eligible) {
-  const AlikeConfigs alike(measured);
-  std::vector<CloseConfig> inferred;
-  for (const auto& [config, place] : eligible) {
-    if (find(measured, config) != nullptr) continue;
-    const std::optional<double> slowdown = alike.slowdown_of(place, kUnknownSlowdown);
-    if (slowdown) inferred.push_back({config, *slowdown});
+/// What may be handed out, and where each stands among the others.
+struct Eligible {
+  std::vector<CloseConfig> configs;
+  std::vector<ConfigPlace> places;  ///< of the same
+
+  explicit Eligible(std::span<const Neighbour> neighbours) : configs(eligible_of(neighbours)) {
+    for (const CloseConfig& each : configs) places.emplace_back(each.config);
   }
-  return inferred;
+
+  [[nodiscard]] std::optional<std::size_t> find(const std::string& config) const {
+    const auto found = std::lower_bound(
+        configs.begin(), configs.end(), config,
+        [](const CloseConfig& each, const std::string& text) { return each.config < text; });
+    if (found == configs.end() || found->config != config) return std::nullopt;
+    return static_cast<std::size_t>(found - configs.begin());
+  }
+};
+
+// What a problem says of each eligible config, by measurement or by what it measured of others,
+// carried over by `factors`. Of equal slowdowns the one that was said first stays in front.
+void carry_over(Neighbour& neighbour, const Eligible& eligible, std::span<const double> factors) {
+  const std::vector<CloseConfig> measured = std::exchange(neighbour.configs, {});
+  const auto carried = [&](std::size_t i, double slowdown) {
+    return CloseConfig{eligible.configs[i].config, std::max(kLeastSlowdown, slowdown * factors[i])};
+  };
+  std::vector<bool> known(eligible.configs.size());
+  for (const CloseConfig& each : measured) {
+    const std::optional<std::size_t> i = eligible.find(each.config);
+    if (!i) continue;
+    known[*i] = true;
+    neighbour.configs.push_back(carried(*i, each.slowdown));
+  }
+  std::stable_sort(neighbour.configs.begin(), neighbour.configs.end(), is_faster);
+  const AlikeConfigs alike(measured);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (known[i]) continue;
+    const auto guess = alike.slowdown_of(eligible.places[i], kUnknownSlowdown);
+    if (guess) neighbour.inferred.push_back(carried(i, *guess));
+  }
 }
 
 }  // namespace
@@ -141,21 +183,13 @@ std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& prob
                                      std::span<const Candidate> candidates) {
   const std::vector<Rows> within = rows_within_reach(candidates);
   std::vector<Neighbour> neighbours;
-  std::vector<std::string> bests;
   for (const Rows& rows : within) {
     neighbours.push_back({distance_of(rows.front()), say(rows), {}});
-    bests.push_back(neighbours.back().configs.front().config);
   }
-  std::map<std::string, ConfigPlace> eligible;
-  for (const std::string& config : eligible_of(neighbours)) {
-    eligible.emplace(config, ConfigPlace(config));
-  }
-  CarryOver carry_over(spec, problem, device);
+  const Eligible eligible(neighbours);
+  const CarryOver carried(spec, problem, device, eligible.configs);
   for (std::size_t i = 0; i < within.size(); ++i) {
-    std::vector<CloseConfig>& said = neighbours[i].configs;
-    neighbours[i].inferred = infer(said, eligible);
-    std::erase_if(said, [&](const auto& close) { return !eligible.contains(close.config); });
-    said = carry_over(std::move(said), bests, within[i].front().measured);
+    carry_over(neighbours[i], eligible, carried.factors_from(within[i].front().measured));
   }
   return neighbours;
 }
@@ -169,8 +203,7 @@ std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours) 
       ranking.push_back({close.config, expected_slowdown(neighbours, close.config)});
     }
   }
-  std::stable_sort(ranking.begin(), ranking.end(),
-                   [](const auto& a, const auto& b) { return a.slowdown < b.slowdown; });
+  std::stable_sort(ranking.begin(), ranking.end(), is_faster);
   return ranking;
 }
 

@@ -17,14 +17,13 @@ namespace kiln {
 struct Neighbour {
   double distance = 0;                ///< in doublings; above 0
   std::vector<CloseConfig> configs;   ///< measured on it, carried over to the problem asked for
-  std::vector<CloseConfig> inferred;  ///< not measured on it: what configs like these did there
+  std::vector<CloseConfig> inferred;  ///< not measured on it: what configs like these would do
 };
 
 /// The problems that have a say about one that was never tuned: of `candidates`, the nearest first,
 /// those of the grade of the first one that are within reach. Rows of one problem speak together;
-/// what they measured is carried over to `problem` (tiles.hpp); of eligible configs that they did
-/// not measure they tell what configs like these did (alike_configs.hpp), which is no more than a
-/// guess and not carried over as well.
+/// of eligible configs that they did not measure they tell what configs like these did
+/// (alike_configs.hpp), and both is carried over to `problem` (tiles.hpp).
 [[nodiscard]] std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& problem,
                                                    const DeviceInfo& device,
                                                    std::span<const Candidate> candidates);
@@ -36,7 +35,7 @@ inline constexpr double kReach = 3;
 inline constexpr double kNearest = 0.5;
 
 /// So many of the fastest close configs of each are eligible. A lookup costs the evaluation of a
-/// grid for each.
+/// grid for each on every one of these problems.
 inline constexpr std::size_t kMaxConfigs = kMaxClose;
 
 struct ExpectedConfig {
@@ -55,6 +54,8 @@ struct ExpectedConfig {
 inline constexpr double kUnknownSlowdown = 1.35;
 /// What one measurement of the config itself weighs against one that was inferred.
 inline constexpr double kInferredSay = 0.7;
+/// No config is expected to beat all that was measured on a problem by more than this.
+inline constexpr double kLeastSlowdown = 0.7;
 /// Where neighbours disagree about a config, one of them is wrong about it.
 inline constexpr double kDoubt = 0.4;
 

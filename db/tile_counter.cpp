@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/tile_counter.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <variant>
 
 namespace kiln {
 namespace {
+
+constexpr double kMostThreads = 1 << 20;  // of a block: more than any device takes
 
 /// As many compute units as tiles could be.
 DeviceInfo without_end(DeviceInfo device) {
@@ -39,6 +40,7 @@ TileCounter::VariantGrids::VariantGrids(const Variant& variant, const Scope& sco
     if (step.when) launch.when = slotted(*step.when);
     launch.grid = slotted(step.grid);
     launch.block = slotted(step.block);
+    if (step.shared_bytes) launch.shared_bytes = slotted(*step.shared_bytes);
   }
   of_all_configs_.resize(slot_by_name_.size());
   for (const auto& [name, slot] : slot_by_name_) of_all_configs_[slot] = scope.find(name);
@@ -106,27 +108,29 @@ std::optional<double> TileCounter::VariantGrids::product(const std::vector<Slott
   return product;
 }
 
-std::optional<double> TileCounter::VariantGrids::blocks(const Config& config) {
+std::optional<Tiles> TileCounter::VariantGrids::tiles(const Config& config) {
   set(config);
-  double blocks = 0;
-  double most_threads = 0;
   for (const SlottedStep& step : steps_) {
     const std::optional<bool> launched = is_launched(step);
     if (!launched) return std::nullopt;
     if (!*launched) continue;
-    const std::optional<double> of_step = product(step.grid);
-    const std::optional<double> of_block = product(step.block);
-    if (!of_step || !of_block) return std::nullopt;
-    const double threads = *of_step * *of_block;
-    if (threads <= most_threads) continue;
-    most_threads = threads;
-    blocks = *of_step;
+    const std::optional<double> blocks = product(step.grid);
+    const std::optional<double> threads = product(step.block);
+    std::optional<std::int64_t> shared = 0;
+    if (step.shared_bytes) {
+      shared =
+          whole_number(step.shared_bytes->expression->evaluate(values_for(*step.shared_bytes)));
+    }
+    if (!blocks || *blocks < 1 || !threads || *threads > kMostThreads || !shared) {
+      return std::nullopt;
+    }
+    return Tiles{*blocks, static_cast<std::int64_t>(*threads), *shared};
   }
-  return blocks;
+  return std::nullopt;
 }
 
 TileCounter::TileCounter(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device)
-    : spec_(spec), units_(static_cast<double>(std::max<std::int64_t>(device.compute_units, 1))) {
+    : spec_(spec) {
   try {
     scope_ = make_scope(spec, problem, without_end(device));
   } catch (const EvaluationError&) {
@@ -134,14 +138,11 @@ TileCounter::TileCounter(const KernelSpec& spec, const Problem& problem, const D
   }
 }
 
-std::optional<double> TileCounter::operator()(const Config& config) {
+std::optional<Tiles> TileCounter::operator()(const Config& config) {
   const Variant* variant = spec_.find_variant(config.variant);
   if (variant == nullptr || !scope_) return std::nullopt;
   try {
-    const auto grids = grids_.try_emplace(variant, *variant, *scope_).first;
-    const std::optional<double> blocks = grids->second.blocks(config);
-    if (!blocks || *blocks < 1) return std::nullopt;
-    return std::ceil(*blocks / units_);
+    return grids_.try_emplace(variant, *variant, *scope_).first->second.tiles(config);
   } catch (const EvaluationError&) {
     return std::nullopt;
   }

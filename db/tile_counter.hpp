@@ -1,4 +1,4 @@
-// Counts the blocks that configs of one kernel have on one problem.
+// Counts the tiles that configs of one kernel have on one problem.
 //
 // A lookup asks this of some dozens of configs on each of several problems, and most of what the
 // expressions of a spec see is the same for all of them: device and problem are evaluated once, and
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,15 @@
 
 namespace kiln {
 
+/// The first launch of a config, were compute units without end, so that no block walks from one
+/// tile to the next. What a config launches behind it (to combine what blocks left) goes over the
+/// results, and is much the same for all configs.
+struct Tiles {
+  double blocks = 1;              ///< as many as there are tiles
+  std::int64_t threads = 1;       ///< of a block
+  std::int64_t shared_bytes = 0;  ///< of a block, dynamic
+};
+
 class TileCounter {
  public:
   /// `spec` must outlive it.
@@ -26,8 +36,9 @@ class TileCounter {
   TileCounter(const TileCounter&) = delete;  // its parts point at each other
   TileCounter& operator=(const TileCounter&) = delete;
 
-  /// Tiles of the busiest compute unit (tiles.hpp); nullopt where the config has none.
-  [[nodiscard]] std::optional<double> operator()(const Config& config);
+  /// nullopt where the config has none: its variant is not one of the spec, its grid no number.
+  /// Whether it is legal is not looked at.
+  [[nodiscard]] std::optional<Tiles> operator()(const Config& config);
 
  private:
   /// An expression, and where the values of its names stand.
@@ -39,6 +50,7 @@ class TileCounter {
     std::optional<Slotted> when;
     std::vector<Slotted> grid;
     std::vector<Slotted> block;
+    std::optional<Slotted> shared_bytes;
   };
 
   /// The expressions of a variant that its grids depend on. Values stand in slots, one for each
@@ -46,8 +58,8 @@ class TileCounter {
   class VariantGrids {
    public:
     VariantGrids(const Variant& variant, const Scope& scope);
-    /// Of the launch with the most threads; throws EvaluationError.
-    [[nodiscard]] std::optional<double> blocks(const Config& config);
+    /// Throws EvaluationError.
+    [[nodiscard]] std::optional<Tiles> tiles(const Config& config);
 
    private:
     struct SlottedDerived {
@@ -72,7 +84,6 @@ class TileCounter {
   };
 
   const KernelSpec& spec_;
-  double units_ = 1;
   std::optional<Scope> scope_;  ///< none where the spec cannot evaluate the problem
   std::map<const Variant*, VariantGrids> grids_;
 };

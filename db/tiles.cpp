@@ -5,33 +5,33 @@
 #include <cmath>
 
 #include "core/errors.hpp"
+#include "core/occupancy.hpp"
+#include "core/trial.hpp"
 
 namespace kiln {
 namespace {
 
 // Fitted to sessions on an H200 (docs/lookup.md): the exponents of arithmetic and of memory alone,
 // and how many operations for each byte it takes to be halfway between.
-constexpr double kOfArithmetic = 0.7;
-constexpr double kOfMemory = 0.1;
+constexpr double kOfArithmetic = 0.8;
+constexpr double kOfMemory = 0.2;
 constexpr double kHalfway = 10;
-
-/// Of those that are known, the lesser of two in the middle; nullopt of none.
-std::optional<double> median(const std::vector<std::optional<double>>& all) {
-  std::vector<double> growths;
-  for (const std::optional<double>& growth : all) {
-    if (growth) growths.push_back(*growth);
-  }
-  if (growths.empty()) return std::nullopt;
-  const auto middle = static_cast<std::ptrdiff_t>((growths.size() - 1) / 2);
-  std::nth_element(growths.begin(), growths.begin() + middle, growths.end());
-  return growths[static_cast<std::size_t>(middle)];
-}
 
 }  // namespace
 
-std::optional<double> tiles_of_busiest_unit(const KernelSpec& spec, const Config& config,
-                                            const Problem& problem, const DeviceInfo& device) {
-  return TileCounter(spec, problem, device)(config);
+double rounds_of_busiest_unit(const Tiles& tiles, const CloseConfig& needs,
+                              const DeviceInfo& device) {
+  const auto units = static_cast<double>(std::max<std::int64_t>(device.compute_units, 1));
+  const double of_busiest = std::ceil(tiles.blocks / units);
+  if (needs.registers < 0 || device.is_cpu) return of_busiest;
+  const auto at_a_time = static_cast<double>(resident_blocks(
+      {.threads = tiles.threads,
+       .shared_bytes = tiles.shared_bytes + std::max<std::int64_t>(0, needs.shared_bytes),
+       .registers = needs.registers},
+      device));
+  const double left = std::fmod(of_busiest, at_a_time);
+  const double whole = (of_busiest - left) / at_a_time;
+  return left > 0 ? whole + std::pow(left / at_a_time, kPartRound) : whole;
 }
 
 double tile_exponent(const ProblemCost& cost) {
@@ -41,55 +41,53 @@ double tile_exponent(const ProblemCost& cost) {
   return arithmetic * kOfArithmetic + (1 - arithmetic) * kOfMemory;
 }
 
-CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device)
-    : spec_(spec), device_(device), tiles_here_(spec, asked, device) {
+// None of what is no config of this spec, or has no tiles.
+std::optional<CarryOver::Here> CarryOver::here(const CloseConfig& needs, ConfigReader& read,
+                                               TileCounter& count) const {
   try {
-    reader_.emplace(spec, asked, device);
+    Here here{&needs, read(needs.config)};
+    const std::optional<Tiles> tiles = count(here.config);
+    if (!tiles) return std::nullopt;
+    here.rounds = rounds_of_busiest_unit(*tiles, needs, device_);
+    return here;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
+                     std::span<const CloseConfig> eligible)
+    : spec_(spec), device_(device), exponent_(tile_exponent({})), here_(eligible.size()) {
+  try {
+    ConfigReader read(spec, asked, device);
+    TileCounter count(spec, asked, device);
+    for (std::size_t i = 0; i < eligible.size(); ++i) {
+      here_[i] = here(eligible[i], read, count);
+    }
     exponent_ = tile_exponent(problem_cost(spec, asked, device));
   } catch (const EvaluationError&) {
-    exponent_ = tile_exponent({});  // the spec cannot say
+    return;  // the spec cannot say
   }
 }
 
-const CarryOver::Here& CarryOver::here(const std::string& text) {
-  const auto known = here_.find(text);
-  if (known != here_.end()) return known->second;
-  Here here;
-  try {
-    if (reader_) {
-      here.config = (*reader_)(text);
-      here.tiles = tiles_here_(here.config);
-    }
-  } catch (const Error&) {
-    here.tiles.reset();  // no config of this spec
+std::vector<double> CarryOver::factors_from(const Problem& measured) const {
+  TileCounter count(spec_, measured, device_);
+  std::vector<double> factors(here_.size(), 1);
+  std::vector<std::optional<double>> growths(here_.size());
+  std::vector<double> known;
+  for (std::size_t i = 0; i < here_.size(); ++i) {
+    if (!here_[i]) continue;
+    const std::optional<Tiles> tiles = count(here_[i]->config);
+    if (!tiles) continue;
+    const double there = rounds_of_busiest_unit(*tiles, *here_[i]->needs, device_);
+    growths[i] = exponent_ * std::log(here_[i]->rounds / there);
+    known.push_back(*growths[i]);
   }
-  return here_.emplace(text, std::move(here)).first->second;
-}
-
-std::optional<double> CarryOver::growth_of(const std::string& config, TileCounter& tiles_there) {
-  const Here& to = here(config);
-  if (!to.tiles) return std::nullopt;
-  const auto from = tiles_there(to.config);
-  return from ? std::optional(exponent_ * std::log(*to.tiles / *from)) : std::nullopt;
-}
-
-std::vector<CloseConfig> CarryOver::operator()(std::vector<CloseConfig> configs,
-                                               std::span<const std::string> bests,
-                                               const Problem& measured) {
-  TileCounter tiles_there(spec_, measured, device_);
-  std::vector<std::optional<double>> good;
-  for (const CloseConfig& close : configs) good.push_back(growth_of(close.config, tiles_there));
-  const std::vector<std::optional<double>> own = good;
-  for (const std::string& best : bests) {
-    const bool known = std::any_of(configs.begin(), configs.end(),
-                                   [&](const CloseConfig& each) { return each.config == best; });
-    if (!known) good.push_back(growth_of(best, tiles_there));
+  const double usual = median(std::move(known));
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    if (growths[i]) factors[i] = std::exp(*growths[i] - usual);
   }
-  const std::optional<double> usual = median(good);
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    if (own[i]) configs[i].slowdown *= std::exp(*own[i] - *usual);
-  }
-  return configs;
+  return factors;
 }
 
 }  // namespace kiln

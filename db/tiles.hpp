@@ -1,7 +1,7 @@
 // Tiles: how well the work that one block does at a time fits a problem. A config that is best
 // where the sizes are multiples of its tile may do half as much again where they are not, or leave
 // compute units idle where few tiles are left. Neither needs a measurement: the spec's grid tells
-// both.
+// both, and what the compiler said of a config tells how many of its tiles a unit has at a time.
 //
 // Pure. Private to db.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,55 +21,47 @@
 
 namespace kiln {
 
-/// Tiles of the busiest compute unit: the blocks that the launch with the most threads would have
-/// were compute units without end, so that none walks from one tile to the next, dealt evenly to
-/// the units that there are. A tile counts whole, however little of it is in the problem.
-///
-/// nullopt where the config has none: its variant is not one of the spec, its grid no number.
-/// Whether it is legal is not looked at. TileCounter is the same for many configs.
-[[nodiscard]] std::optional<double> tiles_of_busiest_unit(const KernelSpec& spec,
-                                                          const Config& config,
-                                                          const Problem& problem,
-                                                          const DeviceInfo& device);
+/// Rounds that the busiest compute unit goes through: tiles are dealt evenly to the units, and
+/// a unit has as many at a time as fit. The last round takes `kPartRound` of a logarithm: with half
+/// of the blocks 0.76 of a round, for those that are there have the unit to themselves. A tile
+/// counts whole, however little of it is in the problem. Where `needs` does not tell registers,
+/// tiles come one at a time.
+[[nodiscard]] double rounds_of_busiest_unit(const Tiles& tiles, const CloseConfig& needs,
+                                            const DeviceInfo& device);
+inline constexpr double kPartRound = 0.4;
 
-/// The power of the busiest unit's tiles with which times grow from one problem to another: near 1
+/// The power of the busiest unit's rounds with which times grow from one problem to another: near 1
 /// where units are busy with arithmetic, for whoever waits for the busiest one waits for all, near
 /// 0 where all wait for the same memory (docs/lookup.md). Between them where the spec does not say
 /// what the problem costs.
 [[nodiscard]] double tile_exponent(const ProblemCost& cost);
 
-/// What was measured on other problems, carried over to one.
+/// What is known of configs on other problems, carried over to one.
 class CarryOver {
  public:
-  /// All must outlive it.
-  CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device);
+  /// `eligible` are those that will be asked about, each once. All must outlive it.
+  CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
+            std::span<const CloseConfig> eligible);
 
-  /// What the slowdowns that were measured on one problem let expect on this one: a config whose
-  /// time should grow by more than is usual has a larger one here. Usual is the median of these
-  /// configs and of `bests`, those of all problems around: what is asked is how a config stands to
-  /// the best here, and the best grows like those that are good around. The same configs in the
-  /// same order; those without tiles keep theirs. May give slowdowns below 1.
-  [[nodiscard]] std::vector<CloseConfig> operator()(std::vector<CloseConfig> configs,
-                                                    std::span<const std::string> bests,
-                                                    const Problem& measured);
+  /// What slowdowns on the one problem have to be multiplied with to stand for the other, in the
+  /// order of the eligible configs: above 1 for a config whose time should grow by more than is
+  /// usual. Usual is the median of them all: what is asked is how a config stands to the best here,
+  /// and the best grows like those that are good around. 1 for those without tiles.
+  [[nodiscard]] std::vector<double> factors_from(const Problem& measured) const;
 
  private:
   struct Here {
+    const CloseConfig* needs = nullptr;
     Config config;
-    std::optional<double> tiles;
+    double rounds = 0;  ///< on the problem asked for
   };
-  /// The config, and its tiles on the problem asked for.
-  [[nodiscard]] const Here& here(const std::string& text);
-  /// How much its time should grow from the one problem to the other, as a logarithm.
-  [[nodiscard]] std::optional<double> growth_of(const std::string& config,
-                                                TileCounter& tiles_there);
+  [[nodiscard]] std::optional<Here> here(const CloseConfig& needs, ConfigReader& read,
+                                         TileCounter& count) const;
 
   const KernelSpec& spec_;
   const DeviceInfo& device_;
-  std::optional<ConfigReader> reader_;  ///< none where the spec cannot evaluate the problem
-  TileCounter tiles_here_;
   double exponent_ = 0;
-  std::map<std::string, Here> here_;  ///< by text, those that were asked for
+  std::vector<std::optional<Here>> here_;  ///< of each eligible config; none without tiles
 };
 
 }  // namespace kiln

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/occupancy.hpp"
 #include "search/space.hpp"
 
 namespace kiln {
@@ -20,7 +21,6 @@ constexpr double kLatencyThreads = 128;  // of a compute unit: tiles in register
 constexpr double kFlopsPerCycle = 256;   // of a compute unit
 constexpr double kBytesPerSecondPerUnit = 20e9;  // where the device does not tell
 constexpr double kCyclesPerSecond = 1.5e9;       // likewise
-constexpr std::int64_t kMostBlocks = 32;         // resident in a compute unit
 constexpr double kNs = 1e9;                      // of a second
 constexpr double kTransfersPerCycle = 2;         // of memory: double data rate
 
@@ -44,18 +44,6 @@ const StepPlan* largest_launch(const LaunchPlan& plan) {
   return largest;
 }
 
-// Blocks that fit in a compute unit at the same time, as far as threads and dynamic shared memory
-// tell; 1 at least, since the launch is legal.
-double blocks_that_fit(const StepPlan& step, double padded_threads, const DeviceInfo& device) {
-  double blocks = std::min(static_cast<double>(kMostBlocks),
-                           static_cast<double>(device.max_threads_per_unit) / padded_threads);
-  if (step.shared_bytes > 0) {
-    blocks = std::min(blocks, static_cast<double>(device.shared_bytes_per_unit) /
-                                  static_cast<double>(step.shared_bytes));
-  }
-  return std::max(1.0, std::floor(blocks));
-}
-
 }  // namespace
 
 Prior::Prior(const KernelSpec& spec, Problem problem, DeviceInfo device)
@@ -75,8 +63,10 @@ std::optional<Forecast> Prior::forecast(const Config& config) const {
     const double warp = at_least_one(device_.warp_size);
     const double padded = std::ceil(threads / warp) * warp;
     const double units = at_least_one(device_.compute_units);
-    const double resident =
-        std::min(blocks_that_fit(*step, padded, device_), std::ceil(blocks / units));
+    const std::int64_t fitting = resident_blocks(
+        {.threads = static_cast<std::int64_t>(threads), .shared_bytes = step->shared_bytes},
+        device_);
+    const double resident = std::min(static_cast<double>(fitting), std::ceil(blocks / units));
     out.lanes = threads / padded;
     out.units = std::min(1.0, blocks / units);
     out.threads_per_unit = resident * threads;

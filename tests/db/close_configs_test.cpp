@@ -43,6 +43,24 @@ TEST_F(EvidenceOfABest, AreReadFromTheFinalsOnEachOnce) {
   EXPECT_THAT(known(R"({"close":[{"config":"a\"b\\","slowdown":2}]})"), ElementsAre("a\"b\\ 2.00"));
 }
 
+TEST_F(EvidenceOfABest, WhatAConfigNeedsIsReadWhereverItStands) {
+  BestRecord best = test::scale_best(spec_, "n=4096", 64);
+  best.time_ns = 100;
+  best.evidence = R"({"finalists": [{"config": "b", "median_ns": 150}],
+                      "close": [{"config": "b", "slowdown": 2, "registers": 40, "shared_bytes": 0},
+                                {"config": "c", "slowdown": 2, "registers": -7, "shared_bytes": 1e9},
+                                {"config": "d", "slowdown": 2, "registers": "8"}]})";
+  const std::vector<CloseConfig> known = known_configs(best);
+  ASSERT_EQ(known.size(), 4U);
+  EXPECT_EQ(known[1].registers, 40);
+  EXPECT_EQ(known[1].shared_bytes, 0);
+  EXPECT_DOUBLE_EQ(known[1].slowdown, 1.5) << "that of the finals";
+  for (const std::size_t other : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
+    EXPECT_EQ(known[other].registers, -1) << other;
+    EXPECT_EQ(known[other].shared_bytes, -1) << other;
+  }
+}
+
 TEST_F(EvidenceOfABest, WhatIsNoEntryIsLeftOut) {
   EXPECT_THAT(known(R"({"close":[1,"a",null,[],{},{"config":1,"slowdown":2},{"config":"a"},
                         {"config":"a","slowdown":"2"},{"config":"a","slowdown":null},

@@ -207,9 +207,9 @@ TEST_F(Lookup, ATileThatDoesNotFitGivesWay) {
       "vector:block_size=1024");
   EXPECT_THAT(match.steps,
               ElementsAre("near_size: vector:block_size=1024 from session 1: chosen",
-                          "near_size: vector:block_size=1024: expected at 1.21 times the time of "
+                          "near_size: vector:block_size=1024: expected at 1.12 times the time of "
                           "the best of 1 problem",
-                          "near_size: vector:block_size=256: expected at 1.05 times the time of "
+                          "near_size: vector:block_size=256: expected at 0.93 times the time of "
                           "the best of 1 problem: chosen instead"));
 }
 

@@ -104,6 +104,8 @@ TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
     record.sequence = trials.empty() ? kFirstTrials : kFirstTrials + 1;
     record.trial = test::some_trial(static_cast<std::int64_t>(time));
     record.trial.time_ns = time;
+    record.trial.registers = static_cast<std::int64_t>(time) - 90;
+    record.trial.shared_bytes = time < 120 ? 1024 : -1;
     trials.push_back(record);
   }
   trials.push_back({0, 1, test::some_trial(1, Outcome::wrong_result)});
@@ -114,7 +116,10 @@ TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
   EXPECT_EQ(close[0].config, "vector:block_size=100");
   EXPECT_EQ(close[1].config, "vector:block_size=110");
   EXPECT_DOUBLE_EQ(close[1].slowdown, 1.1);
+  EXPECT_EQ(close[1].registers, 20);
+  EXPECT_EQ(close[1].shared_bytes, 1024);
   EXPECT_DOUBLE_EQ(close[2].slowdown, 1.24);
+  EXPECT_EQ(close[2].shared_bytes, -1) << "the compiler did not tell";
   EXPECT_DOUBLE_EQ(slowdowns(trials).back().slowdown, 1.4);
 
   const std::vector<CloseConfig> known = known_configs(best);
@@ -122,6 +127,7 @@ TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
   EXPECT_EQ(known[2].config, close[2].config);
   EXPECT_EQ(known[3].config, "vector:block_size=140");
   EXPECT_DOUBLE_EQ(known[3].slowdown, 1.4);
+  EXPECT_EQ(known[3].registers, 50);
 }
 
 TEST(CloseConfigs, BrokenEvidenceLeavesTheBestAlone) {

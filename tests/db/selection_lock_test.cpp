@@ -41,7 +41,7 @@ class SelectionLock : public ::testing::Test {
 TEST_F(SelectionLock, RanksWithDifferentDriversChooseAlike) {
   BestRecord old_driver = scale_best(spec_, "n=4096", 512);
   old_driver.key.driver = "550.1";
-  const std::vector<BestRecord> rows = {old_driver, scale_best(spec_, "n=20000", 128)};
+  const std::vector<BestRecord> rows = {old_driver, scale_best(spec_, "n=16800", 128)};
   EXPECT_NE(chosen(rows, "550.1"), chosen(rows, "580.10")) << "what the lock is for";
   const std::vector<BestRecord> locked =
       read_selection_lock(write_selection_lock(rows), "job.lock");

@@ -1,0 +1,42 @@
+// Occupancy: which of the limits of a compute unit counts.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/occupancy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kiln {
+namespace {
+
+DeviceInfo hopper() {
+  DeviceInfo device;
+  device.warp_size = 32;
+  device.max_threads_per_unit = 2048;
+  device.shared_bytes_per_unit = 233472;
+  device.registers_per_block = 65536;
+  return device;
+}
+
+TEST(Occupancy, EndsAtWhatRunsOutFirst) {
+  const DeviceInfo device = hopper();
+  EXPECT_EQ(resident_blocks({.threads = 32}, device), 32) << "blocks";
+  EXPECT_EQ(resident_blocks({.threads = 256}, device), 8) << "threads";
+  EXPECT_EQ(resident_blocks({.threads = 48}, device), 32) << "whole warps, 64 threads each";
+  EXPECT_EQ(resident_blocks({.threads = 1000}, device), 2);
+  EXPECT_EQ(resident_blocks({.threads = 256, .shared_bytes = 49152}, device), 4);
+  EXPECT_EQ(resident_blocks({.threads = 256, .shared_bytes = 0, .registers = 128}, device), 2);
+  EXPECT_EQ(resident_blocks({.threads = 128, .shared_bytes = 12288, .registers = 161}, device), 3)
+      << "168 registers a thread, which warps get by eights";
+}
+
+TEST(Occupancy, IsOneAtLeast) {
+  const DeviceInfo device = hopper();
+  EXPECT_EQ(resident_blocks({.threads = 4096}, device), 1);
+  EXPECT_EQ(resident_blocks({.threads = 1024, .shared_bytes = 1 << 20, .registers = 255}, device),
+            1);
+  DeviceInfo blank;
+  blank.warp_size = 0;
+  EXPECT_EQ(resident_blocks({.threads = 0}, blank), 32);
+}
+
+}  // namespace
+}  // namespace kiln
