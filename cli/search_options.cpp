@@ -117,7 +117,7 @@ void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t 
   options.patience = patience;
   command
       .add_option("--patience", options.patience,
-                  "Seconds to wait for a device that went away, or for room for temporary files,\n"
+                  "Seconds to wait for a device that went away, or for room on a full disk,\n"
                   "before the command gives up")
       ->type_name("COUNT")
       ->check(whole_number(0, static_cast<std::int64_t>(kLongestWait)))

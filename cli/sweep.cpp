@@ -255,9 +255,9 @@ void add_sweep_command(CLI::App& app, Work& work) {
   command->footer(
       "What the command line says of budget and search goes before what the plan says.\n"
       "The whole plan is checked before the first session starts. A session that fails is a row\n"
-      "of the table; the others go on, and the exit code is 1. While the device is away, or there "
-      "is\n"
-      "no room for temporary files, the sweep waits.\n"
+      "of the table; the others go on, and the exit code is 1. While the device is away, or a "
+      "disk\n"
+      "is full (the database's, or that of temporary files), the sweep waits.\n"
       "\n"
       "Example:\n"
       "  kiln sweep examples/demo.plan.toml --device opencl --markdown");

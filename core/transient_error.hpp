@@ -8,7 +8,8 @@
 
 namespace kiln {
 
-/// Something around Kiln is missing and may come back: the device, room for temporary files.
+/// Something around Kiln is missing and may come back: the device (ExitCode::no_device), or room on
+/// a disk, for the database or for temporary files.
 class TransientError : public Error {
  public:
   /// `advice` follows `reason` in what().

@@ -5,6 +5,14 @@
 
 namespace kiln {
 
+namespace {
+
+constexpr int kFull = 13;  // of sqlite3.h, as the others
+
+}  // namespace
+
+bool is_full_disk(const SQLite::Exception& error) { return error.getErrorCode() == kFull; }
+
 std::string explain(const SQLite::Exception& error) {
   // Primary result codes of sqlite3.h.
   constexpr int kBusy = 5;
@@ -12,7 +20,6 @@ std::string explain(const SQLite::Exception& error) {
   constexpr int kInterrupt = 9;
   constexpr int kInputOutput = 10;
   constexpr int kCorrupt = 11;
-  constexpr int kFull = 13;
   constexpr int kCannotOpen = 14;
   constexpr int kNotADatabase = 26;
   const std::string said = error.what();
@@ -33,9 +40,7 @@ std::string explain(const SQLite::Exception& error) {
       return "is damaged (" + said +
              "); `sqlite3 FILE .recover` saves what can be read; name another file with --db";
     case kFull:
-      return "the disk is full; what was stored before is kept; make room, then run the same "
-             "command "
-             "again";
+      return std::string(kFullDisk) + kAfterFullDisk;
     case kCannotOpen:
       return "cannot be opened (" + said +
              "); see to its permissions or name another file with --db";

@@ -10,6 +10,11 @@ class Exception;
 
 namespace kiln {
 
+[[nodiscard]] bool is_full_disk(const SQLite::Exception& error);
+inline constexpr const char* kFullDisk = "the disk is full";
+inline constexpr const char* kAfterFullDisk =
+    "; what was stored before is kept; make room, then run the same command again";
+
 /// What the error means for the file and what to do, to be put behind "FILE: ".
 [[nodiscard]] std::string explain(const SQLite::Exception& error);
 

@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/json.hpp"
+#include "core/transient_error.hpp"
 #include "db/attempts.hpp"
 #include "db/connection.hpp"
 #include "db/explain.hpp"
@@ -34,6 +35,10 @@ struct Store::Impl {
     try {
       return work();
     } catch (const SQLite::Exception& error) {
+      if (is_full_disk(error)) {
+        throw TransientError(ExitCode::bad_database, path.string() + ": " + kFullDisk,
+                             kAfterFullDisk);
+      }
       throw DatabaseError(path.string() + ": " + explain(error));
     } catch (const nlohmann::json::exception& error) {
       throw DatabaseError(path.string() + ": a row holds malformed JSON: " + error.what());

@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-// A session that is cut short so often without a trial in between is the cause itself.
+// A session that loses its device so often without a trial in between is the cause itself.
 constexpr int kMaxBarrenAttempts = 3;
 
 /// Hands everything on, and notes what an attempt came to.
@@ -79,12 +79,14 @@ SessionResult tune_patiently(TuneRequest request, Store& store, SessionObserver&
     try {
       return tune(request, store, witness);
     } catch (const TransientError& error) {
-      if (witness.started) {
-        request.options.fresh = false;  // what has begun goes on
+      const bool is_device = error.code() == ExitCode::no_device;
+      if (witness.started) request.options.fresh = false;  // what has begun goes on
+      // On a disk that is nearly full a session may begin again and again, and store no trial.
+      if (is_device ? witness.started : witness.tried) {
         missing_since = Clock::now();
         pause = patience.first_pause;
-        barren_attempts = witness.tried ? 0 : barren_attempts + 1;
       }
+      if (is_device && witness.started) barren_attempts = witness.tried ? 0 : barren_attempts + 1;
       if (barren_attempts == kMaxBarrenAttempts) {
         throw Error(ExitCode::failed, fmt::format("{} times no trial came to its end: {}",
                                                   kMaxBarrenAttempts, error.reason()));

@@ -21,7 +21,7 @@ struct Patience {
 ///
 /// Throws as tune() does. TransientError: it lasted for longer than `patience` allows, or
 /// request.options.stop was set meanwhile. Error (exit code 1): three times the session went on
-/// and did not finish a single trial, so it is the session that drives the device away.
+/// and lost the device before a single trial, so it is the session that drives it away.
 [[nodiscard]] SessionResult tune_patiently(TuneRequest request, Store& store,
                                            SessionObserver& observer,
                                            const Patience& patience = {});

@@ -47,6 +47,10 @@ class FullDisk : public TuningTest {
     }
   }
   void make_room() const { fs::remove(disk_ / "ballast"); }
+  void grow() const {
+    ASSERT_EQ(::mount("none", disk_.c_str(), nullptr, MS_REMOUNT, "size=64m"), 0);
+    make_room();
+  }
 
   [[nodiscard]] std::int64_t stored_trials() const {
     return kiln_json({"db", "info", "disk/kiln.db", "--json"})["trials"];
@@ -68,7 +72,7 @@ TEST_F(FullDisk, EndsASessionWithASentenceAndKeepsItsTrials) {
   ASSERT_EQ(kiln(tune).exit_code, 0);
   const std::int64_t before = stored_trials();
   fill();
-  const Words again = on_disk(tune_scale({"--trials", "4", "--seed", "2"}));
+  const Words again = on_disk(tune_scale({"--trials", "4", "--seed", "2", "--patience", "0"}));
   const Output full = kiln(again);
   EXPECT_EQ(full.exit_code, 5) << full.err;
   EXPECT_NE(full.err.find("disk/kiln.db: "), std::string::npos) << full.err;
@@ -76,6 +80,23 @@ TEST_F(FullDisk, EndsASessionWithASentenceAndKeepsItsTrials) {
   EXPECT_EQ(stored_trials(), before);
   make_room();
   EXPECT_EQ(kiln(again).exit_code, 0);
+  EXPECT_GT(stored_trials(), before);
+  EXPECT_EQ(kiln({"db", "check", "disk/kiln.db"}).exit_code, 0);
+}
+
+TEST_F(FullDisk, IsWaitedForInTheMiddleOfASession) {
+  RunningKiln waiting(folder_, on_disk(tune_scale({"--trials", "8", "--patience", "600"})), {});
+  while (!waiting.has_ended() && (!fs::exists(disk_ / "kiln.db") || stored_trials() < 2))
+    ::usleep(10'000);
+  fill();
+  while (!waiting.has_ended() &&
+         waiting.error_text().find("the disk is full; waiting, 600 s at most") == std::string::npos)
+    ::usleep(10'000);
+  const std::int64_t before = stored_trials();
+  grow();
+  const Output done = waiting.output();
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_NE(done.err.find("the session goes on"), std::string::npos) << done.err;
   EXPECT_GT(stored_trials(), before);
   EXPECT_EQ(kiln({"db", "check", "disk/kiln.db"}).exit_code, 0);
 }
@@ -95,8 +116,7 @@ TEST_F(FullDisk, NoRoomForTemporaryFilesIsNoFaultOfAConfig) {
   RunningKiln waiting(folder_, tune_scale({"--trials", "4", "--patience", "600"}), full);
   while (!waiting.has_ended() && waiting.error_text().find("waiting, 600 s") == std::string::npos)
     ::usleep(10'000);
-  ASSERT_EQ(::mount("none", disk_.c_str(), nullptr, MS_REMOUNT, "size=64m"), 0);
-  make_room();
+  grow();
   const Output done = waiting.output();
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(kiln_json({"db", "info", "kiln.db", "--json"})["failures"], 0);

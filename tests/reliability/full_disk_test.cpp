@@ -35,7 +35,8 @@ template <typename Work>
 std::string refusal_of(Work&& work) {
   try {
     work();
-  } catch (const DatabaseError& error) {
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_database);
     return error.what();
   }
   return "";

@@ -215,6 +215,29 @@ TEST_F(UnpluggedTest, ASessionThatDrivesTheDeviceAwayIsGivenUp) {
   }
 }
 
+// There may be room to begin a session and none to store a trial, as often as one looks.
+TEST_F(UnpluggedTest, ADiskThatIsFullIsNotTheFaultOfTheSession) {
+  class NearlyFullDisk : public SessionObserver {
+   public:
+    void on_start(const SessionStart&) override {
+      if (++starts < 7) throw TransientError(ExitCode::bad_database, "kiln.db: the disk is full");
+    }
+    int starts = 0;
+  } observer;
+  Store store(database(), Store::Mode::write);
+  const SessionResult result = tune_patiently(request(), store, observer, kPatience);
+  EXPECT_EQ(observer.starts, 7);
+  EXPECT_EQ(result.state, SessionState::finished);
+  EXPECT_EQ(result.trials, kConfigs);
+  NearlyFullDisk again;
+  Patience short_patience = kPatience;
+  short_patience.longest = std::chrono::milliseconds(1);
+  TuneRequest fresh = request();
+  fresh.options.fresh = true;
+  EXPECT_THROW((void)tune_patiently(fresh, store, again, short_patience), TransientError)
+      << "that a session began is no progress";
+}
+
 TEST_F(UnpluggedTest, WaitingEndsOnRequest) {
   Store store(database(), Store::Mode::write);
   unplug("report");
