@@ -20,7 +20,10 @@ struct Statement {
   double say = 1;  ///< as a multiple of what its distance gives it
 };
 
-constexpr auto is_faster = [](const auto& a, const auto& b) { return a.slowdown < b.slowdown; };
+template <typename Each>
+bool is_faster(const Each& a, const Each& b) {
+  return a.slowdown < b.slowdown;
+}
 
 const CloseConfig* find(std::span<const CloseConfig> configs, const std::string& config) {
   const auto found = std::find_if(configs.begin(), configs.end(),
@@ -78,7 +81,7 @@ std::vector<CloseConfig> say(std::span<const Candidate> rows) {
     add_row(configs, time_ns, *row.best);
     time_ns = std::min(time_ns, row.best->time_ns);
   }
-  std::stable_sort(configs.begin(), configs.end(), is_faster);
+  std::stable_sort(configs.begin(), configs.end(), is_faster<CloseConfig>);
   return configs;
 }
 
@@ -167,7 +170,7 @@ void carry_over(Neighbour& neighbour, const Eligible& eligible, std::span<const 
     known[*i] = true;
     neighbour.configs.push_back(carried(*i, each.slowdown));
   }
-  std::stable_sort(neighbour.configs.begin(), neighbour.configs.end(), is_faster);
+  std::stable_sort(neighbour.configs.begin(), neighbour.configs.end(), is_faster<CloseConfig>);
   const AlikeConfigs alike(measured);
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (known[i]) continue;
@@ -203,7 +206,7 @@ std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours) 
       ranking.push_back({close.config, expected_slowdown(neighbours, close.config)});
     }
   }
-  std::stable_sort(ranking.begin(), ranking.end(), is_faster);
+  std::stable_sort(ranking.begin(), ranking.end(), is_faster<ExpectedConfig>);
   return ranking;
 }
 
