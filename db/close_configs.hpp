@@ -28,7 +28,7 @@ inline constexpr std::size_t kMaxListed = 64;
 struct CloseConfig {
   std::string config;
   double slowdown = 1;
-  /// What the compiler said of its first source; below 0 where the row does not tell.
+  /// What the compiler said; below 0 where the row does not tell.
   std::int64_t registers = -1;     ///< of a thread
   std::int64_t shared_bytes = -1;  ///< of a block, static
 };

@@ -22,10 +22,10 @@
 namespace kiln {
 
 /// Rounds that the busiest compute unit goes through: tiles are dealt evenly to the units, and
-/// a unit has as many at a time as fit. The last round takes `kPartRound` of a logarithm: with half
-/// of the blocks 0.76 of a round, for those that are there have the unit to themselves. A tile
-/// counts whole, however little of it is in the problem. Where `needs` does not tell registers,
-/// tiles come one at a time.
+/// a unit has as many at a time as fit. A last round that is not full counts by its share of the
+/// blocks to the power of `kPartRound` (half of them: 0.76), for they have the unit to themselves.
+/// A tile counts whole, however little of it is in the problem. Where `needs` does not tell
+/// registers, tiles come one at a time.
 [[nodiscard]] double rounds_of_busiest_unit(const Tiles& tiles, const CloseConfig& needs,
                                             const DeviceInfo& device);
 inline constexpr double kPartRound = 0.4;
