@@ -98,9 +98,7 @@ std::vector<ReadySession> prepare_all(const Options& options) {
 std::vector<ReadySession> requested_sessions(const Options& options, const DeviceInfo& device) {
   const std::string file = options.requests.string();
   if (file.empty()) {
-    throw UsageError(
-        "there is no place for requests: none of KILN_DB, XDG_DATA_HOME and HOME is "
-        "set; name their file with --requests");
+    throw UsageError(requests_trouble(options.requests) + "; name their file with --requests");
   }
   const RequestList list =
       read_requests(read_text_file(options.requests, "requests as launchers record them"), file);

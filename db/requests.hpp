@@ -25,11 +25,14 @@ struct Request {
 };
 
 /// Where requests are recorded: nowhere when $KILN_RECORD_REQUESTS is empty or "0", at
-/// default_requests_path() when it is "1" (nowhere when that is empty), else at the path that it
-/// names.
+/// default_requests_path() when it is "1" (empty: asked for, and there is no place), else at the
+/// path that it names.
 [[nodiscard]] std::optional<std::filesystem::path> requested_path();
 /// requests.jsonl beside the default database; empty when that has no place.
 [[nodiscard]] std::filesystem::path default_requests_path();
+
+/// Why record_request() would not write to `path`, as a sentence; empty when it would. Only looks.
+[[nodiscard]] std::string requests_trouble(const std::filesystem::path& path);
 
 /// Appends that the problem was asked for. Any process, any thread. False when it cannot be
 /// written: a request that is lost does no harm.

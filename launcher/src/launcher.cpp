@@ -101,6 +101,10 @@ Launcher::State::State(const Options& given)
     warnings.push_back({Warning::Kind::cache_limit_unusable,
                         runtime->cache_limit_trouble() + "; the cache keeps to 1 GiB"});
   }
+  if (const std::string trouble = recorder_.trouble(); !trouble.empty()) {
+    warnings.push_back({Warning::Kind::requests_unusable,
+                        trouble + "; problems that are not tuned are not noted"});
+  }
   tuner_ = std::make_unique<MissTuner>(
       given, runtime->info(),
       rows_.locked ? MissTuner::Selection::pinned : MissTuner::Selection::free,

@@ -8,6 +8,8 @@ namespace kiln {
 RequestRecorder::RequestRecorder(const std::string& path)
     : path_(path.empty() ? requested_path() : std::optional<std::filesystem::path>(path)) {}
 
+std::string RequestRecorder::trouble() const { return path_ ? requests_trouble(*path_) : ""; }
+
 void RequestRecorder::note(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                            const Match& match) {
   if (!path_ || match.grade == Grade::exact) return;

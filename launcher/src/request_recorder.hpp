@@ -18,6 +18,9 @@ class RequestRecorder {
   /// `path` empty: as $KILN_RECORD_REQUESTS says.
   explicit RequestRecorder(const std::string& path);
 
+  /// Why nothing can be noted though someone asked for it; empty otherwise.
+  [[nodiscard]] std::string trouble() const;
+
   /// Appends the problem unless its match is exact or this process noted it before. Called for
   /// selections that no table answered; any thread. What cannot be written is dropped.
   void note(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,

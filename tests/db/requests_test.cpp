@@ -107,12 +107,27 @@ TEST(Requests, TheEnvironmentSaysWhetherAndWhere) {
   ::unsetenv("XDG_DATA_HOME");
   ::setenv("HOME", "", 1);
   EXPECT_EQ(default_requests_path(), "");
-  EXPECT_FALSE(requested_path());
+  EXPECT_EQ(requested_path(), "") << "asked for, and there is no place";
+  EXPECT_EQ(requests_trouble(""),
+            "there is no place for requests: none of KILN_DB, XDG_DATA_HOME and HOME is set");
   ::setenv("HOME", "/home/someone", 1);
   EXPECT_EQ(requested_path(), "/home/someone/.local/share/kiln/requests.jsonl");
   ::setenv("KILN_RECORD_REQUESTS", "/tmp/r.jsonl", 1);
   EXPECT_EQ(requested_path(), "/tmp/r.jsonl");
   ::unsetenv("KILN_RECORD_REQUESTS");
+}
+
+TEST(Requests, WhereNothingCanBeWrittenIsSaid) {
+  const test::ScratchFolder folder;
+  EXPECT_EQ(requests_trouble(folder / "not/yet/r.jsonl"), "");
+  EXPECT_FALSE(std::filesystem::exists(folder / "not")) << "it only looks";
+  EXPECT_EQ(requests_trouble(folder / "."),
+            (folder / ".").string() + ": is a folder; expected a file");
+  std::ofstream(folder / "r.jsonl") << "";
+  EXPECT_EQ(requests_trouble(folder / "r.jsonl"), "");
+  const std::string file = (folder / "r.jsonl").string();
+  EXPECT_EQ(requests_trouble(file + "/below"),
+            file + "/below: cannot be made, for " + file + " is no folder");
 }
 
 }  // namespace

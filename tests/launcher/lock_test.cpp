@@ -127,5 +127,19 @@ TEST(LauncherRequests, WhatIsNotTunedIsWrittenDownOnce) {
   EXPECT_EQ(list.open[0].count, 1);
 }
 
+TEST(LauncherRequests, APlaceThatCannotBeWrittenIsAWarning) {
+  const LauncherFolder folder;
+  std::ofstream(folder / "file") << "";
+  Launcher::Options options = folder.options();
+  options.record_requests = folder / "file/below";
+  const Launcher launcher(options);
+  ASSERT_EQ(launcher.warnings().size(), 2U);  // the database is missing as well
+  EXPECT_EQ(launcher.warnings()[1].kind, Launcher::Warning::Kind::requests_unusable);
+  EXPECT_EQ(launcher.warnings()[1].message,
+            (folder / "file/below") + ": cannot be made, for " + (folder / "file") +
+                " is no folder; problems that are not tuned are not noted");
+  EXPECT_TRUE(launcher.select("reduce", "n=9000 dtype=f32"));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -154,6 +154,7 @@ class KILN_API Launcher {
       tuning_failed = 7,         ///< tune_on_miss: a session ended without a best
       tuning_budget_used = 8,    ///< tune_on_miss: tune_budget_seconds are over
       cache_limit_unusable = 9,  ///< $KILN_CACHE_LIMIT is no size: 1 GiB is the limit
+      requests_unusable = 10,    ///< there is no place for requests, or it cannot be written
     };
     Kind kind = Kind::database_missing;
     std::string message;
