@@ -193,17 +193,7 @@ KERNEL size_of_cluster(GLOBAL int* out) {
 
 TEST_F(CudaStory, AStepWithTooFewArgumentsIsRefused) {
   if (cuda().function_get_parameter == nullptr) GTEST_SKIP() << "a driver before CUDA 12.4";
-  const std::unique_ptr<Module> module =
-      load("KERNEL two(GLOBAL int* x, int a, int b) { x[0] = a + b; }\n", {"two"});
-  ASSERT_NE(module, nullptr);
-  const std::array arguments = {argument(upload(std::vector<int>{0}))};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "two";
-  launch.arguments = arguments;
-  const Status status = device_->launch(launch);
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.failure().message, "kernel 'two' has 3 parameters, the step gives 1");
+  expect_too_few_arguments_are_refused();
 }
 
 TEST_F(CudaStory, TheClockIsKnownWhereNvmlIs) {

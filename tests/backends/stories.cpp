@@ -82,6 +82,20 @@ void BackendStory::SetUp() {
   }
 }
 
+void BackendStory::expect_too_few_arguments_are_refused() {
+  const std::unique_ptr<Module> module =
+      load("KERNEL two(GLOBAL int* x, int a, int b) { x[0] = a + b; }\n", {"two"});
+  ASSERT_NE(module, nullptr);
+  const std::array arguments = {argument(upload(std::vector<int>{0}))};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "two";
+  launch.arguments = arguments;
+  const Status status = device_->launch(launch);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.failure().message, "kernel 'two' has 3 parameters, the step gives 1");
+}
+
 std::unique_ptr<Module> BackendStory::load(std::string_view kernels,
                                            std::vector<std::string> entries) {
   const Result<Binary> binary =

@@ -40,6 +40,8 @@ class BackendStory : public testing::Test {
 
   /// Compiles and loads; fails the test and gives nullptr when either fails.
   std::unique_ptr<Module> load(std::string_view kernels, std::vector<std::string> entries);
+  /// Of backends whose driver tells how many parameters a kernel has.
+  void expect_too_few_arguments_are_refused();
 
   /// A buffer with the bytes of `values`.
   template <typename T>
