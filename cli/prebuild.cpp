@@ -60,9 +60,9 @@ std::vector<Wanted> wanted(const Options& options) {
   return all;
 }
 
-Winner find(const Winners& winners, const Wanted& each) {
+std::vector<Winner> find(const Winners& winners, const Wanted& each) {
   try {
-    return winners.find(each.kernel, each.problem);
+    return winners.find_all(each.kernel, each.problem);
   } catch (const InputError& error) {
     if (!each.where) throw;
     throw InputError(*each.where, error.what());
@@ -118,6 +118,7 @@ Json to_json(const Built& built) {
   return {{"kernel", built.winner.spec.name},
           {"problem", built.winner.problem.text()},
           {"config", built.winner.match.config.text()},
+          {"device", identity_of(built.winner.device)},
           {"grade", name_of(built.winner.match.grade)},
           {"state", built.state},
           {"key", built.key},
@@ -128,7 +129,9 @@ ExitCode run(const Options& options) {
   const std::vector<Wanted> all = wanted(options);
   const Winners winners(options.common, options.target);
   std::vector<Winner> found;
-  for (const Wanted& each : all) found.push_back(find(winners, each));  // all checked first
+  for (const Wanted& each : all) {  // all checked first
+    for (Winner& winner : find(winners, each)) found.push_back(std::move(winner));
+  }
   const fs::path folder = options.cache.empty() ? default_cache_folder() : options.cache;
   Builder builder(winners.device(), folder);
   Json rows = Json::array();
@@ -140,9 +143,9 @@ ExitCode run(const Options& options) {
     failures += built.state == "failed" ? 1 : 0;
     rows.push_back(to_json(built));
     if (options.common.json) continue;
-    fmt::print("{:<13}  {}  {}  {} ({})\n", built.state, built.winner.spec.name,
+    fmt::print("{:<13}  {}  {}  {} ({} on {})\n", built.state, built.winner.spec.name,
                built.winner.problem.short_text(built.winner.spec), built.winner.match.config.text(),
-               name_of(built.winner.match.grade));
+               name_of(built.winner.match.grade), built.winner.device.name);
     if (!built.message.empty()) fmt::print(stderr, "{}\n", built.message);
   }
   if (options.common.json) {
@@ -151,7 +154,7 @@ ExitCode run(const Options& options) {
                                   {"kernels", rows}}));
   } else {
     fmt::print("{} in {} binaries for {} in {}\n",
-               counted(static_cast<std::int64_t>(found.size()), "problem"), keys.size(),
+               counted(static_cast<std::int64_t>(all.size()), "problem"), keys.size(),
                winners.device().architecture, folder.string());
   }
   return failures == 0 ? ExitCode::ok : ExitCode::failed;
@@ -180,8 +183,9 @@ void add_prebuild_command(CLI::App& app, Work& work) {
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
-      "CUDA and HIP kernels need no GPU: give --arch, or the identity of a device that the\n"
-      "database knows (`kiln db info`). OpenCL compiles for its own devices.\n"
+      "CUDA and HIP kernels need no GPU: give --arch, for what each device of it that the\n"
+      "database knows and one that it does not know would run, or the identity of one device\n"
+      "(`kiln db info`). OpenCL compiles for its own devices.\n"
       "\n"
       "Example:\n"
       "  kiln prebuild reduce --problem n=1e6 --problem n=1e8 --arch sm_90a --cache ./kernels");

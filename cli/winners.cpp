@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/winners.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/device_choice.hpp"
@@ -28,7 +31,7 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
 }
 
 Winners::Winners(const CommonOptions& common, const TargetOptions& target)
-    : common_(common), library_(common.library()) {
+    : common_(common), library_(common.library()), for_architecture_(!target.architecture.empty()) {
   if (fs::exists(common.database)) {
     stored_ = Store(common.database, Store::Mode::read).bests();
   }
@@ -61,19 +64,45 @@ std::vector<BestRecord> Winners::bests_of(const std::string& kernel) const {
   return bests;
 }
 
-Winner Winners::find(const std::string& kernel, const std::string& problem) const {
+Winner Winners::find_on(const DeviceInfo& device, const KernelSpec& spec,
+                        const std::string& problem, const std::vector<BestRecord>& bests) const {
   Winner winner;
-  winner.spec = library_.load(kernel);
-  winner.problem = Problem::parse(winner.spec, problem);
-  Result<Match> match = lookup(winner.spec, winner.problem, device_, bests_of(winner.spec.name));
+  winner.device = device;
+  winner.spec = spec;
+  winner.problem = Problem::parse(spec, problem);
+  Result<Match> match = lookup(spec, winner.problem, device, bests);
   if (!match) throw DeviceError(match.failure().message);
   winner.match = std::move(*match);
-  Result<LaunchPlan> plan =
-      make_launch_plan(winner.spec, winner.match.config, winner.problem, device_);
-  if (!plan) throw DeviceError(winner.spec.name + ": " + plan.failure().message);
+  Result<LaunchPlan> plan = make_launch_plan(spec, winner.match.config, winner.problem, device);
+  if (!plan) throw DeviceError(spec.name + ": " + plan.failure().message);
   winner.plan = std::move(*plan);
-  winner.source = Renderer(winner.spec).render(winner.match.config, winner.problem, device_);
+  winner.source = Renderer(spec).render(winner.match.config, winner.problem, device);
   return winner;
+}
+
+Winner Winners::find(const std::string& kernel, const std::string& problem) const {
+  const KernelSpec spec = library_.load(kernel);
+  return find_on(device_, spec, problem, bests_of(spec.name));
+}
+
+std::vector<Winner> Winners::find_all(const std::string& kernel, const std::string& problem) const {
+  const KernelSpec spec = library_.load(kernel);
+  const std::vector<BestRecord> bests = bests_of(spec.name);
+  std::vector<Winner> winners = {find_on(device_, spec, problem, bests)};
+  std::set<std::string> seen;
+  for (const BestRecord& best : bests) {
+    const DeviceInfo& other = best.device_info;
+    if (!for_architecture_ || other.backend != device_.backend ||
+        other.architecture != device_.architecture || !seen.insert(best.key.device).second) {
+      continue;
+    }
+    Winner winner = find_on(other, spec, problem, bests);
+    const bool is_new = std::none_of(winners.begin(), winners.end(), [&](const Winner& known) {
+      return known.source.text == winner.source.text;
+    });
+    if (is_new) winners.push_back(std::move(winner));
+  }
+  return winners;
 }
 
 }  // namespace kiln::cli

@@ -24,6 +24,7 @@ void add_target_options(CLI::App& command, TargetOptions& options);
 
 /// What a launcher would run for one problem: rendered, not compiled.
 struct Winner {
+  DeviceInfo device;
   KernelSpec spec;
   Problem problem;
   Match match;
@@ -31,18 +32,27 @@ struct Winner {
   Source source;
 };
 
-/// Finds and renders winners for one device. Bests come from the database, where it is there, and
-/// from the shipped wisdom.
+/// Finds and renders winners for one device, or for an architecture. Bests come from the database,
+/// where it is there, and from the shipped wisdom.
 class Winners {
  public:
   /// Throws DeviceError, DatabaseError.
   Winners(const CommonOptions& common, const TargetOptions& target);
 
+  /// Of an architecture: one that nobody has tuned on.
   [[nodiscard]] const DeviceInfo& device() const { return device_; }
-  /// Throws InputError for the kernel or the problem, DeviceError where no config is legal.
+  /// For device(). Throws InputError for the kernel or the problem, DeviceError where no config is
+  /// legal.
   [[nodiscard]] Winner find(const std::string& kernel, const std::string& problem) const;
+  /// For device() and, of an architecture, for each device of it that has bests of the kernel and
+  /// would run something else. Throws as find().
+  [[nodiscard]] std::vector<Winner> find_all(const std::string& kernel,
+                                             const std::string& problem) const;
 
  private:
+  [[nodiscard]] Winner find_on(const DeviceInfo& device, const KernelSpec& spec,
+                               const std::string& problem,
+                               const std::vector<BestRecord>& bests) const;
   std::vector<BestRecord> bests_of(const std::string& kernel) const;
   [[nodiscard]] DeviceInfo choose(const TargetOptions& target) const;
 
@@ -50,6 +60,7 @@ class Winners {
   KernelLibrary library_;
   std::vector<BestRecord> stored_;
   DeviceInfo device_;
+  bool for_architecture_;
 };
 
 }  // namespace kiln::cli

@@ -51,6 +51,25 @@ const Item* find_named(const std::vector<Item>& items, std::string_view name) {
   return found == items.end() ? nullptr : &*found;
 }
 
+using Files = std::map<std::string, std::string>;
+
+// Adds the file `name` and all that it names in quotes, as an include does. Naming one elsewhere,
+// in a comment, adds it as well: too many files only make a hash change too often.
+void add_file(Files& files, const Files& all, const std::string& name) {
+  const auto file = all.find(name);
+  if (file == all.end() || !files.insert(*file).second) return;
+  for (const auto& [other, text] : all) {
+    if (file->second.find('"' + other + '"') != std::string::npos) add_file(files, all, other);
+  }
+}
+
+// What the source of this variant is made of.
+Files files_of(const KernelSpec& spec, const Variant& variant) {
+  Files files;
+  add_file(files, spec.files, variant.template_file);
+  return files;
+}
+
 }  // namespace
 
 const Variant* KernelSpec::find_variant(std::string_view wanted) const {
@@ -90,7 +109,7 @@ std::string content_hash(const KernelSpec& spec) {
 
 std::string template_hash(const KernelSpec& spec, const Variant& variant) {
   KeyText key;
-  key.add(spec.name).add(variant.name).add(variant.template_file).add(spec.files);
+  key.add(spec.name).add(variant.name).add(variant.template_file).add(files_of(spec, variant));
   key.add(spec.derived).add(variant.derived).add(variant.compiler_options);
   for (const Workspace& workspace : variant.workspaces) {
     key.add(workspace.name).add(workspace.dtype.text()).add(workspace.count.text());

@@ -197,8 +197,8 @@ struct KernelSpec {
 /// Content key of everything that shapes results: spec text and its templates (hex, 16 characters).
 [[nodiscard]] std::string content_hash(const KernelSpec& spec);
 
-/// The same for one variant: its template (and what it includes: all files) without the spec's
-/// other variants.
+/// The same for one variant: its template and what that includes, without the spec's other
+/// variants.
 [[nodiscard]] std::string template_hash(const KernelSpec& spec, const Variant& variant);
 
 }  // namespace kiln

@@ -281,5 +281,24 @@ TEST(TemplateHash, IgnoresOtherVariantsAndTheListOfValues) {
   EXPECT_NE(template_hash(spec, *spec.find_variant("tile")), hash);
 }
 
+TEST(TemplateHash, FollowsTheFilesThatTheTemplateIncludes) {
+  KernelSpec spec = example_spec();
+  spec.files = {{"naive.inja", "{% include \"place.inja\" %}\nout[i] = in[j];"},
+                {"place.inja", "## include \"rows.inja\"\nconst int i = THREAD_X;"},
+                {"rows.inja", "const int j = BLOCK_X;"},
+                {"tile.inja", "SHARED float tile[32];"}};
+  const auto hash_with = [&spec](const std::string& file, const std::string& text) {
+    KernelSpec changed = spec;
+    changed.files[file] = text;
+    return template_hash(changed, *changed.find_variant("naive"));
+  };
+  const std::string hash = template_hash(spec, *spec.find_variant("naive"));
+  EXPECT_NE(hash_with("naive.inja", "out[j] = in[i];"), hash);
+  EXPECT_NE(hash_with("place.inja", "const int i = 0, j = 0;"), hash);
+  EXPECT_NE(hash_with("rows.inja", "const int j = BLOCK_Y;"), hash);
+  EXPECT_EQ(hash_with("tile.inja", "SHARED float tile[64];"), hash);
+  EXPECT_EQ(hash_with("new.inja", "{% include \"naive.inja\" %}"), hash);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -19,6 +19,7 @@ namespace {
 using test::command_output;
 using test::LauncherFolder;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Prebuild : public ::testing::Test {
@@ -44,14 +45,28 @@ class Prebuild : public ::testing::Test {
 };
 
 TEST_F(Prebuild, FillsTheCacheForAMachineWithoutACompiler) {
-  const std::string built =
-      kiln("prebuild reduce --problem n=1000 --problem n=2000 --arch sm_90a --cache cache");
+  const std::string words =
+      "prebuild reduce --problem n=1000 --problem n=1001 --arch sm_90a --cache cache";
+  const std::string built = kiln(words);
   EXPECT_THAT(built, StartsWith("compiled       reduce  n=1000  "));
-  EXPECT_THAT(built, HasSubstr("there already  reduce  n=2000  "));
-  EXPECT_THAT(built, HasSubstr("2 problems in 1 binaries for sm_90a in cache"));
+  EXPECT_THAT(built, HasSubstr("\n2 problems in "));
+  EXPECT_THAT(built, HasSubstr(" binaries for sm_90a in cache\n"));
+  const std::string again = kiln(words);
+  EXPECT_THAT(again, StartsWith("there already  reduce  n=1000  "));
+  EXPECT_THAT(again, HasSubstr("there already  reduce  n=1001  "));
+  EXPECT_THAT(again, Not(HasSubstr("compiled")));
+}
+
+// What a device that was tuned on runs is not what one that nobody knows runs: both are there.
+TEST_F(Prebuild, OfAnArchitectureIsForItsKnownDevicesToo) {
+  const std::string built =
+      kiln("prebuild reduce --problem n=1500 --arch sm_90a --cache cache --db none.db");
+  EXPECT_THAT(built, HasSubstr("(same_arch on H200 (made up))\n"));
+  EXPECT_THAT(built, HasSubstr("(near_size on NVIDIA H200)\n"));
+  EXPECT_THAT(built, HasSubstr("1 problem in 2 binaries for sm_90a in cache\n"));
   EXPECT_THAT(command_output("KILN_DB=/nowhere/none.db KILN_NVRTC_PATH=/nowhere '" KILN_FIRST_LAUNCH
                              "' '' '" +
-                             (folder_ / "cache") + "' reduce n=2000"),
+                             (folder_ / "cache") + "' reduce n=1500"),
               StartsWith("cache "));
 }
 
