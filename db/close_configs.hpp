@@ -18,11 +18,11 @@ inline constexpr std::size_t kMaxClose = 24;
 
 /// So many of the first trials are kept, too, however slow they were: sessions of like problems
 /// begin alike, so that these are known of all. The close ones of a long session are its own.
-inline constexpr std::int64_t kFirstTrials = 48;
+inline constexpr std::int64_t kFirstTrials = 64;
 
 /// Of each list of a row so many entries are read, more than Kiln ever writes: a row may come from
 /// a stranger, and every lookup near it pays for each config that it names.
-inline constexpr std::size_t kMaxListed = 64;
+inline constexpr std::size_t kMaxListed = 96;
 
 /// A config and its time as a multiple of the best of its problem (at least 1).
 struct CloseConfig {

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "db/alike_configs.hpp"
 #include "db/tiles.hpp"
@@ -14,29 +13,22 @@
 namespace kiln {
 namespace {
 
-/// What a neighbour says of a config.
-struct Statement {
-  double slowdown = kUnknownSlowdown;
-  double say = 1;  ///< as a multiple of what its distance gives it
-};
-
 template <typename Each>
 bool is_faster(const Each& a, const Each& b) {
   return a.slowdown < b.slowdown;
 }
 
-const CloseConfig* find(std::span<const CloseConfig> configs, const std::string& config) {
+template <typename Each>
+const Each* find(const std::vector<Each>& configs, const std::string& config) {
   const auto found = std::find_if(configs.begin(), configs.end(),
-                                  [&](const auto& each) { return each.config == config; });
+                                  [&](const Each& each) { return each.config == config; });
   return found == configs.end() ? nullptr : &*found;
 }
 
 Statement statement_of(const Neighbour& neighbour, const std::string& config) {
-  if (const CloseConfig* known = find(neighbour.configs, config)) return {known->slowdown, 1};
-  if (const CloseConfig* guess = find(neighbour.inferred, config)) {
-    return {guess->slowdown, kInferredSay};
-  }
-  return {};
+  if (const Statement* known = find(neighbour.measured, config)) return *known;
+  if (const Statement* guess = find(neighbour.inferred, config)) return *guess;
+  return {config, kUnknownSlowdown};
 }
 
 double expected_slowdown(std::span<const Neighbour> neighbours, const std::string& config) {
@@ -98,6 +90,13 @@ std::size_t count_alike(std::span<const Candidate> rows) {
 /// Rows of one problem.
 using Rows = std::span<const Candidate>;
 
+/// What they hold.
+struct Told {
+  Problem problem;
+  double distance = 0;
+  std::vector<CloseConfig> configs;  ///< the fastest first
+};
+
 // Those that have a say, problem by problem.
 std::vector<Rows> rows_within_reach(std::span<const Candidate> candidates) {
   std::vector<Rows> within;
@@ -116,21 +115,21 @@ std::vector<Rows> rows_within_reach(std::span<const Candidate> candidates) {
 
 // The best of each, and its other close configs: what a lookup may answer with, in the order of
 // their texts, with what any of them knows of its needs.
-std::vector<CloseConfig> eligible_of(std::span<const Neighbour> neighbours) {
+std::vector<CloseConfig> eligible_of(std::span<const Told> all) {
   std::map<std::string, CloseConfig> eligible;
-  for (const Neighbour& neighbour : neighbours) {
-    const std::vector<CloseConfig>& said = neighbour.configs;
-    for (std::size_t i = 0; i < std::min(said.size(), kMaxConfigs); ++i) {
-      if (said[i].slowdown <= kCloseFactor) eligible.emplace(said[i].config, said[i]);
+  for (const Told& told : all) {
+    for (std::size_t i = 0; i < std::min(told.configs.size(), kMaxConfigs); ++i) {
+      const CloseConfig& close = told.configs[i];
+      if (close.slowdown <= kCloseFactor) eligible.emplace(close.config, close);
     }
   }
-  for (const Neighbour& neighbour : neighbours) {
-    for (const CloseConfig& said : neighbour.configs) {
-      const auto found = eligible.find(said.config);
+  for (const Told& told : all) {
+    for (const CloseConfig& each : told.configs) {
+      const auto found = eligible.find(each.config);
       if (found == eligible.end()) continue;
       CloseConfig& needs = found->second;
-      needs.registers = std::max(needs.registers, said.registers);
-      needs.shared_bytes = std::max(needs.shared_bytes, said.shared_bytes);
+      needs.registers = std::max(needs.registers, each.registers);
+      needs.shared_bytes = std::max(needs.shared_bytes, each.shared_bytes);
     }
   }
   std::vector<CloseConfig> list;
@@ -143,7 +142,7 @@ struct Eligible {
   std::vector<CloseConfig> configs;
   std::vector<ConfigPlace> places;  ///< of the same
 
-  explicit Eligible(std::span<const Neighbour> neighbours) : configs(eligible_of(neighbours)) {
+  explicit Eligible(std::span<const Told> all) : configs(eligible_of(all)) {
     for (const CloseConfig& each : configs) places.emplace_back(each.config);
   }
 
@@ -156,27 +155,29 @@ struct Eligible {
   }
 };
 
-// What a problem says of each eligible config, by measurement or by what it measured of others,
-// carried over by `factors`. Of equal slowdowns the one that was said first stays in front.
-void carry_over(Neighbour& neighbour, const Eligible& eligible, std::span<const double> factors) {
-  const std::vector<CloseConfig> measured = std::exchange(neighbour.configs, {});
-  const auto carried = [&](std::size_t i, double slowdown) {
-    return CloseConfig{eligible.configs[i].config, std::max(kLeastSlowdown, slowdown * factors[i])};
+// What a problem says of each eligible config, by measurement or by what it measured of others. Of
+// equal slowdowns the one that was told first stays in front.
+Neighbour carry_over(const Told& told, const Eligible& eligible, std::span<const Carried> by) {
+  Neighbour neighbour{told.distance, {}, {}};
+  const auto state = [&](std::size_t i, double slowdown, double say) {
+    return Statement{eligible.configs[i].config, std::max(kLeastSlowdown, slowdown * by[i].factor),
+                     say * by[i].say};
   };
   std::vector<bool> known(eligible.configs.size());
-  for (const CloseConfig& each : measured) {
+  for (const CloseConfig& each : told.configs) {
     const std::optional<std::size_t> i = eligible.find(each.config);
     if (!i) continue;
     known[*i] = true;
-    neighbour.configs.push_back(carried(*i, each.slowdown));
+    neighbour.measured.push_back(state(*i, each.slowdown, 1));
   }
-  std::stable_sort(neighbour.configs.begin(), neighbour.configs.end(), is_faster<CloseConfig>);
-  const AlikeConfigs alike(measured);
+  std::stable_sort(neighbour.measured.begin(), neighbour.measured.end(), is_faster<Statement>);
+  const AlikeConfigs alike(told.configs);
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (known[i]) continue;
     const auto guess = alike.slowdown_of(eligible.places[i], kUnknownSlowdown);
-    if (guess) neighbour.inferred.push_back(carried(i, *guess));
+    if (guess) neighbour.inferred.push_back(state(i, *guess, kInferredSay));
   }
+  return neighbour;
 }
 
 }  // namespace
@@ -184,15 +185,15 @@ void carry_over(Neighbour& neighbour, const Eligible& eligible, std::span<const 
 std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& problem,
                                      const DeviceInfo& device,
                                      std::span<const Candidate> candidates) {
-  const std::vector<Rows> within = rows_within_reach(candidates);
-  std::vector<Neighbour> neighbours;
-  for (const Rows& rows : within) {
-    neighbours.push_back({distance_of(rows.front()), say(rows), {}});
+  std::vector<Told> all;
+  for (const Rows& rows : rows_within_reach(candidates)) {
+    all.push_back({rows.front().measured, distance_of(rows.front()), say(rows)});
   }
-  const Eligible eligible(neighbours);
-  const CarryOver carried(spec, problem, device, eligible.configs);
-  for (std::size_t i = 0; i < within.size(); ++i) {
-    carry_over(neighbours[i], eligible, carried.factors_from(within[i].front().measured));
+  const Eligible eligible(all);
+  const CarryOver carry(spec, problem, device, eligible.configs);
+  std::vector<Neighbour> neighbours;
+  for (const Told& told : all) {
+    neighbours.push_back(carry_over(told, eligible, carry.from(told.problem)));
   }
   return neighbours;
 }
@@ -201,9 +202,9 @@ std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours) 
   std::vector<ExpectedConfig> ranking;
   std::set<std::string> seen;
   for (const Neighbour& neighbour : neighbours) {
-    for (const CloseConfig& close : neighbour.configs) {
-      if (!seen.insert(close.config).second) continue;
-      ranking.push_back({close.config, expected_slowdown(neighbours, close.config)});
+    for (const Statement& each : neighbour.measured) {
+      if (!seen.insert(each.config).second) continue;
+      ranking.push_back({each.config, expected_slowdown(neighbours, each.config)});
     }
   }
   std::stable_sort(ranking.begin(), ranking.end(), is_faster<ExpectedConfig>);

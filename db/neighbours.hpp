@@ -13,11 +13,18 @@
 
 namespace kiln {
 
+/// What a tuned problem says of a config, carried over to the problem asked for.
+struct Statement {
+  std::string config;
+  double slowdown = 1;
+  double say = 1;  ///< as a multiple of what the problem's distance gives it
+};
+
 /// A tuned problem near the one asked for.
 struct Neighbour {
-  double distance = 0;                ///< in doublings; above 0
-  std::vector<CloseConfig> configs;   ///< measured on it, carried over to the problem asked for
-  std::vector<CloseConfig> inferred;  ///< not measured on it: what configs like these would do
+  double distance = 0;              ///< in doublings; above 0
+  std::vector<Statement> measured;  ///< on it, the fastest first
+  std::vector<Statement> inferred;  ///< not measured on it: what configs like these would do
 };
 
 /// The problems that have a say about one that was never tuned: of `candidates`, the nearest first,

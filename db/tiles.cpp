@@ -48,6 +48,7 @@ std::optional<CarryOver::Here> CarryOver::here(const CloseConfig& needs, ConfigR
     Here here{&needs, read(needs.config)};
     const std::optional<Tiles> tiles = count(here.config);
     if (!tiles) return std::nullopt;
+    here.blocks = tiles->blocks;
     here.rounds = rounds_of_busiest_unit(*tiles, needs, device_);
     return here;
   } catch (const Error&) {
@@ -70,24 +71,25 @@ CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceI
   }
 }
 
-std::vector<double> CarryOver::factors_from(const Problem& measured) const {
+std::vector<Carried> CarryOver::from(const Problem& measured) const {
   TileCounter count(spec_, measured, device_);
-  std::vector<double> factors(here_.size(), 1);
+  std::vector<Carried> carried(here_.size());
   std::vector<std::optional<double>> growths(here_.size());
   std::vector<double> known;
   for (std::size_t i = 0; i < here_.size(); ++i) {
     if (!here_[i]) continue;
     const std::optional<Tiles> tiles = count(here_[i]->config);
     if (!tiles) continue;
+    if ((tiles->blocks > 1) != (here_[i]->blocks > 1)) carried[i].say = kOneBlockSay;
     const double there = rounds_of_busiest_unit(*tiles, *here_[i]->needs, device_);
     growths[i] = exponent_ * std::log(here_[i]->rounds / there);
     known.push_back(*growths[i]);
   }
   const double usual = median(std::move(known));
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    if (growths[i]) factors[i] = std::exp(*growths[i] - usual);
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    if (growths[i]) carried[i].factor = std::exp(*growths[i] - usual);
   }
-  return factors;
+  return carried;
 }
 
 }  // namespace kiln

@@ -36,6 +36,16 @@ inline constexpr double kPartRound = 0.4;
 /// what the problem costs.
 [[nodiscard]] double tile_exponent(const ProblemCost& cost);
 
+/// What a measurement on another problem is for the one asked about.
+struct Carried {
+  double factor = 1;  ///< to multiply the slowdown with
+  double say = 1;     ///< of what a problem as near would have; see `kOneBlockSay`
+};
+
+/// Where one block did all the work on the one problem and several share it on the other: bringing
+/// their results together is a step of its own, that the measurement knows nothing of.
+inline constexpr double kOneBlockSay = 0.05;
+
 /// What is known of configs on other problems, carried over to one.
 class CarryOver {
  public:
@@ -43,17 +53,18 @@ class CarryOver {
   CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
             std::span<const CloseConfig> eligible);
 
-  /// What slowdowns on the one problem have to be multiplied with to stand for the other, in the
-  /// order of the eligible configs: above 1 for a config whose time should grow by more than is
-  /// usual. Usual is the median of them all: what is asked is how a config stands to the best here,
-  /// and the best grows like those that are good around. 1 for those without tiles.
-  [[nodiscard]] std::vector<double> factors_from(const Problem& measured) const;
+  /// What slowdowns on that problem are for the one asked about, in the order of the eligible
+  /// configs: their factor is above 1 for a config whose time should grow by more than is usual.
+  /// Usual is the median of them all: what is asked is how a config stands to the best here, and
+  /// the best grows like those that are good around. Those without tiles stay as they are.
+  [[nodiscard]] std::vector<Carried> from(const Problem& measured) const;
 
  private:
   struct Here {
     const CloseConfig* needs = nullptr;
     Config config;
-    double rounds = 0;  ///< on the problem asked for
+    double blocks = 1;  ///< on the problem asked for
+    double rounds = 0;  ///< likewise
   };
   [[nodiscard]] std::optional<Here> here(const CloseConfig& needs, ConfigReader& read,
                                          TileCounter& count) const;

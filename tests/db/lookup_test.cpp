@@ -220,6 +220,18 @@ TEST_F(Lookup, ANeighbourFurtherAwayAnswersWhereNothingOfTheNearestFits) {
   EXPECT_EQ(ask("n=158400", {nearest, other}).config.text(), "vector:block_size=128");
 }
 
+TEST_F(Lookup, WhatOneBlockDidAloneTellsLittleOfTwo) {
+  BestRecord nearest = tuned("n=1024", 1024);
+  nearest.evidence = R"({"close":[{"config":"vector:block_size=512","slowdown":1.1}]})";
+  BestRecord other = tuned("n=2048", 512);
+  other.evidence = R"({"first":[{"config":"vector:block_size=1024","slowdown":1.3}]})";
+  EXPECT_EQ(ask("n=1020", {nearest, other}).config.text(), "vector:block_size=512")
+      << "1024 has no work";
+  EXPECT_EQ(ask("n=1100", {nearest, other}).config.text(), "vector:block_size=512")
+      << "two blocks of 1024 are known of n=2048, where they were slow";
+  EXPECT_EQ(ask("n=1100", {nearest}).config.text(), "vector:block_size=1024");
+}
+
 TEST_F(Lookup, SessionsOfOneProblemSpeakTogether) {
   BestRecord first = tuned("n=4096", 512);
   first.time_ns = 1000;

@@ -86,8 +86,9 @@ TEST(Neighbours, TheNearestCountsMost) {
   EXPECT_THAT(rank_configs({}), IsEmpty());
 }
 
-TEST(Neighbours, WhatIsInferredSaysLessThanWhatWasMeasured) {
-  const std::vector<Neighbour> neighbours = {{1, {{"a", 1.2}}, {}}, {1, {{"b", 1}}, {{"a", 1.1}}}};
+TEST(Neighbours, CountByTheirSay) {
+  const std::vector<Neighbour> neighbours = {{1, {{"a", 1.2}}, {}},
+                                             {1, {{"b", 1}}, {{"a", 1.1, 0.7}}}};
   const std::vector<ExpectedConfig> ranking = rank_configs(neighbours);
   ASSERT_EQ(ranking.size(), 2U);
   EXPECT_EQ(ranking[0].config, "a") << "b is unknown where a is 1.2 times as slow as the best";

@@ -37,7 +37,18 @@ class TilesOfScale : public ::testing::Test {
   [[nodiscard]] std::vector<double> factors(const std::vector<CloseConfig>& eligible) const {
     const Problem asked = problem(kAsked);
     const DeviceInfo device = test::some_device();
-    return CarryOver(spec_, asked, device, eligible).factors_from(problem(kMeasured));
+    std::vector<double> list;
+    for (const Carried& each : CarryOver(spec_, asked, device, eligible).from(problem(kMeasured))) {
+      list.push_back(each.factor);
+    }
+    return list;
+  }
+  /// Of blocks of 1024.
+  [[nodiscard]] double say(const std::string& asked_text, const std::string& measured) const {
+    const Problem asked = problem(asked_text);
+    const DeviceInfo device = test::some_device();
+    const std::vector<CloseConfig> eligible = {{"vector:block_size=1024", 1}};
+    return CarryOver(spec_, asked, device, eligible).from(problem(measured)).at(0).say;
   }
   [[nodiscard]] double exponent() const {
     return tile_exponent(problem_cost(spec_, problem(kAsked), test::some_device()));
@@ -67,6 +78,14 @@ TEST_F(TilesOfScale, CountWhole) {
 TEST_F(TilesOfScale, CountEachWhereBlocksWalk) {
   replace("ceil_div(n, block_size)", "min(ceil_div(n, block_size), device.compute_units)");
   EXPECT_EQ(rounds(64, "n=1048576"), 125) << "132 blocks walk over 16384 tiles";
+}
+
+// A sum that one block finishes alone tells nothing of one that several must bring together.
+TEST_F(TilesOfScale, TellLittleOfSeveralBlocksWhereThereWasOne) {
+  EXPECT_EQ(say("n=1025", "n=1024"), kOneBlockSay);
+  EXPECT_EQ(say("n=1024", "n=1025"), kOneBlockSay);
+  EXPECT_EQ(say("n=1000", "n=1024"), 1);
+  EXPECT_EQ(say("n=4096", "n=1025"), 1);
 }
 
 // A sum over splits of k has more threads behind it than the splits themselves.

@@ -95,6 +95,34 @@ TEST_F(WarmStart, EndsWithWhatCameCloseToTheBest) {
                           "vector:block_size=128: close to the best of n=2048 on this device"));
 }
 
+// Problem by problem it would be all of the nearest one's, which are much the same.
+TEST_F(WarmStart, GoesRoundTheProblemsForWhatIsUnlike) {
+  std::string text = test::kScaleSpec;
+  text.insert(text.find("[[variants.constraints]]"),
+              "[variants.tunables.unroll]\nvalues = [1, 4, 8]\ndefault = 1\n");
+  spec_ = parse_spec(text, "scale/spec.toml");
+  spec_.files["vector.inja"] = "the template";
+  const auto with_close = [](BestRecord best, const std::vector<std::string>& close) {
+    Json list = Json::array();
+    for (const std::string& config : close) list.push_back({{"config", config}, {"slowdown", 1.1}});
+    best.evidence = Json{{"close", list}}.dump();
+    return best;
+  };
+  const std::vector<BestRecord> bests = {
+      with_close(tuned("n=9000", 1024),
+                 {"vector:block_size=512,unroll=1", "vector:block_size=128,unroll=4"}),
+      with_close(tuned("n=2048", 256), {"vector:block_size=64,unroll=8"})};
+  EXPECT_THAT(
+      ask("n=4096", bests, 6),
+      ElementsAre("vector:block_size=256,unroll=1: the best of n=2048 on this device",
+                  "vector:block_size=1024,unroll=1: the best of n=9000 on this device",
+                  "vector:block_size=64,unroll=8: close to the best of n=2048 on this device",
+                  "vector:block_size=128,unroll=4: close to the best of n=9000 on this device",
+                  "vector:block_size=512,unroll=1: close to the best of n=9000 on this device"))
+      << "512 and the unrolled 1024 are a step or two from the best, and come when nothing else is "
+         "left";
+}
+
 TEST_F(WarmStart, IsShort) {
   std::vector<BestRecord> bests = {tuned("n=2048", 64), tuned("n=8192", 128),
                                    tuned("n=16384", 256)};
