@@ -153,9 +153,10 @@ ExitCode run(const Options& options) {
                                   {"cache", folder.string()},
                                   {"kernels", rows}}));
   } else {
-    fmt::print("{} in {} binaries for {} in {}\n",
+    fmt::print("{} in {} {} for {} in {}\n",
                counted(static_cast<std::int64_t>(all.size()), "problem"), keys.size(),
-               winners.device().architecture, folder.string());
+               keys.size() == 1 ? "binary" : "binaries", winners.device().architecture,
+               folder.string());
   }
   return failures == 0 ? ExitCode::ok : ExitCode::failed;
 }

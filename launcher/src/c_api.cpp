@@ -264,6 +264,14 @@ kiln_status kiln_tuning_warning(const kiln_launcher* launcher, size_t index, cha
   return KILN_OK;
 }
 
+kiln_status kiln_forget_queue(const kiln_launcher* launcher, void* queue) {
+  if (launcher == nullptr) {
+    return bad_option("kiln_forget_queue: launcher may not be NULL");
+  }
+  const kiln::Expected<void> forgotten = launcher->launcher.forget_queue(queue);
+  return forgotten ? static_cast<kiln_status>(KILN_OK) : fail(forgotten.error());
+}
+
 kiln_status kiln_wait_for_tuning(const kiln_launcher* launcher, double seconds) {
   if (launcher == nullptr) {
     return bad_option("kiln_wait_for_tuning: launcher may not be NULL");

@@ -284,7 +284,30 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   state->problem = problem.text();
   list_requirements(spec, (*made)->plan(), state->arguments, state->workspaces);
   state->kernel = std::move(*made);
+  const std::lock_guard held(made_mutex_);
+  std::erase_if(made_, [](const auto& each) { return each.expired(); });
+  made_.push_back(state);
   return state;
+}
+
+Expected<void> Launcher::State::forget_queue(void* queue) {
+  if (queue == nullptr) {
+    return LaunchError{LaunchErrorCode::bad_argument,
+                       "forget_queue: the launcher's own queue (null) is kept as long as it"};
+  }
+  std::vector<std::weak_ptr<Kernel::State>> made;
+  {
+    const std::lock_guard held(made_mutex_);
+    made = made_;
+  }
+  for (const std::weak_ptr<Kernel::State>& each : made) {
+    if (const std::shared_ptr<Kernel::State> kernel = each.lock()) {
+      kernel->kernel->forget_queue(queue);
+    }
+  }
+  // A program that a stream of another thread may use still stays: the next such stream takes it.
+  if (!QueueKey::is_one_of_many(queue)) runtime->forget_queue(queue);
+  return {};
 }
 
 Expected<std::unique_ptr<PreparedKernel>> Launcher::State::make_kernel(const KernelEntry& entry,
@@ -327,6 +350,10 @@ Expected<Launcher::MatchHandle> Launcher::select(std::string_view kernel,
 Expected<Launcher::Kernel> Launcher::prepare(std::string_view kernel,
                                              std::string_view problem) const noexcept {
   return guarded([&] { return state_->prepare(kernel, problem); });
+}
+
+Expected<void> Launcher::forget_queue(void* queue) const noexcept {
+  return guarded([&] { return state_->forget_queue(queue); });
 }
 
 Expected<Launcher::Tuning> Launcher::tuning() const noexcept {

@@ -37,6 +37,7 @@ struct Launcher::State {
 
   [[nodiscard]] Expected<MatchHandle> select(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<Kernel> prepare(std::string_view kernel, std::string_view problem);
+  [[nodiscard]] Expected<void> forget_queue(void* queue);
 
   /// What tune_on_miss did; nothing where it is off.
   [[nodiscard]] MissTuner& tuner() { return *tuner_; }
@@ -88,6 +89,8 @@ struct Launcher::State {
 
   ProblemTable<const Match> matches_;
   ProblemTable<Kernel::State> prepared_;
+  std::mutex made_mutex_;
+  std::vector<std::weak_ptr<Kernel::State>> made_;  ///< all, also those that only handles keep
   std::mutex outdated_mutex_;
   /// Kernels that the tuner's thread took out of prepared_: they go with the application's next
   /// cold call, as their end frees device memory, which a graph capture forbids to all threads.

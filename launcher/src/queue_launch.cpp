@@ -35,7 +35,6 @@ QueueLaunch::QueueLaunch(std::shared_ptr<Runtime> runtime, const KernelParts& pa
       parts_(parts),
       binder_(binder),
       queue_(queue),
-      key_(queue),
       bound_(binder.empty()) {}
 
 Expected<std::unique_ptr<QueueLaunch>> QueueLaunch::make(std::shared_ptr<Runtime> runtime,

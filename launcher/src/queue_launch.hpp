@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include <kiln/launcher.hpp>
@@ -24,21 +23,29 @@ struct KernelParts {
   Launcher::Workspace workspace = Launcher::Workspace::pooled;
 };
 
-/// Which queue: a handle, and for CUDA's and HIP's stream of each thread (cudaStreamPerThread,
-/// hipStreamPerThread: one handle for as many streams as there are threads) the calling thread too.
+/// Which queue: its handle, and for CUDA's and HIP's stream of each thread (cudaStreamPerThread,
+/// hipStreamPerThread: one handle for as many streams as there are threads) an address that is the
+/// calling thread's own. As small as a pointer, so that it can change while others read it.
 class QueueKey {
  public:
   /// Of the calling thread.
-  explicit QueueKey(void* queue)
-      : queue_(queue),
-        thread_(queue == kStreamOfThread ? std::this_thread::get_id() : std::thread::id()) {}
+  explicit QueueKey(void* queue) : key_(is_one_of_many(queue) ? of_this_thread() : queue) {}
+  /// Unlike that of any queue.
+  static QueueKey of_none() {
+    static char mark = 0;
+    return QueueKey(&mark);
+  }
+  [[nodiscard]] static bool is_one_of_many(void* queue) { return queue == kStreamOfThread; }
   friend bool operator==(const QueueKey&, const QueueKey&) = default;
 
  private:
   static inline void* const kStreamOfThread = reinterpret_cast<void*>(2);
+  static void* of_this_thread() {
+    thread_local char mark = 0;
+    return &mark;
+  }
 
-  void* queue_;
-  std::thread::id thread_;
+  void* key_;
 };
 
 /// `failure` as the application sees it.
@@ -60,11 +67,7 @@ class QueueLaunch {
   /// No allocation, no wait for the device.
   [[nodiscard]] Expected<void> launch(std::span<const LaunchArgument> arguments);
 
-  [[nodiscard]] const QueueKey& key() const { return key_; }
   [[nodiscard]] bool from_cache() const { return program_->from_cache; }
-
-  /// The next in the list of the kernel that holds it; set before others see this one.
-  QueueLaunch* next = nullptr;
 
  private:
   /// Where a step's parameter comes from.
@@ -94,7 +97,6 @@ class QueueLaunch {
   const KernelParts& parts_;
   const ArgumentBinder& binder_;
   void* queue_;
-  QueueKey key_;
   Runtime::Program* program_ = nullptr;
   std::vector<Buffer> workspaces_;  ///< by the plan's buffers; handle 0: not a pooled workspace
   std::vector<Step> steps_;

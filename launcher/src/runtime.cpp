@@ -118,6 +118,16 @@ void Runtime::release(Program* taken) {
   taken->taken = false;
 }
 
+void Runtime::forget_queue(void* queue) {
+  const std::lock_guard held(load_mutex_);
+  const auto device_held = lock();
+  std::erase_if(programs_, [&](const auto& entry) {
+    const auto& [key, of_queue, number] = entry.first;
+    return number > 0 && of_queue == queue && !entry.second.taken;
+  });
+  device_->use_queue(nullptr);  // not one that will be gone
+}
+
 Status Runtime::fill(Program& program, const Source& source, const std::string& key) {
   auto& [module, from_cache, taken] = program;
   if (module) return Done{};

@@ -47,6 +47,8 @@ class Runtime {
   /// under way there comes first.
   [[nodiscard]] Result<Program*> take(const Source& source, void* queue);
   void release(Program* taken);
+  /// Unloads the programs that were taken for `queue` and released.
+  void forget_queue(void* queue);
 
   /// A device is no thread-safe object: hold this while using it.
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(device_mutex_); }

@@ -67,6 +67,14 @@ TEST_F(CInterface, SelectsPreparesAndLaunches) {
   ASSERT_EQ(kiln_launch(dot, application_.queue(), arguments, 3), KILN_OK) << kiln_last_error();
   EXPECT_EQ(application_.download<float>(out, 1)[0], 70);
 
+  const cl_command_queue other = application_.make_queue();
+  ASSERT_EQ(kiln_launch(dot, other, arguments, 3), KILN_OK) << kiln_last_error();
+  ::clFinish(other);
+  EXPECT_EQ(kiln_forget_queue(launcher_, other), KILN_OK) << kiln_last_error();
+  ::clReleaseCommandQueue(other);
+  EXPECT_EQ(kiln_forget_queue(launcher_, nullptr), KILN_BAD_ARGUMENT);
+  EXPECT_EQ(kiln_forget_queue(nullptr, other), KILN_BAD_OPTION);
+
   EXPECT_EQ(kiln_launch(dot, nullptr, arguments, 2), KILN_BAD_ARGUMENT);
   EXPECT_STREQ(kiln_last_error(),
                "reduce: argument 'out' is missing (f32[1], 4 bytes); it takes in, other, out");

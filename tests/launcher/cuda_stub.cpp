@@ -39,5 +39,6 @@ std::string missing_for_cuda_stub() {
 std::uint64_t cuda_stub_launches() { return ask("kiln_stub_launches"); }
 std::uint64_t cuda_stub_waits() { return ask("kiln_stub_waits"); }
 std::uint64_t cuda_stub_programs() { return ask("kiln_stub_programs"); }
+std::uint64_t cuda_stub_held() { return ask("kiln_stub_held"); }
 
 }  // namespace kiln::test

@@ -15,5 +15,7 @@ namespace kiln::test {
 [[nodiscard]] std::uint64_t cuda_stub_launches();
 [[nodiscard]] std::uint64_t cuda_stub_waits();     ///< for a stream or an event
 [[nodiscard]] std::uint64_t cuda_stub_programs();  ///< to load one
+/// Programs and memory that it was not asked to let go of yet.
+[[nodiscard]] std::uint64_t cuda_stub_held();
 
 }  // namespace kiln::test

@@ -172,5 +172,23 @@ TEST(Launcher, ServesManyQueuesAndThreads) {
   EXPECT_THAT(failures, ::testing::Each(""));
 }
 
+TEST(Launcher, ForgetsQueuesThatGo) {
+  const LauncherFolder folder;
+  OpenClApplication& application = OpenClApplication::instance();
+  const Launcher launcher(folder.options());
+  const Launcher::Kernel kernel = launcher.prepare("reduce", "n=1000").value();
+  const cl_mem in = application.upload(std::vector<float>(1000, 2.0F));
+  const cl_mem out = application.allocate(4);
+  for (int round = 0; round < 5; ++round) {
+    const cl_command_queue queue = application.make_queue();
+    kernel.launch(queue, {memory("in", in, 4000), memory("out", out, 4)}).value();
+    EXPECT_EQ(application.download<float>(out, 1, queue)[0], 2000);
+    launcher.forget_queue(queue).value();
+    ::clReleaseCommandQueue(queue);
+  }
+  kernel.launch(nullptr, {memory("in", in, 4000), memory("out", out, 4)}).value();
+  application.wait();
+}
+
 }  // namespace
 }  // namespace kiln

@@ -1,5 +1,6 @@
 // What launches that run at the same time must not share: constants are part of a program's memory.
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -29,6 +30,7 @@ class Queues : public ::testing::Test {
     options.databases = {folder_ / "kiln.db"};
     options.cache_folder = folder_ / "cache";
     for (const int height : {500, 512}) store_filter_in_constant_memory(height);
+    store_sum_with_a_workspace();
     launcher_.emplace(options);
   }
 
@@ -47,6 +49,19 @@ class Queues : public ::testing::Test {
                      [](DeviceInfo& device) { device = make_backend("cuda")->devices().at(0); });
   }
 
+  void store_sum_with_a_workspace() const {
+    const Config config = {"ticket",
+                           {{"block_size", std::int64_t{256}},
+                            {"load_bytes", std::int64_t{16}},
+                            {"unroll", std::int64_t{4}},
+                            {"accumulators", std::int64_t{1}},
+                            {"blocks_per_unit", std::int64_t{4}},
+                            {"streaming", false},
+                            {"finish", std::string("tree")}}};
+    test::store_best(folder_ / "kiln.db", {"reduce", "n=100000", R"({"n":100000})", config},
+                     [](DeviceInfo& device) { device = make_backend("cuda")->devices().at(0); });
+  }
+
   /// A filter in constant memory; the source is the same for every height.
   [[nodiscard]] Launcher::Kernel filter(const std::string& height) const {
     return launcher_->prepare("convolution", "h=" + height + " w=512 fh=3 fw=3").value();
@@ -58,6 +73,12 @@ class Queues : public ::testing::Test {
         .launch(queue, {array("in", image.data(), image.size()), array("filter", taps.data(), 9),
                         array("out", image.data(), image.size())})
         .value();
+  }
+
+  static Expected<void> launch_sum(const Launcher::Kernel& kernel, void* queue) {
+    std::vector<float> in(100000);
+    alignas(16) float out = 0;
+    return kernel.launch(queue, {array("in", in.data(), in.size()), array("out", &out, 1)});
   }
 
   test::LauncherFolder folder_;
@@ -82,6 +103,57 @@ TEST_F(Queues, TheStreamOfEachThreadIsAQueueOfItsOwn) {
   EXPECT_EQ(test::cuda_stub_programs() - before, 1U);
   std::thread([&] { launch(kernel, stream_of_thread, 512); }).join();
   EXPECT_EQ(test::cuda_stub_programs() - before, 2U);
+}
+
+TEST_F(Queues, GiveBackWhatTheyHeldWhenTheyAreForgotten) {
+  const Launcher::Kernel with_program = filter("512");
+  const Launcher::Kernel with_workspace = launcher_->prepare("reduce", "n=100000").value();
+  ASSERT_THAT(with_workspace.match().config, HasSubstr("ticket"));
+  const std::size_t workspaces = with_workspace.workspaces().size();
+  ASSERT_GT(workspaces, 0U);
+  const std::uint64_t held = test::cuda_stub_held();
+  std::vector<char> queues(20);
+  for (char& queue : queues) {
+    launch(with_program, &queue, 512);
+    launch_sum(with_workspace, &queue).value();
+    EXPECT_EQ(test::cuda_stub_held(), held + 1 + workspaces) << "a program of its own, too";
+    launcher_->forget_queue(&queue).value();
+    EXPECT_EQ(test::cuda_stub_held(), held);
+  }
+  launch_sum(with_workspace, &queues[0]).value();
+  launch_sum(with_workspace, &queues[1]).value();
+  EXPECT_EQ(test::cuda_stub_held(), held + 2 * workspaces);
+  launcher_->forget_queue(&queues[1]).value();
+  launcher_->forget_queue(&queues[2]).value();  // which has nothing
+  launch_sum(with_workspace, &queues[0]).value();
+  EXPECT_EQ(test::cuda_stub_held(), held + workspaces);
+}
+
+TEST_F(Queues, OfTheLauncherAreNotForgotten) {
+  const Expected<void> refused = launcher_->forget_queue(nullptr);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, LaunchErrorCode::bad_argument);
+  EXPECT_THAT(refused.error().message, HasSubstr("own queue"));
+}
+
+TEST_F(Queues, ComeAndGoWhileOthersLaunch) {
+  const Launcher::Kernel kernel = launcher_->prepare("reduce", "n=100000").value();
+  const std::uint64_t held = test::cuda_stub_held();
+  char shared = 0;
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      char own = 0;
+      for (int round = 0; round < 200; ++round) {
+        if (!launch_sum(kernel, t % 2 == 0 ? &shared : &own)) ++failures;
+        if (t % 2 == 1 && !launcher_->forget_queue(&own)) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(test::cuda_stub_held(), held + kernel.workspaces().size()) << "of the shared one";
 }
 
 }  // namespace

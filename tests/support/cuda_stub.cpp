@@ -22,6 +22,7 @@ constexpr int kInvalidImage = 200;
 std::atomic<std::uint64_t> launches{0};
 std::atomic<std::uint64_t> waits{0};
 std::atomic<std::uint64_t> programs{0};
+std::atomic<std::uint64_t> held{0};
 int context_object = 0;
 thread_local void* current_context = nullptr;
 
@@ -82,6 +83,7 @@ extern "C" {
 std::uint64_t kiln_stub_launches() { return launches.load(); }
 std::uint64_t kiln_stub_waits() { return waits.load(); }
 std::uint64_t kiln_stub_programs() { return programs.load(); }
+std::uint64_t kiln_stub_held() { return held.load(); }
 
 int cuInit(unsigned) { return kOk; }
 int cuDriverGetVersion(int* version) { return *version = 13000, kOk; }
@@ -114,9 +116,13 @@ int cuFuncSetAttribute(void*, int, int) { return kOk; }
 
 int cuMemAlloc_v2(std::uintptr_t* address, std::size_t bytes) {
   *address = reinterpret_cast<std::uintptr_t>(std::malloc(bytes));
+  held.fetch_add(1);
   return *address == 0 ? 2 : kOk;
 }
-int cuMemFree_v2(std::uintptr_t address) { return std::free(address_of(address)), kOk; }
+int cuMemFree_v2(std::uintptr_t address) {
+  held.fetch_sub(1);
+  return std::free(address_of(address)), kOk;
+}
 int cuMemcpyHtoDAsync_v2(std::uintptr_t to, const void* from, std::size_t bytes, void*) {
   return std::memcpy(address_of(to), from, bytes), kOk;
 }
@@ -142,9 +148,13 @@ int cuEventElapsedTime(float* milliseconds, void*, void*) { return *milliseconds
 int cuModuleLoadData(void** module, const void* image) {
   if (std::memcmp(image, "\177ELF", 4) != 0) return kInvalidImage;
   programs.fetch_add(1);
+  held.fetch_add(1);
   return *module = std::malloc(1), kOk;
 }
-int cuModuleUnload(void* module) { return std::free(module), kOk; }
+int cuModuleUnload(void* module) {
+  held.fetch_sub(1);
+  return std::free(module), kOk;
+}
 int cuModuleGetFunction(void** function, void* module, const char*) {
   return *function = module, kOk;
 }

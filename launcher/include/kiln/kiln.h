@@ -138,6 +138,10 @@ KILN_C_API size_t kiln_workspace_count(const kiln_kernel* kernel);
 KILN_C_API kiln_status kiln_workspace(const kiln_kernel* kernel, size_t index,
                                       kiln_workspace_info* workspace);
 
+/* Lets go of what kernels keep for `queue` before it is destroyed: see Launcher::forget_queue() in
+ * launcher.hpp for what must not be under way. NULL, the launcher's own queue, is refused. */
+KILN_C_API kiln_status kiln_forget_queue(const kiln_launcher* launcher, void* queue);
+
 /* What tune_on_miss did so far. */
 typedef struct kiln_tuning_state {
   size_t size;     /* sizeof(kiln_tuning_state), set by the caller */

@@ -50,7 +50,7 @@ class KILN_API Launcher {
   /// Who provides the device memory that some configs need between their steps.
   enum class Workspace {
     pooled,  ///< the launcher: allocated by prepare(), once more per further queue, kept until the
-             ///< kernel goes
+             ///< kernel goes or forget_queue()
     caller,  ///< the application: named like arguments in launch(); Kernel::workspaces() says how
              ///< large
   };
@@ -232,6 +232,14 @@ class KILN_API Launcher {
   /// same call again gives the same kernel without work. Deterministic: databases are read once,
   /// when the launcher is opened.
   Expected<Kernel> prepare(std::string_view kernel, std::string_view problem) const noexcept;
+
+  /// Lets go of what kernels keep for `queue` (workspaces, programs of their own) before the
+  /// application destroys it: otherwise it is kept as long as they are. Nothing that Kiln launched
+  /// there may be under way still, or be held by a captured graph, and no thread may launch there
+  /// meanwhile; launches on other queues go on. Frees device memory, which waits for the device and
+  /// which no capture allows. A launch on `queue` afterwards makes it all anew. Of a stream of each
+  /// thread (cudaStreamPerThread) it is the calling thread's. Null, the launcher's own, is refused.
+  Expected<void> forget_queue(void* queue) const noexcept;
 
   /// What tune_on_miss did so far; any thread.
   [[nodiscard]] Expected<Tuning> tuning() const noexcept;
