@@ -79,7 +79,7 @@ void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo
                   TemplateHashes& hashes) {
   const BestRecord& best = *candidate.best;
   const auto note = [&](double handicap, std::string change) {
-    if (best.layer != kLockedLayer) candidate.handicap += handicap;
+    if (best.layer != kLockedLayer) candidate.staleness += handicap;
     candidate.stale.push_back(std::move(change));
   };
   if (best.key.driver != device.driver) {
@@ -92,6 +92,17 @@ void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo
   if (variant != nullptr && best.template_hash != hashes.of(*variant)) {
     note(kNewTemplate, fmt::format("the template of '{}' has changed", variant->name));
   }
+}
+
+// Adds how much staler each is than the freshest of its grade. What is stale alike, as on a machine
+// with another driver, answers as it does where it was tuned.
+void add_staleness(std::vector<Candidate>& candidates) {
+  std::map<Grade, double> freshest;
+  for (const Candidate& each : candidates) {
+    const auto known = freshest.try_emplace(each.grade, each.staleness).first;
+    known->second = std::min(known->second, each.staleness);
+  }
+  for (Candidate& each : candidates) each.handicap += each.staleness - freshest[each.grade];
 }
 
 // Nothing but content decides, so that the order of rows in a database does not show: of two that
@@ -141,6 +152,7 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
       note_changes(candidates.back(), spec, device, hashes);
     }
   }
+  add_staleness(candidates);
   std::sort(candidates.begin(), candidates.end(), goes_before);
   return candidates;
 }

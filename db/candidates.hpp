@@ -26,6 +26,7 @@ struct Candidate {
   std::string problem;             ///< its short text
   std::vector<std::string> stale;  ///< what changed since the row was measured
   double handicap = 0;             ///< added to the distance when ranking
+  double staleness = 0;            ///< what of that it would be beside a row that is not stale
 };
 
 /// Bests of which devices are candidates?

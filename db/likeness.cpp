@@ -25,12 +25,13 @@ std::optional<double> cost_of(const ProblemField& field, const Value& a, const V
   return kUnlikeDtype;
 }
 
-/// The largest power of two, as an exponent up to 4, that divides the size.
+/// The largest power of two, as an exponent up to 6, that divides the size: 64 is as wide as most
+/// tiles, and 32 floats are a cache line.
 int alignment(const Value& size) {
-  constexpr int kSixteen = 4;
+  constexpr int kSixtyFour = 6;
   const auto* number = std::get_if<std::int64_t>(&size);
-  if (number == nullptr) return kSixteen;
-  return std::min(std::countr_zero(static_cast<std::uint64_t>(*number)), kSixteen);
+  if (number == nullptr) return kSixtyFour;
+  return std::min(std::countr_zero(static_cast<std::uint64_t>(*number)), kSixtyFour);
 }
 
 }  // namespace

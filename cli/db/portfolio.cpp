@@ -51,6 +51,18 @@ std::string device_asked_for(const Options& options, const std::vector<BestRecor
   throw UsageError(fmt::format("--device must be one of:\n  {}", fmt::join(devices, "\n  ")));
 }
 
+// By the session's trials, and by what the row tells, which of an imported one is all there is.
+std::vector<CloseConfig> tried(const BestRecord& best, const std::vector<TrialRecord>& trials) {
+  std::vector<CloseConfig> configs = slowdowns(trials);
+  for (CloseConfig& known : known_configs(best)) {
+    const bool is_there = std::any_of(configs.begin(), configs.end(), [&](const auto& each) {
+      return each.config == known.config;
+    });
+    if (!is_there) configs.push_back(std::move(known));
+  }
+  return configs;
+}
+
 Tuned read_tuned(const Options& options) {
   Tuned tuned{options.common.library().load(options.kernel), {}, {}};
   const Store store(options.common.database, Store::Mode::read);
@@ -62,8 +74,8 @@ Tuned read_tuned(const Options& options) {
             [](const auto& a, const auto& b) { return a.key.problem < b.key.problem; });
   for (BestRecord& best : tuned.bests) {
     const std::vector<TrialRecord> trials = store.trials(best.session);
-    best.evidence = with_close_configs(best.evidence, trials);
-    tuned.problems.push_back({best.key.problem, slowdowns(trials)});
+    if (known_configs(best).size() == 1) best.evidence = with_close_configs(best.evidence, trials);
+    tuned.problems.push_back({best.key.problem, tried(best, trials)});
   }
   return tuned;
 }

@@ -218,6 +218,19 @@ TEST_F(WisdomTest, APortfolioCoversTheTunedProblemsWithTheFewestConfigs) {
             "kiln: error: --device must be one of:\n  cuda/nvidia/H200 (made up)/sm_90a\n");
 }
 
+TEST_F(WisdomTest, LeavingOneOutKnowsTheFirstTrialsOfImportedRows) {
+  BestRecord small = best(4096, 64);
+  small.evidence =
+      R"({"finalists":[],"close":[{"config":"plain:block_size=64,items=1","slowdown":1}],)"
+      R"("first":[{"config":"plain:block_size=128,items=1","slowdown":1.5}]})";
+  write("w.jsonl", write_wisdom({{small, best(1 << 20, 128)}}));
+  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  const Json left = kiln_json({"db", "portfolio", "scale", "--db", "kiln.db", "--kernel-path",
+                               kKernels, "--leave-one-out", "--json"});
+  EXPECT_EQ(left["problems"][1]["config"], "plain:block_size=128,items=1") << left;
+  EXPECT_EQ(left["problems"][1]["slowdown"], 1.5);
+}
+
 TEST_F(WisdomTest, ShippedBestsFitTheBuiltInKernels) {
   const KernelLibrary library;
   for (const EmbeddedFile& file : shipped_files()) {

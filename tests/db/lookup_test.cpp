@@ -159,6 +159,22 @@ TEST_F(Lookup, AStaleRowCountsAsFurtherAwayNotAsLost) {
   EXPECT_DOUBLE_EQ(match.distance, 1) << "the distance is that of the problems";
 }
 
+TEST_F(Lookup, RowsThatAreStaleAlikeAnswerAsOnTheMachineThatTunedThem) {
+  const auto close = [](BestRecord best, const std::string& config, double slowdown) {
+    best.evidence = Json{{"close", {{{"config", config}, {"slowdown", slowdown}}}}}.dump();
+    return best;
+  };
+  std::vector<BestRecord> bests = {close(tuned("n=8192", 512), "vector:block_size=256", 1.1),
+                                   close(tuned("n=65536", 256), "vector:block_size=512", 1.15)};
+  const Match fresh = ask("n=12288", bests);
+  EXPECT_EQ(fresh.config.text(), "vector:block_size=512") << "n=8192 is nearer by far";
+  for (BestRecord& best : bests) best.key.driver = "another driver";
+  const Match stale = ask("n=12288", bests);
+  EXPECT_TRUE(stale.stale);
+  EXPECT_EQ(stale.config, fresh.config);
+  EXPECT_EQ(stale.steps.back(), fresh.steps.back());
+}
+
 TEST_F(Lookup, AnOddSizeIsAskedAfterAnEvenOneFurtherAway) {
   const Match match = ask("n=4096", {tuned("n=4095", 128), tuned("n=6144", 512)});
   EXPECT_EQ(match.config.text(), "vector:block_size=512");

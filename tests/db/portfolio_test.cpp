@@ -192,8 +192,9 @@ TEST_F(LikenessTest, AnOddSizeTellsLittleOfAnEvenOne) {
   const auto gap = [&](const std::string& a, const std::string& b) {
     return alignment_gap(spec_, Problem::parse(spec_, a), Problem::parse(spec_, b));
   };
-  EXPECT_DOUBLE_EQ(gap("n=4096 dtype=f32", "n=48 dtype=f32"), 0);
-  EXPECT_DOUBLE_EQ(gap("n=4096 dtype=f32", "n=4095 dtype=f32"), 1);
+  EXPECT_DOUBLE_EQ(gap("n=4096 dtype=f32", "n=192 dtype=f32"), 0);
+  EXPECT_DOUBLE_EQ(gap("n=4096 dtype=f32", "n=48 dtype=f32"), 0.5);
+  EXPECT_DOUBLE_EQ(gap("n=4096 dtype=f32", "n=4095 dtype=f32"), 1.5);
   EXPECT_DOUBLE_EQ(gap("n=4098 dtype=f32", "n=4095 dtype=f32"), 0.25);
 }
 
