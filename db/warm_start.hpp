@@ -26,10 +26,12 @@ struct WarmConfig {
 /// session little where none of them is good here.
 inline constexpr std::size_t kWarmConfigs = 12;
 
-/// At most `most` different configs that are legal for this problem on this device: first the best
-/// of each row, in the order in which a lookup asks them (this problem itself, then near ones on
-/// this device, then on devices of the architecture, then of the vendor), and after them rows of
-/// other devices; then those that came close to these bests (close_configs.hpp).
+/// At most `most` different configs that are legal for this problem on this device: first the bests
+/// of the rows, `kWarmConfigs` of them, in the order in which a lookup asks them (this problem
+/// itself, then near ones on this device, then on devices of the architecture, then of the vendor),
+/// and after them rows of other devices. Then what came close to the bests (close_configs.hpp) of
+/// the nearest problems around and is unlike what is faster there, in rounds over them, so that
+/// problems that are near each other measure the same configs; then the rest of what came close.
 [[nodiscard]] std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
                                                    const DeviceInfo& device,
                                                    std::span<const BestRecord> bests,
