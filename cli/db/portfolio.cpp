@@ -74,7 +74,10 @@ Tuned read_tuned(const Options& options) {
             [](const auto& a, const auto& b) { return a.key.problem < b.key.problem; });
   for (BestRecord& best : tuned.bests) {
     const std::vector<TrialRecord> trials = store.trials(best.session);
-    if (known_configs(best).size() == 1) best.evidence = with_close_configs(best.evidence, trials);
+    // A row of an older version lists less than its session tried, an imported one more.
+    if (slowdowns(trials).size() > known_configs(best).size()) {
+      best.evidence = with_close_configs(best.evidence, trials);
+    }
     tuned.problems.push_back({best.key.problem, tried(best, trials)});
   }
   return tuned;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/candidates.hpp"
+#include "db/neighbours.hpp"
 #include "tests/db/scale.hpp"
 
 namespace kiln {
@@ -246,6 +248,21 @@ TEST_F(Lookup, WhatOneBlockDidAloneTellsLittleOfTwo) {
   EXPECT_EQ(ask("n=1100", {nearest, other}).config.text(), "vector:block_size=512")
       << "two blocks of 1024 are known of n=2048, where they were slow";
   EXPECT_EQ(ask("n=1100", {nearest}).config.text(), "vector:block_size=1024");
+}
+
+TEST_F(Lookup, WhatIsInferredSaysLessThanWhatWasMeasured) {
+  const std::vector<BestRecord> bests = {tuned("n=8192", 512), tuned("n=65536", 256)};
+  const Problem asked = Problem::parse(spec_, "n=16384");
+  const DeviceInfo device = some_device();
+  const std::vector<Neighbour> neighbours =
+      neighbours_of(spec_, asked, device, ranked_candidates(spec_, asked, device, bests));
+  ASSERT_EQ(neighbours.size(), 2U);
+  for (const Neighbour& neighbour : neighbours) {
+    ASSERT_EQ(neighbour.measured.size(), 1U);
+    EXPECT_EQ(neighbour.measured[0].say, 1);
+    ASSERT_EQ(neighbour.inferred.size(), 1U) << "the best of the other, a step away";
+    EXPECT_EQ(neighbour.inferred[0].say, kInferredSay);
+  }
 }
 
 TEST_F(Lookup, SessionsOfOneProblemSpeakTogether) {

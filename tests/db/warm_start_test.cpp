@@ -119,8 +119,7 @@ TEST_F(WarmStart, GoesRoundTheProblemsForWhatIsUnlike) {
                   "vector:block_size=64,unroll=8: close to the best of n=2048 on this device",
                   "vector:block_size=128,unroll=4: close to the best of n=9000 on this device",
                   "vector:block_size=512,unroll=1: close to the best of n=9000 on this device"))
-      << "512 and the unrolled 1024 are a step or two from the best, and come when nothing else is "
-         "left";
+      << "512 is a step from the best, and comes when nothing else is left";
 }
 
 TEST_F(WarmStart, IsShort) {
