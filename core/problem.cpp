@@ -96,6 +96,30 @@ bool is_number(const ProblemField& field) {
   return field.type == FieldType::integer || field.type == FieldType::floating;
 }
 
+/// A number of a problem, and its share in distances.
+struct Size {
+  double value = 0;
+  double weight = 1;
+};
+
+// As many, and in the same order, for each problem of a spec.
+std::vector<Size> sizes_of(const KernelSpec& spec, const Problem& problem) {
+  std::vector<Size> sizes;
+  if (spec.distance.empty()) {
+    for (const ProblemField& field : spec.problem) {
+      if (field.weight == 0 || !is_number(field)) continue;
+      sizes.push_back({as_double(problem.at(field.name)), field.weight});
+    }
+    return sizes;
+  }
+  Scope scope;
+  problem.add_to_scope(spec, scope);
+  for (const DistanceTerm& term : spec.distance) {
+    sizes.push_back({term.of.evaluate_number(scope), term.weight});
+  }
+  return sizes;
+}
+
 }  // namespace
 
 Problem Problem::parse(const KernelSpec& spec, std::string_view text) {
@@ -178,25 +202,20 @@ void Problem::add_to_scope(const KernelSpec& spec, Scope& scope) const {
   }
 }
 
-double size_distance(const KernelSpec& spec, const Problem& a, const Problem& b) {
-  double sum = 0;
-  for (const ProblemField& field : spec.problem) {
-    if (field.weight == 0 || !is_number(field)) continue;
-    const double step =
-        field.weight * log_ratio(as_double(a.at(field.name)), as_double(b.at(field.name)));
-    sum += step * step;
+std::optional<double> size_distance(const KernelSpec& spec, const Problem& a, const Problem& b) {
+  if (a == b) return 0;
+  try {
+    const std::vector<Size> of_a = sizes_of(spec, a);
+    const std::vector<Size> of_b = sizes_of(spec, b);
+    double sum = 0;
+    for (std::size_t i = 0; i < of_a.size(); ++i) {
+      const double step = of_a[i].weight * log_ratio(of_a[i].value, of_b[i].value);
+      sum += step * step;
+    }
+    return std::sqrt(sum);
+  } catch (const EvaluationError&) {
+    return std::nullopt;
   }
-  return std::sqrt(sum);
-}
-
-std::optional<double> distance(const KernelSpec& spec, const Problem& a, const Problem& b) {
-  for (const ProblemField& field : spec.problem) {
-    const Value* of_a = find(a.fields(), field.name);
-    const Value* of_b = find(b.fields(), field.name);
-    if (of_a == nullptr || of_b == nullptr) return std::nullopt;
-    if (field.weight != 0 && !is_number(field) && *of_a != *of_b) return std::nullopt;
-  }
-  return size_distance(spec, a, b);
 }
 
 }  // namespace kiln

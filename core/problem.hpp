@@ -44,10 +44,4 @@ class Problem {
   std::vector<std::pair<std::string, Value>> fields_;
 };
 
-/// Distance of two problems of one spec: root of the sum over numeric fields of (weight *
-/// log2(a/b))^2. nullopt when any other field (dtype, text, boolean, formula) differs: they are not
-/// comparable.
-[[nodiscard]] std::optional<double> distance(const KernelSpec& spec, const Problem& a,
-                                             const Problem& b);
-
 }  // namespace kiln

@@ -39,6 +39,12 @@ struct Constraint {
   std::string because;
 };
 
+/// A size by which problems are compared, where that says more of them than their fields do.
+struct DistanceTerm {
+  Expression of;
+  double weight = 1.0;
+};
+
 enum class Access { read, write, read_write, scalar };
 
 /// One argument of the kernel in the order the caller passes it.
@@ -160,6 +166,8 @@ struct KernelSpec {
   std::vector<ProblemField> problem;  ///< in the order of the file
   std::vector<Constraint> problem_rules;
   std::vector<Derived> derived;  ///< over the problem only
+  std::vector<DistanceTerm>
+      distance;  ///< over the same; empty: the numeric fields with their weights
   std::vector<Argument> arguments;
   std::vector<Variant> variants;  ///< the first possible one holds the default config
   Verification verify;

@@ -135,8 +135,7 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
     const std::optional<Problem> measured = problem_of(spec, best);
     const std::optional<Likeness> alike =
         measured ? likeness(spec, problem, *measured) : std::nullopt;
-    // Fields of weight 0 (leading dimensions) keep the distance at 0 without making the problems
-    // equal.
+    // What the spec leaves out of distances (leading dimensions) does not make problems equal.
     std::optional<Grade> grade =
         alike ? grade_of(best, device, *measured == problem) : std::nullopt;
     const bool same_kind = best.device_info.is_cpu == device.is_cpu;

@@ -37,16 +37,16 @@ int alignment(const Value& size) {
 }  // namespace
 
 std::optional<Likeness> likeness(const KernelSpec& spec, const Problem& a, const Problem& b) {
-  Likeness result;
-  double cost = 0;
+  const std::optional<double> sizes = size_distance(spec, a, b);
+  if (!sizes) return std::nullopt;
+  Likeness result{*sizes, {}};
   for (const ProblemField& field : spec.problem) {
     if (is_number(field) || a.at(field.name) == b.at(field.name)) continue;
     const std::optional<double> extra = cost_of(field, a.at(field.name), b.at(field.name));
     if (!extra) return std::nullopt;
-    cost += *extra;
+    result.distance += *extra;
     result.unlike.push_back(field.name);
   }
-  result.distance = size_distance(spec, a, b) + cost;
   return result;
 }
 

@@ -16,17 +16,18 @@ inline constexpr double kUnlikeChoice = 2;
 inline constexpr double kUnlikeDtype = 1;
 
 struct Likeness {
-  /// Root of the sum over numeric fields of (weight * log2(a/b))^2, plus the terms above.
+  /// That of the sizes (core/problem_distance.hpp), plus the terms above.
   double distance = 0;
   std::vector<std::string> unlike;  ///< fields that are no numbers and differ, in the spec's order
 };
 
-/// nullopt when the problems cannot stand for each other: an element type of another size differs.
+/// nullopt when the problems cannot stand for each other: an element type of another size differs,
+/// or the spec cannot say how far apart their sizes are.
 [[nodiscard]] std::optional<Likeness> likeness(const KernelSpec& spec, const Problem& a,
                                                const Problem& b);
 
 /// How differently vector loads fit the sizes, in doublings: a quarter for each power of two up to
-/// 16 that divides a size of one problem and not that of the other. Part of no distance that is
+/// 64 that divides a size of one problem and not that of the other. Part of no distance that is
 /// shown, only of the ranking: 4095 is next to 4096, and yet 2048 tells more of it.
 [[nodiscard]] double alignment_gap(const KernelSpec& spec, const Problem& a, const Problem& b);
 

@@ -50,7 +50,7 @@ double expected_slowdown(std::span<const Neighbour> neighbours, const std::strin
 
 // How far away a row is where it has a say: stale rows as far as they are ranked.
 double distance_of(const Candidate& candidate) {
-  constexpr double kLeast = 1.0 / 64;  // fields of weight 0 leave a distance of 0
+  constexpr double kLeast = 1.0 / 8;  // problems that differ may have a distance of 0
   return std::max(kLeast, candidate.likeness.distance + candidate.handicap);
 }
 

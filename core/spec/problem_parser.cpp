@@ -127,6 +127,14 @@ void parse_field_default(const TableReader& table, ProblemField& field) {
   field.fallback = Expression::parse("'" + text + "'", table.find("default")->where);
 }
 
+double weight_of(const TableReader& table) {
+  const std::optional<Value> given = table.value("weight");
+  if (!given) return 1;
+  const double weight = as_double(field_value(table, "weight", FieldType::floating, *given));
+  if (weight < 0) table.fail("weight", "'weight' must not be negative");
+  return weight;
+}
+
 void check_scalar(const TableReader& table, const Argument& argument) {
   for (const char* key : {"shape", "fill", "fill_verify", "fill_extra", "low", "high"}) {
     if (table.find(key)) table.fail(key, fmt::format("a scalar has no '{}'", key));
@@ -181,11 +189,13 @@ ProblemField parse_problem_field(const TomlNode& node) {
   parse_field_values(table, field);
   parse_field_bounds(table, field);
   parse_field_default(table, field);
-  if (const std::optional<Value> weight = table.value("weight")) {
-    field.weight = as_double(field_value(table, "weight", FieldType::floating, *weight));
-    if (field.weight < 0) table.fail("weight", "'weight' must not be negative");
-  }
+  field.weight = weight_of(table);
   return field;
+}
+
+DistanceTerm parse_distance_term(const TomlNode& node) {
+  const TableReader table(node, "[[distance]]", {"of", "weight"});
+  return {table.expression("of"), weight_of(table)};
 }
 
 Argument parse_argument(const TomlNode& node) {

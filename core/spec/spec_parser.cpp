@@ -155,8 +155,8 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   TomlNode top = root;
   top.where = {path, 0, 0};
   const TableReader table(top, "the spec",
-                          {"name", "summary", "problem", "problem_rules", "derived", "arguments",
-                           "verify", "cost", "metrics", "variants"});
+                          {"name", "summary", "problem", "problem_rules", "derived", "distance",
+                           "arguments", "verify", "cost", "metrics", "variants"});
   KernelSpec spec;
   spec.path = path;
   spec.text = text;
@@ -167,6 +167,9 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   }
   spec.problem_rules = parse_constraints(table, "problem_rules");
   spec.derived = parse_derived(table, "derived");
+  for (const TomlNode* node : table.tables("distance")) {
+    spec.distance.push_back(parse_distance_term(*node));
+  }
   for (const TomlNode* node : table.tables("arguments")) {
     spec.arguments.push_back(parse_argument(*node));
   }

@@ -13,6 +13,8 @@ namespace kiln {
 
 /// [problem.NAME]
 [[nodiscard]] ProblemField parse_problem_field(const TomlNode& node);
+/// [[distance]]
+[[nodiscard]] DistanceTerm parse_distance_term(const TomlNode& node);
 /// [[arguments]]
 [[nodiscard]] Argument parse_argument(const TomlNode& node);
 /// [[variants]] with everything below it.

@@ -47,6 +47,18 @@ void add_unique(KnownNames& known, const std::string& name, const SourceLocation
   known.add(name);
 }
 
+// Where the spec says by what problems are compared, a field's weight is only asked whether it is
+// 0.
+void check_weights(const KernelSpec& spec) {
+  for (const ProblemField& field : spec.problem) {
+    if (field.weight == 0 || field.weight == 1) continue;
+    throw InputError(field.where,
+                     fmt::format("the weight of problem field '{}' has no effect beside "
+                                 "[[distance]]: give it there, or 0 here to ignore the field",
+                                 field.name));
+  }
+}
+
 KnownNames validate_problem(const KernelSpec& spec) {
   KnownNames known;
   for (const ProblemField& field : spec.problem) {
@@ -58,6 +70,8 @@ KnownNames validate_problem(const KernelSpec& spec) {
     add_unique(known, derived.name, derived.value.where(), "derived");
   }
   check_constraints(known, spec.problem_rules);
+  for (const DistanceTerm& term : spec.distance) known.check(term.of, "'of' of [[distance]]");
+  if (!spec.distance.empty()) check_weights(spec);
   return known;
 }
 

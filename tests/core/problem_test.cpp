@@ -2,16 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/problem.hpp"
 
+#include <cmath>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "core/problem_distance.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
 namespace {
 
 using testing::example_spec;
+using testing::with;
+
+// The example with [[distance]], which leaves no weights to the fields.
+KernelSpec example_spec_with_distance(const std::string& terms) {
+  std::string text = with("[verify]", terms + "[verify]");
+  const std::string weight = "weight = 0.5\n";
+  text.erase(text.find(weight), weight.size());
+  return parse_spec(text, "spec.toml");
+}
 
 Problem parse(std::string_view text) { return Problem::parse(example_spec(), text); }
 
@@ -107,26 +118,41 @@ TEST(Problem, AddsFieldsAndDerivedValuesToAScope) {
   EXPECT_EQ(*scope.find("order"), Value(std::string("row")));
 }
 
+std::optional<double> between(const KernelSpec& spec, const char* a, const char* b) {
+  return size_distance(spec, Problem::parse(spec, a), Problem::parse(spec, b));
+}
+
 TEST(Distance, AddsWeightedLogRatios) {
   const KernelSpec spec = example_spec();
-  const auto between = [&](const char* a, const char* b) {
-    return distance(spec, Problem::parse(spec, a), Problem::parse(spec, b));
-  };
-  EXPECT_EQ(between("rows=64", "rows=64"), 0.0);
-  EXPECT_DOUBLE_EQ(*between("rows=64,cols=1", "rows=256,cols=1"), 2.0);
-  EXPECT_DOUBLE_EQ(*between("rows=8,cols=8", "rows=64,cols=128"), 5.0);  // 3 and 4
-  EXPECT_DOUBLE_EQ(*between("rows=1,scale=1", "rows=1,scale=4"), 1.0);   // weight 0.5
-  EXPECT_EQ(between("rows=1,dtype=f16", "rows=1,dtype=f32"), std::nullopt);
-  EXPECT_EQ(between("rows=1", "rows=1,map='x*x'"), std::nullopt);
+  EXPECT_EQ(between(spec, "rows=64", "rows=64"), 0.0);
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=64,cols=1", "rows=256,cols=1"), 2.0);
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=8,cols=8", "rows=64,cols=128"), 5.0);  // 3 and 4
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=1,scale=1", "rows=1,scale=4"), 1.0);   // weight 0.5
 }
 
 TEST(Distance, IsDefinedForZeroAndNegativeValues) {
   const KernelSpec spec = example_spec();
-  const auto between = [&](const char* a, const char* b) {
-    return *distance(spec, Problem::parse(spec, a), Problem::parse(spec, b));
-  };
-  EXPECT_DOUBLE_EQ(between("rows=1,scale=0", "rows=1,scale=1"), 0.5);
-  EXPECT_DOUBLE_EQ(between("rows=1,scale=-1", "rows=1,scale=1"), 1.0);
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=1,scale=0", "rows=1,scale=1"), 0.5);
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=1,scale=-1", "rows=1,scale=1"), 1.0);
+}
+
+TEST(Distance, IsThatOfTheTermsWhereASpecHasThem) {
+  const KernelSpec spec = example_spec_with_distance(
+      "[[distance]]\nof = \"min(rows, 64)\"\n"
+      "[[distance]]\nof = \"matrix_bytes\"\nweight = 0.25\n");
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=64,cols=128", "rows=128,cols=64"), 0);
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=64,cols=64", "rows=256,cols=64"), 0.5);
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=8,cols=64", "rows=64,cols=128"), std::hypot(1, 3));
+  EXPECT_DOUBLE_EQ(*between(spec, "rows=8,scale=1", "rows=8,scale=4"), 0) << "no term names it";
+}
+
+TEST(Distance, IsUnknownWhereATermHasNoValue) {
+  const KernelSpec spec = example_spec_with_distance("[[distance]]\nof = \"64 // (rows - 8)\"\n");
+  EXPECT_EQ(between(spec, "rows=8", "rows=9"), std::nullopt);
+  EXPECT_EQ(between(spec, "rows=8", "rows=8"), 0.0) << "a problem is where it is";
+  EXPECT_NE(between(spec, "rows=9", "rows=10"), std::nullopt);
+  const KernelSpec text = example_spec_with_distance("[[distance]]\nof = \"order\"\n");
+  EXPECT_EQ(between(text, "rows=9", "rows=10"), std::nullopt);
 }
 
 }  // namespace

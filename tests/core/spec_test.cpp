@@ -103,6 +103,22 @@ TEST(Spec, LetsAnExpressionUseOnlyWhatComesBefore) {
               HasSubstr("unknown name 'device.max_shared'"));
 }
 
+TEST(Spec, ComparesProblemsByTermsOrByFieldsButNotByBoth) {
+  const auto error_with = [](const std::string& term) {
+    return spec_error(with("[verify]", "[[distance]]\n" + term + "\n[verify]"));
+  };
+  EXPECT_EQ(error_with("of = \"rows\""),
+            "spec.toml:21:10: the weight of problem field 'scale' has no effect beside "
+            "[[distance]]: give it there, or 0 here to ignore the field");
+  EXPECT_THAT(error_with("of = \"tile_rows\""),
+              HasSubstr("unknown name 'tile_rows' in 'of' of [[distance]]"));
+  EXPECT_THAT(error_with("weight = 1"),
+              HasSubstr("[[distance]]: key 'of' is missing; expected an expression"));
+  EXPECT_THAT(error_with("of = \"rows\"\nweight = -1"), HasSubstr("'weight' must not be negative"));
+  EXPECT_THAT(error_with("of = \"rows\"\nshare = 1"),
+              HasSubstr("unknown key 'share' in [[distance]]"));
+}
+
 TEST(Spec, PassesOnWhatTheExpressionLanguageSays) {
   EXPECT_EQ(spec_error(with("\"2 * matrix_bytes\"", "\"2 * \"")),
             "spec.toml:76:14: expected a value, found the end of the expression");
