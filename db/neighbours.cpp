@@ -28,7 +28,7 @@ const Each* find(const std::vector<Each>& configs, const std::string& config) {
 Statement statement_of(const Neighbour& neighbour, const std::string& config) {
   if (const Statement* known = find(neighbour.measured, config)) return *known;
   if (const Statement* guess = find(neighbour.inferred, config)) return *guess;
-  return {config, kUnknownSlowdown};
+  return {config, kUnknownSlowdown, kUnknownSay};
 }
 
 double expected_slowdown(std::span<const Neighbour> neighbours, const std::string& config) {

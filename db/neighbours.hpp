@@ -53,12 +53,16 @@ struct ExpectedConfig {
 /// The configs that were measured on a neighbour, the least expected slowdown first: the mean of
 /// the logarithms of the slowdowns, weighted by 1 / distance^2 (inverse distance weighting, Shepard
 /// 1968), what was inferred by `kInferredSay` of that, and `kDoubt` of their standard deviation on
-/// top. Of a neighbour that tells nothing of a config, `kUnknownSlowdown` is taken. Ties keep the
-/// order of the neighbours, nearest first.
+/// top. Of a neighbour that tells nothing of a config, `kUnknownSlowdown` is taken with
+/// `kUnknownSay`. Ties keep the order of the neighbours, nearest first.
 [[nodiscard]] std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours);
 
-/// A config that a problem does not name was slower than its close ones, or never tried.
-inline constexpr double kUnknownSlowdown = 1.35;
+/// A config that a problem did not measure, nor anything like it, is taken for this much slower
+/// than the best: what configs with nothing alike around them were, half of the times (matmul 2.0,
+/// histogram and convolution 3 to 4; docs/lookup.md).
+inline constexpr double kUnknownSlowdown = 2;
+/// What that weighs against a measurement.
+inline constexpr double kUnknownSay = 0.5;
 /// What one measurement of the config itself weighs against one that was inferred.
 inline constexpr double kInferredSay = 0.7;
 /// No config is expected to beat all that was measured on a problem by more than this.

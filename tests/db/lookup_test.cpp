@@ -201,7 +201,7 @@ TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
             "vector:block_size=512");
   EXPECT_THAT(nearer.steps,
               ElementsAre("near_size: vector:block_size=512 from session 1: chosen",
-                          "near_size: vector:block_size=512: expected at 1.01 times the time of "
+                          "near_size: vector:block_size=512: expected at 1.03 times the time of "
                           "the bests of 2 problems",
                           "near_size: vector:block_size=256: expected at 1.00 times the time of "
                           "the bests of 2 problems: chosen instead"));

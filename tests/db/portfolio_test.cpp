@@ -76,7 +76,9 @@ TEST(Neighbours, DecideTogether) {
   EXPECT_EQ(ranking[1].config, "slower");
   EXPECT_NEAR(ranking[1].slowdown, std::pow(1.1, 0.8 + 0.4 * kDoubt), 1e-9);
   EXPECT_EQ(ranking[2].config, "winner");
-  EXPECT_NEAR(ranking[2].slowdown, std::pow(kUnknownSlowdown, 0.2 + 0.4 * kDoubt), 1e-9);
+  // The other does not know it: half of a quarter of the say, an eighth against one.
+  EXPECT_NEAR(ranking[2].slowdown, std::pow(kUnknownSlowdown, (1 + kDoubt * std::sqrt(8)) / 9),
+              1e-9);
 }
 
 TEST(Neighbours, TheNearestCountsMost) {
@@ -95,7 +97,15 @@ TEST(Neighbours, CountByTheirSay) {
   const double mean = std::pow(1.2 * std::pow(1.1, 0.7), 1 / 1.7);
   const double doubt = std::pow(1.2 / 1.1, kDoubt * std::sqrt(0.7) / 1.7);
   EXPECT_NEAR(ranking[0].slowdown, mean * doubt, 1e-9);
-  EXPECT_NEAR(ranking[1].slowdown, std::pow(kUnknownSlowdown, 0.5 + 0.5 * kDoubt), 1e-9);
+  EXPECT_NEAR(ranking[1].slowdown, std::pow(kUnknownSlowdown, (1 + kDoubt * std::sqrt(2)) / 3),
+              1e-9);
+}
+
+TEST(Neighbours, WhatOnlyAFarOneMeasuredLosesToWhatTheNearOnesKnow) {
+  const std::vector<Neighbour> neighbours = {{1, {{"known", 1.4}}, {}},
+                                             {1.5, {{"known", 1.3}}, {}},
+                                             {3, {{"far", 1}, {"known", 1.5}}, {}}};
+  EXPECT_EQ(rank_configs(neighbours)[0].config, "known");
 }
 
 TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
