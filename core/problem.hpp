@@ -17,8 +17,8 @@ class Problem {
 
   /// Reads "m=512,n=512,dtype=f32" (commas or spaces; 1e6, 2^20 and 64Ki/64Mi/64Gi are sizes). A
   /// value with commas or spaces (a formula) stands in single or double quotes. Throws InputError
-  /// naming the field and what it may be, for unknown, missing or repeated fields, and for broken
-  /// problem rules (with their reason).
+  /// naming the field and what it may be, for unknown, missing or repeated fields, for broken
+  /// problem rules (with their reason), and where a term of [[distance]] is no number.
   static Problem parse(const KernelSpec& spec, std::string_view text);
 
   /// The same from values; absent fields take their defaults.

@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-
 #include "core/problem.hpp"
 
 namespace kiln {
 
 /// Root of the sum of (weight * log2(a/b))^2 over the terms of [[distance]], or over the numeric
 /// fields of a spec that has none, whatever the other fields are. Both problems are of `spec`.
-/// nullopt where they differ and a term is no number for one of them or cannot be computed.
-[[nodiscard]] std::optional<double> size_distance(const KernelSpec& spec, const Problem& a,
-                                                  const Problem& b);
+[[nodiscard]] double size_distance(const KernelSpec& spec, const Problem& a, const Problem& b);
 
 }  // namespace kiln

@@ -37,9 +37,7 @@ int alignment(const Value& size) {
 }  // namespace
 
 std::optional<Likeness> likeness(const KernelSpec& spec, const Problem& a, const Problem& b) {
-  const std::optional<double> sizes = size_distance(spec, a, b);
-  if (!sizes) return std::nullopt;
-  Likeness result{*sizes, {}};
+  Likeness result{size_distance(spec, a, b), {}};
   for (const ProblemField& field : spec.problem) {
     if (is_number(field) || a.at(field.name) == b.at(field.name)) continue;
     const std::optional<double> extra = cost_of(field, a.at(field.name), b.at(field.name));

@@ -21,8 +21,7 @@ struct Likeness {
   std::vector<std::string> unlike;  ///< fields that are no numbers and differ, in the spec's order
 };
 
-/// nullopt when the problems cannot stand for each other: an element type of another size differs,
-/// or the spec cannot say how far apart their sizes are.
+/// nullopt when the problems cannot stand for each other: an element type of another size differs.
 [[nodiscard]] std::optional<Likeness> likeness(const KernelSpec& spec, const Problem& a,
                                                const Problem& b);
 

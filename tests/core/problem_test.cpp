@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/problem_distance.hpp"
@@ -14,6 +15,7 @@ namespace kiln {
 namespace {
 
 using testing::example_spec;
+using ::testing::HasSubstr;
 using testing::with;
 
 // The example with [[distance]], which leaves no weights to the fields.
@@ -26,14 +28,16 @@ KernelSpec example_spec_with_distance(const std::string& terms) {
 
 Problem parse(std::string_view text) { return Problem::parse(example_spec(), text); }
 
-std::string error_of(std::string_view text) {
+std::string error_of(const KernelSpec& spec, std::string_view text) {
   try {
-    (void)parse(text);
+    (void)Problem::parse(spec, text);
   } catch (const InputError& error) {
     return error.what();
   }
   return "";
 }
+
+std::string error_of(std::string_view text) { return error_of(example_spec(), text); }
 
 TEST(Problem, FillsDefaultsInTheOrderOfTheSpec) {
   const Problem problem = parse("dtype=f64, rows=100");
@@ -118,41 +122,41 @@ TEST(Problem, AddsFieldsAndDerivedValuesToAScope) {
   EXPECT_EQ(*scope.find("order"), Value(std::string("row")));
 }
 
-std::optional<double> between(const KernelSpec& spec, const char* a, const char* b) {
+double between(const KernelSpec& spec, const char* a, const char* b) {
   return size_distance(spec, Problem::parse(spec, a), Problem::parse(spec, b));
 }
 
 TEST(Distance, AddsWeightedLogRatios) {
   const KernelSpec spec = example_spec();
   EXPECT_EQ(between(spec, "rows=64", "rows=64"), 0.0);
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=64,cols=1", "rows=256,cols=1"), 2.0);
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=8,cols=8", "rows=64,cols=128"), 5.0);  // 3 and 4
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=1,scale=1", "rows=1,scale=4"), 1.0);   // weight 0.5
+  EXPECT_DOUBLE_EQ(between(spec, "rows=64,cols=1", "rows=256,cols=1"), 2.0);
+  EXPECT_DOUBLE_EQ(between(spec, "rows=8,cols=8", "rows=64,cols=128"), 5.0);  // 3 and 4
+  EXPECT_DOUBLE_EQ(between(spec, "rows=1,scale=1", "rows=1,scale=4"), 1.0);   // weight 0.5
 }
 
 TEST(Distance, IsDefinedForZeroAndNegativeValues) {
   const KernelSpec spec = example_spec();
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=1,scale=0", "rows=1,scale=1"), 0.5);
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=1,scale=-1", "rows=1,scale=1"), 1.0);
+  EXPECT_DOUBLE_EQ(between(spec, "rows=1,scale=0", "rows=1,scale=1"), 0.5);
+  EXPECT_DOUBLE_EQ(between(spec, "rows=1,scale=-1", "rows=1,scale=1"), 1.0);
 }
 
 TEST(Distance, IsThatOfTheTermsWhereASpecHasThem) {
   const KernelSpec spec = example_spec_with_distance(
       "[[distance]]\nof = \"min(rows, 64)\"\n"
       "[[distance]]\nof = \"matrix_bytes\"\nweight = 0.25\n");
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=64,cols=128", "rows=128,cols=64"), 0);
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=64,cols=64", "rows=256,cols=64"), 0.5);
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=8,cols=64", "rows=64,cols=128"), std::hypot(1, 3));
-  EXPECT_DOUBLE_EQ(*between(spec, "rows=8,scale=1", "rows=8,scale=4"), 0) << "no term names it";
+  EXPECT_DOUBLE_EQ(between(spec, "rows=64,cols=128", "rows=128,cols=64"), 0);
+  EXPECT_DOUBLE_EQ(between(spec, "rows=64,cols=64", "rows=256,cols=64"), 0.5);
+  EXPECT_DOUBLE_EQ(between(spec, "rows=8,cols=64", "rows=64,cols=128"), std::hypot(1, 3));
+  EXPECT_DOUBLE_EQ(between(spec, "rows=8,scale=1", "rows=8,scale=4"), 0) << "no term names it";
 }
 
-TEST(Distance, IsUnknownWhereATermHasNoValue) {
-  const KernelSpec spec = example_spec_with_distance("[[distance]]\nof = \"64 // (rows - 8)\"\n");
-  EXPECT_EQ(between(spec, "rows=8", "rows=9"), std::nullopt);
-  EXPECT_EQ(between(spec, "rows=8", "rows=8"), 0.0) << "a problem is where it is";
-  EXPECT_NE(between(spec, "rows=9", "rows=10"), std::nullopt);
+TEST(Distance, NeedsANumberOfEachTerm) {
+  const KernelSpec divides =
+      example_spec_with_distance("[[distance]]\nof = \"64 // (rows - 8)\"\n");
+  EXPECT_EQ(between(divides, "rows=9", "rows=10"), 1);
+  EXPECT_THAT(error_of(divides, "rows=8"), HasSubstr("division by zero, in '64 // (rows - 8)'"));
   const KernelSpec text = example_spec_with_distance("[[distance]]\nof = \"order\"\n");
-  EXPECT_EQ(between(text, "rows=9", "rows=10"), std::nullopt);
+  EXPECT_THAT(error_of(text, "rows=9"), HasSubstr("in 'order'"));
 }
 
 }  // namespace
