@@ -65,35 +65,35 @@ Result<Config> legal_default(const KernelSpec& spec, const Problem& problem,
 }
 
 std::string expectation_text(const ExpectedConfig& expected, std::size_t problems) {
-  const char* plural = problems == 1 ? "" : "s";
   return fmt::format(
-      "near_size: {}: expected at {:.2f} times the time of the best{} of {} problem{}",
-      expected.config, expected.slowdown, plural, problems, plural);
+      "near_size: {}: expected within {:.2f} times the best time, by what {} problem{} measured",
+      expected.config, expected.slowdown, problems, problems == 1 ? "" : "s");
 }
 
 // For a problem never tuned: the config that the nearest ones together expect the most of, where it
 // is another than the best of the nearest and legal here.
 void ask_the_neighbours(Match& match, const KernelSpec& spec, const Problem& problem,
                         const DeviceInfo& device, std::span<const Candidate> candidates) {
-  const std::vector<Neighbour> neighbours = neighbours_of(spec, problem, device, candidates);
-  const std::vector<ExpectedConfig> ranking = rank_configs(neighbours);
+  const Neighbourhood neighbourhood = neighbourhood_of(spec, problem, device, candidates);
+  const std::size_t problems = neighbourhood.problems();
+  const std::vector<ExpectedConfig> ranking = rank_configs(neighbourhood);
   const std::string nearest = candidates.front().best->config.text();
   for (const ExpectedConfig& expected : ranking) {
     if (expected.config == nearest) return;
     Result<Config> legal = legal_config(spec, expected.config, problem, device);
     if (!legal) continue;
     match.config = std::move(*legal);
-    match.reason += fmt::format(
-        "; {}, {} is expected to be closer to the best than {}",
-        neighbours.size() == 1 ? "by how its tiles fit"
-                               : fmt::format("with the {} nearest together", neighbours.size()),
-        expected.config, nearest);
+    match.reason +=
+        fmt::format("; {}, {} is expected to be closer to the best than {}",
+                    problems == 1 ? "by how its tiles fit"
+                                  : fmt::format("with the {} nearest together", problems),
+                    expected.config, nearest);
     for (const ExpectedConfig& other : ranking) {
       if (other.config == nearest) {
-        match.steps.push_back(expectation_text(other, neighbours.size()));
+        match.steps.push_back(expectation_text(other, problems));
       }
     }
-    match.steps.push_back(expectation_text(expected, neighbours.size()) + ": chosen instead");
+    match.steps.push_back(expectation_text(expected, problems) + ": chosen instead");
     return;
   }
 }

@@ -4,49 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
-#include <set>
+#include <utility>
 
-#include "db/alike_configs.hpp"
 #include "db/tiles.hpp"
 
 namespace kiln {
 namespace {
-
-template <typename Each>
-bool is_faster(const Each& a, const Each& b) {
-  return a.slowdown < b.slowdown;
-}
-
-template <typename Each>
-const Each* find(const std::vector<Each>& configs, const std::string& config) {
-  const auto found = std::find_if(configs.begin(), configs.end(),
-                                  [&](const Each& each) { return each.config == config; });
-  return found == configs.end() ? nullptr : &*found;
-}
-
-Statement statement_of(const Neighbour& neighbour, const std::string& config) {
-  if (const Statement* known = find(neighbour.measured, config)) return *known;
-  if (const Statement* guess = find(neighbour.inferred, config)) return *guess;
-  return {config, kUnknownSlowdown, kUnknownSay};
-}
-
-double expected_slowdown(std::span<const Neighbour> neighbours, const std::string& config) {
-  double sum = 0;
-  double squares = 0;
-  double weights = 0;
-  for (const Neighbour& neighbour : neighbours) {
-    const Statement statement = statement_of(neighbour, config);
-    const double weight = statement.say / (neighbour.distance * neighbour.distance);
-    const double slowdown = std::log(statement.slowdown);
-    sum += weight * slowdown;
-    squares += weight * slowdown * slowdown;
-    weights += weight;
-  }
-  const double mean = sum / weights;
-  const double deviation = std::sqrt(std::max(0.0, squares / weights - mean * mean));
-  return std::exp(mean + kDoubt * deviation);
-}
 
 // How far away a row is where it has a say: stale rows as far as they are ranked.
 double distance_of(const Candidate& candidate) {
@@ -59,7 +22,10 @@ void add_row(std::vector<CloseConfig>& configs, double time_ns, const BestRecord
   const double faster = std::min(time_ns, other.time_ns);
   for (CloseConfig& known : configs) known.slowdown *= time_ns / faster;
   for (CloseConfig& close : known_configs(other)) {
-    if (find(configs, close.config) != nullptr) continue;
+    const bool is_known =
+        std::any_of(configs.begin(), configs.end(),
+                    [&](const CloseConfig& known) { return known.config == close.config; });
+    if (is_known) continue;
     close.slowdown *= other.time_ns / faster;
     configs.push_back(std::move(close));
   }
@@ -73,7 +39,9 @@ std::vector<CloseConfig> say(std::span<const Candidate> rows) {
     add_row(configs, time_ns, *row.best);
     time_ns = std::min(time_ns, row.best->time_ns);
   }
-  std::stable_sort(configs.begin(), configs.end(), is_faster<CloseConfig>);
+  std::stable_sort(configs.begin(), configs.end(), [](const CloseConfig& a, const CloseConfig& b) {
+    return a.slowdown < b.slowdown;
+  });
   return configs;
 }
 
@@ -113,101 +81,97 @@ std::vector<Rows> rows_within_reach(std::span<const Candidate> candidates) {
   return within;
 }
 
-// The best of each, and its other close configs: what a lookup may answer with, in the order of
-// their texts, with what any of them knows of its needs.
-std::vector<CloseConfig> eligible_of(std::span<const Told> all) {
-  std::map<std::string, CloseConfig> eligible;
-  for (const Told& told : all) {
-    for (std::size_t i = 0; i < std::min(told.configs.size(), kMaxConfigs); ++i) {
-      const CloseConfig& close = told.configs[i];
-      if (close.slowdown <= kCloseFactor) eligible.emplace(close.config, close);
-    }
+/// Configs in the order in which they were first named, each with the most that any problem knows
+/// of its needs.
+class Union {
+ public:
+  /// The place of the config in the list.
+  std::size_t add(const CloseConfig& named) {
+    const auto [place, is_new] = places_.emplace(named.config, configs_.size());
+    if (is_new) configs_.push_back(named);
+    CloseConfig& needs = configs_[place->second];
+    needs.registers = std::max(needs.registers, named.registers);
+    needs.shared_bytes = std::max(needs.shared_bytes, named.shared_bytes);
+    return place->second;
   }
-  for (const Told& told : all) {
-    for (const CloseConfig& each : told.configs) {
-      const auto found = eligible.find(each.config);
-      if (found == eligible.end()) continue;
-      CloseConfig& needs = found->second;
-      needs.registers = std::max(needs.registers, each.registers);
-      needs.shared_bytes = std::max(needs.shared_bytes, each.shared_bytes);
-    }
-  }
-  std::vector<CloseConfig> list;
-  for (auto& [text, config] : eligible) list.push_back(std::move(config));
-  return list;
-}
+  [[nodiscard]] const std::vector<CloseConfig>& configs() const { return configs_; }
 
-/// What may be handed out, and where each stands among the others.
-struct Eligible {
-  std::vector<CloseConfig> configs;
-  std::vector<ConfigPlace> places;  ///< of the same
-
-  explicit Eligible(std::span<const Told> all) : configs(eligible_of(all)) {
-    for (const CloseConfig& each : configs) places.emplace_back(each.config);
-  }
-
-  [[nodiscard]] std::optional<std::size_t> find(const std::string& config) const {
-    const auto found = std::lower_bound(
-        configs.begin(), configs.end(), config,
-        [](const CloseConfig& each, const std::string& text) { return each.config < text; });
-    if (found == configs.end() || found->config != config) return std::nullopt;
-    return static_cast<std::size_t>(found - configs.begin());
-  }
+ private:
+  std::vector<CloseConfig> configs_;
+  std::map<std::string, std::size_t> places_;
 };
 
-// What a problem says of each eligible config, by measurement or by what it measured of others. Of
-// equal slowdowns the one that was told first stays in front.
-Neighbour carry_over(const Told& told, const Eligible& eligible, std::span<const Carried> by) {
-  Neighbour neighbour{told.distance, {}, {}};
-  const auto state = [&](std::size_t i, double slowdown, double say) {
-    return Statement{eligible.configs[i].config, std::max(kLeastSlowdown, slowdown * by[i].factor),
-                     say * by[i].say};
-  };
-  std::vector<bool> known(eligible.configs.size());
-  for (const CloseConfig& each : told.configs) {
-    const std::optional<std::size_t> i = eligible.find(each.config);
-    if (!i) continue;
-    known[*i] = true;
-    neighbour.measured.push_back(state(*i, each.slowdown, 1));
+void add_eligible(Union& all, const Told& told) {
+  for (std::size_t i = 0; i < std::min(told.configs.size(), kMaxConfigs); ++i) {
+    if (told.configs[i].slowdown <= kCloseFactor) all.add(told.configs[i]);
   }
-  std::stable_sort(neighbour.measured.begin(), neighbour.measured.end(), is_faster<Statement>);
-  const AlikeConfigs alike(told.configs);
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (known[i]) continue;
-    const auto guess = alike.slowdown_of(eligible.places[i], kUnknownSlowdown);
-    if (guess) neighbour.inferred.push_back(state(i, *guess, kInferredSay));
+}
+
+// Between the problem asked for, which comes first, and those around.
+Distances distances_between(const KernelSpec& spec, std::span<const Told> around) {
+  constexpr double kNothingAlike = 100;  // of another element size
+  Distances distances(around.size() + 1, std::vector<double>(around.size() + 1));
+  for (std::size_t i = 0; i < around.size(); ++i) {
+    distances[0][i + 1] = distances[i + 1][0] = around[i].distance;
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto likeness = kiln::likeness(spec, around[i].problem, around[j].problem);
+      const double apart =
+          likeness ? likeness->distance + alignment_gap(spec, around[i].problem, around[j].problem)
+                   : kNothingAlike;
+      distances[i + 1][j + 1] = distances[j + 1][i + 1] = apart;
+    }
   }
-  return neighbour;
+  return distances;
 }
 
 }  // namespace
 
-std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& problem,
-                                     const DeviceInfo& device,
-                                     std::span<const Candidate> candidates) {
-  std::vector<Told> all;
+Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
+                               const DeviceInfo& device, std::span<const Candidate> candidates) {
+  std::vector<Told> around;
   for (const Rows& rows : rows_within_reach(candidates)) {
-    all.push_back({rows.front().measured, distance_of(rows.front()), say(rows)});
+    around.push_back({rows.front().measured, distance_of(rows.front()), say(rows)});
   }
-  const Eligible eligible(all);
-  const CarryOver carry(spec, problem, device, eligible.configs);
-  std::vector<Neighbour> neighbours;
-  for (const Told& told : all) {
-    neighbours.push_back(carry_over(told, eligible, carry.from(told.problem)));
-  }
-  return neighbours;
-}
-
-std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours) {
-  std::vector<ExpectedConfig> ranking;
-  std::set<std::string> seen;
-  for (const Neighbour& neighbour : neighbours) {
-    for (const Statement& each : neighbour.measured) {
-      if (!seen.insert(each.config).second) continue;
-      ranking.push_back({each.config, expected_slowdown(neighbours, each.config)});
+  Neighbourhood all;
+  Union known;
+  for (const Told& told : around) add_eligible(known, told);
+  all.eligible = known.configs().size();
+  for (std::size_t i = 0; i < around.size(); ++i) {
+    for (const CloseConfig& each : around[i].configs) {
+      all.observations.push_back({{known.add(each), i + 1}, each.slowdown});
     }
   }
-  std::stable_sort(ranking.begin(), ranking.end(), is_faster<ExpectedConfig>);
+  const CarryOver carry(spec, problem, device, known.configs(), all.eligible);
+  std::vector<std::vector<Carried>> carried;
+  for (const Told& told : around) carried.push_back(carry.from(told.problem));
+  for (Observation& each : all.observations) {
+    const Carried& by = carried[each.site.problem - 1][each.site.config];
+    each.slowdown *= by.factor;
+    each.noise = by.noise;
+  }
+  for (const CloseConfig& each : known.configs()) all.configs.push_back(each.config);
+  all.distances = distances_between(spec, around);
+  return all;
+}
+
+std::vector<ExpectedConfig> rank_configs(const Neighbourhood& neighbourhood) {
+  std::vector<ConfigPlace> places;
+  for (const std::string& each : neighbourhood.configs) places.emplace_back(each);
+  std::vector<Site> asked;
+  for (std::size_t i = 0; i < neighbourhood.eligible; ++i) asked.push_back({i, 0});
+  const std::vector<Forecast> forecasts =
+      krige(places, neighbourhood.distances, neighbourhood.observations, asked);
+
+  std::vector<ExpectedConfig> ranking;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const double log_slowdown = forecasts[i].log_slowdown + kDoubt * forecasts[i].deviation;
+    // Differences that only say in which order numbers were added are none.
+    const double rounded = std::round(log_slowdown * 0x1p20) * 0x1p-20;
+    ranking.push_back({neighbourhood.configs[i], std::exp(rounded)});
+  }
+  std::stable_sort(
+      ranking.begin(), ranking.end(),
+      [](const ExpectedConfig& a, const ExpectedConfig& b) { return a.slowdown < b.slowdown; });
   return ranking;
 }
 

@@ -4,70 +4,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "db/candidates.hpp"
 #include "db/close_configs.hpp"
+#include "db/kriging.hpp"
 
 namespace kiln {
 
-/// What a tuned problem says of a config, carried over to the problem asked for.
-struct Statement {
-  std::string config;
-  double slowdown = 1;
-  double say = 1;  ///< as a multiple of what the problem's distance gives it
+/// What the tuned problems around say about one that was never tuned.
+struct Neighbourhood {
+  /// All that any of them measured, each once. The first `eligible` may be the answer: the close
+  /// configs of the nearest problem, its fastest first, then those of the next.
+  std::vector<std::string> configs;
+  std::size_t eligible = 0;
+  /// Between the problems; the first is the one asked for.
+  Distances distances;
+  /// What was measured, carried over to the problem asked for (tiles.hpp).
+  std::vector<Observation> observations;
+
+  [[nodiscard]] std::size_t problems() const {
+    return distances.empty() ? 0 : distances.size() - 1;
+  }
 };
 
-/// A tuned problem near the one asked for.
-struct Neighbour {
-  double distance = 0;              ///< in doublings; above 0
-  std::vector<Statement> measured;  ///< on it, the fastest first
-  std::vector<Statement> inferred;  ///< not measured on it: what configs like these would do
-};
+/// Of `candidates`, the nearest first, those of the grade of the first one that are within reach.
+/// Rows of one problem speak together.
+[[nodiscard]] Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
+                                             const DeviceInfo& device,
+                                             std::span<const Candidate> candidates);
 
-/// The problems that have a say about one that was never tuned: of `candidates`, the nearest first,
-/// those of the grade of the first one that are within reach. Rows of one problem speak together;
-/// of eligible configs that they did not measure they tell what configs like these did
-/// (alike_configs.hpp), and both is carried over to `problem` (tiles.hpp).
-[[nodiscard]] std::vector<Neighbour> neighbours_of(const KernelSpec& spec, const Problem& problem,
-                                                   const DeviceInfo& device,
-                                                   std::span<const Candidate> candidates);
-
-/// At most this many neighbours have a say, and none further away than this many times the nearest,
-/// which counts as at least `kNearest` away here.
-inline constexpr std::size_t kMaxNeighbours = 6;
+/// At most this many problems have a say, and none further away than this many times the nearest,
+/// which counts as at least `kNearest` away here. Further ones would add nothing: what they say
+/// weighs by their distance (kriging.hpp).
+inline constexpr std::size_t kMaxNeighbours = 8;
 inline constexpr double kReach = 3;
 inline constexpr double kNearest = 0.5;
 
-/// So many of the fastest close configs of each are eligible. A lookup costs the evaluation of a
-/// grid for each on every one of these problems.
+/// So many of the fastest close configs of each are eligible.
 inline constexpr std::size_t kMaxConfigs = kMaxClose;
 
 struct ExpectedConfig {
   std::string config;
-  double slowdown = 1;  ///< expected time as a multiple of the best of the problem asked for
+  double slowdown = 1;  ///< as a multiple of the best time of the problem asked for
 };
 
-/// The configs that were measured on a neighbour, the least expected slowdown first: the mean of
-/// the logarithms of the slowdowns, weighted by 1 / distance^2 (inverse distance weighting, Shepard
-/// 1968), what was inferred by `kInferredSay` of that, and `kDoubt` of their standard deviation on
-/// top. Of a neighbour that tells nothing of a config, `kUnknownSlowdown` is taken with
-/// `kUnknownSay`. Ties keep the order of the neighbours, nearest first.
-[[nodiscard]] std::vector<ExpectedConfig> rank_configs(std::span<const Neighbour> neighbours);
+/// The eligible configs, the least expected slowdown first: the forecast (kriging.hpp), and
+/// `kDoubt` of its standard deviation on top. Ties keep the order of the configs.
+[[nodiscard]] std::vector<ExpectedConfig> rank_configs(const Neighbourhood& neighbourhood);
 
-/// A config that a problem did not measure, nor anything like it, is taken for this much slower
-/// than the best: what configs with nothing alike around them were, half of the times (matmul 2.0,
-/// histogram and convolution 3 to 4; docs/lookup.md).
-inline constexpr double kUnknownSlowdown = 2;
-/// What that weighs against a measurement.
-inline constexpr double kUnknownSay = 0.5;
-/// What one measurement of the config itself weighs against one that was inferred.
-inline constexpr double kInferredSay = 0.7;
-/// No config is expected to beat all that was measured on a problem by more than this.
-inline constexpr double kLeastSlowdown = 0.7;
-/// Where neighbours disagree about a config, one of them is wrong about it.
-inline constexpr double kDoubt = 0.4;
+/// Of two that are expected to be as fast, the one of which more is known.
+inline constexpr double kDoubt = 0.5;
 
 }  // namespace kiln

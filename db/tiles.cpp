@@ -57,13 +57,17 @@ std::optional<CarryOver::Here> CarryOver::here(const CloseConfig& needs, ConfigR
 }
 
 CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
-                     std::span<const CloseConfig> eligible)
-    : spec_(spec), device_(device), exponent_(tile_exponent({})), here_(eligible.size()) {
+                     std::span<const CloseConfig> configs, std::size_t eligible)
+    : spec_(spec),
+      device_(device),
+      exponent_(tile_exponent({})),
+      eligible_(eligible),
+      here_(configs.size()) {
   try {
     ConfigReader read(spec, asked, device);
     TileCounter count(spec, asked, device);
-    for (std::size_t i = 0; i < eligible.size(); ++i) {
-      here_[i] = here(eligible[i], read, count);
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      here_[i] = here(configs[i], read, count);
     }
     exponent_ = tile_exponent(problem_cost(spec, asked, device));
   } catch (const EvaluationError&) {
@@ -75,17 +79,17 @@ std::vector<Carried> CarryOver::from(const Problem& measured) const {
   TileCounter count(spec_, measured, device_);
   std::vector<Carried> carried(here_.size());
   std::vector<std::optional<double>> growths(here_.size());
-  std::vector<double> known;
+  std::vector<double> of_eligible;
   for (std::size_t i = 0; i < here_.size(); ++i) {
     if (!here_[i]) continue;
     const std::optional<Tiles> tiles = count(here_[i]->config);
     if (!tiles) continue;
-    if ((tiles->blocks > 1) != (here_[i]->blocks > 1)) carried[i].say = kOneBlockSay;
+    if ((tiles->blocks > 1) != (here_[i]->blocks > 1)) carried[i].noise = kOneBlockNoise;
     const double there = rounds_of_busiest_unit(*tiles, *here_[i]->needs, device_);
     growths[i] = exponent_ * std::log(here_[i]->rounds / there);
-    known.push_back(*growths[i]);
+    if (i < eligible_) of_eligible.push_back(*growths[i]);
   }
-  const double usual = median(std::move(known));
+  const double usual = median(std::move(of_eligible));
   for (std::size_t i = 0; i < carried.size(); ++i) {
     if (growths[i]) carried[i].factor = std::exp(*growths[i] - usual);
   }

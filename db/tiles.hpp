@@ -36,27 +36,30 @@ inline constexpr double kPartRound = 0.4;
 /// what the problem costs.
 [[nodiscard]] double tile_exponent(const ProblemCost& cost);
 
-/// What a measurement on another problem is for the one asked about.
-struct Carried {
-  double factor = 1;  ///< to multiply the slowdown with
-  double say = 1;     ///< of what a problem as near would have; see `kOneBlockSay`
-};
-
+/// Two sessions differ by as much in what they measure of one config on much the same problem.
+inline constexpr double kMeasuredNoise = 0.08;
 /// Where one block did all the work on the one problem and several share it on the other: bringing
 /// their results together is a step of its own, that the measurement knows nothing of.
-inline constexpr double kOneBlockSay = 0.05;
+inline constexpr double kOneBlockNoise = 1;
+
+/// What a measurement on another problem is for the one asked about.
+struct Carried {
+  double factor = 1;              ///< to multiply the slowdown with
+  double noise = kMeasuredNoise;  ///< standard deviation of the logarithm of the slowdown
+};
 
 /// What is known of configs on other problems, carried over to one.
 class CarryOver {
  public:
-  /// `eligible` are those that will be asked about, each once. All must outlive it.
+  /// `configs` are those of which something is known, each once; the first `eligible` of them may
+  /// be the answer. All must outlive it.
   CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
-            std::span<const CloseConfig> eligible);
+            std::span<const CloseConfig> configs, std::size_t eligible);
 
-  /// What slowdowns on that problem are for the one asked about, in the order of the eligible
-  /// configs: their factor is above 1 for a config whose time should grow by more than is usual.
-  /// Usual is the median of them all: what is asked is how a config stands to the best here, and
-  /// the best grows like those that are good around. Those without tiles stay as they are.
+  /// What slowdowns on that problem are for the one asked about, in the order of the configs: their
+  /// factor is above 1 for a config whose time should grow by more than is usual. Usual is the
+  /// median of the eligible ones: what is asked is how a config stands to the best here, and the
+  /// best grows like those that are good around. Those without tiles stay as they are.
   [[nodiscard]] std::vector<Carried> from(const Problem& measured) const;
 
  private:
@@ -72,7 +75,8 @@ class CarryOver {
   const KernelSpec& spec_;
   const DeviceInfo& device_;
   double exponent_ = 0;
-  std::vector<std::optional<Here>> here_;  ///< of each eligible config; none without tiles
+  std::size_t eligible_ = 0;
+  std::vector<std::optional<Here>> here_;  ///< of each config; none without tiles
 };
 
 }  // namespace kiln

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
-#include "db/alike_configs.hpp"
 #include "db/candidates.hpp"
 #include "db/close_configs.hpp"
+#include "db/config_place.hpp"
 
 namespace kiln {
 namespace {

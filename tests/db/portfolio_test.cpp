@@ -1,4 +1,4 @@
-// Portfolios and neighbours: what the configs that came close tell about problems never tuned.
+// Portfolios, and the close configs and the likeness of problems that they and lookups go by.
 // SPDX-License-Identifier: Apache-2.0
 #include "db/portfolio.hpp"
 
@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "db/likeness.hpp"
-#include "db/neighbours.hpp"
 #include "tests/db/scale.hpp"
 
 namespace kiln {
@@ -62,50 +61,6 @@ TEST(Portfolio, NothingTunedIsNoPortfolio) {
   EXPECT_THAT(find_portfolio({}, 0.05), IsEmpty());
   const std::vector<TunedProblem> all_failed = {{"p0", {}}};
   EXPECT_THAT(find_portfolio(all_failed, 0.05), IsEmpty());
-}
-
-TEST(Neighbours, DecideTogether) {
-  const std::vector<Neighbour> neighbours = {
-      {1, {{"winner", 1}, {"solid", 1.02}, {"slower", 1.1}}, {}},
-      {2, {{"slower", 1}, {"solid", 1.01}}, {}}};
-  const std::vector<ExpectedConfig> ranking = rank_configs(neighbours);
-  ASSERT_EQ(ranking.size(), 3U);
-  EXPECT_EQ(ranking[0].config, "solid");
-  EXPECT_NEAR(ranking[0].slowdown, 1.0196, 0.0001);
-  // Four fifths of the say against one: the deviation is two fifths of the difference.
-  EXPECT_EQ(ranking[1].config, "slower");
-  EXPECT_NEAR(ranking[1].slowdown, std::pow(1.1, 0.8 + 0.4 * kDoubt), 1e-9);
-  EXPECT_EQ(ranking[2].config, "winner");
-  // The other does not know it: half of a quarter of the say, an eighth against one.
-  EXPECT_NEAR(ranking[2].slowdown, std::pow(kUnknownSlowdown, (1 + kDoubt * std::sqrt(8)) / 9),
-              1e-9);
-}
-
-TEST(Neighbours, TheNearestCountsMost) {
-  const std::vector<Neighbour> neighbours = {{0.1, {{"winner", 1}, {"solid", 1.02}}, {}},
-                                             {3, {{"solid", 1}}, {}}};
-  EXPECT_EQ(rank_configs(neighbours)[0].config, "winner");
-  EXPECT_THAT(rank_configs({}), IsEmpty());
-}
-
-TEST(Neighbours, CountByTheirSay) {
-  const std::vector<Neighbour> neighbours = {{1, {{"a", 1.2}}, {}},
-                                             {1, {{"b", 1}}, {{"a", 1.1, 0.7}}}};
-  const std::vector<ExpectedConfig> ranking = rank_configs(neighbours);
-  ASSERT_EQ(ranking.size(), 2U);
-  EXPECT_EQ(ranking[0].config, "a") << "b is unknown where a is 1.2 times as slow as the best";
-  const double mean = std::pow(1.2 * std::pow(1.1, 0.7), 1 / 1.7);
-  const double doubt = std::pow(1.2 / 1.1, kDoubt * std::sqrt(0.7) / 1.7);
-  EXPECT_NEAR(ranking[0].slowdown, mean * doubt, 1e-9);
-  EXPECT_NEAR(ranking[1].slowdown, std::pow(kUnknownSlowdown, (1 + kDoubt * std::sqrt(2)) / 3),
-              1e-9);
-}
-
-TEST(Neighbours, WhatOnlyAFarOneMeasuredLosesToWhatTheNearOnesKnow) {
-  const std::vector<Neighbour> neighbours = {{1, {{"known", 1.4}}, {}},
-                                             {1.5, {{"known", 1.3}}, {}},
-                                             {3, {{"far", 1}, {"known", 1.5}}, {}}};
-  EXPECT_EQ(rank_configs(neighbours)[0].config, "known");
 }
 
 TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
