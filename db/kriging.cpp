@@ -20,21 +20,28 @@ using Vector = Eigen::VectorXd;
 class Likenesses {
  public:
   Likenesses(std::span<const ConfigPlace> configs, const Distances& distances)
-      : configs_(configs), problems_(distances) {
-    for (std::vector<double>& row : problems_) {
-      for (double& each : row) each = each >= 0 ? std::exp(-each / kDoublingsApart) : 0;
+      : configs_(configs.size(), configs.size()), problems_(distances.size(), distances.size()) {
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        const std::optional<double> steps = configs[i].steps_to(configs[j]);
+        configs_(i, j) = configs_(j, i) = steps ? std::exp(-*steps / kStepsApart) : 0;
+      }
+    }
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+      for (std::size_t j = 0; j < distances.size(); ++j) {
+        const double apart = distances[i][j];
+        problems_(i, j) = apart >= 0 ? std::exp(-apart / kDoublingsApart) : 0;
+      }
     }
   }
 
   [[nodiscard]] double operator()(const Site& a, const Site& b) const {
-    const std::optional<double> steps = configs_[a.config].steps_to(configs_[b.config]);
-    if (!steps) return 0;
-    return std::exp(-*steps / kStepsApart) * problems_[a.problem][b.problem];
+    return configs_(a.config, b.config) * problems_(a.problem, b.problem);
   }
 
  private:
-  std::span<const ConfigPlace> configs_;
-  Distances problems_;  ///< likeness of each two
+  Matrix configs_;   ///< likeness of each two
+  Matrix problems_;  ///< likewise
 };
 
 // What is no slowdown (a time of 0 on a damaged row) is not fast.
