@@ -31,7 +31,7 @@ void add_row(std::vector<CloseConfig>& configs, double time_ns, const BestRecord
   }
 }
 
-// All that rows of one problem say; the first of `rows` is the one that a lookup prefers.
+// What rows of one problem say; the first of `rows` is the one that a lookup prefers.
 std::vector<CloseConfig> say(std::span<const Candidate> rows) {
   std::vector<CloseConfig> configs = known_configs(*rows.front().best);
   double time_ns = rows.front().best->time_ns;
@@ -42,6 +42,7 @@ std::vector<CloseConfig> say(std::span<const Candidate> rows) {
   std::stable_sort(configs.begin(), configs.end(), [](const CloseConfig& a, const CloseConfig& b) {
     return a.slowdown < b.slowdown;
   });
+  if (configs.size() > kMaxKnown) configs.resize(kMaxKnown);
   return configs;
 }
 

@@ -46,6 +46,9 @@ inline constexpr double kNearest = 0.5;
 
 /// So many of the fastest close configs of each are eligible.
 inline constexpr std::size_t kMaxConfigs = kMaxClose;
+/// Of each so many of the fastest are known at all, some more than one session tells: there may be
+/// any number of sessions of one problem, and every two configs are compared.
+inline constexpr std::size_t kMaxKnown = 128;
 
 struct ExpectedConfig {
   std::string config;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/neighbours.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,6 +130,24 @@ TEST_F(NeighbourhoodOfScale, EndsWhereProblemsAreOutOfReach) {
   const Neighbourhood all =
       ask("n=8192", {tuned("n=16384", 512), tuned("n=65536", 256), tuned("n=131072", 128)});
   EXPECT_EQ(all.problems(), 2U) << "three times as far as the nearest, and no further";
+}
+
+TEST_F(NeighbourhoodOfScale, OfManySessionsOfAProblemTheFastestAreKnown) {
+  std::vector<BestRecord> bests;
+  for (int session = 0; session < 10; ++session) {
+    std::string listed;
+    for (int i = 0; i < 64; ++i) {
+      listed += fmt::format(R"({}{{"config":"vector:block_size={}","slowdown":{}}})",
+                            i == 0 ? "" : ",", 1000 * (session + 1) + i, 1.5 + 0.1 * i);
+    }
+    bests.push_back(tuned("n=16384", 512, R"({"first":[)" + listed + "]}"));
+    bests.back().session = session + 1;
+  }
+  const Neighbourhood all = ask("n=8192", bests);
+  EXPECT_EQ(all.problems(), 1U);
+  EXPECT_EQ(all.configs.size(), kMaxKnown);
+  EXPECT_EQ(all.observations.size(), kMaxKnown);
+  for (const Observation& each : all.observations) EXPECT_LT(each.slowdown, 3) << "of 1 to 7.8";
 }
 
 TEST_F(NeighbourhoodOfScale, WhatOneBlockDidAloneIsUnsure) {
