@@ -1,5 +1,5 @@
-// Kriging: what a config would take on a problem that nobody tuned, from what others took there and
-// what it took elsewhere.
+// Kriging: what a config would take on a problem that nobody tuned, from what it and configs like
+// it took on the problems around.
 //
 // The logarithm of a slowdown is taken for a Gaussian process over configs and problems: two of
 // them are the more alike the fewer steps lie between the configs and the fewer doublings between
