@@ -64,14 +64,14 @@ Result<Config> legal_default(const KernelSpec& spec, const Problem& problem,
                              problem.text(), device.name, selector_of(device), reasons)};
 }
 
-std::string expectation_text(const ExpectedConfig& expected, std::size_t problems) {
+std::string expectation_text(Grade grade, const ExpectedConfig& expected, std::size_t problems) {
   return fmt::format(
-      "near_size: {}: expected within {:.2f} times the best time, by what {} problem{} measured",
-      expected.config, expected.slowdown, problems, problems == 1 ? "" : "s");
+      "{}: {}: expected within {:.2f} times the best time, by what {} problem{} measured",
+      name_of(grade), expected.config, expected.slowdown, problems, problems == 1 ? "" : "s");
 }
 
-// For a problem never tuned: the config that the nearest ones together expect the most of, where it
-// is another than the best of the nearest and legal here.
+// For a problem that nobody tuned: the config that the nearest ones together expect the most of,
+// where it is another than the best of the nearest and legal here.
 void ask_the_neighbours(Match& match, const KernelSpec& spec, const Problem& problem,
                         const DeviceInfo& device, std::span<const Candidate> candidates) {
   const Neighbourhood neighbourhood = neighbourhood_of(spec, problem, device, candidates);
@@ -90,10 +90,10 @@ void ask_the_neighbours(Match& match, const KernelSpec& spec, const Problem& pro
                     expected.config, nearest);
     for (const ExpectedConfig& other : ranking) {
       if (other.config == nearest) {
-        match.steps.push_back(expectation_text(other, problems));
+        match.steps.push_back(expectation_text(match.grade, other, problems));
       }
     }
-    match.steps.push_back(expectation_text(expected, problems) + ": chosen instead");
+    match.steps.push_back(expectation_text(match.grade, expected, problems) + ": chosen instead");
     return;
   }
 }
@@ -123,7 +123,7 @@ Result<Match> lookup(const KernelSpec& spec, const Problem& problem, const Devic
     }
     match.best = *candidate.best;
     match.steps.push_back(title + ": chosen");
-    if (match.grade == Grade::near_size) {
+    if (candidate.measured != problem) {
       ask_the_neighbours(match, spec, problem, device, std::span(candidates).subspan(i));
     }
     return match;

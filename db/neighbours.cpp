@@ -31,13 +31,23 @@ void add_row(std::vector<CloseConfig>& configs, double time_ns, const BestRecord
   }
 }
 
-// What rows of one problem say; the first of `rows` is the one that a lookup prefers.
-std::vector<CloseConfig> say(std::span<const Candidate> rows) {
-  std::vector<CloseConfig> configs = known_configs(*rows.front().best);
-  double time_ns = rows.front().best->time_ns;
-  for (const Candidate& row : rows.subspan(1)) {
-    add_row(configs, time_ns, *row.best);
-    time_ns = std::min(time_ns, row.best->time_ns);
+/// Sessions of one problem on one device, equally stale; the first is the one that a lookup
+/// prefers.
+using Rows = std::vector<const Candidate*>;
+
+bool belongs(const Candidate& candidate, const Rows& rows) {
+  const Candidate& first = *rows.front();
+  return candidate.handicap == first.handicap && candidate.measured == first.measured &&
+         candidate.best->key.device == first.best->key.device;
+}
+
+// What they say together.
+std::vector<CloseConfig> say(const Rows& rows) {
+  std::vector<CloseConfig> configs = known_configs(*rows.front()->best);
+  double time_ns = rows.front()->best->time_ns;
+  for (const Candidate* row : std::span(rows).subspan(1)) {
+    add_row(configs, time_ns, *row->best);
+    time_ns = std::min(time_ns, row->best->time_ns);
   }
   std::stable_sort(configs.begin(), configs.end(), [](const CloseConfig& a, const CloseConfig& b) {
     return a.slowdown < b.slowdown;
@@ -46,38 +56,28 @@ std::vector<CloseConfig> say(std::span<const Candidate> rows) {
   return configs;
 }
 
-// How many of the first rows are of one problem and equally stale.
-std::size_t count_alike(std::span<const Candidate> rows) {
-  std::size_t count = 1;
-  while (count < rows.size() && rows[count].measured == rows.front().measured &&
-         rows[count].handicap == rows.front().handicap) {
-    ++count;
-  }
-  return count;
-}
-
-/// Rows of one problem.
-using Rows = std::span<const Candidate>;
-
 /// What they hold.
 struct Told {
   Problem problem;
+  const DeviceInfo* device = nullptr;  ///< that measured it
   double distance = 0;
   std::vector<CloseConfig> configs;  ///< the fastest first
 };
 
-// Those that have a say, problem by problem.
+// Those that have a say.
 std::vector<Rows> rows_within_reach(std::span<const Candidate> candidates) {
   std::vector<Rows> within;
-  while (!candidates.empty() && within.size() < kMaxNeighbours) {
-    if (!within.empty()) {
-      const Candidate& nearest = within.front().front();
-      const double reach = kReach * std::max(distance_of(nearest), kNearest);
-      if (candidates.front().grade != nearest.grade) break;
-      if (distance_of(candidates.front()) > reach) break;
+  for (const Candidate& each : candidates) {
+    const Candidate& nearest = candidates.front();
+    const double reach = kReach * std::max(distance_of(nearest), kNearest);
+    if (each.grade != nearest.grade || distance_of(each) > reach) break;
+    const auto known = std::find_if(within.begin(), within.end(),
+                                    [&](const Rows& rows) { return belongs(each, rows); });
+    if (known != within.end()) {
+      known->push_back(&each);
+    } else if (within.size() < kMaxNeighbours) {
+      within.push_back({&each});
     }
-    within.push_back(candidates.first(count_alike(candidates)));
-    candidates = candidates.subspan(within.back().size());
   }
   return within;
 }
@@ -131,7 +131,8 @@ Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
                                const DeviceInfo& device, std::span<const Candidate> candidates) {
   std::vector<Told> around;
   for (const Rows& rows : rows_within_reach(candidates)) {
-    around.push_back({rows.front().measured, distance_of(rows.front()), say(rows)});
+    const Candidate& first = *rows.front();
+    around.push_back({first.measured, &first.best->device_info, distance_of(first), say(rows)});
   }
   Neighbourhood all;
   Union known;
@@ -144,7 +145,7 @@ Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
   }
   const CarryOver carry(spec, problem, device, known.configs(), all.eligible);
   std::vector<std::vector<Carried>> carried;
-  for (const Told& told : around) carried.push_back(carry.from(told.problem));
+  for (const Told& told : around) carried.push_back(carry.from(told.problem, *told.device));
   for (Observation& each : all.observations) {
     const Carried& by = carried[each.site.problem - 1][each.site.config];
     each.slowdown *= by.factor;

@@ -32,7 +32,7 @@ struct Neighbourhood {
 };
 
 /// Of `candidates`, the nearest first, those of the grade of the first one that are within reach.
-/// Rows of one problem speak together.
+/// Rows of one problem on one device speak together.
 [[nodiscard]] Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
                                              const DeviceInfo& device,
                                              std::span<const Candidate> candidates);

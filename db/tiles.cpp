@@ -75,8 +75,8 @@ CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceI
   }
 }
 
-std::vector<Carried> CarryOver::from(const Problem& measured) const {
-  TileCounter count(spec_, measured, device_);
+std::vector<Carried> CarryOver::from(const Problem& measured, const DeviceInfo& there) const {
+  TileCounter count(spec_, measured, there);
   std::vector<Carried> carried(here_.size());
   std::vector<std::optional<double>> growths(here_.size());
   std::vector<double> of_eligible;
@@ -85,8 +85,8 @@ std::vector<Carried> CarryOver::from(const Problem& measured) const {
     const std::optional<Tiles> tiles = count(here_[i]->config);
     if (!tiles) continue;
     if ((tiles->blocks > 1) != (here_[i]->blocks > 1)) carried[i].noise = kOneBlockNoise;
-    const double there = rounds_of_busiest_unit(*tiles, *here_[i]->needs, device_);
-    growths[i] = exponent_ * std::log(here_[i]->rounds / there);
+    const double rounds = rounds_of_busiest_unit(*tiles, *here_[i]->needs, there);
+    growths[i] = exponent_ * std::log(here_[i]->rounds / rounds);
     if (i < eligible_) of_eligible.push_back(*growths[i]);
   }
   const double usual = median(std::move(of_eligible));

@@ -48,7 +48,7 @@ struct Carried {
   double noise = kMeasuredNoise;  ///< standard deviation of the logarithm of the slowdown
 };
 
-/// What is known of configs on other problems, carried over to one.
+/// What is known of configs on other problems, and other devices, carried over to one.
 class CarryOver {
  public:
   /// `configs` are those of which something is known, each once; the first `eligible` of them may
@@ -56,11 +56,12 @@ class CarryOver {
   CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
             std::span<const CloseConfig> configs, std::size_t eligible);
 
-  /// What slowdowns on that problem are for the one asked about, in the order of the configs: their
-  /// factor is above 1 for a config whose time should grow by more than is usual. Usual is the
-  /// median of the eligible ones: what is asked is how a config stands to the best here, and the
-  /// best grows like those that are good around. Those without tiles stay as they are.
-  [[nodiscard]] std::vector<Carried> from(const Problem& measured) const;
+  /// What slowdowns of that problem on that device are for the one asked about, in the order of the
+  /// configs: their factor is above 1 for a config whose time should grow by more than is usual.
+  /// Usual is the median of the eligible ones: what is asked is how a config stands to the best
+  /// here, and the best grows like those that are good around. Those without tiles stay as they
+  /// are.
+  [[nodiscard]] std::vector<Carried> from(const Problem& measured, const DeviceInfo& there) const;
 
  private:
   struct Here {

@@ -206,6 +206,34 @@ TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
   EXPECT_EQ(ask("n=4096", {nearest, other}).config.text(), "vector:block_size=512") << "exact";
 }
 
+TEST_F(Lookup, TheNeighboursTunedOnASiblingAnswerTogetherToo) {
+  BestRecord nearest = tuned("n=4096", 512, sibling());
+  nearest.evidence = R"({"close":[{"config":"vector:block_size=256","slowdown":1.001}]})";
+  const BestRecord other = tuned("n=16384", 256, sibling());
+  const Match match = ask("n=6144", {nearest, other});
+  EXPECT_EQ(match.grade, Grade::same_arch);
+  EXPECT_EQ(match.config.text(), "vector:block_size=256");
+  EXPECT_EQ(match.reason,
+            "nearest problem tuned on another device of architecture sm_90a (Test GPU NVL): n=4096 "
+            "(distance 0.585); with the 2 nearest together, vector:block_size=256 is expected to "
+            "be closer to the best than vector:block_size=512");
+  EXPECT_EQ(match.steps.back(),
+            "same_arch: vector:block_size=256: expected within 1.24 times the best time, by what 2 "
+            "problems measured: chosen instead");
+  EXPECT_EQ(ask("n=4096", {nearest, other}).config.text(), "vector:block_size=512")
+      << "the very problem: what is best for it there";
+}
+
+// 270336 elements are 2048 for each of 132 units, 1100 for each of 245.
+TEST_F(Lookup, ATileThatFitsTheUnitsOfASiblingGivesWayWhereItDoesNotFitHere) {
+  BestRecord nearest = tuned("n=270336", 1024, sibling());
+  nearest.evidence = R"({"close":[{"config":"vector:block_size=256","slowdown":1.05}]})";
+  EXPECT_EQ(ask("n=269280", {nearest}).config.text(), "vector:block_size=1024");
+  DeviceInfo larger = some_device();
+  larger.compute_units = 245;
+  EXPECT_EQ(ask("n=269280", {nearest}, larger).config.text(), "vector:block_size=256");
+}
+
 // Of 132 units: 2048 elements for each, or 1100, or 640.
 TEST_F(Lookup, ATileThatDoesNotFitGivesWay) {
   BestRecord nearest = tuned("n=270336", 1024);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/neighbours.hpp"
 
+#include <map>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -148,6 +150,30 @@ TEST_F(NeighbourhoodOfScale, OfManySessionsOfAProblemTheFastestAreKnown) {
   EXPECT_EQ(all.configs.size(), kMaxKnown);
   EXPECT_EQ(all.observations.size(), kMaxKnown);
   for (const Observation& each : all.observations) EXPECT_LT(each.slowdown, 3) << "of 1 to 7.8";
+}
+
+TEST_F(NeighbourhoodOfScale, SessionsOnOneDeviceSpeakTogetherAndThoseOfTwoApart) {
+  const auto sibling = [&](const std::string& name, std::int64_t block_size, double time_ns) {
+    BestRecord best = tuned("n=16384", block_size);
+    best.device_info.name = name;
+    best.key.device = identity_of(best.device_info);
+    best.time_ns = time_ns;
+    return best;
+  };
+  // The newest session is not of the device that most are of.
+  std::vector<BestRecord> bests = {sibling("fast", 256, 100), sibling("slow", 128, 500),
+                                   sibling("fast", 512, 110)};
+  bests[1].published_at = "2026-03-04T05:06:07Z";
+  const Neighbourhood all = ask("n=8192", bests);
+  EXPECT_EQ(all.problems(), 2U);
+  EXPECT_EQ(all.distances[1][2], 0);
+  std::map<std::string, double> slowdowns;
+  for (const Observation& each : all.observations) {
+    slowdowns[all.configs[each.site.config]] = each.slowdown;
+  }
+  EXPECT_DOUBLE_EQ(slowdowns["vector:block_size=128"], 1) << "500 ns is the best there is on it";
+  EXPECT_DOUBLE_EQ(slowdowns["vector:block_size=256"], 1);
+  EXPECT_DOUBLE_EQ(slowdowns["vector:block_size=512"], 1.1);
 }
 
 TEST_F(NeighbourhoodOfScale, WhatOneBlockDidAloneIsUnsure) {

@@ -44,7 +44,7 @@ class TilesOfScale : public ::testing::Test {
     const DeviceInfo device = test::some_device();
     const CarryOver carry(spec_, asked, device, configs, eligible);
     std::vector<double> list;
-    for (const Carried& each : carry.from(problem(kMeasured))) list.push_back(each.factor);
+    for (const Carried& each : carry.from(problem(kMeasured), device)) list.push_back(each.factor);
     return list;
   }
   /// Of blocks of 1024.
@@ -52,7 +52,7 @@ class TilesOfScale : public ::testing::Test {
     const Problem asked = problem(asked_text);
     const DeviceInfo device = test::some_device();
     const std::vector<CloseConfig> configs = {{"vector:block_size=1024", 1}};
-    return CarryOver(spec_, asked, device, configs, 1).from(problem(measured)).at(0).noise;
+    return CarryOver(spec_, asked, device, configs, 1).from(problem(measured), device).at(0).noise;
   }
   [[nodiscard]] double exponent() const {
     return tile_exponent(problem_cost(spec_, problem(kAsked), test::some_device()));
@@ -174,6 +174,21 @@ TEST_F(TilesOfScale, WhatFitsInAUnitCounts) {
   };
   ASSERT_NE(growth(240), growth(0));
   EXPECT_NEAR(std::log(carried[0] / carried[1]), growth(240) - growth(0), 1e-9);
+}
+
+TEST_F(TilesOfScale, EachDeviceHasItsUnits) {
+  const Problem asked = problem(kMeasured);
+  const DeviceInfo device = test::some_device();
+  DeviceInfo larger = device;
+  larger.compute_units = 245;  // 1100 elements for each
+  const std::vector<CloseConfig> configs = {{"vector:block_size=1024"}, {"vector:block_size=256"}};
+  const std::vector<Carried> here = CarryOver(spec_, asked, device, configs, 2).from(asked, device);
+  EXPECT_EQ(here[0].factor, 1);
+  EXPECT_EQ(here[1].factor, 1);
+  const std::vector<Carried> there =
+      CarryOver(spec_, asked, larger, configs, 2).from(asked, device);
+  // Two rounds of 1024 are two, where eight of 256 are five.
+  EXPECT_NEAR(there[0].factor / there[1].factor, std::pow(1.6, exponent()), 1e-9);
 }
 
 TEST_F(TilesOfScale, ACostThatHasNoValueIsNone) {
