@@ -10,17 +10,21 @@
 #include "db/candidates.hpp"
 #include "db/close_configs.hpp"
 #include "db/config_place.hpp"
+#include "db/neighbours.hpp"
 
 namespace kiln {
 namespace {
 
-std::string place_of(const Candidate& candidate, const DeviceInfo& device) {
-  if (candidate.grade == Grade::exact) return "this problem on this device";
+std::string place_of(const Candidate& candidate, const Problem& problem, const DeviceInfo& device) {
   const DeviceInfo& measured = candidate.best->device_info;
-  if (candidate.best->key.device == identity_of(device))
-    return candidate.problem + " on this device";
-  return fmt::format("{} on {}{}", candidate.problem, measured.name,
+  const std::string what = candidate.measured == problem ? "this problem" : candidate.problem;
+  if (candidate.best->key.device == identity_of(device)) return what + " on this device";
+  return fmt::format("{} on {}{}", what, measured.name,
                      measured.backend == device.backend ? "" : " (" + measured.backend + ")");
+}
+
+std::string best_of(const Candidate& candidate, const Problem& problem, const DeviceInfo& device) {
+  return "the best of " + place_of(candidate, problem, device);
 }
 
 class Collection {
@@ -32,14 +36,15 @@ class Collection {
   [[nodiscard]] std::size_t size() const { return configs_.size(); }
   [[nodiscard]] bool full() const { return size() >= most_; }
 
-  /// Takes the config unless it is illegal here or known.
-  void add(const std::string& text, std::string from) {
-    if (full()) return;
+  /// Takes the config unless it is illegal here or known. Whether it is legal.
+  bool add(const std::string& text, std::string from) {
+    if (full()) return false;
     Result<Config> legal = legal_config(spec_, text, problem_, device_);
-    if (!legal) return;
+    if (!legal) return false;
     const bool known = std::any_of(configs_.begin(), configs_.end(),
                                    [&](const WarmConfig& each) { return each.config == *legal; });
     if (!known) configs_.push_back({std::move(*legal), std::move(from)});
+    return true;
   }
 
   [[nodiscard]] std::vector<WarmConfig> take() { return std::move(configs_); }
@@ -50,6 +55,22 @@ class Collection {
   const DeviceInfo& device_;
   std::size_t most_;
   std::vector<WarmConfig> configs_;
+};
+
+/// Configs each of which is two steps or more from those before it.
+class UnlikeConfigs {
+ public:
+  [[nodiscard]] bool is_unlike(const std::string& config) const {
+    constexpr double kUnlike = 2;
+    const ConfigPlace place(config);
+    return std::all_of(places_.begin(), places_.end(), [&](const ConfigPlace& each) {
+      return place.steps_to(each).value_or(kUnlike) >= kUnlike;
+    });
+  }
+  void add(const std::string& config) { places_.emplace_back(config); }
+
+ private:
+  std::vector<ConfigPlace> places_;
 };
 
 /// What came close on one problem, without what is nearly the same as something faster.
@@ -63,25 +84,16 @@ class CloseOfProblem {
 
   void add_row(const BestRecord& best) {
     for (const CloseConfig& close : close_configs(best)) {
-      if (close.slowdown <= kCloseFactor) add(close.config);
+      if (close.slowdown > kCloseFactor || !unlike_.is_unlike(close.config)) continue;
+      configs_.push_back(close.config);
+      unlike_.add(close.config);
     }
   }
 
  private:
-  void add(const std::string& config) {
-    constexpr double kUnlike = 2;  // steps
-    ConfigPlace place(config);
-    const bool is_alike = std::any_of(places_.begin(), places_.end(), [&](const auto& each) {
-      return place.steps_to(each).value_or(kUnlike) < kUnlike;
-    });
-    if (is_alike) return;
-    configs_.push_back(config);
-    places_.push_back(std::move(place));
-  }
-
   const Candidate* nearest_;
   std::vector<std::string> configs_;
-  std::vector<ConfigPlace> places_;  ///< of the same
+  UnlikeConfigs unlike_;  ///< the same
 };
 
 // Of the nearest problems around, without the one that is asked about: its own sessions know those.
@@ -99,6 +111,31 @@ std::vector<CloseOfProblem> close_around(std::span<const Candidate> candidates) 
   return around;
 }
 
+// What the problems around together expect the most of, the first of each kind, until there are
+// `kForecastConfigs`. Devices of other vendors are not trusted so far.
+void add_forecasts(Collection& collection, const KernelSpec& spec, const Problem& problem,
+                   const DeviceInfo& device, std::span<const Candidate> candidates) {
+  while (!candidates.empty() && candidates.front().grade == Grade::exact) {
+    candidates = candidates.subspan(1);
+  }
+  if (candidates.empty() || candidates.front().grade == Grade::fallback) return;
+  const Neighbourhood neighbourhood = neighbourhood_of(spec, problem, device, candidates);
+  const auto origin_of = [&](const ExpectedConfig& expected) {
+    for (const Candidate& each : candidates) {
+      if (each.best->config.text() == expected.config) return best_of(each, problem, device);
+    }
+    return fmt::format("forecast by {} problem{} around: {:.2f} times the best time",
+                       neighbourhood.problems(), neighbourhood.problems() == 1 ? "" : "s",
+                       expected.slowdown);
+  };
+  UnlikeConfigs unlike;
+  for (const ExpectedConfig& expected : rank_configs(neighbourhood)) {
+    if (collection.size() >= kForecastConfigs) return;
+    if (!unlike.is_unlike(expected.config)) continue;
+    if (collection.add(expected.config, origin_of(expected))) unlike.add(expected.config);
+  }
+}
+
 }  // namespace
 
 std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
@@ -107,25 +144,29 @@ std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& prob
   const std::vector<Candidate> candidates =
       ranked_candidates(spec, problem, device, bests, Devices::any);
   Collection collection(spec, problem, device, most);
+  const auto add_best = [&](const Candidate& candidate) {
+    if (collection.size() >= kWarmConfigs) return;
+    collection.add(candidate.best->config.text(), best_of(candidate, problem, device));
+  };
   for (const Candidate& candidate : candidates) {
-    if (collection.size() >= kWarmConfigs) break;
-    collection.add(candidate.best->config.text(), "the best of " + place_of(candidate, device));
+    if (candidate.measured == problem && candidate.grade != Grade::fallback) add_best(candidate);
   }
+  add_forecasts(collection, spec, problem, device, candidates);
+  for (const Candidate& candidate : candidates) add_best(candidate);
   if (collection.full()) return collection.take();
   // In rounds: a problem's second-best kind of config before the third-best of a nearer one.
   const std::vector<CloseOfProblem> around = close_around(candidates);
   for (std::size_t round = 0; round < kMaxClose; ++round) {
     for (const CloseOfProblem& each : around) {
       if (round >= each.configs().size()) continue;
-      collection.add(each.configs()[round],
-                     "close to the best of " + place_of(each.nearest(), device));
+      collection.add(each.configs()[round], "close to " + best_of(each.nearest(), problem, device));
     }
   }
   for (const Candidate& candidate : candidates) {
     if (collection.full()) break;
     for (const CloseConfig& close : close_configs(*candidate.best)) {
       if (close.slowdown > kCloseFactor) continue;
-      collection.add(close.config, "close to the best of " + place_of(candidate, device));
+      collection.add(close.config, "close to " + best_of(candidate, problem, device));
     }
   }
   return collection.take();

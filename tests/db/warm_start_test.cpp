@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,9 +52,9 @@ TEST_F(WarmStart, GoesFromThisProblemToOtherDevices) {
                                          tuned("n=4096", 128)};
   EXPECT_THAT(ask("n=4096", bests),
               ElementsAre("vector:block_size=128: the best of this problem on this device",
+                          "vector:block_size=1024: the best of this problem on Older GPU",
                           "vector:block_size=256: the best of n=2048 on this device",
-                          "vector:block_size=512: the best of n=65536 on this device",
-                          "vector:block_size=1024: the best of n=4096 on Older GPU"));
+                          "vector:block_size=512: the best of n=65536 on this device"));
 }
 
 TEST_F(WarmStart, AsksDevicesOfOtherVendorsAndBackendsLast) {
@@ -63,8 +64,26 @@ TEST_F(WarmStart, AsksDevicesOfOtherVendorsAndBackendsLast) {
                              tuned("n=4096", 256, opencl),
                              tuned("n=1048576", 512, other_device("Older GPU", "nvidia"))}),
               ElementsAre("vector:block_size=512: the best of n=1048576 on Older GPU",
-                          "vector:block_size=256: the best of n=4096 on Test GPU (opencl)",
+                          "vector:block_size=256: the best of this problem on Test GPU (opencl)",
                           "vector:block_size=128: the best of n=2048 on Other GPU"));
+}
+
+// The bests of both are slow with the other; what both measured is not.
+TEST_F(WarmStart, BeginsWithWhatTheProblemsAroundTogetherExpectTheMostOf) {
+  const auto with_close = [](BestRecord best, std::int64_t solid, std::int64_t slow) {
+    const auto entry = [](std::int64_t block_size, double slowdown) {
+      return Json{{"config", fmt::format("vector:block_size={}", block_size)},
+                  {"slowdown", slowdown}};
+    };
+    best.evidence = Json{{"close", {entry(solid, 1.02), entry(slow, 1.2)}}}.dump();
+    return best;
+  };
+  EXPECT_THAT(
+      ask("n=6144",
+          {with_close(tuned("n=4096", 512), 256, 64), with_close(tuned("n=16384", 64), 256, 512)}),
+      ElementsAre("vector:block_size=256: forecast by 2 problems around: 1.26 times the best time",
+                  "vector:block_size=512: the best of n=4096 on this device",
+                  "vector:block_size=64: the best of n=16384 on this device"));
 }
 
 TEST_F(WarmStart, AsksNoCpuAboutAGpu) {
@@ -114,11 +133,12 @@ TEST_F(WarmStart, GoesRoundTheProblemsForWhatIsUnlike) {
       with_close(tuned("n=2048", 256), {"vector:block_size=64,unroll=8"})};
   EXPECT_THAT(
       ask("n=4096", bests, 6),
-      ElementsAre("vector:block_size=256,unroll=1: the best of n=2048 on this device",
-                  "vector:block_size=1024,unroll=1: the best of n=9000 on this device",
-                  "vector:block_size=64,unroll=8: close to the best of n=2048 on this device",
-                  "vector:block_size=128,unroll=4: close to the best of n=9000 on this device",
-                  "vector:block_size=512,unroll=1: close to the best of n=9000 on this device"))
+      ElementsAre(
+          "vector:block_size=256,unroll=1: the best of n=2048 on this device",
+          "vector:block_size=64,unroll=8: forecast by 2 problems around: 1.59 times the best time",
+          "vector:block_size=1024,unroll=1: the best of n=9000 on this device",
+          "vector:block_size=128,unroll=4: close to the best of n=9000 on this device",
+          "vector:block_size=512,unroll=1: close to the best of n=9000 on this device"))
       << "512 is a step from the best, and comes when nothing else is left";
 }
 
