@@ -105,13 +105,29 @@ void add_staleness(std::vector<Candidate>& candidates) {
   for (Candidate& each : candidates) each.handicap += each.staleness - freshest[each.grade];
 }
 
+// Adds how much further away the device of each is than the nearest one, exact rows left out: where
+// all were tuned on one sibling, they answer as they do there.
+void add_devices(std::vector<Candidate>& candidates, const DeviceInfo& device) {
+  const auto gap_of = [&](const Candidate& each) {
+    return device_gap(device, each.best->device_info);
+  };
+  double nearest = kStrangerApart;
+  for (const Candidate& each : candidates) {
+    if (each.grade != Grade::exact) nearest = std::min(nearest, gap_of(each));
+  }
+  for (Candidate& each : candidates) {
+    if (each.grade != Grade::exact) each.handicap += gap_of(each) - nearest;
+  }
+}
+
 // Nothing but content decides, so that the order of rows in a database does not show: of two that
-// match alike the one of the earlier layer, then the newer one, then the one whose text sorts
-// first.
+// match alike the one of the better grade, then of the earlier layer, then the newer one, then the
+// one whose text sorts first.
 bool goes_before(const Candidate& a, const Candidate& b) {
   const auto match = [](const Candidate& each) {
-    return std::tuple(each.grade, each.likeness.distance + each.handicap,
-                      each.likeness.unlike.size(), each.best->layer);
+    const int trust = each.grade == Grade::exact ? 0 : each.grade == Grade::fallback ? 2 : 1;
+    return std::tuple(trust, each.likeness.distance + each.handicap, each.likeness.unlike.size(),
+                      each.grade, each.best->layer);
   };
   if (match(a) != match(b)) return match(a) < match(b);
   if (a.best->published_at != b.best->published_at) {
@@ -152,6 +168,7 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
     }
   }
   add_staleness(candidates);
+  add_devices(candidates, device);
   std::sort(candidates.begin(), candidates.end(), goes_before);
   return candidates;
 }

@@ -58,4 +58,10 @@ double alignment_gap(const KernelSpec& spec, const Problem& a, const Problem& b)
   return gap;
 }
 
+double device_gap(const DeviceInfo& a, const DeviceInfo& b) {
+  if (identity_of(a) == identity_of(b)) return 0;
+  const bool siblings = a.backend == b.backend && a.architecture == b.architecture;
+  return siblings ? kSiblingApart : kStrangerApart;
+}
+
 }  // namespace kiln

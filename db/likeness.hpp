@@ -1,4 +1,4 @@
-// How alike two problems are: what near_size and the grades after it rank by.
+// How alike two problems are, and two devices: what lookups rank by.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device.hpp"
 #include "core/problem.hpp"
 
 namespace kiln {
@@ -29,5 +30,13 @@ struct Likeness {
 /// 64 that divides a size of one problem and not that of the other. Part of no distance that is
 /// shown, only of the ranking: 4095 is next to 4096, and yet 2048 tells more of it.
 [[nodiscard]] double alignment_gap(const KernelSpec& spec, const Problem& a, const Problem& b);
+
+/// What is best for a problem on one device is as good on another as what is best for a problem so
+/// many doublings away (docs/lookup.md): on another of its architecture, and on any other.
+inline constexpr double kSiblingApart = 0.5;
+inline constexpr double kStrangerApart = 6;
+
+/// 0 for a device and itself.
+[[nodiscard]] double device_gap(const DeviceInfo& a, const DeviceInfo& b);
 
 }  // namespace kiln

@@ -24,19 +24,22 @@ std::string nearest_text(const Candidate& candidate) {
   return text + ")";
 }
 
-std::string reason_for(const Candidate& candidate, const DeviceInfo& device) {
+std::string reason_for(const Candidate& candidate, const Problem& problem,
+                       const DeviceInfo& device) {
+  const std::string what =
+      candidate.measured == problem ? "tuned for this problem" : "nearest problem tuned";
+  const std::string which = candidate.measured == problem ? "" : ": " + nearest_text(candidate);
   const std::string& tuned_on = candidate.best->device_info.name;
   switch (candidate.grade) {
     case Grade::exact:
-      return fmt::format("tuned for this problem on this device ({})", device.name);
+      return fmt::format("{} on this device ({})", what, device.name);
     case Grade::near_size:
-      return fmt::format("nearest problem tuned on this device: {}", nearest_text(candidate));
+      return fmt::format("{} on this device{}", what, which);
     case Grade::same_arch:
-      return fmt::format("nearest problem tuned on another device of architecture {} ({}): {}",
-                         device.architecture, tuned_on, nearest_text(candidate));
+      return fmt::format("{} on another device of architecture {} ({}){}", what,
+                         device.architecture, tuned_on, which);
     case Grade::same_vendor:
-      return fmt::format("nearest problem tuned on another device of {} ({}): {}", device.vendor,
-                         tuned_on, nearest_text(candidate));
+      return fmt::format("{} on another device of {} ({}){}", what, device.vendor, tuned_on, which);
     case Grade::fallback:
       break;
   }
@@ -116,7 +119,7 @@ Result<Match> lookup(const KernelSpec& spec, const Problem& problem, const Devic
     match.config = std::move(*legal);
     match.grade = candidate.grade;
     match.distance = candidate.likeness.distance;
-    match.reason = reason_for(candidate, device);
+    match.reason = reason_for(candidate, problem, device);
     match.stale = !candidate.stale.empty();
     if (match.stale) {
       match.reason += fmt::format("; stale: {}", fmt::join(candidate.stale, ", "));

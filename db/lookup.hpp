@@ -29,11 +29,12 @@ struct Match {
   std::vector<std::string> steps;  ///< the chain as walked, one sentence each (kiln best --explain)
 };
 
-/// Walks exact -> near_size -> same_arch -> same_vendor -> default. `bests` may hold rows of any
-/// kernel and device, in any order: nothing but their content decides. A stale row of a grade
-/// counts as further away than it is (docs/lookup.md); of rows that match alike, the one of the
-/// lower layer (user before shipped), then the newer one. A candidate illegal for this problem on
-/// this device is passed over and said so. A Failure means that not even the default is legal here.
+/// Walks from exact over near_size, same_arch and same_vendor, whichever is nearest, to default.
+/// `bests` may hold rows of any kernel and device, in any order: nothing but their content decides.
+/// Rows of other devices and stale ones count as further away than they are (docs/lookup.md); of
+/// rows that match alike, the one of the better grade, then the one of the lower layer (user before
+/// shipped), then the newer one. A candidate illegal for this problem on this device is passed over
+/// and said so. A Failure means that not even the default is legal here.
 [[nodiscard]] Result<Match> lookup(const KernelSpec& spec, const Problem& problem,
                                    const DeviceInfo& device, std::span<const BestRecord> bests);
 

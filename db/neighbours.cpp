@@ -70,7 +70,7 @@ std::vector<Rows> rows_within_reach(std::span<const Candidate> candidates) {
   for (const Candidate& each : candidates) {
     const Candidate& nearest = candidates.front();
     const double reach = kReach * std::max(distance_of(nearest), kNearest);
-    if (each.grade != nearest.grade || distance_of(each) > reach) break;
+    if (each.grade == Grade::fallback || distance_of(each) > reach) break;
     const auto known = std::find_if(within.begin(), within.end(),
                                     [&](const Rows& rows) { return belongs(each, rows); });
     if (known != within.end()) {
@@ -116,9 +116,11 @@ Distances distances_between(const KernelSpec& spec, std::span<const Told> around
     distances[0][i + 1] = distances[i + 1][0] = around[i].distance;
     for (std::size_t j = 0; j < i; ++j) {
       const auto likeness = kiln::likeness(spec, around[i].problem, around[j].problem);
-      const double apart =
-          likeness ? likeness->distance + alignment_gap(spec, around[i].problem, around[j].problem)
-                   : kNothingAlike;
+      const double apart = likeness
+                               ? likeness->distance +
+                                     alignment_gap(spec, around[i].problem, around[j].problem) +
+                                     device_gap(*around[i].device, *around[j].device)
+                               : kNothingAlike;
       distances[i + 1][j + 1] = distances[j + 1][i + 1] = apart;
     }
   }

@@ -31,8 +31,8 @@ struct Neighbourhood {
   }
 };
 
-/// Of `candidates`, the nearest first, those of the grade of the first one that are within reach.
-/// Rows of one problem on one device speak together.
+/// Of `candidates`, the nearest first and none of this very problem on this device, those that are
+/// within reach. Rows of one problem on one device speak together.
 [[nodiscard]] Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
                                              const DeviceInfo& device,
                                              std::span<const Candidate> candidates);

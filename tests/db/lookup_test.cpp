@@ -70,7 +70,7 @@ TEST_F(Lookup, WalksFromTheSameProblemToTheSameVendor) {
   const BestRecord exact = tuned("n=4096", 512);
   const BestRecord near = tuned("n=2048", 256);
   const BestRecord far = tuned("n=1048576", 1024);
-  const BestRecord same_arch = tuned("n=4096", 128, sibling());
+  const BestRecord same_arch = tuned("n=16384", 128, sibling());
   const BestRecord same_vendor = tuned("n=4096", 256, cousin());
   const BestRecord unrelated = tuned("n=4096", 1024, stranger());
 
@@ -91,26 +91,43 @@ TEST_F(Lookup, WalksFromTheSameProblemToTheSameVendor) {
 
   all.pop_back();
   match = ask("n=4096", all);
-  EXPECT_EQ(match.grade, Grade::near_size);
-  EXPECT_DOUBLE_EQ(match.distance, 8);
-  EXPECT_EQ(match.reason, "nearest problem tuned on this device: n=1048576 (distance 8)");
-
-  all.pop_back();
-  match = ask("n=8192", all);
-  EXPECT_EQ(match.grade, Grade::same_arch);
+  EXPECT_EQ(match.grade, Grade::same_arch) << "two doublings and a sibling, in place of eight";
+  EXPECT_DOUBLE_EQ(match.distance, 2);
   EXPECT_EQ(match.reason,
-            "nearest problem tuned on another device of architecture sm_90a (Test GPU NVL): n=4096 "
-            "(distance 1)");
+            "nearest problem tuned on another device of architecture sm_90a (Test GPU NVL): "
+            "n=16384 (distance 2)");
 
-  all.pop_back();
+  match = ask("n=1048576 stride=2", all);
+  EXPECT_EQ(match.grade, Grade::near_size);
+  EXPECT_EQ(match.reason, "nearest problem tuned on this device: n=1048576 (distance 0)");
+
+  all.resize(2);
   match = ask("n=4096", all);
   EXPECT_EQ(match.grade, Grade::same_vendor);
-  EXPECT_EQ(match.reason,
-            "nearest problem tuned on another device of nvidia (Older GPU): n=4096 (distance 0)");
+  EXPECT_EQ(match.reason, "tuned for this problem on another device of nvidia (Older GPU)");
 
-  all.pop_back();
+  all.resize(1);
   match = ask("n=4096", all);
   EXPECT_EQ(match.grade, Grade::fallback);
+}
+
+TEST_F(Lookup, OneProblemTunedHereDoesNotHideWhatASiblingKnowsOfAllOthers) {
+  const std::vector<BestRecord> bests = {tuned("n=1048576", 1024), tuned("n=2048", 128, sibling()),
+                                         tuned("n=8192", 256, sibling())};
+  EXPECT_EQ(ask("n=1048576", bests).grade, Grade::exact);
+  Match match = ask("n=2048", bests);
+  EXPECT_EQ(match.grade, Grade::same_arch);
+  EXPECT_EQ(match.config.text(), "vector:block_size=128");
+  EXPECT_EQ(match.reason,
+            "tuned for this problem on another device of architecture sm_90a (Test GPU NVL)");
+  match = ask("n=524288", bests);
+  EXPECT_EQ(match.grade, Grade::near_size);
+  EXPECT_EQ(match.config.text(), "vector:block_size=1024");
+}
+
+TEST_F(Lookup, OfProblemsAsNearTheOneTunedHereGoesFirst) {
+  const std::vector<BestRecord> bests = {tuned("n=8192", 128, sibling()), tuned("n=2048", 256)};
+  EXPECT_EQ(ask("n=4096", bests).grade, Grade::near_size);
 }
 
 TEST_F(Lookup, AnotherElementTypeOrBackendIsNoNeighbour) {

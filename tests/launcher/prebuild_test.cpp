@@ -12,6 +12,7 @@
 #include "tests/launcher/command_output.hpp"
 #include "tests/launcher/cuda_stub.hpp"
 #include "tests/launcher/opencl_application.hpp"
+#include "tests/launcher/tuned_database.hpp"
 
 namespace kiln {
 namespace {
@@ -57,16 +58,31 @@ TEST_F(Prebuild, FillsTheCacheForAMachineWithoutACompiler) {
   EXPECT_THAT(again, Not(HasSubstr("compiled")));
 }
 
-// What a device that was tuned on runs is not what one that nobody knows runs: both are there.
+// What a device that was tuned on runs is not always what one that nobody knows runs: both are
+// there.
 TEST_F(Prebuild, OfAnArchitectureIsForItsKnownDevicesToo) {
+  test::store_best(folder_ / "sister.db",
+                   {"reduce",
+                    "n=1024 dtype=f32 op=sum map=x source=array",
+                    R"({"n": 1024, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})",
+                    {"two_pass", {{"block_size", std::int64_t{64}}}}},
+                   [](DeviceInfo& device) {
+                     device.backend = "cuda";
+                     device.vendor = "nvidia";
+                     device.name = "A sister";
+                     device.architecture = "sm_90a";
+                     device.warp_size = 32;
+                     device.is_cpu = false;
+                   });
   const std::string built =
-      kiln("prebuild reduce --problem n=1500 --arch sm_90a --cache cache --db none.db");
+      kiln("prebuild reduce --problem n=1024 --arch sm_90a --cache cache --db sister.db");
   EXPECT_THAT(built, HasSubstr("(same_arch on H200 (made up))\n"));
-  EXPECT_THAT(built, HasSubstr("(near_size on NVIDIA H200)\n"));
+  EXPECT_THAT(built, HasSubstr("two_pass:block_size=64"));
+  EXPECT_THAT(built, HasSubstr("(exact on A sister)\n"));
   EXPECT_THAT(built, HasSubstr("1 problem in 2 binaries for sm_90a in cache\n"));
   EXPECT_THAT(command_output("KILN_DB=/nowhere/none.db KILN_NVRTC_PATH=/nowhere '" KILN_FIRST_LAUNCH
                              "' '' '" +
-                             (folder_ / "cache") + "' reduce n=1500"),
+                             (folder_ / "cache") + "' reduce n=1024"),
               StartsWith("cache "));
 }
 
