@@ -1,10 +1,11 @@
 // kiln_lookup_regret: how much slower looked-up configs are than freshly tuned ones.
 //
-//   kiln_lookup_regret --plan UNSEEN.plan.toml --tuned TUNED.db... --fresh FRESH.db... [--json
-//   FILE]
+//   kiln_lookup_regret --plan UNSEEN.plan.toml --tuned TUNED.db... --fresh FRESH.db...
+//                      [--short-sessions] [--json FILE]
 //
 // Of each problem of the plan: what a lookup in TUNED.db gives, and the best of its session in
-// FRESH.db, measured in turn like the finals of a session. Several files speak together.
+// FRESH.db, measured in turn like the finals of a session. Several files speak together. A problem
+// that TUNED.db has a session of is refused, but for --short-sessions: then it is what they lose.
 // docs/lookup.md shows the commands. Ends with 0; with 1 where a problem could not be compared.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
@@ -28,6 +29,7 @@ struct Options {
   std::vector<std::string> fresh;
   std::string backend = "cuda";
   int ordinal = 0;
+  bool short_sessions = false;
   std::string json;
 };
 
@@ -82,7 +84,8 @@ void print(const Regret& regret) {
 int run(const Options& options) {
   const SweepPlan plan = parse_plan(read_file(options.plan), options.plan);
   Comparison comparison(options.backend, options.ordinal, read_bests(options.tuned),
-                        read_bests(options.fresh));
+                        read_bests(options.fresh),
+                        options.short_sessions ? Comparison::Own::taken : Comparison::Own::refused);
   for (const std::string& warning : comparison.warnings()) {
     fmt::print(stderr, "kiln_lookup_regret: warning: {}\n", warning);
   }
@@ -123,6 +126,8 @@ int main(int argc, char** argv) {
   app.add_option("--fresh", options.fresh, "databases with a session of each")->required();
   app.add_option("--backend", options.backend, "cuda, hip or opencl")->capture_default_str();
   app.add_option("--ordinal", options.ordinal, "index of the device")->capture_default_str();
+  app.add_flag("--short-sessions", options.short_sessions,
+               "--tuned holds sessions of these problems, too: what they lose");
   app.add_option("--json", options.json, "file to write");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -28,9 +28,10 @@ T required(Result<T> result) {
 }  // namespace
 
 Comparison::Comparison(const std::string& backend, int ordinal, std::vector<BestRecord> tuned,
-                       std::vector<BestRecord> fresh)
+                       std::vector<BestRecord> fresh, Own own)
     : tuned_(std::move(tuned)),
       fresh_(std::move(fresh)),
+      own_(own),
       engine_(open_device_engine(backend, ordinal)),
       backend_(make_backend(backend)),
       compiler_(backend_->open_compiler(engine_->device())) {}
@@ -63,7 +64,9 @@ Regret Comparison::compare(const std::string& kernel, const std::string& problem
     const Match looked_up = required(lookup(entry.spec, entry.problem, device, tuned_));
     const Match fresh = required(lookup(entry.spec, entry.problem, device, fresh_));
     regret.grade = looked_up.grade;
-    if (looked_up.grade == Grade::exact) throw InputError("it was tuned: no regret to measure");
+    if (looked_up.grade == Grade::exact && own_ == Own::refused) {
+      throw InputError("it was tuned: no regret to measure (--short-sessions takes it)");
+    }
     if (fresh.grade != Grade::exact) throw InputError("no fresh session found a best for it");
     entry.looked_up = looked_up.config;
     entry.fresh = fresh.config;

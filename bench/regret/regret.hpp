@@ -29,11 +29,14 @@ struct Regret {
 
 class Comparison {
  public:
+  /// May `tuned` hold sessions of the problem itself?
+  enum class Own { refused, taken };
+
   /// `tuned` answers the lookups; `fresh` holds a session of each problem. Throws DeviceError.
   Comparison(const std::string& backend, int ordinal, std::vector<BestRecord> tuned,
-             std::vector<BestRecord> fresh);
+             std::vector<BestRecord> fresh, Own own);
 
-  /// Rows that say nothing here, since they were tuned on another device: how many of which.
+  /// Rows that were tuned on another device: how many of which.
   [[nodiscard]] std::vector<std::string> warnings() const;
 
   /// Throws InputError for a kernel or a problem that is none.
@@ -53,6 +56,7 @@ class Comparison {
   KernelLibrary library_;
   std::vector<BestRecord> tuned_;
   std::vector<BestRecord> fresh_;
+  Own own_;
   std::unique_ptr<TrialEngine> engine_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Compiler> compiler_;
