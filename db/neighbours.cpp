@@ -140,18 +140,19 @@ Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
   Union known;
   for (const Told& told : around) add_eligible(known, told);
   all.eligible = known.configs().size();
-  for (std::size_t i = 0; i < around.size(); ++i) {
-    for (const CloseConfig& each : around[i].configs) {
-      all.observations.push_back({{known.add(each), i + 1}, each.slowdown});
-    }
+  std::vector<std::vector<std::size_t>> places;
+  for (const Told& told : around) {
+    std::vector<std::size_t>& of_told = places.emplace_back();
+    for (const CloseConfig& each : told.configs) of_told.push_back(known.add(each));
   }
   const CarryOver carry(spec, problem, device, known.configs(), all.eligible);
-  std::vector<std::vector<Carried>> carried;
-  for (const Told& told : around) carried.push_back(carry.from(told.problem, *told.device));
-  for (Observation& each : all.observations) {
-    const Carried& by = carried[each.site.problem - 1][each.site.config];
-    each.slowdown *= by.factor;
-    each.noise = by.noise;
+  for (std::size_t i = 0; i < around.size(); ++i) {
+    const Told& told = around[i];
+    const std::vector<Carried> carried = carry.from(told.problem, *told.device, places[i]);
+    for (std::size_t j = 0; j < carried.size(); ++j) {
+      all.observations.push_back(
+          {{places[i][j], i + 1}, told.configs[j].slowdown * carried[j].factor, carried[j].noise});
+    }
   }
   for (const CloseConfig& each : known.configs()) all.configs.push_back(each.config);
   all.distances = distances_between(spec, around);

@@ -75,23 +75,32 @@ CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceI
   }
 }
 
-std::vector<Carried> CarryOver::from(const Problem& measured, const DeviceInfo& there) const {
+CarryOver::Growth CarryOver::growth_of(std::size_t config, TileCounter& count,
+                                       const DeviceInfo& there) const {
+  const std::optional<Here>& here = here_[config];
+  const std::optional<Tiles> tiles = here ? count(here->config) : std::nullopt;
+  if (!tiles) return {};
+  const double rounds = rounds_of_busiest_unit(*tiles, *here->needs, there);
+  const bool one_block = tiles->blocks <= 1;
+  return {exponent_ * std::log(here->rounds / rounds),
+          one_block == (here->blocks <= 1) ? kMeasuredNoise : kOneBlockNoise};
+}
+
+std::vector<Carried> CarryOver::from(const Problem& measured, const DeviceInfo& there,
+                                     std::span<const std::size_t> configs) const {
   TileCounter count(spec_, measured, there);
-  std::vector<Carried> carried(here_.size());
-  std::vector<std::optional<double>> growths(here_.size());
-  std::vector<double> of_eligible;
-  for (std::size_t i = 0; i < here_.size(); ++i) {
-    if (!here_[i]) continue;
-    const std::optional<Tiles> tiles = count(here_[i]->config);
-    if (!tiles) continue;
-    if ((tiles->blocks > 1) != (here_[i]->blocks > 1)) carried[i].noise = kOneBlockNoise;
-    const double rounds = rounds_of_busiest_unit(*tiles, *here_[i]->needs, there);
-    growths[i] = exponent_ * std::log(here_[i]->rounds / rounds);
-    if (i < eligible_) of_eligible.push_back(*growths[i]);
+  std::vector<Growth> of_eligible;
+  std::vector<double> known;
+  for (std::size_t i = 0; i < eligible_; ++i) {
+    of_eligible.push_back(growth_of(i, count, there));
+    if (of_eligible.back().log_growth) known.push_back(*of_eligible.back().log_growth);
   }
-  const double usual = median(std::move(of_eligible));
-  for (std::size_t i = 0; i < carried.size(); ++i) {
-    if (growths[i]) carried[i].factor = std::exp(*growths[i] - usual);
+  const double usual = median(std::move(known));
+  std::vector<Carried> carried;
+  for (const std::size_t config : configs) {
+    const Growth growth =
+        config < eligible_ ? of_eligible[config] : growth_of(config, count, there);
+    carried.push_back({std::exp(growth.log_growth.value_or(usual) - usual), growth.noise});
   }
   return carried;
 }

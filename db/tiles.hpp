@@ -56,12 +56,13 @@ class CarryOver {
   CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
             std::span<const CloseConfig> configs, std::size_t eligible);
 
-  /// What slowdowns of that problem on that device are for the one asked about, in the order of the
-  /// configs: their factor is above 1 for a config whose time should grow by more than is usual.
-  /// Usual is the median of the eligible ones: what is asked is how a config stands to the best
-  /// here, and the best grows like those that are good around. Those without tiles stay as they
-  /// are.
-  [[nodiscard]] std::vector<Carried> from(const Problem& measured, const DeviceInfo& there) const;
+  /// What slowdowns of that problem on that device are for the one asked about, of these configs
+  /// (by their places in the list): their factor is above 1 for a config whose time should grow by
+  /// more than is usual. Usual is the median of the eligible ones: what is asked is how a config
+  /// stands to the best here, and the best grows like those that are good around. Those without
+  /// tiles stay as they are.
+  [[nodiscard]] std::vector<Carried> from(const Problem& measured, const DeviceInfo& there,
+                                          std::span<const std::size_t> configs) const;
 
  private:
   struct Here {
@@ -72,6 +73,12 @@ class CarryOver {
   };
   [[nodiscard]] std::optional<Here> here(const CloseConfig& needs, ConfigReader& read,
                                          TileCounter& count) const;
+  struct Growth {
+    std::optional<double> log_growth;  ///< of the time, from there to here; none without tiles
+    double noise = kMeasuredNoise;
+  };
+  [[nodiscard]] Growth growth_of(std::size_t config, TileCounter& count,
+                                 const DeviceInfo& there) const;
 
   const KernelSpec& spec_;
   const DeviceInfo& device_;

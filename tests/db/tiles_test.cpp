@@ -3,6 +3,7 @@
 #include "db/tiles.hpp"
 
 #include <cmath>
+#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,15 +45,26 @@ class TilesOfScale : public ::testing::Test {
     const DeviceInfo device = test::some_device();
     const CarryOver carry(spec_, asked, device, configs, eligible);
     std::vector<double> list;
-    for (const Carried& each : carry.from(problem(kMeasured), device)) list.push_back(each.factor);
+    for (const Carried& each : carry.from(problem(kMeasured), device, all_of(configs))) {
+      list.push_back(each.factor);
+    }
     return list;
+  }
+  /// Their places.
+  static std::vector<std::size_t> all_of(const std::vector<CloseConfig>& configs) {
+    std::vector<std::size_t> places(configs.size());
+    std::iota(places.begin(), places.end(), 0);
+    return places;
   }
   /// Of blocks of 1024.
   [[nodiscard]] double noise(const std::string& asked_text, const std::string& measured) const {
     const Problem asked = problem(asked_text);
     const DeviceInfo device = test::some_device();
     const std::vector<CloseConfig> configs = {{"vector:block_size=1024", 1}};
-    return CarryOver(spec_, asked, device, configs, 1).from(problem(measured), device).at(0).noise;
+    return CarryOver(spec_, asked, device, configs, 1)
+        .from(problem(measured), device, all_of(configs))
+        .at(0)
+        .noise;
   }
   [[nodiscard]] double exponent() const {
     return tile_exponent(problem_cost(spec_, problem(kAsked), test::some_device()));
@@ -160,6 +172,20 @@ TEST_F(TilesOfScale, WhatIsUsualIsTheMiddleOfAll) {
   EXPECT_THAT(factors({}), ::testing::IsEmpty());
 }
 
+TEST_F(TilesOfScale, OnlyThoseAskedAboutAreCarriedOver) {
+  const Problem asked = problem(kAsked);
+  const DeviceInfo device = test::some_device();
+  const std::vector<CloseConfig> configs = {
+      {"vector:block_size=256"}, {"vector:block_size=1024"}, {"gone"}};
+  const CarryOver carry(spec_, asked, device, configs, 1);
+  const std::vector<std::size_t> places = {2, 1, 1};
+  const std::vector<Carried> carried = carry.from(problem(kMeasured), device, places);
+  ASSERT_EQ(carried.size(), 3U);
+  EXPECT_EQ(carried[0].factor, 1);
+  EXPECT_NEAR(carried[1].factor, std::pow(1.6, exponent()), 1e-9);
+  EXPECT_EQ(carried[2].factor, carried[1].factor);
+}
+
 TEST_F(TilesOfScale, WhatFitsInAUnitCounts) {
   // Of tiles of 128 a unit has nine and sixteen. With 240 registers a thread two fit, without
   // any sixteen do.
@@ -182,11 +208,12 @@ TEST_F(TilesOfScale, EachDeviceHasItsUnits) {
   DeviceInfo larger = device;
   larger.compute_units = 245;  // 1100 elements for each
   const std::vector<CloseConfig> configs = {{"vector:block_size=1024"}, {"vector:block_size=256"}};
-  const std::vector<Carried> here = CarryOver(spec_, asked, device, configs, 2).from(asked, device);
+  const std::vector<Carried> here =
+      CarryOver(spec_, asked, device, configs, 2).from(asked, device, all_of(configs));
   EXPECT_EQ(here[0].factor, 1);
   EXPECT_EQ(here[1].factor, 1);
   const std::vector<Carried> there =
-      CarryOver(spec_, asked, larger, configs, 2).from(asked, device);
+      CarryOver(spec_, asked, larger, configs, 2).from(asked, device, all_of(configs));
   // Two rounds of 1024 are two, where eight of 256 are five.
   EXPECT_NEAR(there[0].factor / there[1].factor, std::pow(1.6, exponent()), 1e-9);
 }
