@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::int64_t kMostBlocks = 32;  // as every GPU of today has them, give or take a half
 constexpr std::int64_t kRegisterStep = 256;
+constexpr std::int64_t kMostLanes = 1024;  // of a warp; more stands in damaged rows only
 
 std::int64_t rounded_up(std::int64_t number, std::int64_t step) {
   return (number + step - 1) / step * step;
@@ -16,7 +17,7 @@ std::int64_t rounded_up(std::int64_t number, std::int64_t step) {
 }  // namespace
 
 std::int64_t resident_blocks(const BlockNeeds& block, const DeviceInfo& device) {
-  const std::int64_t warp = std::max<std::int64_t>(1, device.warp_size);
+  const std::int64_t warp = std::clamp<std::int64_t>(device.warp_size, 1, kMostLanes);
   const std::int64_t threads = std::max(warp, rounded_up(block.threads, warp));
   std::int64_t blocks = std::min(kMostBlocks, device.max_threads_per_unit / threads);
   if (block.shared_bytes > 0) {

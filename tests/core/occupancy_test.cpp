@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/occupancy.hpp"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 namespace kiln {
@@ -36,6 +38,21 @@ TEST(Occupancy, IsOneAtLeast) {
   DeviceInfo blank;
   blank.warp_size = 0;
   EXPECT_EQ(resident_blocks({.threads = 0}, blank), 32);
+}
+
+// A database that a stranger wrote may say anything of its device.
+TEST(Occupancy, OfADeviceThatCannotBeIsAnAnswer) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  const BlockNeeds block = {.threads = 1 << 20, .shared_bytes = 1, .registers = 1 << 30};
+  for (const std::int64_t said :
+       {kLeast, std::int64_t{-1}, std::int64_t{0}, kMost / 2 + 1, kMost}) {
+    DeviceInfo device = hopper();
+    device.warp_size = said;
+    EXPECT_EQ(resident_blocks(block, device), 1) << said;
+    device.max_threads_per_unit = device.shared_bytes_per_unit = device.registers_per_block = said;
+    EXPECT_GE(resident_blocks(block, device), 1) << said;
+  }
 }
 
 }  // namespace
