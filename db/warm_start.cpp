@@ -2,6 +2,8 @@
 #include "db/warm_start.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -175,9 +177,15 @@ std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& prob
 std::string with_warm_start(const std::string& evidence, std::span<const WarmConfig> warm) {
   Json json = Json::parse(evidence, nullptr, false);
   if (warm.empty() || !json.is_object()) return evidence;
+  std::set<std::string> finalists;
+  for (const Json& finalist : json.value("finalists", Json::array())) {
+    finalists.insert(finalist.value("config", ""));
+  }
   Json list = Json::array();
   for (const WarmConfig& each : warm) {
-    list.push_back({{"config", each.config.text()}, {"from", each.from}});
+    std::string config = each.config.text();
+    if (!finalists.contains(config)) continue;
+    list.push_back({{"config", std::move(config)}, {"from", each.from}});
   }
   json["warm_start"] = std::move(list);
   return json.dump();

@@ -45,8 +45,9 @@ inline constexpr std::size_t kForecastConfigs = 8;
                                                    std::span<const BestRecord> bests,
                                                    std::size_t most = kWarmConfigs);
 
-/// `evidence` (JSON as in BestRecord) with the configs that a session started from as its key
-/// "warm_start", each with its origin, in the order tried; unchanged where there were none.
+/// `evidence` (JSON as in BestRecord) with those of the configs that a session started from that
+/// came into its finals as its key "warm_start", each with its origin, in the order tried;
+/// unchanged where it started from none.
 [[nodiscard]] std::string with_warm_start(const std::string& evidence,
                                           std::span<const WarmConfig> warm);
 

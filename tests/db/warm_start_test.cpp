@@ -149,12 +149,18 @@ TEST_F(WarmStart, IsShort) {
   EXPECT_THAT(ask("n=4096", bests, 0), IsEmpty());
 }
 
-TEST_F(WarmStart, IsKeptInTheEvidence) {
-  const std::vector<WarmConfig> warm = {
-      {{"vector", {{"block_size", Value(std::int64_t{64})}}}, "the best of n=2048 on this device"}};
-  EXPECT_EQ(with_warm_start(R"({"rule":1})", warm),
-            R"({"rule":1,"warm_start":[{"config":"vector:block_size=64",)"
-            R"("from":"the best of n=2048 on this device"}]})");
+TEST_F(WarmStart, OriginsOfFinalistsAreKeptInTheEvidence) {
+  const auto block = [](std::int64_t size) {
+    return Config{"vector", {{"block_size", Value(size)}}};
+  };
+  const std::vector<WarmConfig> warm = {{block(32), "the best of n=1024 on this device"},
+                                        {block(64), "the best of n=2048 on this device"}};
+  const std::string finals =
+      R"({"finalists":[{"config":"vector:block_size=128"},{"config":"vector:block_size=64"}])";
+  EXPECT_EQ(with_warm_start(finals + "}", warm),
+            finals + R"(,"warm_start":[{"config":"vector:block_size=64",)"
+                     R"("from":"the best of n=2048 on this device"}]})");
+  EXPECT_EQ(with_warm_start(R"({"rule":1})", warm), R"({"rule":1,"warm_start":[]})");
   EXPECT_EQ(with_warm_start(R"({"rule":1})", {}), R"({"rule":1})");
 }
 
