@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ class ConfigPlace {
   [[nodiscard]] std::optional<double> steps_to(const ConfigPlace& other) const;
 
  private:
+  friend class StepsTable;
   [[nodiscard]] double between(std::size_t own, const ConfigPlace& other, std::size_t theirs) const;
   [[nodiscard]] double steps_by_name(const ConfigPlace& other) const;
 
@@ -37,6 +39,26 @@ class ConfigPlace {
   std::vector<std::string> names_;
   std::vector<std::string> texts_;
   std::vector<double> numbers_;  ///< log2(1 + value); NaN where the text is no number
+};
+
+/// The steps between each two of many: a tunable at a time where their texts have the same ones in
+/// the same places, as those of one variant mostly have.
+class StepsTable {
+ public:
+  explicit StepsTable(std::span<const ConfigPlace> places);
+
+  /// As ConfigPlace::steps_to; infinity for another variant.
+  [[nodiscard]] double operator()(std::size_t a, std::size_t b) const {
+    return steps_[a * count_ + b];
+  }
+
+ private:
+  void fill(const std::vector<std::size_t>& alike);
+  void fill(const std::vector<std::size_t>& some, const std::vector<std::size_t>& others);
+
+  std::span<const ConfigPlace> places_;
+  std::size_t count_;
+  std::vector<double> steps_;  ///< row by row
 };
 
 }  // namespace kiln

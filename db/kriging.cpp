@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <string>
 
 #include <Eigen/Cholesky>
@@ -21,10 +20,10 @@ class Likenesses {
  public:
   Likenesses(std::span<const ConfigPlace> configs, const Distances& distances)
       : configs_(configs.size(), configs.size()), problems_(distances.size(), distances.size()) {
+    const StepsTable steps(configs);
     for (std::size_t i = 0; i < configs.size(); ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        const std::optional<double> steps = configs[i].steps_to(configs[j]);
-        configs_(i, j) = configs_(j, i) = steps ? std::exp(-*steps / kStepsApart) : 0;
+        configs_(i, j) = configs_(j, i) = std::exp(-steps(i, j) / kStepsApart);
       }
     }
     for (std::size_t i = 0; i < distances.size(); ++i) {

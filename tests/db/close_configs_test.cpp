@@ -64,8 +64,12 @@ TEST_F(EvidenceOfABest, WhatAConfigNeedsIsReadWhereverItStands) {
 TEST_F(EvidenceOfABest, WhatIsNoEntryIsLeftOut) {
   EXPECT_THAT(known(R"({"close":[1,"a",null,[],{},{"config":1,"slowdown":2},{"config":"a"},
                         {"config":"a","slowdown":"2"},{"config":"a","slowdown":null},
-                        {"config":"b","slowdown":2}]})"),
-              ElementsAre("b 2.00"));
+                        {"config":"b","slowdown":2},
+                        {"config":"c","slowdown":3,"like":{"config":"d","slowdown":1},
+                         "seen":[{"config":"e","slowdown":1}]},[4,"f"],[{"slowdown":5}]],
+               "other":{"close":[{"config":"g","slowdown":1}]},
+               "rule":[{"config":"h","slowdown":1}]})"),
+              ElementsAre("b 2.00", "c 3.00"));
 }
 
 TEST_F(EvidenceOfABest, EvidenceThatCannotBeReadLeavesTheBestAlone) {

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/config_place.hpp"
 
+#include <limits>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace kiln {
@@ -39,6 +43,27 @@ TEST(ConfigPlace, AnyTextIsTaken) {
   }
   EXPECT_EQ(steps("a:b=nan", "a:b=inf"), 0.5) << "no numbers";
   EXPECT_EQ(steps("a:b=3", "a:b=many"), 0.5) << "one of them is none";
+}
+
+TEST(StepsTable, AgreesWithEachTwo) {
+  const std::vector<std::string> texts = {"tile:rows=8,fill=left,pad=1",
+                                          "tile:rows=32,fill=right,pad=0",
+                                          "tile:rows=8,fill=2,pad=1",
+                                          "tile:pad=1,rows=16,fill=left",
+                                          "tile:rows=64",
+                                          "strip:rows=8,fill=left,pad=1",
+                                          "tile:rows=many,fill=left,pad=3",
+                                          "",
+                                          "tile:rows=8,fill=left,pad=1"};
+  const std::vector<ConfigPlace> places(texts.begin(), texts.end());
+  const StepsTable table(places);
+  for (std::size_t a = 0; a < places.size(); ++a) {
+    for (std::size_t b = 0; b < places.size(); ++b) {
+      const std::optional<double> steps = places[a].steps_to(places[b]);
+      EXPECT_EQ(table(a, b), steps.value_or(std::numeric_limits<double>::infinity()))
+          << texts[a] << " and " << texts[b];
+    }
+  }
 }
 
 }  // namespace
