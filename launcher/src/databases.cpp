@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "core/errors.hpp"
 #include "db/database_place.hpp"
@@ -73,9 +74,9 @@ bool read_lock(const std::string& path, const DeviceInfo& device, TunedRows& row
 
 }  // namespace
 
-std::span<const BestRecord> TunedRows::of(const std::string& kernel) {
-  std::vector<BestRecord>& rows = by_kernel[kernel];
-  if (asks_shipped && with_shipped.insert(kernel).second) {
+std::vector<BestRecord> TunedRows::take(const std::string& kernel) {
+  std::vector<BestRecord> rows = std::exchange(by_kernel[kernel], {});
+  if (asks_shipped) {
     for (BestRecord& best : shipped_bests(kernel)) rows.push_back(std::move(best));
   }
   return rows;

@@ -4,8 +4,6 @@
 
 #include <filesystem>
 #include <map>
-#include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,12 +18,11 @@ struct TunedRows {
   std::map<std::string, std::vector<BestRecord>, std::less<>> by_kernel;
   std::vector<Launcher::Warning> warnings;  ///< one per database that is missing or unusable
 
-  bool locked = false;                 ///< a lock was read instead of databases
-  bool asks_shipped = false;           ///< the wisdom inside the library is the last layer
-  std::set<std::string> with_shipped;  ///< kernels whose shipped bests are in by_kernel
+  bool locked = false;        ///< a lock was read instead of databases
+  bool asks_shipped = false;  ///< the wisdom inside the library is the last layer
 
-  /// Reads the shipped wisdom of a kernel when it is first asked for: one thread at a time.
-  [[nodiscard]] std::span<const BestRecord> of(const std::string& kernel);
+  /// Hands out the rows of a kernel, whose shipped wisdom is read now: they are not kept.
+  [[nodiscard]] std::vector<BestRecord> take(const std::string& kernel);
 };
 
 /// Reads what `options` name: the lock, else the databases, else the default ones: the user's

@@ -122,8 +122,7 @@ Expected<const Launcher::State::KernelEntry*> Launcher::State::find_kernel(
   }
   auto spec = std::make_shared<const KernelSpec>(library_.load(std::string(kernel)));
   Renderer renderer(*spec);
-  const std::span<const BestRecord> known_rows = rows_.of(spec->name);
-  auto rows = std::make_shared<const std::vector<BestRecord>>(known_rows.begin(), known_rows.end());
+  auto rows = std::make_shared<const std::vector<BestRecord>>(rows_.take(spec->name));
   return &kernels_
               .emplace(kernel, KernelEntry{std::move(spec), std::move(renderer), std::move(rows)})
               .first->second;
