@@ -53,6 +53,13 @@ Launcher open_launcher(const Application& application, const std::string& cache)
   return Launcher(options);
 }
 
+/// As programs open it: what is shipped answers.
+Launcher open_shipped(const Application& application, const std::string& cache) {
+  Launcher::Options options = application.options();
+  options.cache_folder = cache;
+  return Launcher(options);
+}
+
 /// The kernel that the launcher runs for kProblem without a database, launched by the driver alone.
 std::unique_ptr<RawLaunch> make_raw_launch(Application& application, void* in, void* out,
                                            const std::string& config) {
@@ -68,6 +75,54 @@ std::unique_ptr<RawLaunch> make_raw_launch(Application& application, void* in, v
   const Source source = Renderer(spec).render(match->config, problem, application.device());
   return application.raw_launch(source, *plan, {in, out});
 }
+
+/// The memory of a first launch, and what comes of it.
+class FirstWork {
+ public:
+  FirstWork(Application& application, const std::string& kernel)
+      : application_(application), is_matmul_(kernel == "matmul"), problem_(problem_of(kernel)) {
+    if (is_matmul_) {
+      memory_ = {application.upload(kM * kK, 1), application.upload(kK * kN, 1),
+                 application.upload(kM * kN, 0)};
+    } else {
+      memory_ = {application.upload(kSide * kSide, 3), application.upload(kSide * kSide, 0)};
+    }
+  }
+
+  static std::string problem_of(const std::string& kernel) {
+    return kernel == "matmul" ? fmt::format("m={} n={} k={}", kM, kN, kK) : kProblem;
+  }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  void launch(const Launcher::Kernel& kernel) const {
+    if (!is_matmul_) {
+      kernel
+          .launch(application_.queue(),
+                  {memory("in", memory_[0], kBytes), memory("out", memory_[1], kBytes)})
+          .value();
+      return;
+    }
+    kernel
+        .launch(application_.queue(), {memory("a", memory_[0], kM * kK * sizeof(float)),
+                                       memory("b", memory_[1], kK * kN * sizeof(float)),
+                                       memory("c", memory_[2], kM * kN * sizeof(float)),
+                                       scalar("alpha", 1.0F), scalar("beta", 0.0F)})
+        .value();
+  }
+  void check() const {
+    const float expected = is_matmul_ ? static_cast<float>(kK) : 3;
+    if (application_.download(memory_.back()) != expected) {
+      throw DeviceError("the first launch gave a wrong result");
+    }
+  }
+
+ private:
+  static constexpr std::size_t kM = 710, kN = 330, kK = 190;
+  Application& application_;
+  bool is_matmul_;
+  std::string problem_;
+  std::vector<void*> memory_;
+};
 
 }  // namespace
 
@@ -167,23 +222,28 @@ SelectCost measure_select(Application& application, const std::string& cache) {
   return cost;
 }
 
-FirstLaunch measure_first_launch(Application& application, const std::string& cache) {
-  void* in = application.upload(kSide * kSide, 3);
-  void* out = application.upload(kSide * kSide, 0);
+FirstLaunch measure_first_launch(Application& application, const std::string& cache,
+                                 const std::string& kernel) {
+  const FirstWork work(application, kernel);
   FirstLaunch first;
   const Clock::time_point start = Clock::now();
-  const Launcher launcher = open_launcher(application, cache);
+  const Launcher launcher = open_shipped(application, cache);
   first.open_ms = ms_since(start);
-  const Launcher::Kernel kernel = launcher.prepare("transpose", kProblem).value();
+  const Launcher::Kernel prepared = launcher.prepare(kernel, work.problem()).value();
   first.prepare_ms = ms_since(start) - first.open_ms;
-  kernel.launch(application.queue(), {memory("in", in, kBytes), memory("out", out, kBytes)})
-      .value();
+  work.launch(prepared);
   application.wait();
   first.total_ms = ms_since(start);
-  first.from_cache = kernel.from_cache();
+  first.config = prepared.match().config;
+  first.from_cache = prepared.from_cache();
   first.compiler_loaded = is_loaded("libnvrtc");
-  if (application.download(out) != 3) throw DeviceError("the first launch gave a wrong result");
+  work.check();
   return first;
+}
+
+void warm_first_launch(const Application& application, const std::string& cache,
+                       const std::string& kernel) {
+  open_shipped(application, cache).prepare(kernel, FirstWork::problem_of(kernel)).value();
 }
 
 std::string check_graph(Application& application, const std::string& cache) {
