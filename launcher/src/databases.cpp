@@ -9,7 +9,6 @@
 #include "core/errors.hpp"
 #include "db/database_place.hpp"
 #include "db/selection_lock.hpp"
-#include "db/shipped.hpp"
 
 namespace kiln {
 namespace {
@@ -75,11 +74,7 @@ bool read_lock(const std::string& path, const DeviceInfo& device, TunedRows& row
 }  // namespace
 
 std::vector<BestRecord> TunedRows::take(const std::string& kernel) {
-  std::vector<BestRecord> rows = std::exchange(by_kernel[kernel], {});
-  if (asks_shipped) {
-    for (BestRecord& best : shipped_bests(kernel)) rows.push_back(std::move(best));
-  }
-  return rows;
+  return std::exchange(by_kernel[kernel], {});
 }
 
 TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& device) {

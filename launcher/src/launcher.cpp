@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
 #include <new>
+#include <utility>
 
 #include <kiln/launcher.hpp>
 
 #include "core/errors.hpp"
+#include "db/shipped.hpp"
 #include "launcher/src/launcher_state.hpp"
 
 namespace kiln {
@@ -16,6 +18,8 @@ namespace {
 // lives on where the application still holds it.
 constexpr std::size_t kMaxPrepared = 1024;
 constexpr std::size_t kMaxMatches = 65536;
+
+constexpr char kThisBuild = 0;  ///< has an address in the file that this code is in
 
 LaunchErrorCode code_of(const Error& error) {
   switch (error.code()) {
@@ -89,6 +93,7 @@ Launcher::State::State(const Options& given)
       runtime(std::make_shared<Runtime>(given)),
       library_(as_paths(given.kernel_paths)),
       rows_(read_databases(given, runtime->info())),
+      answers_(runtime->cache(), build_with(&kThisBuild), runtime->info_for_lookup()),
       recorder_(given.record_requests),
       matches_(kMaxMatches),
       prepared_(kMaxPrepared) {
@@ -113,8 +118,7 @@ Launcher::State::State(const Options& given)
           [this](const Miss& miss, const std::set<std::string>& texts) { forget(miss, texts); }});
 }
 
-Expected<const Launcher::State::KernelEntry*> Launcher::State::find_kernel(
-    std::string_view kernel) {
+Expected<Launcher::State::KernelEntry*> Launcher::State::find_kernel(std::string_view kernel) {
   const std::lock_guard held(kernels_mutex_);
   const auto known = kernels_.find(kernel);
   if (known != kernels_.end()) {
@@ -123,8 +127,11 @@ Expected<const Launcher::State::KernelEntry*> Launcher::State::find_kernel(
   auto spec = std::make_shared<const KernelSpec>(library_.load(std::string(kernel)));
   Renderer renderer(*spec);
   auto rows = std::make_shared<const std::vector<BestRecord>>(rows_.take(spec->name));
+  std::optional<std::string> digest;  // the default needs no looking for
+  if (!rows->empty() || rows_.asks_shipped) digest = digest_of(*rows, rows_.asks_shipped);
   return &kernels_
-              .emplace(kernel, KernelEntry{std::move(spec), std::move(renderer), std::move(rows)})
+              .emplace(kernel, KernelEntry{std::move(spec), std::move(renderer), std::move(rows),
+                                           rows_.asks_shipped, std::move(digest)})
               .first->second;
 }
 
@@ -146,14 +153,27 @@ Expected<kiln::Match> Launcher::State::find_match(const KernelSpec& spec, const 
   return *std::move(match);
 }
 
-Launcher::State::Rows Launcher::State::rows_of(const KernelEntry& entry) {
+Launcher::State::Known Launcher::State::known_of(const KernelEntry& entry) {
   const std::lock_guard held(kernels_mutex_);
-  return entry.rows;
+  return {entry.rows, entry.digest};
+}
+
+void Launcher::State::add_shipped(KernelEntry& entry) {
+  if (!std::exchange(entry.lacks_shipped, false)) return;
+  auto rows = std::make_shared<std::vector<BestRecord>>(*entry.rows);
+  for (BestRecord& best : shipped_bests(entry.spec->name)) rows->push_back(std::move(best));
+  entry.rows = std::move(rows);
+}
+
+Launcher::State::Known Launcher::State::all_known_of(KernelEntry& entry) {
+  const std::lock_guard held(kernels_mutex_);
+  add_shipped(entry);
+  return {entry.rows, entry.digest};
 }
 
 Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view kernel,
                                                             std::string_view problem_text) {
-  const Expected<const KernelEntry*> entry = find_kernel(kernel);
+  const Expected<KernelEntry*> entry = find_kernel(kernel);
   if (!entry) {
     return entry.error();
   }
@@ -162,12 +182,18 @@ Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view ker
   if (!problem) {
     return problem.error();
   }
-  Rows rows = rows_of(**entry);
-  Expected<kiln::Match> match = find_match(spec, *problem, *rows);
+  Known known = known_of(**entry);
+  if (known.digest) {
+    if (std::optional<kiln::Match> kept = answers_.find(spec, *problem, *known.digest)) {
+      return Found{*entry, std::move(known.rows), *problem, *std::move(kept), std::nullopt};
+    }
+  }
+  known = all_known_of(**entry);
+  Expected<kiln::Match> match = find_match(spec, *problem, *known.rows);
   if (!match) {
     return match.error();
   }
-  return Found{*entry, std::move(rows), *problem, std::move(*match)};
+  return Found{*entry, std::move(known.rows), *problem, std::move(*match), std::move(known.digest)};
 }
 
 Expected<Launcher::State::Found> Launcher::State::find(std::string_view kernel,
@@ -183,7 +209,9 @@ Expected<Launcher::State::Found> Launcher::State::find(std::string_view kernel,
   return tuned ? find_once(kernel, problem_text) : found;
 }
 
-bool Launcher::State::is_current(const Found& found) { return rows_of(*found.entry) == found.rows; }
+bool Launcher::State::is_current(const Found& found) {
+  return known_of(*found.entry).rows == found.rows;
+}
 
 // What is inserted in the table is looked at once more: had the tuner's thread replaced the rows
 // before it was there, nobody else would take it out again.
@@ -218,7 +246,7 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
     if (!found) {
       return found.error();
     }
-    const Found seen = {found->entry, found->rows, {}, {}};
+    const Found seen = {found->entry, found->rows, {}, {}, {}};
     const std::lock_guard cold(prepare_mutex_);
     {
       const std::lock_guard held(outdated_mutex_);
@@ -242,6 +270,8 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
 void Launcher::State::add_best(const Miss& miss, const BestRecord& best) {
   const std::lock_guard held(kernels_mutex_);
   KernelEntry& entry = kernels_.find(miss.kernel)->second;
+  add_shipped(entry);
+  entry.digest.reset();  // other processes read this best from the database, if at all
   auto rows = std::make_shared<std::vector<BestRecord>>(*entry.rows);
   rows->push_back(best);
   entry.rows = std::move(rows);
@@ -263,6 +293,7 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   const Problem& problem = found.problem;
   kiln::Match& match = found.match;
   Expected<std::unique_ptr<PreparedKernel>> made = make_kernel(*found.entry, problem, match);
+  if (made && found.unkept) answers_.store(spec, problem, *found.unkept, match);
   if (!made && match.grade != kiln::Grade::fallback) {
     // A tuned config that this compiler or driver refuses must not stop the application.
     const std::string refused = match.config.text();

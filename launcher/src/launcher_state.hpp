@@ -13,6 +13,7 @@
 
 #include "core/problem.hpp"
 #include "db/lookup.hpp"
+#include "launcher/src/answer_cache.hpp"
 #include "launcher/src/databases.hpp"
 #include "launcher/src/miss_tuner.hpp"
 #include "launcher/src/prepared_kernel.hpp"
@@ -48,11 +49,20 @@ struct Launcher::State {
 
  private:
   using Rows = std::shared_ptr<const std::vector<BestRecord>>;
-  /// A kernel's spec, templates and bests, read when it is first asked for.
+  /// A kernel's spec and templates, read when it is first asked for, and its bests.
   struct KernelEntry {
     std::shared_ptr<const KernelSpec> spec;
     Renderer renderer;
-    Rows rows;  ///< replaced, under kernels_mutex_, when a problem was tuned meanwhile
+    // Replaced, under kernels_mutex_, when the shipped ones are needed or a problem was tuned
+    // meanwhile.
+    Rows rows;
+    bool lacks_shipped = false;         ///< no lookup needed them yet
+    std::optional<std::string> digest;  ///< of all rows; nullopt: answers are not kept
+  };
+  /// The bests of a kernel, as they are at one moment.
+  struct Known {
+    Rows rows;
+    std::optional<std::string> digest;
   };
   /// What a problem text of the application means, and what a lookup says of it.
   struct Found {
@@ -60,9 +70,14 @@ struct Launcher::State {
     Rows rows;  ///< of the entry, as the lookup saw them
     Problem problem;
     kiln::Match match;
+    std::optional<std::string> unkept;  ///< digest of the rows where no process kept this answer
   };
-  [[nodiscard]] Expected<const KernelEntry*> find_kernel(std::string_view kernel);
-  [[nodiscard]] Rows rows_of(const KernelEntry& entry);
+  [[nodiscard]] Expected<KernelEntry*> find_kernel(std::string_view kernel);
+  [[nodiscard]] Known known_of(const KernelEntry& entry);
+  /// With the shipped ones.
+  [[nodiscard]] Known all_known_of(KernelEntry& entry);
+  /// Under kernels_mutex_.
+  static void add_shipped(KernelEntry& entry);
   /// Looks up, notes the request, and has the problem tuned where that is wanted.
   [[nodiscard]] Expected<Found> find(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<Found> find_once(std::string_view kernel, std::string_view problem);
@@ -81,6 +96,7 @@ struct Launcher::State {
 
   KernelLibrary library_;
   TunedRows rows_;
+  AnswerCache answers_;
   RequestRecorder recorder_;
 
   std::mutex kernels_mutex_;                                 ///< over kernels_ and rows_

@@ -33,6 +33,9 @@ class Runtime {
   [[nodiscard]] const std::string& cache_trouble() const { return cache_trouble_; }
   [[nodiscard]] const std::string& cache_limit_trouble() const { return cache_limit_trouble_; }
 
+  /// Null: none is wanted.
+  [[nodiscard]] const BinaryCache* cache() const { return cache_.get(); }
+
   /// A program on the device.
   struct Program {
     std::unique_ptr<Module> module;
