@@ -181,7 +181,7 @@ TEST_F(WisdomTest, ALockIsAskedInsteadOfTheDatabase) {
   const Json match = kiln_json(words);
   EXPECT_EQ(match["grade"], "exact");
   EXPECT_EQ(match["config"]["tunables"]["block_size"], 64);
-  edit("job.lock", "\"time_ns\":1000", "\"time_ns\":1001");
+  edit("job.lock", "\"time_ns\":1000.0,", "\"time_ns\":1001.0,");
   const Output edited = kiln(words);
   EXPECT_EQ(edited.exit_code, 3);
   EXPECT_TRUE(edited.err.starts_with("kiln: error: job.lock:1: the lock was changed after"))
