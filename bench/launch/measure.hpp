@@ -45,7 +45,8 @@ struct FirstLaunch {
 /// default databases: the caller sees to it that only the shipped one is there.
 [[nodiscard]] FirstLaunch measure_first_launch(Application& application, const std::string& cache,
                                                const std::string& kernel);
-/// Puts the binary of that launch into the cache, for processes without a compiler.
+/// Puts the binary of that launch into the cache, for processes without a compiler. Their answer is
+/// another (rows are stale by the compiler), so the first of them still looks up.
 void warm_first_launch(const Application& application, const std::string& cache,
                        const std::string& kernel);
 

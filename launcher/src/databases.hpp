@@ -21,7 +21,7 @@ struct TunedRows {
   bool locked = false;        ///< a lock was read instead of databases
   bool asks_shipped = false;  ///< the wisdom inside the library is the last layer
 
-  /// Hands out the rows of a kernel, without the shipped ones: they are not kept.
+  /// Hands out the rows of a kernel, which are not kept. The shipped ones are not among them.
   [[nodiscard]] std::vector<BestRecord> take(const std::string& kernel);
 };
 
