@@ -26,6 +26,17 @@ const std::string& digest_of_shipped() {
   return kDigest;
 }
 
+/// Whatever texts a stranger's row holds.
+std::string json_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Cards of one kind are one device.
+std::string facts_of(DeviceInfo device) {
+  device.ordinal = 0;
+  return json_text(to_json(device));
+}
+
 std::optional<Grade> grade_named(std::string_view name) {
   for (const Grade grade :
        {Grade::exact, Grade::near_size, Grade::same_arch, Grade::same_vendor, Grade::fallback}) {
@@ -35,12 +46,11 @@ std::optional<Grade> grade_named(std::string_view name) {
 }
 
 Binary packed(const Match& match) {
-  const std::string text = Json{
-      {"config", match.config.text()},
-      {"grade", name_of(match.grade)},
-      {"distance", match.distance},
-      {"reason", match.reason},
-      {"stale", match.stale}}.dump();
+  const std::string text = json_text({{"config", match.config.text()},
+                                      {"grade", name_of(match.grade)},
+                                      {"distance", match.distance},
+                                      {"reason", match.reason},
+                                      {"stale", match.stale}});
   const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
   Binary binary;
   binary.data.assign(bytes.begin(), bytes.end());
@@ -72,9 +82,9 @@ std::string digest_of(std::span<const BestRecord> rows, bool with_shipped) {
     text +=
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", row.layer, row.session, row.key.spec_hash,
                     row.key.driver, row.key.compiler, static_cast<int>(row.verdict), row.objective);
-    text += fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", row.problem_json, row.config.text(),
-                        row.template_hash, row.time_ns, row.published_at,
-                        to_json(row.device_info).dump());
+    text +=
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", row.problem_json, row.config.text(),
+                    row.template_hash, row.time_ns, row.published_at, facts_of(row.device_info));
     text += hash128_hex(row.evidence);
   }
   return hash128_hex(text);
@@ -94,7 +104,7 @@ AnswerCache::AnswerCache(const BinaryCache* cache, const std::string& build,
                          const DeviceInfo& device)
     : cache_(build.empty() ? nullptr : cache),
       device_(device),
-      for_all_(fmt::format("answer 1\n{}\n{}\n", build, to_json(device).dump())) {}
+      for_all_(fmt::format("answer 1\n{}\n{}\n", build, facts_of(device))) {}
 
 std::string AnswerCache::key_of(const KernelSpec& spec, const Problem& problem,
                                 const std::string& rows) const {

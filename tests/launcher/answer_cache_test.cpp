@@ -80,6 +80,24 @@ TEST_F(Answers, AreThoseOfTheQuestionAlone) {
       AnswerCache(&cache_, "another", device_).find(spec_, problem("rows=64 cols=64"), "rows"));
 }
 
+TEST_F(Answers, AreSharedByTheCardsOfAMachine) {
+  answers_.store(spec_, problem("rows=64 cols=64"), "rows", match());
+  DeviceInfo second = device_;
+  second.ordinal = 1;
+  EXPECT_TRUE(
+      AnswerCache(&cache_, "build", second).find(spec_, problem("rows=64 cols=64"), "rows"));
+}
+
+TEST_F(Answers, MayHoldAnyText) {
+  Match odd = match();
+  odd.reason = "nearest problem tuned on \xff";
+  answers_.store(spec_, problem("rows=64 cols=64"), "rows", odd);
+  EXPECT_TRUE(answers_.find(spec_, problem("rows=64 cols=64"), "rows"));
+  std::vector<BestRecord> rows(1);
+  rows[0].device_info.name = "\xff";
+  EXPECT_FALSE(digest_of(rows, false).empty());
+}
+
 TEST_F(Answers, ThatAreIllegalAreNone) {
   Match wrong = match();
   wrong.config.values.front().second = Value(std::int64_t{31});
