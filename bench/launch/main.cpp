@@ -202,7 +202,7 @@ int run(const Options& options, const std::string& program) {
   ask_only_what_is_shipped(cache);
   for (const auto& [name, kernel] :
        {std::pair("first_launch", "transpose"), std::pair("first_matmul", "matmul")}) {
-    report[name] = part([&] {
+    report[name] = part([&, kernel = kernel] {
       warm_first_launch(*application, cache, kernel);
       return first_launch_without_compiler(program, backend, cache, kernel);
     });
