@@ -77,7 +77,8 @@ const std::map<std::string, Lines> kToRun = {
       "h=70 w=66 fh=15", "h=40 w=37 fh=31", "h=14 w=14 fh=3 c=32 k=64",
       "h=13 w=17 fh=3 n=2 c=5 k=7", "h=9 w=9 fh=1 c=16 k=48", "h=29 w=23 fh=7 stride=2 c=3 k=20",
       "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12", "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
-      "h=20 w=21 fh=3 pad_h=0 pad_w=4 c=2 k=3", "h=11 w=12 fh=3 stride=2 pad_h=2 pad_w=0 c=2 k=4"}},
+      "h=10 w=11 fh=3 n=2 c=22 k=26 groups=2", "h=20 w=21 fh=3 pad_h=0 pad_w=4 c=2 k=3",
+      "h=11 w=12 fh=3 stride=2 pad_h=2 pad_w=0 c=2 k=4"}},
 };
 
 // For random configs: one size, or few, and all choices.
@@ -95,7 +96,8 @@ const std::map<std::string, Lines> kToExplore = {
     {"convolution",
      {"h=67 w=45 fh=3", "h=70 w=66 fh=15 fw=14", "h=13 w=17 fh=3 n=2 c=5 k=7",
       "h=29 w=23 fh=7 stride=2 c=3 k=20", "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12",
-      "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2"}},
+      "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2", "h=10 w=11 fh=3 n=2 c=37 k=19",
+      "h=9 w=12 fh=5 stride=2 c=40 k=22 groups=2"}},
 };
 
 /// The values that a field takes in turn; empty: only the one that the line gives, or its default.
