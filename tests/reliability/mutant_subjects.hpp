@@ -20,8 +20,8 @@ struct Subject {
 /// What the environment asks for.
 struct MutantOptions {
   std::string backend = "opencl";  ///< KILN_MUTANTS_BACKEND: "cuda" for a real GPU
-  std::size_t count = 0;  ///< KILN_MUTANTS: of each list; usually 143, on a GPU 0; KILN_SOAK=1: all
-  std::size_t shares = 2;    ///< KILN_MUTANTS_SHARES: tests that a list is cut into
+  std::size_t count = 0;   ///< KILN_MUTANTS: of each list; usually 48, on a GPU 0; KILN_SOAK=1: all
+  std::size_t shares = 1;  ///< KILN_MUTANTS_SHARES: tests that a list is cut into
   unsigned seed = 20260101;  ///< KILN_MUTANTS_SEED: of the draw from all known mutants
 };
 /// Throws UsageError for a variable that makes no sense.
