@@ -28,10 +28,15 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
   command.add_option("--backend", options.backend, "Backend of --arch: cuda or hip")
       ->type_name("NAME")
       ->capture_default_str();
+  command.add_flag("--no-shipped", options.no_shipped,
+                   "Leave out the wisdom that is part of Kiln, as a launcher that does so");
 }
 
 Winners::Winners(const CommonOptions& common, const TargetOptions& target)
-    : common_(common), library_(common.library()), for_architecture_(!target.architecture.empty()) {
+    : common_(common),
+      library_(common.library()),
+      for_architecture_(!target.architecture.empty()),
+      asks_shipped_(!target.no_shipped) {
   if (fs::exists(common.database)) {
     stored_ = Store(common.database, Store::Mode::read).bests();
   }
@@ -48,11 +53,15 @@ DeviceInfo Winners::choose(const TargetOptions& target) const {
   }
   for (const std::string& kernel : library_.names()) {
     if (target.device.find('/') == std::string::npos) break;  // no identity
-    for (const BestRecord& best : shipped_bests(kernel)) {
+    for (const BestRecord& best : shipped_of(kernel)) {
       if (best.key.device == target.device) return best.device_info;
     }
   }
   return choose_device(target.device);
+}
+
+std::vector<BestRecord> Winners::shipped_of(const std::string& kernel) const {
+  return asks_shipped_ ? shipped_bests(kernel) : std::vector<BestRecord>();
 }
 
 std::vector<BestRecord> Winners::bests_of(const std::string& kernel) const {
@@ -60,7 +69,7 @@ std::vector<BestRecord> Winners::bests_of(const std::string& kernel) const {
   for (const BestRecord& best : stored_) {
     if (best.key.kernel == kernel) bests.push_back(best);
   }
-  for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
+  for (BestRecord& best : shipped_of(kernel)) bests.push_back(std::move(best));
   return bests;
 }
 

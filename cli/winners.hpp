@@ -19,6 +19,7 @@ struct TargetOptions {
   std::string device = "auto";
   std::string backend = "cuda";  ///< of `architecture`
   std::string architecture;      ///< set: no device is asked
+  bool no_shipped = false;       ///< for a launcher with use_shipped = false
 };
 void add_target_options(CLI::App& command, TargetOptions& options);
 
@@ -33,7 +34,7 @@ struct Winner {
 };
 
 /// Finds and renders winners for one device, or for an architecture. Bests come from the database,
-/// where it is there, and from the shipped wisdom.
+/// where it is there, and from the shipped wisdom, unless the options say no.
 class Winners {
  public:
   /// Throws DeviceError, DatabaseError.
@@ -53,6 +54,7 @@ class Winners {
   [[nodiscard]] Winner find_on(const DeviceInfo& device, const KernelSpec& spec,
                                const std::string& problem,
                                const std::vector<BestRecord>& bests) const;
+  [[nodiscard]] std::vector<BestRecord> shipped_of(const std::string& kernel) const;
   std::vector<BestRecord> bests_of(const std::string& kernel) const;
   [[nodiscard]] DeviceInfo choose(const TargetOptions& target) const;
 
@@ -61,6 +63,7 @@ class Winners {
   std::vector<BestRecord> stored_;
   DeviceInfo device_;
   bool for_architecture_;
+  bool asks_shipped_;
 };
 
 }  // namespace kiln::cli

@@ -19,6 +19,15 @@ module kiln
     type(c_ptr) :: database = c_null_ptr
     type(c_ptr) :: kernel_path = c_null_ptr
     type(c_ptr) :: cache_folder = c_null_ptr
+    type(c_ptr) :: lock = c_null_ptr
+    type(c_ptr) :: record_requests = c_null_ptr
+    integer(c_int32_t) :: tune_on_miss = 0
+    integer(c_int32_t) :: caller_workspace = 0
+    real(c_double) :: tune_seconds = 0
+    real(c_double) :: tune_budget_seconds = 0
+    type(c_ptr) :: tuner = c_null_ptr
+    integer(c_int32_t) :: no_shipped = 0  ! not 0: the rows that are part of Kiln do not answer
+    integer(c_int32_t) :: reserved = 0
   end type kiln_options
 
   type, bind(c) :: kiln_argument

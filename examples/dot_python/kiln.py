@@ -42,6 +42,8 @@ class _Options(Structure):
         ("tune_seconds", c_double),
         ("tune_budget_seconds", c_double),
         ("tuner", c_char_p),
+        ("no_shipped", c_int32),
+        ("reserved", c_int32),
     ]
 
 
@@ -125,13 +127,26 @@ class Kernel:
 class Launcher:
     """Kiln on the program's own queue."""
 
-    def __init__(self, backend, queue, lock=None, tune_on_miss=TUNE_NEVER, tune_seconds=0):
-        """`lock`: a file of `kiln db lock`. `tune_on_miss`: whether `kiln` tunes what is not known."""
+    def __init__(
+        self,
+        backend,
+        queue,
+        database=None,
+        shipped=True,
+        lock=None,
+        tune_on_miss=TUNE_NEVER,
+        tune_seconds=0,
+    ):
+        """`database`: a file of `kiln tune`; None: the default places. `shipped`: whether the rows that
+        are part of Kiln answer after it. `lock`: a file of `kiln db lock`. `tune_on_miss`: whether
+        `kiln` tunes what is not known."""
         options = _Options(
             size=ctypes.sizeof(_Options),
             backend=backend.encode(),
             use_native=1,
             queue=queue,
+            database=database and database.encode(),
+            no_shipped=not shipped,
             lock=lock and lock.encode(),
             tune_on_miss=tune_on_miss,
             tune_seconds=tune_seconds,

@@ -60,7 +60,8 @@ void copy_cut(char (&to)[Size], const std::string& from) {
 }
 
 // The sizes that kiln_options had: an application keeps the one that it was built with.
-constexpr std::size_t kFirstOptions = offsetof(kiln_options, lock);
+constexpr std::array<std::size_t, 3> kOptionSizes = {
+    offsetof(kiln_options, lock), offsetof(kiln_options, no_shipped), sizeof(kiln_options)};
 
 /// The options that the application knows of; the others as in KILN_OPTIONS_INIT.
 kiln_options known_options(const kiln_options& given) {
@@ -86,6 +87,7 @@ Launcher::Options to_options(const kiln_options& given) {
   if (given.database != nullptr) {
     options.databases.emplace_back(given.database);
   }
+  options.use_shipped = given.no_shipped == 0;
   if (given.kernel_path != nullptr) {
     options.kernel_paths.emplace_back(given.kernel_path);
   }
@@ -135,7 +137,7 @@ kiln_status kiln_open(const kiln_options* options, kiln_launcher** launcher) {
   if (options == nullptr || launcher == nullptr) {
     return bad_option("kiln_open: options and launcher may not be NULL");
   }
-  if (options->size != sizeof(kiln_options) && options->size != kFirstOptions) {
+  if (std::ranges::find(kOptionSizes, options->size) == kOptionSizes.end()) {
     return bad_option("kiln_open: options.size is not sizeof(kiln_options); use KILN_OPTIONS_INIT");
   }
   const kiln_options known = known_options(*options);

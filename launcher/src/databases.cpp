@@ -21,7 +21,7 @@ void read_database(const fs::path& path, int layer, TunedRows& rows) {
   if (!fs::exists(path, error) && !error) {
     rows.warnings.push_back({Launcher::Warning::Kind::database_missing,
                              path.string() + ": there is no such database; kernels that no other "
-                                             "database knows run with their default configs"});
+                                             "layer knows run with their default configs"});
     return;
   }
   try {
@@ -83,6 +83,7 @@ TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& dev
     rows.locked = read_lock(lock, device, rows);
     if (rows.locked) return rows;
   }
+  rows.asks_shipped = options.use_shipped;
   if (!options.databases.empty()) {
     int layer = 0;
     for (const std::string& path : options.databases) read_database(path, layer++, rows);
@@ -93,7 +94,7 @@ TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& dev
   } else {
     rows.warnings.push_back({Launcher::Warning::Kind::database_missing,
                              std::string(kNoDatabasePlace) +
-                                 "; kernels that no other database knows run with their default "
+                                 "; kernels that no other layer knows run with their default "
                                  "configs"});
   }
   const fs::path site = KILN_SHIPPED_DATABASE;
@@ -101,7 +102,6 @@ TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& dev
   if (fs::exists(site, error)) {
     read_database(site, 1, rows);
   }
-  rows.asks_shipped = true;
   return rows;
 }
 

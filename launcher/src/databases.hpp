@@ -26,8 +26,9 @@ struct TunedRows {
 };
 
 /// Reads what `options` name: the lock, else the databases, else the default ones: the user's
-/// (default_database_path()), the one that is installed at the library's prefix, and the wisdom
-/// inside the library. Never fails: a database that cannot be read is a warning.
+/// (default_database_path()) and the one that is installed at the library's prefix. Unless a lock
+/// was read or `options` say no, the wisdom inside the library is the last layer. Never fails: a
+/// database that cannot be read is a warning.
 [[nodiscard]] TunedRows read_databases(const Launcher::Options& options, const DeviceInfo& device);
 
 }  // namespace kiln

@@ -8,6 +8,7 @@
 
 #include <kiln/kiln.h>
 
+#include "tests/launcher/cuda_stub.hpp"
 #include "tests/launcher/opencl_application.hpp"
 
 namespace {
@@ -134,6 +135,39 @@ TEST_F(CInterface, TakesTheOptionsOfAProgramBuiltBeforeTheNewerOnes) {
   kiln_launcher* launcher = nullptr;
   ASSERT_EQ(kiln_open(&options, &launcher), KILN_OK) << kiln_last_error();
   EXPECT_EQ(kiln_warning_count(launcher), 1U) << "of the database, not of a lock";
+  kiln_close(launcher);
+}
+
+TEST_F(CInterface, KeepsTheShippedRowsBesideADatabaseUnlessToldNot) {
+  if (const std::string missing = kiln::test::missing_for_cuda_stub(); !missing.empty()) {
+    GTEST_SKIP() << missing;
+  }
+  for (const int32_t no_shipped : {0, 1}) {
+    kiln_options options = KILN_OPTIONS_INIT;
+    options.backend = "cuda";
+    options.database = database_.c_str();
+    options.cache_folder = cache_.c_str();
+    options.no_shipped = no_shipped;
+    kiln_launcher* launcher = nullptr;
+    ASSERT_EQ(kiln_open(&options, &launcher), KILN_OK) << kiln_last_error();
+    kiln_match match = {};
+    match.size = sizeof match;
+    ASSERT_EQ(kiln_select(launcher, "matmul", "m=4096 n=4096 k=4096", &match), KILN_OK);
+    EXPECT_EQ(match.grade == KILN_DEFAULT, no_shipped == 1) << match.reason;
+    kiln_close(launcher);
+  }
+}
+
+TEST_F(CInterface, TakesTheOptionsOfAProgramBuiltBeforeShippedRowsCouldBeLeftOut) {
+  kiln_options options = KILN_OPTIONS_INIT;
+  options.size = offsetof(kiln_options, no_shipped);
+  options.backend = "opencl";
+  options.database = database_.c_str();
+  options.cache_folder = cache_.c_str();
+  options.lock = "/nowhere";  // what this program knows of is looked at
+  kiln_launcher* launcher = nullptr;
+  ASSERT_EQ(kiln_open(&options, &launcher), KILN_OK) << kiln_last_error();
+  EXPECT_THAT(kiln_warning(launcher, 0), StartsWith("/nowhere: there is no such lock"));
   kiln_close(launcher);
 }
 

@@ -16,6 +16,7 @@
 
 #include "backends/backend.hpp"
 #include "db/store.hpp"
+#include "tests/launcher/cuda_stub.hpp"
 #include "tests/launcher/opencl_application.hpp"
 #include "tests/launcher/tuned_database.hpp"
 
@@ -55,7 +56,7 @@ TEST(LauncherDatabase, AMissingOneIsAWarningAndTheDefaultRuns) {
   EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_missing);
   EXPECT_EQ(launcher.warnings()[0].message,
             (folder / "kiln.db") +
-                ": there is no such database; kernels that no other database "
+                ": there is no such database; kernels that no other layer "
                 "knows run with their default configs");
   const Launcher::Kernel kernel = launcher.prepare("reduce", "n=10").value();
   EXPECT_EQ(kernel.match().grade, Launcher::Grade::fallback);
@@ -70,6 +71,7 @@ TEST(LauncherDatabase, NoneAtAllLeavesTheShippedWisdom) {
   ::setenv("KILN_DB", nowhere.c_str(), 1);
   Launcher::Options options = folder.options();
   options.databases.clear();
+  options.use_shipped = true;
   const Launcher launcher(options);
   ASSERT_EQ(launcher.warnings().size(), 1U);
   EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_missing);
@@ -83,6 +85,24 @@ TEST(LauncherDatabase, NoneAtAllLeavesTheShippedWisdom) {
   } else {
     ::setenv("KILN_DB", restored.c_str(), 1);
   }
+}
+
+// An application that brings a database of its own keeps what is shipped: on the device of the
+// stub, an H200, matmul is known to Kiln and to no file here.
+TEST(LauncherDatabase, ShippedRowsAnswerAfterTheDatabasesOfTheApplication) {
+  if (const std::string missing = test::missing_for_cuda_stub(); !missing.empty()) {
+    GTEST_SKIP() << missing;
+  }
+  const LauncherFolder folder;
+  Launcher::Options options = Launcher::Options::on_device("cuda");
+  options.cache_folder = folder / "cache";
+  options.databases = {folder / "own.db"};
+  const std::string problem = "m=4096 n=4096 k=4096";
+  const Launcher::MatchHandle shipped = Launcher(options).select("matmul", problem).value();
+  EXPECT_NE(shipped->grade, Launcher::Grade::fallback) << shipped->reason;
+
+  options.use_shipped = false;
+  EXPECT_EQ(Launcher(options).select("matmul", problem).value()->grade, Launcher::Grade::fallback);
 }
 
 // A service or a container may run without a home: nothing is looked for in its working folder.
@@ -107,7 +127,7 @@ TEST(LauncherDatabase, WithoutAPlaceForItIsAWarning) {
   EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_missing);
   EXPECT_EQ(launcher.warnings()[0].message,
             "there is no place for the database: none of KILN_DB, XDG_DATA_HOME and HOME is set; "
-            "kernels that no other database knows run with their default configs");
+            "kernels that no other layer knows run with their default configs");
   EXPECT_EQ(launcher.select("reduce", "n=10").value()->grade, Launcher::Grade::fallback);
   const Launcher::Tuning tuning = launcher.tuning().value();
   ASSERT_EQ(tuning.warnings.size(), 1U);

@@ -32,11 +32,11 @@ TEST(FirstLaunch, AWarmCacheNeedsNoCompiler) {
   }
   const LauncherFolder folder;
   EXPECT_THAT(first_launch("", folder, "transpose", "rows=64 cols=64"),
-              StartsWith("compiled default "));
+              StartsWith("compiled near_size stale "));
   EXPECT_THAT(first_launch("", folder, "transpose", "rows=64 cols=64"),
-              StartsWith("cache default "));
+              StartsWith("cache near_size stale "));
   EXPECT_THAT(first_launch(kNoCompiler, folder, "transpose", "rows=64 cols=64"),
-              StartsWith("cache default "));
+              StartsWith("cache near_size stale "));
   EXPECT_THAT(first_launch(kNoCompiler, folder, "transpose", "rows=64 cols=64 dtype=f64"),
               HasSubstr("unavailable"));
 }

@@ -75,10 +75,11 @@ class LauncherFolder {
 
   [[nodiscard]] std::string operator/(const char* name) const { return (path_ / name).string(); }
 
-  /// On the application's queue, with a database and a cache in this folder.
+  /// On the application's queue, with a cache and a database in this folder, the only rows.
   [[nodiscard]] Launcher::Options options() const {
     auto options = Launcher::Options::on_opencl_queue(OpenClApplication::instance().queue());
     options.databases = {*this / "kiln.db"};
+    options.use_shipped = false;
     options.cache_folder = *this / "cache";
     return options;
   }

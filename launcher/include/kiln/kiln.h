@@ -76,11 +76,14 @@ typedef struct kiln_options {
   double tune_budget_seconds;  /* wall time of all sessions of the launcher; 0: 600 */
   const char* tuner; /* the `kiln` program; NULL: bin/kiln of the library's prefix, else the
                         one in $PATH */
+  /* From here on: added later: a structure that ends here is taken, too. */
+  int32_t no_shipped; /* not 0: the rows that are part of Kiln do not answer */
+  int32_t reserved;   /* 0 */
 } kiln_options;
 #define KILN_OPTIONS_INIT                                                                         \
   {                                                                                               \
     sizeof(kiln_options), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
-        NULL                                                                                      \
+        NULL, 0, 0                                                                                \
   }
 
 /* Whether problems whose match is not exact are tuned, by the `kiln` program in processes of its

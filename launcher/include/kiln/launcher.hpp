@@ -78,7 +78,9 @@ class KILN_API Launcher {
         native;  ///< set: run on these objects (ordinal is ignored, backend must be named)
 
     // What to run.
-    std::vector<std::string> databases;     ///< in order of preference; empty: the default places
+    std::vector<std::string> databases;  ///< in order of preference; empty: the default places
+    bool use_shipped = true;  ///< the rows that are part of Kiln answer after every database;
+                              ///< false: the databases alone are asked
     std::vector<std::string> kernel_paths;  ///< folders of the application's own kernels
     std::string lock;  ///< file of `kiln db lock` to choose from instead of the databases, so that
                        ///< all ranks of a job choose alike; empty: $KILN_LOCK
