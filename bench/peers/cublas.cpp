@@ -123,6 +123,15 @@ class CublasMatmul final : public Peer {
   DeviceArray c_;
 };
 
+/// One product of operands of one type that sgemm, dgemm or gemmEx take. cublasLt has the others.
+bool is_plain_product(const MatmulShape& shape) {
+  const DType dtype = shape.c.dtype;
+  const bool known =
+      dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
+  return known && shape.a.dtype == dtype && shape.b.dtype == dtype && shape.batch == 1 &&
+         !shape.has_formula;
+}
+
 }  // namespace
 
 const std::string& why_no_cublas() { return cublas_api().missing; }
@@ -133,7 +142,8 @@ void add_cublas(const Workload& workload, Peers& peers) {
   if (workload.kernel == "transpose" && is_real && workload.is("batch", "1")) {
     peers.push_back(std::make_unique<CublasTranspose>(workload));
   }
-  if (workload.kernel == "matmul") peers.push_back(std::make_unique<CublasMatmul>(workload));
+  if (workload.product && is_plain_product(*workload.product))
+    peers.push_back(std::make_unique<CublasMatmul>(workload));
 }
 
 }  // namespace kiln::peers

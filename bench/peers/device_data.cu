@@ -1,13 +1,11 @@
 // Filling and comparing arrays on the device, see the header.
 // SPDX-License-Identifier: Apache-2.0
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <stdexcept>
 #include <type_traits>
 
 #include "bench/peers/cuda_check.hpp"
 #include "bench/peers/device_data.hpp"
+#include "bench/peers/device_types.cuh"
 
 namespace kiln::peers {
 namespace {
@@ -32,17 +30,6 @@ __device__ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
 __device__ double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
 template <typename T>
-__device__ double to_double(T value) {
-  if constexpr (std::is_same_v<T, __half>) {
-    return __half2float(value);
-  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
-    return __bfloat162float(value);
-  } else {
-    return static_cast<double>(value);
-  }
-}
-
-template <typename T>
 __device__ T from_unit(double share, FillRange range) {
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(
@@ -51,6 +38,8 @@ __device__ T from_unit(double share, FillRange range) {
     return __float2half_rn(static_cast<float>(range.low + share * (range.high - range.low)));
   } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
     return __float2bfloat16_rn(static_cast<float>(range.low + share * (range.high - range.low)));
+  } else if constexpr (is_small_float<T>) {
+    return T(static_cast<float>(range.low + share * (range.high - range.low)));
   } else {
     return static_cast<T>(range.low + share * (range.high - range.low));
   }
@@ -98,28 +87,9 @@ __global__ void compare_kernel(const T* a, const T* b, std::int64_t count, Diffe
   atomic_max(&difference->magnitude, mine.magnitude);
 }
 
-/// Calls `f` with a null pointer of the C++ type of `dtype`.
-template <typename F>
-void with_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::u8:
-      return f(static_cast<std::uint8_t*>(nullptr));
-    case DType::i32:
-      return f(static_cast<std::int32_t*>(nullptr));
-    case DType::u32:
-      return f(static_cast<std::uint32_t*>(nullptr));
-    case DType::i64:
-      return f(static_cast<long long*>(nullptr));
-    case DType::u64:
-      return f(static_cast<unsigned long long*>(nullptr));
-    case DType::f16:
-      return f(static_cast<__half*>(nullptr));
-    case DType::bf16:
-      return f(static_cast<__nv_bfloat16*>(nullptr));
-    case DType::f32:
-      return f(static_cast<float*>(nullptr));
-    case DType::f64:
-      return f(static_cast<double*>(nullptr));
+__global__ void hold_kernel(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
   }
 }
 
@@ -145,6 +115,11 @@ void fill(const DeviceArray& array, Pattern pattern, FillRange range, std::uint6
     fill_kernel<T>
         <<<kBlocks, kThreads, 0, stream>>>(array.as<T>(), array.count(), pattern, range, seed);
   });
+  KILN_CUDA(cudaGetLastError());
+}
+
+void hold(long long cycles, cudaStream_t stream) {
+  hold_kernel<<<1, 1, 0, stream>>>(cycles);
   KILN_CUDA(cudaGetLastError());
 }
 

@@ -59,6 +59,9 @@ struct FillRange {
 void fill(const DeviceArray& array, Pattern pattern, FillRange range, std::uint64_t seed,
           cudaStream_t stream);
 
+/// Keeps the stream busy for about this many clock cycles of the device.
+void hold(long long cycles, cudaStream_t stream);
+
 /// How far apart two arrays of one type are.
 struct Difference {
   std::uint64_t unequal = 0;  ///< elements

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/workload.hpp"
 
-#include <stdexcept>
-
 #include "core/errors.hpp"
-#include "templates/library.hpp"
 
 namespace kiln::peers {
 namespace {
@@ -30,6 +27,7 @@ Pattern pattern_of(const Workload& workload) {
 FillRange range_of(const Workload& workload, DType dtype) {
   if (workload.kernel == "histogram" && dtype == DType::i32) return {-1e6, 1e6 - 1};
   if (dtype == DType::u8) return {0, 255};
+  if (size_of(dtype) == 1 && !is_floating(dtype)) return {-128, 127};  // i8
   if (!is_floating(dtype)) return {-1e9, 1e9};
   if (workload.kernel == "matmul") return {-1, 1};
   return {0, 1};
@@ -67,22 +65,30 @@ void make_arrays(Workload& workload, const KernelSpec& spec, std::uint64_t seed,
   }
 }
 
+MatmulShape product_of(const Workload& workload, const KernelSpec& spec) {
+  return matmul_shape(
+      spec, workload.problem,
+      {workload.inputs.at("a").dtype(), workload.inputs.at("b").dtype(), workload.output_dtype,
+       workload.scalars.at("alpha"), workload.scalars.at("beta")});
+}
+
 }  // namespace
 
-Workload make_workload(const std::string& line, std::uint64_t seed, cudaStream_t stream) {
-  const std::size_t space = line.find(' ');
-  if (space == std::string::npos)
-    throw InputError("'" + line + "' is no problem; expected e.g. \"reduce n=2^20\"");
+Workload make_workload(const ParsedProblem& parsed, std::uint64_t seed, cudaStream_t stream) {
   Workload workload;
-  workload.kernel = line.substr(0, space);
-  const KernelSpec spec = KernelLibrary().load(workload.kernel);
-  workload.problem = Problem::parse(spec, line.substr(space + 1));
+  workload.kernel = parsed.spec.name;
+  workload.problem = parsed.problem;
   workload.text = workload.problem.text();
-  workload.title = workload.kernel + " " + workload.problem.short_text(spec);
-  workload.cost = problem_cost(spec, workload.problem, any_device());
+  workload.title = parsed.title();
+  workload.cost = problem_cost(parsed.spec, workload.problem, any_device());
   set_scalars(workload);
-  make_arrays(workload, spec, seed, stream);
+  make_arrays(workload, parsed.spec, seed, stream);
+  if (workload.kernel == "matmul") workload.product = product_of(workload, parsed.spec);
   return workload;
+}
+
+FillRange output_range(const Workload& workload) {
+  return workload.kernel == "matmul" ? FillRange{-1, 1} : FillRange{0, 100};
 }
 
 }  // namespace kiln::peers

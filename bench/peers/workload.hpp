@@ -3,13 +3,15 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench/peers/device_data.hpp"
+#include "bench/peers/host/matmul_shape.hpp"
+#include "bench/peers/host/problem_list.hpp"
 #include "core/launch_plan.hpp"
-#include "core/problem.hpp"
 
 namespace kiln::peers {
 
@@ -31,15 +33,18 @@ struct Workload {
     std::int64_t count = 0;
   };
   std::vector<Output> other_outputs;
+  std::optional<MatmulShape> product;  ///< of the kernel `matmul`
 
   [[nodiscard]] bool is(std::string_view field, std::string_view value) const {
     return problem.text_of(field) == value;
   }
 };
 
-/// `line` is a kernel and a problem, as after `kiln tune`: "reduce n=2^20 dtype=f32". Throws
-/// InputError.
-[[nodiscard]] Workload make_workload(const std::string& line, std::uint64_t seed,
+/// Throws InputError where the problem has no launch plan.
+[[nodiscard]] Workload make_workload(const ParsedProblem& parsed, std::uint64_t seed,
                                      cudaStream_t stream);
+
+/// What outputs hold before each run that is compared: some kernels read it.
+[[nodiscard]] FillRange output_range(const Workload& workload);
 
 }  // namespace kiln::peers
