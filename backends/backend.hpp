@@ -20,6 +20,7 @@
 
 #include "core/artifact.hpp"
 #include "core/device.hpp"
+#include "core/launch_plan.hpp"
 #include "core/result.hpp"
 #include "core/trial.hpp"
 
@@ -40,12 +41,18 @@ class Module {
   virtual ~Module() = default;
 };
 
+/// A tensor map as a kernel takes it, by value. Made by Device::encode.
+struct alignas(64) TensorMapBytes {
+  std::array<std::byte, 128> bytes{};
+};
+
 /// One kernel argument in the order of the kernel's parameters.
 struct KernelArgument {
-  enum class Kind { buffer, scalar } kind = Kind::buffer;
+  enum class Kind { buffer, scalar, tensor_map } kind = Kind::buffer;
   Buffer buffer;
   std::array<std::byte, 8> scalar{};  ///< value in the machine's byte order
   std::size_t scalar_bytes = 0;
+  const TensorMapBytes* tensor_map = nullptr;  ///< must live as long as the launch is used
 };
 
 /// A read-only argument that the kernel sees in constant memory under `name`.
@@ -64,6 +71,7 @@ struct Launch {
   std::uint32_t shared_bytes = 0;                    ///< dynamic shared memory
   std::span<const KernelArgument> arguments;
   std::span<const ConstantArgument> constants;
+  bool programmatic = false;  ///< may begin before the launch in front of it has ended
 };
 
 /// A launch or a clearing on one queue with all done beforehand that can be: names looked up,
@@ -125,6 +133,12 @@ class Device {
   // Programs.
   [[nodiscard]] virtual Result<std::unique_ptr<Module>> load(const Binary& binary) = 0;
   [[nodiscard]] virtual Status launch(const Launch& launch) = 0;
+
+  /// `plan` for memory at `buffer` (the plan's whole buffer). Any thread.
+  [[nodiscard]] virtual Result<TensorMapBytes> encode(const TensorMapPlan& /*plan*/,
+                                                      const Buffer& /*buffer*/) {
+    return Failure{Outcome::launch_error, "this backend has no tensor maps"};
+  }
 
   // The same for applications: once made, they need the Device no more. What `launch.arguments`,
   // `launch.constants` and `buffer` refer to, and the texts, must live as long as the result;

@@ -155,6 +155,8 @@ void StreamDevice::collect_parameters(const Launch& launch) {
     if (argument.kind == KernelArgument::Kind::buffer) {
       addresses_[i] = address_of(argument.buffer);
       parameters_[i] = &addresses_[i];
+    } else if (argument.kind == KernelArgument::Kind::tensor_map) {
+      parameters_[i] = const_cast<TensorMapBytes*>(argument.tensor_map);  // the driver only reads
     } else {
       parameters_[i] = const_cast<std::byte*>(argument.scalar.data());  // the driver only reads
     }

@@ -16,9 +16,7 @@ class StreamDevice::PreparedKernelLaunch final : public PreparedLaunch {
     addresses_.resize(launch.arguments.size());
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
       const KernelArgument& argument = launch.arguments[i];
-      void* scalar = const_cast<std::byte*>(argument.scalar.data());  // the driver only reads
-      parameters_.push_back(argument.kind == KernelArgument::Kind::buffer ? &addresses_[i]
-                                                                          : scalar);
+      parameters_.push_back(parameter_of(argument, addresses_[i]));
     }
   }
 
@@ -41,7 +39,9 @@ class StreamDevice::PreparedKernelLaunch final : public PreparedLaunch {
       if (code != 0) return device_.failure_of(code, "copy_on_device", Outcome::launch_error);
     }
     for (std::size_t i = 0; i < addresses_.size(); ++i) {
-      addresses_[i] = address_of(launch_.arguments[i].buffer);
+      if (launch_.arguments[i].kind == KernelArgument::Kind::buffer) {
+        addresses_[i] = address_of(launch_.arguments[i].buffer);
+      }
     }
     const int code = device_.enqueue(kernel_, launch_, stream_, parameters_.data());
     if (code == 0) return Done{};
@@ -49,6 +49,19 @@ class StreamDevice::PreparedKernelLaunch final : public PreparedLaunch {
   }
 
  private:
+  /// Where the driver reads the argument; it only reads.
+  static void* parameter_of(const KernelArgument& argument, DeviceAddress& address) {
+    switch (argument.kind) {
+      case KernelArgument::Kind::buffer:
+        return &address;
+      case KernelArgument::Kind::tensor_map:
+        return const_cast<TensorMapBytes*>(argument.tensor_map);
+      case KernelArgument::Kind::scalar:
+        break;
+    }
+    return const_cast<std::byte*>(argument.scalar.data());
+  }
+
   StreamDevice& device_;
   const Kernel& kernel_;
   const Launch launch_;

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 
@@ -40,6 +42,13 @@ void for_each_scope_entry(const DeviceInfo& device, Add&& add) {
   add("device.has_shuffle", device.has_shuffle);
   add("device.has_f32_atomic_add", device.has_f32_atomic_add);
   add("device.is_cpu", device.is_cpu);
+  add("device.has_async_copy", has_async_copy(device));
+  add("device.has_tensor_maps", has_tensor_maps(device));
+  add("device.has_mma", has_mma(device));
+  add("device.has_wgmma", has_wgmma(device));
+  add("device.has_mfma", has_mfma(device));
+  add("device.has_wmma", has_wmma(device));
+  add("device.has_fp8", has_fp8(device));
 }
 
 // Limits of a well-known part of each architecture. Sources: CUDA C++ Programming Guide, table of
@@ -165,6 +174,33 @@ std::string identity_of(const DeviceInfo& device) {
 std::int64_t max_threads_per_dimension(const DeviceInfo& device) {
   if (device.backend == "hip") return std::numeric_limits<std::uint32_t>::max();
   return std::numeric_limits<std::int64_t>::max();
+}
+
+namespace {
+
+bool is_cuda_from(const DeviceInfo& device, std::int64_t capability) {
+  return device.backend == "cuda" && device.compute_capability >= capability;
+}
+
+bool is_hip_of(const DeviceInfo& device, std::initializer_list<std::string_view> prefixes) {
+  return device.backend == "hip" &&
+         std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
+           return device.architecture.compare(0, prefix.size(), prefix) == 0;
+         });
+}
+
+}  // namespace
+
+bool has_async_copy(const DeviceInfo& device) { return is_cuda_from(device, 80); }
+bool has_tensor_maps(const DeviceInfo& device) { return is_cuda_from(device, 90); }
+bool has_mma(const DeviceInfo& device) { return is_cuda_from(device, 80); }
+bool has_wgmma(const DeviceInfo& device) {
+  return device.backend == "cuda" && device.architecture == "sm_90a";
+}
+bool has_mfma(const DeviceInfo& device) { return is_hip_of(device, {"gfx90a", "gfx94", "gfx95"}); }
+bool has_wmma(const DeviceInfo& device) { return is_hip_of(device, {"gfx11", "gfx12"}); }
+bool has_fp8(const DeviceInfo& device) {
+  return is_cuda_from(device, 89) || is_hip_of(device, {"gfx94", "gfx95", "gfx12"});
 }
 
 void add_to_scope(const DeviceInfo& device, Scope& scope) {

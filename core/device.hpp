@@ -62,6 +62,23 @@ struct DeviceInfo {
 /// limited.
 [[nodiscard]] std::int64_t max_threads_per_dimension(const DeviceInfo& device);
 
+// What the architecture has: facts of hardware that variants `require`, derived from the
+// architecture's name, so that stored devices have them, too.
+/// Copies from global to shared memory that go on while threads do not wait (CUDA 8.0).
+[[nodiscard]] bool has_async_copy(const DeviceInfo& device);
+/// Bulk tensor copies described by tensor maps, and clusters of blocks (CUDA 9.0).
+[[nodiscard]] bool has_tensor_maps(const DeviceInfo& device);
+/// Matrix instructions of a warp on f16 and bf16 (CUDA 8.0).
+[[nodiscard]] bool has_mma(const DeviceInfo& device);
+/// Matrix instructions of a warpgroup on operands in shared memory (CUDA, exactly sm_90a).
+[[nodiscard]] bool has_wgmma(const DeviceInfo& device);
+/// Matrix instructions of a wavefront of 64 (gfx90a, gfx94x, gfx950).
+[[nodiscard]] bool has_mfma(const DeviceInfo& device);
+/// Matrix instructions of a wavefront of 32 (gfx11xx, gfx12xx).
+[[nodiscard]] bool has_wmma(const DeviceInfo& device);
+/// Matrix instructions on 8-bit floats, and conversions to them.
+[[nodiscard]] bool has_fp8(const DeviceInfo& device);
+
 /// Adds `backend` and every `device.*` name that expressions may use (docs/spec_format.md lists
 /// them).
 void add_to_scope(const DeviceInfo& device, Scope& scope);

@@ -130,12 +130,27 @@ Json to_json(const LaunchPlan& plan) {
                      {"block", step.block},
                      {"cluster", step.cluster},
                      {"shared_bytes", step.shared_bytes},
+                     {"programmatic", step.programmatic},
                      {"arguments", step.arguments},
                      {"constants", step.constants},
                      {"buffer", step.buffer}});
   }
+  Json maps = Json::array();
+  for (const TensorMapPlan& map : plan.tensor_maps) {
+    maps.push_back({{"name", map.name},
+                    {"buffer", map.buffer},
+                    {"dtype", name_of(map.dtype)},
+                    {"offset_bytes", map.offset_bytes},
+                    {"shape", map.shape},
+                    {"stride_bytes", map.stride_bytes},
+                    {"box", map.box},
+                    {"swizzle_bytes", map.swizzle_bytes},
+                    {"promotion_bytes", map.promotion_bytes},
+                    {"fill_nan", map.fill_nan}});
+  }
   return {{"buffers", std::move(buffers)},
           {"scalars", std::move(scalars)},
+          {"tensor_maps", std::move(maps)},
           {"steps", std::move(steps)}};
 }
 

@@ -87,6 +87,21 @@ ScalarPlan scalar_from_json(const Json& json) {
   return scalar;
 }
 
+TensorMapPlan tensor_map_from_json(const Json& json) {
+  TensorMapPlan map;
+  get(json, "name", map.name);
+  get(json, "buffer", map.buffer);
+  map.dtype = get_named(json, "dtype", parse_dtype);
+  get(json, "offset_bytes", map.offset_bytes);
+  get(json, "shape", map.shape);
+  get(json, "stride_bytes", map.stride_bytes);
+  get(json, "box", map.box);
+  get(json, "swizzle_bytes", map.swizzle_bytes);
+  get(json, "promotion_bytes", map.promotion_bytes);
+  get(json, "fill_nan", map.fill_nan);
+  return map;
+}
+
 StepPlan step_from_json(const Json& json) {
   StepPlan step;
   step.kind = get_named(json, "kind", parse_step_kind);
@@ -95,6 +110,7 @@ StepPlan step_from_json(const Json& json) {
   get(json, "block", step.block);
   get(json, "cluster", step.cluster);
   get(json, "shared_bytes", step.shared_bytes);
+  get(json, "programmatic", step.programmatic);
   get(json, "arguments", step.arguments);
   get(json, "constants", step.constants);
   get(json, "buffer", step.buffer);
@@ -199,6 +215,9 @@ LaunchPlan plan_from_json(const Json& json) {
     LaunchPlan plan;
     for (const Json& buffer : json.at("buffers")) plan.buffers.push_back(buffer_from_json(buffer));
     for (const Json& scalar : json.at("scalars")) plan.scalars.push_back(scalar_from_json(scalar));
+    for (const Json& map : json.at("tensor_maps")) {
+      plan.tensor_maps.push_back(tensor_map_from_json(map));
+    }
     for (const Json& step : json.at("steps")) plan.steps.push_back(step_from_json(step));
     return plan;
   });

@@ -10,16 +10,13 @@
 #include <fmt/format.h>
 
 #include "core/constraint_text.hpp"
+#include "core/launch_plan_rules.hpp"
 
 namespace kiln {
 namespace {
 
-// Thrown inside this file only; make_launch_plan turns it into a Failure.
-struct Illegal {
-  std::string message;
-};
-
-[[noreturn]] void illegal(std::string message) { throw Illegal{std::move(message)}; }
+using plan_rules::illegal;
+using plan_rules::Illegal;
 
 class PlanBuilder {
  public:
@@ -28,7 +25,14 @@ class PlanBuilder {
 
   LaunchPlan build() {
     for (const Argument& argument : spec_.arguments) add_argument(argument);
-    for (const Workspace& workspace : variant_.workspaces) add_workspace(workspace);
+    for (const Workspace& workspace : variant_.workspaces) {
+      if (!workspace.when || exists(*workspace.when)) add_workspace(workspace);
+    }
+    for (const TensorMap& map : variant_.tensor_maps) {
+      if (!map.when || exists(*map.when)) {
+        plan_.tensor_maps.push_back(plan_tensor_map(map, plan_, device_, scope_));
+      }
+    }
     for (const Step& step : variant_.steps) {
       if (!step.when || exists(*step.when)) add_step(step);
     }
@@ -43,11 +47,7 @@ class PlanBuilder {
   }
 
   [[nodiscard]] DType dtype(const Expression& expression, const std::string& name) const {
-    const std::string text = expression.evaluate_string(scope_);
-    const std::optional<DType> type = parse_dtype(text);
-    if (!type)
-      illegal(fmt::format("'{}' has the element type '{}', which there is not", name, text));
-    return *type;
+    return plan_rules::element_type(expression, name, scope_);
   }
 
   void add_argument(const Argument& argument) {
@@ -157,6 +157,7 @@ class PlanBuilder {
     check_threads(out);
     if (!step.cluster.empty()) set_cluster(step, out);
     if (step.shared_bytes) set_shared_bytes(step, out);
+    if (step.programmatic) out.programmatic = holds(*step.programmatic, scope_);
     out.arguments = present(step.arguments);
     out.constants = present(step.constants);
     plan_.steps.push_back(std::move(out));
@@ -241,7 +242,9 @@ class PlanBuilder {
   [[nodiscard]] std::vector<std::string> present(const std::vector<std::string>& names) const {
     std::vector<std::string> out;
     for (const std::string& name : names) {
-      if (plan_.find_buffer(name) || plan_.find_scalar(name)) out.push_back(name);
+      if (plan_.find_buffer(name) || plan_.find_scalar(name) || plan_.find_tensor_map(name)) {
+        out.push_back(name);
+      }
     }
     return out;
   }
@@ -265,6 +268,13 @@ const BufferPlan* LaunchPlan::find_buffer(std::string_view name) const {
 const ScalarPlan* LaunchPlan::find_scalar(std::string_view name) const {
   for (const ScalarPlan& scalar : scalars) {
     if (scalar.name == name) return &scalar;
+  }
+  return nullptr;
+}
+
+const TensorMapPlan* LaunchPlan::find_tensor_map(std::string_view name) const {
+  for (const TensorMapPlan& map : tensor_maps) {
+    if (map.name == name) return &map;
   }
   return nullptr;
 }

@@ -35,6 +35,20 @@ struct ScalarPlan {
   bool from_caller = false;  ///< the launcher must be given it
 };
 
+/// A tensor map with every expression evaluated. Lists have the outermost dimension first.
+struct TensorMapPlan {
+  std::string name;
+  std::string buffer;  ///< argument or workspace that it describes
+  DType dtype = DType::f32;
+  std::int64_t offset_bytes = 0;           ///< from the buffer's first byte
+  std::vector<std::int64_t> shape;         ///< elements
+  std::vector<std::int64_t> stride_bytes;  ///< one fewer than shape
+  std::vector<std::int64_t> box;           ///< elements
+  std::int64_t swizzle_bytes = 0;
+  std::int64_t promotion_bytes = 0;
+  bool fill_nan = false;
+};
+
 struct StepPlan {
   StepKind kind = StepKind::launch;
   std::string entry;
@@ -42,6 +56,7 @@ struct StepPlan {
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::array<std::uint32_t, 3> cluster = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
+  bool programmatic = false;
   std::vector<std::string> arguments;
   std::vector<std::string> constants;
   std::string buffer;  ///< clear
@@ -50,10 +65,12 @@ struct StepPlan {
 struct LaunchPlan {
   std::vector<BufferPlan> buffers;  ///< arguments that exist for this problem, then workspaces
   std::vector<ScalarPlan> scalars;
-  std::vector<StepPlan> steps;  ///< only those whose `when` holds
+  std::vector<TensorMapPlan> tensor_maps;  ///< only those whose `when` holds
+  std::vector<StepPlan> steps;             ///< only those whose `when` holds
 
   [[nodiscard]] const BufferPlan* find_buffer(std::string_view name) const;
   [[nodiscard]] const ScalarPlan* find_scalar(std::string_view name) const;
+  [[nodiscard]] const TensorMapPlan* find_tensor_map(std::string_view name) const;
 };
 
 /// Checks the config (check_config) and the launch limits of the device (threads per block, grid,

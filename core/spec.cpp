@@ -114,6 +114,11 @@ std::string template_hash(const KernelSpec& spec, const Variant& variant) {
   for (const Workspace& workspace : variant.workspaces) {
     key.add(workspace.name).add(workspace.dtype.text()).add(workspace.count.text());
   }
+  for (const TensorMap& map : variant.tensor_maps) {
+    key.add(map.name).add(map.of.text()).add(map.dtype).add(map.offset).add(map.shape);
+    key.add(map.strides).add(map.box).add(map.swizzle).add(map.promotion).add(map.when);
+    key.add(map.fill_nan ? "nan" : "zero");
+  }
   for (const Step& step : variant.steps) {
     key.add(step.when).add(step.entry).add(step.buffer).add(step.shared_bytes);
     key.add(step.grid).add(step.block).add(step.cluster);

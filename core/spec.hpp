@@ -88,6 +88,24 @@ struct Workspace {
   Expression dtype;
   Expression count;     ///< elements
   bool zeroed = false;  ///< all zero before the first run; every run leaves it all zero
+  std::optional<Expression> when;  ///< exists only where true
+};
+
+/// A description of a buffer for bulk tensor copies (CUDA 9.0 and later): 128 bytes that the host
+/// encodes and the kernel takes by value. Lists have the outermost dimension first.
+struct TensorMap {
+  std::string name;
+  Expression of;  ///< name of an argument or workspace; such names stand for themselves
+  std::optional<Expression> dtype;      ///< absent: that of the buffer
+  std::optional<Expression> offset;     ///< elements from the buffer's first to the map's
+  std::vector<Expression> shape;        ///< elements per dimension, 1 to 5 of them
+  std::vector<Expression> strides;      ///< elements, one fewer than shape; empty: dense
+  std::vector<Expression> box;          ///< elements of a copied tile
+  std::optional<Expression> swizzle;    ///< bytes: 0, 32, 64 or 128
+  std::optional<Expression> promotion;  ///< bytes fetched into the last-level cache: 0, 64, 128, 256
+  bool fill_nan = false;                ///< what a copy gives outside the shape; otherwise zeros
+  std::optional<Expression> when;       ///< exists only where true
+  SourceLocation where;
 };
 
 enum class StepKind {
@@ -104,8 +122,9 @@ struct Step {
   std::vector<Expression> block;           ///< launch: threads per dimension (1 to 3)
   std::vector<Expression> cluster;         ///< launch: blocks per cluster; empty: none
   std::optional<Expression> shared_bytes;  ///< launch: dynamic shared memory
-  std::vector<std::string>
-      arguments;  ///< launch: names of arguments and workspaces in the kernel's order
+  std::optional<Expression> programmatic;  ///< launch: may begin before the step before has ended
+  /// Launch: names of arguments, workspaces and tensor maps in the kernel's order.
+  std::vector<std::string> arguments;
   std::vector<std::string>
       constants;       ///< launch: read arguments that the kernel sees in constant memory
   std::string buffer;  ///< clear: argument or workspace
@@ -123,6 +142,7 @@ struct Variant {
   std::vector<Derived> derived;
   std::vector<Constraint> constraints;
   std::vector<Workspace> workspaces;
+  std::vector<TensorMap> tensor_maps;
   std::vector<Step> steps;
   std::map<std::string, std::string>
       compiler_options;  ///< backend -> extra options, space separated

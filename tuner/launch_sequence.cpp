@@ -53,21 +53,49 @@ LaunchSequence::LaunchSequence(const LaunchPlan& plan, Module& module,
     } else {
       step->entry = planned.entry;
       for (const std::string& name : planned.arguments) {
-        step->arguments.push_back(argument_named(name, plan, find_buffer));
+        if (const TensorMapPlan* map = plan.find_tensor_map(name)) {
+          step->maps.push_back(
+              std::make_unique<Map>(Map{*map, require_buffer(find_buffer, map->buffer), {}}));
+          KernelArgument& argument = step->arguments.emplace_back();
+          argument.kind = KernelArgument::Kind::tensor_map;
+          argument.tensor_map = &step->maps.back()->bytes;
+        } else {
+          step->arguments.push_back(argument_named(name, plan, find_buffer));
+        }
       }
       for (const std::string& name : planned.constants) {
         const Buffer& buffer = require_buffer(find_buffer, name);
         step->constants.push_back({name, buffer, buffer.bytes});
       }
-      step->launch = {&module,         step->entry,          planned.grid,    planned.block,
-                      planned.cluster, planned.shared_bytes, step->arguments, step->constants};
+      step->launch = {&module,
+                      step->entry,
+                      planned.grid,
+                      planned.block,
+                      planned.cluster,
+                      planned.shared_bytes,
+                      step->arguments,
+                      step->constants,
+                      planned.programmatic};
     }
     steps_.push_back(std::move(step));
   }
 }
 
+Status LaunchSequence::encode_maps(Device& device, Step& step) {
+  for (const auto& map : step.maps) {
+    const Result<TensorMapBytes> bytes = device.encode(map->plan, map->buffer);
+    if (!bytes) return bytes.failure();
+    map->bytes = *bytes;
+  }
+  step.maps_are_encoded = true;
+  return Done{};
+}
+
 Status LaunchSequence::enqueue(Device& device) const {
   for (const auto& step : steps_) {
+    if (!step->maps_are_encoded) {
+      if (Status status = encode_maps(device, *step); !status) return status;
+    }
     Status status = step->is_clear ? device.fill(step->cleared, 0, step->cleared.bytes, 0)
                                    : device.launch(step->launch);
     if (!status) return status;

@@ -30,14 +30,22 @@ class LaunchSequence {
   [[nodiscard]] Status enqueue(Device& device) const;
 
  private:
+  struct Map {
+    TensorMapPlan plan;
+    Buffer buffer;
+    TensorMapBytes bytes;
+  };
   struct Step {
     bool is_clear = false;
     Buffer cleared;
     std::string entry;
     std::vector<KernelArgument> arguments;
     std::vector<ConstantArgument> constants;
+    std::vector<std::unique_ptr<Map>> maps;  ///< of `arguments`
+    bool maps_are_encoded = false;           ///< by the first enqueue
     Launch launch;  ///< its views point into this Step: steps are never moved
   };
+  [[nodiscard]] static Status encode_maps(Device& device, Step& step);
   std::vector<std::unique_ptr<Step>> steps_;
 };
 

@@ -26,6 +26,7 @@ CudaApi bind_cuda() {
 #undef KILN_BIND_CALL
   library.bind_optional(api.launch_kernel_ex, "cuLaunchKernelEx");
   library.bind_optional(api.function_get_parameter, "cuFuncGetParamInfo");
+  library.bind_optional(api.tensor_map_encode, "cuTensorMapEncodeTiled");
   return api;
 }
 

@@ -110,15 +110,18 @@ enum class CudaFunctionAttribute : int {
   non_portable_cluster_size_allowed = 14,
 };
 
-/// CUlaunchAttribute with id CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION; the value is a union of 64
-/// bytes.
-struct CudaClusterAttribute {
-  int id = 4;
+/// CUlaunchAttribute; the value is a union of 64 bytes.
+struct CudaLaunchAttribute {
+  int id = 0;
   int padding = 0;
-  unsigned x = 1;
-  unsigned y = 1;
-  unsigned z = 1;
-  unsigned rest[13] = {};
+  unsigned value[16] = {};
+
+  /// CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+  [[nodiscard]] static CudaLaunchAttribute cluster(unsigned x, unsigned y, unsigned z) {
+    return {4, 0, {x, y, z}};
+  }
+  /// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+  [[nodiscard]] static CudaLaunchAttribute programmatic() { return {6, 0, {1}}; }
 };
 
 /// CUlaunchConfig.
@@ -131,7 +134,7 @@ struct CudaLaunchConfig {
   unsigned block_z = 1;
   unsigned shared_bytes = 0;
   void* stream = nullptr;
-  CudaClusterAttribute* attributes = nullptr;
+  CudaLaunchAttribute* attributes = nullptr;
   unsigned attribute_count = 0;
 };
 
@@ -175,6 +178,11 @@ struct CudaApi {
   /// Optional: since CUDA 12.4.
   int (*function_get_parameter)(void* function, std::size_t index, std::size_t* offset,
                                 std::size_t* bytes) = nullptr;
+  /// Optional: since CUDA 12.0. Lists have the innermost dimension first.
+  int (*tensor_map_encode)(void* map, int type, unsigned rank, void* address,
+                           const unsigned long long* extents, const unsigned long long* strides,
+                           const unsigned* box, const unsigned* element_strides, int interleave,
+                           int swizzle, int promotion, int fill) = nullptr;
   StreamApi stream;
 };
 

@@ -10,6 +10,7 @@
 
 #include "backends/alignment.hpp"
 #include "backends/cuda/cuda_api.hpp"
+#include "backends/cuda/tensor_map.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {
@@ -167,12 +168,17 @@ Status CudaDevice::prepare(Kernel& kernel, const Launch& launch) {
 
 int CudaDevice::enqueue(const Kernel& kernel, const Launch& launch, void* stream,
                         void** parameters) const {
-  if (launch.cluster == kNoCluster)
-    return StreamDevice::enqueue(kernel, launch, stream, parameters);
-  CudaClusterAttribute cluster;
-  cluster.x = launch.cluster[0];
-  cluster.y = launch.cluster[1];
-  cluster.z = launch.cluster[2];
+  std::array<CudaLaunchAttribute, 2> attributes;
+  unsigned count = 0;
+  if (launch.cluster != kNoCluster) {
+    attributes[count++] = CudaLaunchAttribute::cluster(launch.cluster[0], launch.cluster[1],
+                                                       launch.cluster[2]);
+  }
+  // A driver without it runs the launches one after the other, which is right, too.
+  if (launch.programmatic && cuda().launch_kernel_ex != nullptr) {
+    attributes[count++] = CudaLaunchAttribute::programmatic();
+  }
+  if (count == 0) return StreamDevice::enqueue(kernel, launch, stream, parameters);
   CudaLaunchConfig config;
   config.grid_x = launch.grid[0];
   config.grid_y = launch.grid[1];
@@ -182,9 +188,14 @@ int CudaDevice::enqueue(const Kernel& kernel, const Launch& launch, void* stream
   config.block_z = launch.block[2];
   config.shared_bytes = launch.shared_bytes;
   config.stream = stream;
-  config.attributes = &cluster;
-  config.attribute_count = 1;
+  config.attributes = attributes.data();
+  config.attribute_count = count;
   return cuda().launch_kernel_ex(&config, kernel.handle, parameters, nullptr);
+}
+
+Result<TensorMapBytes> CudaDevice::encode(const TensorMapPlan& plan, const Buffer& buffer) {
+  const Current current(*this);  // the driver checks the address
+  return encode_tensor_map(plan, buffer.handle + buffer.offset);
 }
 
 NvmlDevice& CudaDevice::nvml() {

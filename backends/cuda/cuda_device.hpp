@@ -23,6 +23,7 @@ class CudaDevice final : public StreamDevice {
   ~CudaDevice() override;
 
   Result<Buffer> allocate_fenced(std::size_t bytes) override;
+  Result<TensorMapBytes> encode(const TensorMapPlan& plan, const Buffer& buffer) override;
   ClockState clock_state() override;
   std::string energy_unavailable() override;
   std::optional<double> energy_j() override;

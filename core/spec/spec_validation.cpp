@@ -141,9 +141,10 @@ void check_step_buffers(const KernelSpec& spec, const Variant& variant, const St
     }
     return;
   }
-  const std::vector<std::string> passable = buffer_names(spec, variant, true);
+  std::vector<std::string> passable = buffer_names(spec, variant, true);
+  for (const TensorMap& map : variant.tensor_maps) passable.push_back(map.name);
   for (const std::string& name : step.arguments) {
-    check_member(name, passable, step, "argument or workspace");
+    check_member(name, passable, step, "argument, workspace or tensor map");
   }
   std::vector<std::string> readable;
   for (const Argument& argument : spec.arguments) {
@@ -165,7 +166,33 @@ void validate_step(const KernelSpec& spec, const Variant& variant, const Step& s
   check_all(known, step.block, what("block"));
   check_all(known, step.cluster, what("cluster"));
   check_optional(known, step.shared_bytes, what("shared_bytes"));
+  check_optional(known, step.programmatic, what("programmatic"));
   check_step_buffers(spec, variant, step);
+}
+
+void validate_tensor_map(const KernelSpec& spec, const Variant& variant, const TensorMap& map,
+                         const KnownNames& known) {
+  const auto what = [&](std::string_view key) {
+    return fmt::format("'{}' of tensor map '{}'", key, map.name);
+  };
+  KnownNames with_buffers = known;
+  with_buffers.add(buffer_names(spec, variant, false));
+  with_buffers.check(map.of, what("of"));
+  check_optional(known, map.dtype, what("dtype"));
+  check_optional(known, map.offset, what("offset"));
+  check_all(known, map.shape, what("shape"));
+  check_all(known, map.strides, what("strides"));
+  check_all(known, map.box, what("box"));
+  check_optional(known, map.swizzle, what("swizzle"));
+  check_optional(known, map.promotion, what("l2_promotion"));
+  check_optional(known, map.when, what("when"));
+  const auto names_it = [&](const Step& step) {
+    return std::find(step.arguments.begin(), step.arguments.end(), map.name) !=
+           step.arguments.end();
+  };
+  if (std::none_of(variant.steps.begin(), variant.steps.end(), names_it)) {
+    throw InputError(map.where, fmt::format("tensor map '{}': no step passes it on", map.name));
+  }
 }
 
 void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames known) {
@@ -179,13 +206,21 @@ void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames
     add_unique(known, derived.name, derived.value.where(), "derived");
   }
   check_constraints(known, variant.constraints);
-  std::set<std::string> workspaces;
+  std::set<std::string> taken;
   for (const Workspace& workspace : variant.workspaces) {
     known.check(workspace.dtype, fmt::format("'dtype' of workspace '{}'", workspace.name));
     known.check(workspace.count, fmt::format("'count' of workspace '{}'", workspace.name));
-    if (spec.find_argument(workspace.name) || !workspaces.insert(workspace.name).second) {
+    check_optional(known, workspace.when, fmt::format("'when' of workspace '{}'", workspace.name));
+    if (spec.find_argument(workspace.name) || !taken.insert(workspace.name).second) {
       throw InputError(variant.where,
                        fmt::format("workspace '{}': the name is already taken", workspace.name));
+    }
+  }
+  for (const TensorMap& map : variant.tensor_maps) {
+    validate_tensor_map(spec, variant, map, known);
+    if (spec.find_argument(map.name) || !taken.insert(map.name).second) {
+      throw InputError(map.where,
+                       fmt::format("tensor map '{}': the name is already taken", map.name));
     }
   }
   for (const Step& step : variant.steps) validate_step(spec, variant, step, known);

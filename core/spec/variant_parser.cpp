@@ -77,11 +77,56 @@ Tunable parse_tunable(const TomlNode& node) {
 }
 
 Workspace parse_workspace(const TomlNode& node) {
-  const TableReader table(node, "[[variants.workspace]]", {"name", "dtype", "count", "zeroed"});
+  const TableReader table(node, "[[variants.workspace]]",
+                          {"name", "dtype", "count", "zeroed", "when"});
   Workspace workspace{table.text("name"), table.expression("dtype"), table.expression("count"),
-                      table.flag_or("zeroed", false)};
+                      table.flag_or("zeroed", false), table.optional_expression("when")};
   check_identifier(workspace.name, table.find("name")->text_where, "a workspace");
   return workspace;
+}
+
+void check_map_lists(const TableReader& table, const TensorMap& map) {
+  constexpr std::size_t kMaxDimensions = 5;
+  if (map.shape.empty() || map.shape.size() > kMaxDimensions) {
+    table.fail("shape", fmt::format("'shape' needs 1 to {} expressions, not {}", kMaxDimensions,
+                                    map.shape.size()));
+  }
+  if (map.box.size() != map.shape.size()) {
+    table.fail("box", fmt::format("'box' needs as many expressions as 'shape' ({}), not {}",
+                                  map.shape.size(), map.box.size()));
+  }
+  if (!map.strides.empty() && map.strides.size() + 1 != map.shape.size()) {
+    table.fail("strides", fmt::format("'strides' needs one expression fewer than 'shape' ({}), not "
+                                      "{}: the innermost elements are neighbours",
+                                      map.shape.size() - 1, map.strides.size()));
+  }
+}
+
+TensorMap parse_tensor_map(const TomlNode& node) {
+  const TableReader table(node, "[[variants.tensor_maps]]",
+                          {"name", "of", "dtype", "offset", "shape", "strides", "box", "swizzle",
+                           "l2_promotion", "fill", "when"});
+  TensorMap map;
+  map.where = node.where;
+  map.name = table.text("name");
+  check_identifier(map.name, table.find("name")->text_where, "a tensor map");
+  table.require("of", "the name of an argument or workspace");
+  map.of = table.expression("of");
+  map.dtype = table.optional_expression("dtype");
+  map.offset = table.optional_expression("offset");
+  map.shape = table.expressions("shape");
+  map.strides = table.expressions("strides");
+  map.box = table.expressions("box");
+  check_map_lists(table, map);
+  map.swizzle = table.optional_expression("swizzle");
+  map.promotion = table.optional_expression("l2_promotion");
+  const std::string fill = table.text_or("fill", "zero");
+  if (fill != "zero" && fill != "nan") {
+    table.fail("fill", fmt::format("'fill' is 'zero' or 'nan', not '{}'", fill));
+  }
+  map.fill_nan = fill == "nan";
+  map.when = table.optional_expression("when");
+  return map;
 }
 
 void check_dimensions(const TableReader& table, const char* key, std::size_t count, bool required) {
@@ -92,14 +137,15 @@ void check_dimensions(const TableReader& table, const char* key, std::size_t cou
 
 Step parse_step(const TomlNode& node) {
   const TableReader table(node, "[[variants.steps]]",
-                          {"entry", "grid", "block", "cluster", "shared_bytes", "arguments",
-                           "constants", "clear", "when"});
+                          {"entry", "grid", "block", "cluster", "shared_bytes", "programmatic",
+                           "arguments", "constants", "clear", "when"});
   Step step;
   step.where = node.where;
   step.when = table.optional_expression("when");
   if (table.find("clear")) {
     for (const char* key :
-         {"entry", "grid", "block", "cluster", "shared_bytes", "arguments", "constants"}) {
+         {"entry", "grid", "block", "cluster", "shared_bytes", "programmatic", "arguments",
+          "constants"}) {
       if (table.find(key)) table.fail(key, fmt::format("a step with 'clear' has no '{}'", key));
     }
     step.kind = StepKind::clear;
@@ -116,7 +162,9 @@ Step parse_step(const TomlNode& node) {
   check_dimensions(table, "block", step.block.size(), true);
   check_dimensions(table, "cluster", step.cluster.size(), false);
   step.shared_bytes = table.optional_expression("shared_bytes");
-  table.require("arguments", "the names of arguments and workspaces in the kernel's order");
+  step.programmatic = table.optional_expression("programmatic");
+  table.require("arguments",
+                "the names of arguments, workspaces and tensor maps in the kernel's order");
   step.arguments = table.texts("arguments");
   step.constants = table.texts("constants");
   return step;
@@ -136,7 +184,7 @@ std::map<std::string, std::string> parse_compiler_options(const TableReader& tab
 Variant parse_variant(const TomlNode& node) {
   const TableReader table(node, "[[variants]]",
                           {"name", "summary", "template", "requires", "tunables", "derived",
-                           "constraints", "workspace", "steps", "compiler_options"});
+                           "constraints", "workspace", "tensor_maps", "steps", "compiler_options"});
   Variant variant;
   variant.where = node.where;
   variant.name = table.text("name");
@@ -156,6 +204,9 @@ Variant parse_variant(const TomlNode& node) {
   variant.constraints = parse_constraints(table, "constraints");
   for (const TomlNode* entry : table.tables("workspace")) {
     variant.workspaces.push_back(parse_workspace(*entry));
+  }
+  for (const TomlNode* entry : table.tables("tensor_maps")) {
+    variant.tensor_maps.push_back(parse_tensor_map(*entry));
   }
   for (const TomlNode* entry : table.tables("steps")) variant.steps.push_back(parse_step(*entry));
   if (variant.steps.empty()) {

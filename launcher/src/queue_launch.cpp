@@ -69,6 +69,9 @@ QueueLaunch::Slot QueueLaunch::slot_of(const std::string& name) const {
   if (const ScalarPlan* scalar = plan.find_scalar(name)) {
     return {Slot::Kind::scalar, static_cast<std::size_t>(scalar - plan.scalars.data())};
   }
+  if (const TensorMapPlan* map = plan.find_tensor_map(name)) {
+    return {Slot::Kind::tensor_map, static_cast<std::size_t>(map - plan.tensor_maps.data())};
+  }
   throw std::logic_error("a step names '" + name + "', which its plan lacks");
 }
 
@@ -87,7 +90,11 @@ Status QueueLaunch::load() {
   }
   program_ = *loaded;
   steps_.resize(parts_.plan.steps.size());  // in full now: prepared launches refer into it
+  for (const TensorMapPlan& map : parts_.plan.tensor_maps) {
+    maps_.emplace_back().buffer_slot = buffer_slot(map.buffer);
+  }
   const auto held = runtime_->lock();
+  device_ = &runtime_->on_queue(queue_);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     if (Status prepared = prepare_step(parts_.plan.steps[i], steps_[i]); !prepared) {
       return prepared;
@@ -115,6 +122,9 @@ Status QueueLaunch::prepare_step(const StepPlan& plan, Step& step) {
     if (slot.kind == Slot::Kind::scalar) {
       argument.kind = KernelArgument::Kind::scalar;
       argument.scalar_bytes = bound_.scalars[slot.index].size;
+    } else if (slot.kind == Slot::Kind::tensor_map) {
+      argument.kind = KernelArgument::Kind::tensor_map;
+      argument.tensor_map = &maps_[slot.index].bytes;
     }
   }
   for (const std::string& name : plan.constants) {
@@ -130,7 +140,8 @@ Status QueueLaunch::prepare_step(const StepPlan& plan, Step& step) {
                                      .cluster = plan.cluster,
                                      .shared_bytes = plan.shared_bytes,
                                      .arguments = step.arguments,
-                                     .constants = step.constants},
+                                     .constants = step.constants,
+                                     .programmatic = plan.programmatic},
                                     queue_));
 }
 
@@ -168,7 +179,9 @@ Expected<void> QueueLaunch::launch(std::span<const LaunchArgument> arguments) {
     return wrong;
   }
   for (Step& step : steps_) {
-    fill_in(step);
+    if (const Status filled = fill_in(step); !filled) {
+      return to_error(*parts_.spec, filled.failure());
+    }
     if (const Status done = step.launch->run(); !done) {
       return to_error(*parts_.spec, done.failure());
     }
@@ -176,11 +189,31 @@ Expected<void> QueueLaunch::launch(std::span<const LaunchArgument> arguments) {
   return {};
 }
 
-void QueueLaunch::fill_in(Step& step) const {
+Status QueueLaunch::update_map(std::size_t index) {
+  Map& map = maps_[index];
+  const Buffer& buffer = bound_.buffers[map.buffer_slot];
+  const std::uintptr_t address = buffer.handle + buffer.offset;
+  if (map.address == address) {
+    return Done{};
+  }
+  const Result<TensorMapBytes> bytes = device_->encode(parts_.plan.tensor_maps[index], buffer);
+  if (!bytes) {
+    return bytes.failure();
+  }
+  map.bytes = *bytes;
+  map.address = address;
+  return Done{};
+}
+
+Status QueueLaunch::fill_in(Step& step) {
   for (std::size_t i = 0; i < step.slots.size(); ++i) {
     const Slot& slot = step.slots[i];
     if (slot.kind == Slot::Kind::buffer) {
       step.arguments[i].buffer = bound_.buffers[slot.index];
+    } else if (slot.kind == Slot::Kind::tensor_map) {
+      if (Status updated = update_map(slot.index); !updated) {
+        return updated;
+      }
     } else {
       step.arguments[i].scalar = bound_.scalars[slot.index].bytes;
     }
@@ -188,6 +221,7 @@ void QueueLaunch::fill_in(Step& step) const {
   for (std::size_t i = 0; i < step.constants.size(); ++i) {
     step.constants[i].buffer = bound_.buffers[step.constant_slots[i]];
   }
+  return Done{};
 }
 
 }  // namespace kiln

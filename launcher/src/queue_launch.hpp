@@ -72,8 +72,14 @@ class QueueLaunch {
  private:
   /// Where a step's parameter comes from.
   struct Slot {
-    enum class Kind { buffer, scalar } kind = Kind::buffer;
-    std::size_t index = 0;  ///< in the plan's buffers or scalars
+    enum class Kind { buffer, scalar, tensor_map } kind = Kind::buffer;
+    std::size_t index = 0;  ///< in the plan's buffers, scalars or tensor maps
+  };
+  /// A tensor map, encoded for the memory of the last launch.
+  struct Map {
+    std::size_t buffer_slot = 0;
+    std::uintptr_t address = 0;  ///< 0: not encoded yet
+    TensorMapBytes bytes;
   };
   /// A step with room for its parameters, which the prepared launch refers to.
   struct Step {
@@ -91,7 +97,9 @@ class QueueLaunch {
   [[nodiscard]] Status load();
   [[nodiscard]] Status prepare_step(const StepPlan& plan, Step& step);
   [[nodiscard]] Expected<void> allocate_workspaces();
-  void fill_in(Step& step) const;
+  /// Fails where a tensor map has to be encoded anew and cannot be.
+  [[nodiscard]] Status fill_in(Step& step);
+  [[nodiscard]] Status update_map(std::size_t index);
 
   std::shared_ptr<Runtime> runtime_;
   const KernelParts& parts_;
@@ -99,6 +107,8 @@ class QueueLaunch {
   void* queue_;
   Runtime::Program* program_ = nullptr;
   std::vector<Buffer> workspaces_;  ///< by the plan's buffers; handle 0: not a pooled workspace
+  std::vector<Map> maps_;  ///< by the plan's tensor maps; kernel arguments point into them
+  Device* device_ = nullptr;  ///< encodes them
   std::vector<Step> steps_;
   std::mutex mutex_;  ///< over everything that a launch writes
   BoundArguments bound_;

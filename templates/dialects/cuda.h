@@ -295,3 +295,217 @@ DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
 //: MIN MAX
 #define MIN(a, b) min(a, b)
 #define MAX(a, b) max(a, b)
+
+// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
+// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
+
+//: TENSOR_MAP_PARAM
+// A kernel's parameter: a tensor map of the spec, by value.
+struct __align__(64) kiln_tensor_map {
+  unsigned long long opaque[16];
+};
+#define TENSOR_MAP_PARAM(name) const __grid_constant__ kiln_tensor_map name
+
+//: ALIGNED_SHARED
+// Dynamic shared memory whose first byte lies at a multiple of 1024: what a tensor map of 128-byte swizzle writes.
+extern __shared__ __align__(1024) unsigned char kiln_aligned_shared[];
+#define ALIGNED_SHARED(T, name) T* name = (T*)kiln_aligned_shared
+
+//: SHARED_ADDRESS
+// In a cluster the high bits name the block.
+#define SHARED_ADDRESS(pointer) ((u32)__cvta_generic_to_shared(pointer))
+
+//: LANE
+// Read anew at each use, so that what depends on it is not kept in registers through a loop in between.
+DEVICE_FUNCTION int kiln_lane() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+#define LANE() kiln_lane()
+
+//: WARP_UNIFORM
+// The same value in all threads of the warp, which the compiler then knows.
+#define WARP_UNIFORM(value) __shfl_sync(0xffffffffu, value, 0)
+
+//: NAMED_BARRIER
+// Waits for `threads` threads of the block; each id is a barrier of its own. 0 is BARRIER's.
+#define NAMED_BARRIER(id, threads) asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory")
+
+//: MBARRIER_INIT
+#define MBARRIER_INIT(address, arrivals) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory")
+
+//: MBARRIER_FENCE
+// Makes initialised barriers visible to bulk copies and to the cluster; a block or cluster barrier must follow.
+#define MBARRIER_FENCE() asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory")
+
+//: MBARRIER_EXPECT
+// One arrival, and `bytes` of bulk copies that the phase also waits for.
+#define MBARRIER_EXPECT(address, bytes) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory")
+
+//: MBARRIER_ARRIVE
+#define MBARRIER_ARRIVE(address) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory")
+
+//: MBARRIER_ARRIVE_AT
+// At the same address in another block of the cluster. Orders no ordinary stores: it says that reads are done.
+DEVICE_FUNCTION void kiln_mbarrier_arrive_at(u32 address, u32 block) {
+  asm volatile(
+      "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [there]; }"
+      ::"r"(address), "r"(block) : "memory");
+}
+#define MBARRIER_ARRIVE_AT(address, block) kiln_mbarrier_arrive_at(address, block)
+
+//: MBARRIER_WAIT
+// Until the phase of this parity is over.
+DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
+  u32 over;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(over) : "r"(address), "r"(parity) : "memory");
+  return over != 0;
+}
+#define MBARRIER_WAIT(address, parity) \
+  do {                                 \
+  } while (!kiln_mbarrier_try(address, parity))
+
+//: TENSOR_PREFETCH
+#define TENSOR_PREFETCH(map) asm volatile("prefetch.tensormap [%0];" ::"l"(&(map)) : "memory")
+
+//: TENSOR_LOAD_2D
+// One box of the tensor to shared memory; element (y, x) first, x innermost. Its bytes count at the barrier.
+#define TENSOR_LOAD_2D(to, map, x, y, barrier)                                                                   \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y) : "memory")
+
+//: TENSOR_LOAD_2D_MULTICAST
+// The same to all blocks of the cluster whose bits are set in `blocks`: same addresses, each block's own barrier.
+#define TENSOR_LOAD_2D_MULTICAST(to, map, x, y, barrier, blocks)                                                 \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], " \
+      "[%1, {%3, %4}], [%2], %5;" ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y), "h"((u16)(blocks)) : "memory")
+
+//: TENSOR_LOAD_3D
+#define TENSOR_LOAD_3D(to, map, x, y, z, barrier)                                                                \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y), "r"(z) : "memory")
+
+//: TENSOR_LOAD_3D_MULTICAST
+#define TENSOR_LOAD_3D_MULTICAST(to, map, x, y, z, barrier, blocks)                                              \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], " \
+      "[%1, {%3, %4, %5}], [%2], %6;"                                                                            \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"((u16)(blocks)) : "memory")
+
+//: TENSOR_STORE_2D
+// Shared memory to one box of the tensor; what lies outside the tensor is left out. ASYNC_FENCE() comes before.
+#define TENSOR_STORE_2D(map, x, y, from)                                                              \
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"     \
+               ::"l"(&(map)), "r"(from), "r"(x), "r"(y) : "memory")
+
+//: TENSOR_STORE_3D
+#define TENSOR_STORE_3D(map, x, y, z, from)                                                           \
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" \
+               ::"l"(&(map)), "r"(from), "r"(x), "r"(y), "r"(z) : "memory")
+
+//: BULK_COMMIT BULK_WAIT_READ BULK_WAIT
+// Stores of this thread since the last commit are a group; waits until at most n groups have not read (written) all.
+#define BULK_COMMIT() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
+#define BULK_WAIT_READ(n) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(n) : "memory")
+#define BULK_WAIT(n) asm volatile("cp.async.bulk.wait_group %0;" ::"n"(n) : "memory")
+
+//: ASYNC_FENCE
+// Orders this thread's stores to shared memory before bulk copies and matrix instructions that read them.
+#define ASYNC_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+
+//: CLUSTER_RANK CLUSTER_BARRIER
+DEVICE_FUNCTION int kiln_cluster_rank() {
+  int rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+#define CLUSTER_RANK() kiln_cluster_rank()
+#define CLUSTER_BARRIER() asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory")
+
+//: REGISTERS_GROW REGISTERS_SHRINK
+// Of each thread of this warpgroup, from here on. The kernel must have a register cap (KERNEL_MIN_BLOCKS).
+#define REGISTERS_GROW(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n))
+#define REGISTERS_SHRINK(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))
+
+//: WGMMA_FENCE WGMMA_COMMIT WGMMA_WAIT
+#define WGMMA_FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define WGMMA_WAIT(n) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
+
+//: WGMMA_DESCRIPTOR
+// Of a matrix in shared memory with 128-byte swizzle, at a multiple of 1024. Along k: `leading` is not used, `stride` is
+// 1024 (8 rows). Across k: `leading` bytes from 64 columns to the next 64, `stride` from 8 rows to the next 8. A
+// descriptor holds 18 bits of an address: those above name the block of the cluster.
+#define WGMMA_DESCRIPTOR(address, leading, stride) \
+  ((u64)1 << 62 | (u64)((stride) >> 4) << 32 | (u64)((leading) >> 4) << 16 | ((address) & 0x3ffffu) >> 4)
+
+//: STORE_MATRIX_4
+// Four 8 x 8 matrices of 16-bit elements from the registers of a warp: lane l gives the address of row l % 8 of matrix l / 8.
+#define STORE_MATRIX_4(address, a, b, c, d)                                                                        \
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), \
+               "r"(c), "r"(d) : "memory")
+
+//: F32X2_TO_F16X2 F32X2_TO_BF16X2
+// Two floats as two halves in a word, the first in the low bits.
+DEVICE_FUNCTION u32 kiln_f32x2_to_f16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+DEVICE_FUNCTION u32 kiln_f32x2_to_bf16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#define F32X2_TO_F16X2(low, high) kiln_f32x2_to_f16x2(low, high)
+#define F32X2_TO_BF16X2(low, high) kiln_f32x2_to_bf16x2(low, high)
+
+//: LOAD_ACQUIRE_U32 STORE_RELEASE_U32
+// A word that blocks of a device hand to each other: what was written before the store is seen after the load.
+DEVICE_FUNCTION u32 kiln_load_acquire_u32(const u32* pointer) {
+  u32 value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(pointer) : "memory");
+  return value;
+}
+DEVICE_FUNCTION void kiln_store_release_u32(u32* pointer, u32 value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(pointer), "r"(value) : "memory");
+}
+#define LOAD_ACQUIRE_U32(pointer) kiln_load_acquire_u32(pointer)
+#define STORE_RELEASE_U32(pointer, value) kiln_store_release_u32(pointer, value)
+
+//: DEPENDENT_WAIT DEPENDENT_LAUNCH
+// Of steps launched with `programmatic`: waits for what the step before has written; lets the next step begin.
+#define DEPENDENT_WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define DEPENDENT_LAUNCH() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+
+//: LOAD_8_AT LOAD_2_AT
+// From an address in shared memory.
+DEVICE_FUNCTION u32x2 kiln_load_8_at(u32 address) {
+  u32x2 v;
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u16 kiln_load_2_at(u32 address) {
+  u16 v;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(address) : "memory");
+  return v;
+}
+#define LOAD_8_AT(address) kiln_load_8_at(address)
+#define LOAD_2_AT(address) kiln_load_2_at(address)
+
+//: LOAD_16_OF_BLOCK
+// From the same address in the shared memory of another block of the cluster.
+DEVICE_FUNCTION u32x4 kiln_load_16_of_block(u32 address, u32 block) {
+  u32x4 v;
+  asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %4, %5; ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [there]; }"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address), "r"(block) : "memory");
+  return v;
+}
+#define LOAD_16_OF_BLOCK(address, block) kiln_load_16_of_block(address, block)

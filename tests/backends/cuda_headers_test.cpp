@@ -7,6 +7,7 @@
 
 #include "backends/cuda/cuda_api.hpp"
 #include "backends/cuda/nvrtc_api.hpp"
+#include "backends/cuda/tensor_map.hpp"
 #include "backends/driver_errors.hpp"
 #include "tests/backends/same_call.hpp"
 
@@ -102,10 +103,35 @@ TEST(CudaHeaders, AgreeOnTheLaunchStructures) {
   EXPECT_EQ(offsetof(CudaLaunchConfig, stream), offsetof(CUlaunchConfig, hStream));
   EXPECT_EQ(offsetof(CudaLaunchConfig, attributes), offsetof(CUlaunchConfig, attrs));
   EXPECT_EQ(offsetof(CudaLaunchConfig, attribute_count), offsetof(CUlaunchConfig, numAttrs));
-  EXPECT_EQ(sizeof(CudaClusterAttribute), sizeof(CUlaunchAttribute));
-  EXPECT_EQ(CudaClusterAttribute{}.id, static_cast<int>(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION));
-  EXPECT_EQ(offsetof(CudaClusterAttribute, x), offsetof(CUlaunchAttribute, value.clusterDim.x));
-  EXPECT_EQ(offsetof(CudaClusterAttribute, z), offsetof(CUlaunchAttribute, value.clusterDim.z));
+  EXPECT_EQ(sizeof(CudaLaunchAttribute), sizeof(CUlaunchAttribute));
+  EXPECT_EQ(offsetof(CudaLaunchAttribute, value), offsetof(CUlaunchAttribute, value));
+  EXPECT_EQ(CudaLaunchAttribute::cluster(1, 1, 1).id,
+            static_cast<int>(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION));
+  EXPECT_EQ(CudaLaunchAttribute::programmatic().id,
+            static_cast<int>(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION));
+}
+
+TEST(CudaHeaders, AgreeOnTensorMaps) {
+  static_assert(
+      SameCall<decltype(CudaApi::tensor_map_encode), decltype(&::cuTensorMapEncodeTiled)>::value);
+  EXPECT_EQ(sizeof(TensorMapBytes), sizeof(CUtensorMap));
+  using enum CudaTensorType;
+  EXPECT_NUMBER(u8, CU_TENSOR_MAP_DATA_TYPE_UINT8);
+  EXPECT_NUMBER(u16, CU_TENSOR_MAP_DATA_TYPE_UINT16);
+  EXPECT_NUMBER(u32, CU_TENSOR_MAP_DATA_TYPE_UINT32);
+  EXPECT_NUMBER(i32, CU_TENSOR_MAP_DATA_TYPE_INT32);
+  EXPECT_NUMBER(u64, CU_TENSOR_MAP_DATA_TYPE_UINT64);
+  EXPECT_NUMBER(i64, CU_TENSOR_MAP_DATA_TYPE_INT64);
+  EXPECT_NUMBER(f16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+  EXPECT_NUMBER(f32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+  EXPECT_NUMBER(f64, CU_TENSOR_MAP_DATA_TYPE_FLOAT64);
+  EXPECT_NUMBER(bf16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+  EXPECT_EQ(1, CU_TENSOR_MAP_SWIZZLE_32B);
+  EXPECT_EQ(3, CU_TENSOR_MAP_SWIZZLE_128B);
+  EXPECT_EQ(1, CU_TENSOR_MAP_L2_PROMOTION_L2_64B);
+  EXPECT_EQ(3, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+  EXPECT_EQ(0, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  EXPECT_EQ(1, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
 }
 
 TEST(CudaHeaders, AgreeOnTheMemoryStructures) {

@@ -1,0 +1,78 @@
+// See tensor_map.hpp. The driver's lists have the innermost dimension first.
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/tensor_map.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/cuda_api.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMaxDimensions = 5;
+
+CudaTensorType type_of(DType type) {
+  switch (type) {
+    case DType::u8:
+      return CudaTensorType::u8;
+    case DType::i32:
+      return CudaTensorType::i32;
+    case DType::u32:
+      return CudaTensorType::u32;
+    case DType::i64:
+      return CudaTensorType::i64;
+    case DType::u64:
+      return CudaTensorType::u64;
+    case DType::f16:
+      return CudaTensorType::f16;
+    case DType::bf16:
+      return CudaTensorType::bf16;
+    case DType::f32:
+      return CudaTensorType::f32;
+    case DType::f64:
+      break;
+  }
+  return CudaTensorType::f64;
+}
+
+/// CUtensorMapSwizzle and CUtensorMapL2promotion count up with the power of two: 0 for none, 1 for
+/// `first` bytes, 2 for twice as many.
+int step_of(std::int64_t bytes, std::int64_t first) {
+  int step = 0;
+  for (std::int64_t at = first; at <= bytes; at *= 2) ++step;
+  return step;
+}
+
+}  // namespace
+
+Result<TensorMapBytes> encode_tensor_map(const TensorMapPlan& plan, DeviceAddress address) {
+  if (cuda().tensor_map_encode == nullptr) {
+    return Failure{Outcome::launch_error,
+                   "this CUDA driver has no tensor maps (cuTensorMapEncodeTiled, CUDA 12.0)"};
+  }
+  const std::size_t rank = plan.shape.size();
+  std::array<unsigned long long, kMaxDimensions> extents{};
+  std::array<unsigned long long, kMaxDimensions> strides{};
+  std::array<unsigned, kMaxDimensions> box{};
+  std::array<unsigned, kMaxDimensions> element_strides{};
+  std::copy(plan.shape.rbegin(), plan.shape.rend(), extents.begin());
+  std::copy(plan.stride_bytes.rbegin(), plan.stride_bytes.rend(), strides.begin());
+  std::transform(plan.box.rbegin(), plan.box.rend(), box.begin(),
+                 [](std::int64_t extent) { return static_cast<unsigned>(extent); });
+  element_strides.fill(1);
+  TensorMapBytes map;
+  const int code = cuda().tensor_map_encode(
+      map.bytes.data(), static_cast<int>(type_of(plan.dtype)), static_cast<unsigned>(rank),
+      reinterpret_cast<void*>(address + static_cast<DeviceAddress>(plan.offset_bytes)),
+      extents.data(), strides.data(), box.data(), element_strides.data(), /*interleave=*/0,
+      step_of(plan.swizzle_bytes, 32), step_of(plan.promotion_bytes, 64), plan.fill_nan ? 1 : 0);
+  if (code != 0) {
+    return cuda_failure(code, fmt::format("cuTensorMapEncodeTiled of '{}'", plan.name));
+  }
+  return map;
+}
+
+}  // namespace kiln

@@ -1,0 +1,159 @@
+// plan_tensor_map: the numbers of a tensor map, and the rules that cuTensorMapEncodeTiled has for them.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/launch_plan_rules.hpp"
+
+namespace kiln {
+namespace plan_rules {
+
+void illegal(std::string message) { throw Illegal{std::move(message)}; }
+
+DType element_type(const Expression& expression, const std::string& name, const Scope& scope) {
+  const std::string text = expression.evaluate_string(scope);
+  const std::optional<DType> type = parse_dtype(text);
+  if (!type) illegal(fmt::format("'{}' has the element type '{}', which there is not", name, text));
+  return *type;
+}
+
+}  // namespace plan_rules
+
+namespace {
+
+using plan_rules::illegal;
+
+constexpr std::int64_t kUnit = 16;                   // bytes: of addresses, strides, inner boxes
+constexpr std::int64_t kMaxExtent = 1LL << 32;       // elements of a dimension
+constexpr std::int64_t kMaxStrideBytes = 1LL << 40;  // exclusive
+constexpr std::int64_t kMaxBox = 256;                // elements of a box along a dimension
+
+class Builder {
+ public:
+  Builder(const TensorMap& map, const LaunchPlan& plan, const Scope& scope)
+      : map_(map), scope_(scope) {
+    Scope with_buffers = scope;
+    for (const BufferPlan& buffer : plan.buffers) with_buffers.set(buffer.name, buffer.name);
+    out_.name = map.name;
+    out_.buffer = map.of.evaluate_string(with_buffers);
+    buffer_ = plan.find_buffer(out_.buffer);
+    if (buffer_ == nullptr) {
+      fail(fmt::format("'{}' is no buffer of this problem and config", out_.buffer));
+    }
+    out_.dtype = map.dtype ? plan_rules::element_type(*map.dtype, map.name, scope) : buffer_->dtype;
+    element_bytes_ = static_cast<std::int64_t>(size_of(out_.dtype));
+  }
+
+  TensorMapPlan build() {
+    out_.offset_bytes = map_.offset ? map_.offset->evaluate_int(scope_) * element_bytes_ : 0;
+    if (out_.offset_bytes < 0 || out_.offset_bytes % kUnit != 0) {
+      fail(fmt::format("its offset of {} bytes is no multiple of {}", out_.offset_bytes, kUnit));
+    }
+    set_shape();
+    set_strides();
+    set_options();
+    set_box();
+    check_size();
+    return std::move(out_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    illegal(fmt::format("tensor map '{}': {}", map_.name, why));
+  }
+
+  void set_shape() {
+    for (const Expression& extent : map_.shape) {
+      out_.shape.push_back(extent.evaluate_int(scope_));
+      if (out_.shape.back() < 1 || out_.shape.back() > kMaxExtent) {
+        fail(fmt::format("an extent must be from 1 to 2^32 ({} = {})", extent.text(),
+                         out_.shape.back()));
+      }
+    }
+  }
+
+  void set_strides() {
+    out_.stride_bytes.resize(out_.shape.size() - 1);
+    std::int64_t dense = element_bytes_;
+    for (std::size_t d = out_.stride_bytes.size(); d-- > 0;) {
+      if (map_.strides.empty() && __builtin_mul_overflow(dense, out_.shape[d + 1], &dense)) {
+        fail("it is larger than 2^63 bytes");
+      }
+      const std::int64_t stride =
+          map_.strides.empty() ? dense : map_.strides[d].evaluate_int(scope_) * element_bytes_;
+      if (stride < kUnit || stride >= kMaxStrideBytes || stride % kUnit != 0) {
+        fail(fmt::format("a stride of {} bytes is no multiple of {} from {} to 2^40", stride, kUnit,
+                         kUnit));
+      }
+      out_.stride_bytes[d] = stride;
+    }
+  }
+
+  void set_options() {
+    out_.fill_nan = map_.fill_nan;
+    out_.swizzle_bytes = one_of(map_.swizzle, "swizzle", {0, 32, 64, 128});
+    out_.promotion_bytes = one_of(map_.promotion, "l2_promotion", {0, 64, 128, 256});
+  }
+
+  [[nodiscard]] std::int64_t one_of(const std::optional<Expression>& expression, const char* key,
+                                    std::initializer_list<std::int64_t> allowed) const {
+    if (!expression) return 0;
+    const std::int64_t value = expression->evaluate_int(scope_);
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+      fail(fmt::format("'{}' is one of {} bytes, not {}", key, fmt::join(allowed, ", "), value));
+    }
+    return value;
+  }
+
+  void set_box() {
+    for (const Expression& extent : map_.box) {
+      out_.box.push_back(extent.evaluate_int(scope_));
+      if (out_.box.back() < 1 || out_.box.back() > kMaxBox) {
+        fail(fmt::format("an extent of a box must be from 1 to {} ({} = {})", kMaxBox,
+                         extent.text(), out_.box.back()));
+      }
+    }
+    const std::int64_t inner = out_.box.back() * element_bytes_;
+    if (inner % kUnit != 0 || (out_.swizzle_bytes > 0 && inner > out_.swizzle_bytes)) {
+      fail(fmt::format("the innermost {} bytes of a box are no multiple of {}{}", inner, kUnit,
+                       out_.swizzle_bytes > 0
+                           ? fmt::format(" up to the swizzle's {}", out_.swizzle_bytes)
+                           : std::string()));
+    }
+  }
+
+  void check_size() const {
+    std::int64_t end = out_.offset_bytes + out_.shape.back() * element_bytes_;
+    bool is_inside = end <= buffer_->bytes();
+    for (std::size_t d = 0; d < out_.stride_bytes.size() && is_inside; ++d) {
+      std::int64_t rows = 0;
+      is_inside = !__builtin_mul_overflow(out_.shape[d] - 1, out_.stride_bytes[d], &rows) &&
+                  !__builtin_add_overflow(end, rows, &end) && end <= buffer_->bytes();
+    }
+    if (!is_inside) {
+      fail(fmt::format("it reaches beyond the {} bytes of '{}'", buffer_->bytes(), out_.buffer));
+    }
+  }
+
+  const TensorMap& map_;
+  const Scope& scope_;
+  const BufferPlan* buffer_ = nullptr;
+  std::int64_t element_bytes_ = 1;
+  TensorMapPlan out_;
+};
+
+}  // namespace
+
+TensorMapPlan plan_tensor_map(const TensorMap& map, const LaunchPlan& plan,
+                              const DeviceInfo& device, const Scope& scope) {
+  if (!has_tensor_maps(device)) {
+    illegal(fmt::format("tensor map '{}': tensor maps need CUDA with compute capability 9.0",
+                        map.name));
+  }
+  return Builder(map, plan, scope).build();
+}
+
+}  // namespace kiln
