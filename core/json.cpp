@@ -144,6 +144,7 @@ Json to_json(const LaunchPlan& plan) {
                     {"shape", map.shape},
                     {"stride_bytes", map.stride_bytes},
                     {"box", map.box},
+                    {"element_strides", map.element_strides},
                     {"swizzle_bytes", map.swizzle_bytes},
                     {"promotion_bytes", map.promotion_bytes},
                     {"fill_nan", map.fill_nan}});

@@ -96,6 +96,7 @@ TensorMapPlan tensor_map_from_json(const Json& json) {
   get(json, "shape", map.shape);
   get(json, "stride_bytes", map.stride_bytes);
   get(json, "box", map.box);
+  get(json, "element_strides", map.element_strides);
   get(json, "swizzle_bytes", map.swizzle_bytes);
   get(json, "promotion_bytes", map.promotion_bytes);
   get(json, "fill_nan", map.fill_nan);

@@ -157,7 +157,8 @@ class PlanBuilder {
     check_threads(out);
     if (!step.cluster.empty()) set_cluster(step, out);
     if (step.shared_bytes) set_shared_bytes(step, out);
-    if (step.programmatic) out.programmatic = holds(*step.programmatic, scope_);
+    // Elsewhere the launch waits for the step before it, which is right, too.
+    out.programmatic = step.programmatic && has_tensor_maps(device_) && exists(*step.programmatic);
     out.arguments = present(step.arguments);
     out.constants = present(step.constants);
     plan_.steps.push_back(std::move(out));

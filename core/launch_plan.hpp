@@ -44,6 +44,7 @@ struct TensorMapPlan {
   std::vector<std::int64_t> shape;         ///< elements
   std::vector<std::int64_t> stride_bytes;  ///< one fewer than shape
   std::vector<std::int64_t> box;           ///< elements
+  std::vector<std::int64_t> element_strides;
   std::int64_t swizzle_bytes = 0;
   std::int64_t promotion_bytes = 0;
   bool fill_nan = false;

@@ -116,7 +116,12 @@ std::string template_hash(const KernelSpec& spec, const Variant& variant) {
   }
   for (const TensorMap& map : variant.tensor_maps) {
     key.add(map.name).add(map.of.text()).add(map.dtype).add(map.offset).add(map.shape);
-    key.add(map.strides).add(map.box).add(map.swizzle).add(map.promotion).add(map.when);
+    key.add(map.strides)
+        .add(map.box)
+        .add(map.element_strides)
+        .add(map.swizzle)
+        .add(map.promotion)
+        .add(map.when);
     key.add(map.fill_nan ? "nan" : "zero");
   }
   for (const Step& step : variant.steps) {

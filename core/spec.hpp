@@ -86,8 +86,8 @@ struct Derived {
 struct Workspace {
   std::string name;
   Expression dtype;
-  Expression count;     ///< elements
-  bool zeroed = false;  ///< all zero before the first run; every run leaves it all zero
+  Expression count;                ///< elements
+  bool zeroed = false;             ///< all zero before the first run; every run leaves it all zero
   std::optional<Expression> when;  ///< exists only where true
 };
 
@@ -96,15 +96,17 @@ struct Workspace {
 struct TensorMap {
   std::string name;
   Expression of;  ///< name of an argument or workspace; such names stand for themselves
-  std::optional<Expression> dtype;      ///< absent: that of the buffer
-  std::optional<Expression> offset;     ///< elements from the buffer's first to the map's
-  std::vector<Expression> shape;        ///< elements per dimension, 1 to 5 of them
-  std::vector<Expression> strides;      ///< elements, one fewer than shape; empty: dense
-  std::vector<Expression> box;          ///< elements of a copied tile
-  std::optional<Expression> swizzle;    ///< bytes: 0, 32, 64 or 128
-  std::optional<Expression> promotion;  ///< bytes fetched into the last-level cache: 0, 64, 128, 256
-  bool fill_nan = false;                ///< what a copy gives outside the shape; otherwise zeros
-  std::optional<Expression> when;       ///< exists only where true
+  std::optional<Expression> dtype;          ///< absent: that of the buffer
+  std::optional<Expression> offset;         ///< elements from the buffer's first to the map's
+  std::vector<Expression> shape;            ///< elements per dimension, 1 to 5 of them
+  std::vector<Expression> strides;          ///< elements, one fewer than shape; empty: dense
+  std::vector<Expression> box;              ///< elements of a copied tile
+  std::vector<Expression> element_strides;  ///< one in how many elements is copied; empty: all
+  std::optional<Expression> swizzle;        ///< bytes: 0, 32, 64 or 128
+  std::optional<Expression>
+      promotion;                   ///< bytes fetched into the last-level cache: 0, 64, 128, 256
+  bool fill_nan = false;           ///< what a copy gives outside the shape; otherwise zeros
+  std::optional<Expression> when;  ///< exists only where true
   SourceLocation where;
 };
 

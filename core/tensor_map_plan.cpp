@@ -1,4 +1,5 @@
-// plan_tensor_map: the numbers of a tensor map, and the rules that cuTensorMapEncodeTiled has for them.
+// plan_tensor_map: the numbers of a tensor map, and the rules that cuTensorMapEncodeTiled has for
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <initializer_list>
@@ -30,6 +31,7 @@ constexpr std::int64_t kUnit = 16;                   // bytes: of addresses, str
 constexpr std::int64_t kMaxExtent = 1LL << 32;       // elements of a dimension
 constexpr std::int64_t kMaxStrideBytes = 1LL << 40;  // exclusive
 constexpr std::int64_t kMaxBox = 256;                // elements of a box along a dimension
+constexpr std::int64_t kMaxElementStride = 8;
 
 class Builder {
  public:
@@ -48,7 +50,7 @@ class Builder {
   }
 
   TensorMapPlan build() {
-    out_.offset_bytes = map_.offset ? map_.offset->evaluate_int(scope_) * element_bytes_ : 0;
+    out_.offset_bytes = map_.offset ? bytes_of(*map_.offset) : 0;
     if (out_.offset_bytes < 0 || out_.offset_bytes % kUnit != 0) {
       fail(fmt::format("its offset of {} bytes is no multiple of {}", out_.offset_bytes, kUnit));
     }
@@ -56,6 +58,7 @@ class Builder {
     set_strides();
     set_options();
     set_box();
+    set_element_strides();
     check_size();
     return std::move(out_);
   }
@@ -63,6 +66,15 @@ class Builder {
  private:
   [[noreturn]] void fail(const std::string& why) const {
     illegal(fmt::format("tensor map '{}': {}", map_.name, why));
+  }
+
+  /// Of so many elements.
+  [[nodiscard]] std::int64_t bytes_of(const Expression& elements) const {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(elements.evaluate_int(scope_), element_bytes_, &bytes)) {
+      fail(fmt::format("'{}' is more than 2^63 bytes", elements.text()));
+    }
+    return bytes;
   }
 
   void set_shape() {
@@ -82,8 +94,7 @@ class Builder {
       if (map_.strides.empty() && __builtin_mul_overflow(dense, out_.shape[d + 1], &dense)) {
         fail("it is larger than 2^63 bytes");
       }
-      const std::int64_t stride =
-          map_.strides.empty() ? dense : map_.strides[d].evaluate_int(scope_) * element_bytes_;
+      const std::int64_t stride = map_.strides.empty() ? dense : bytes_of(map_.strides[d]);
       if (stride < kUnit || stride >= kMaxStrideBytes || stride % kUnit != 0) {
         fail(fmt::format("a stride of {} bytes is no multiple of {} from {} to 2^40", stride, kUnit,
                          kUnit));
@@ -94,6 +105,9 @@ class Builder {
 
   void set_options() {
     out_.fill_nan = map_.fill_nan;
+    if (map_.fill_nan && !is_floating(out_.dtype)) {
+      fail(fmt::format("its 'fill' is 'nan', which {} does not have", name_of(out_.dtype)));
+    }
     out_.swizzle_bytes = one_of(map_.swizzle, "swizzle", {0, 32, 64, 128});
     out_.promotion_bytes = one_of(map_.promotion, "l2_promotion", {0, 64, 128, 256});
   }
@@ -122,6 +136,20 @@ class Builder {
                        out_.swizzle_bytes > 0
                            ? fmt::format(" up to the swizzle's {}", out_.swizzle_bytes)
                            : std::string()));
+    }
+  }
+
+  void set_element_strides() {
+    out_.element_strides.assign(out_.shape.size(), 1);
+    for (std::size_t d = 0; d < map_.element_strides.size(); ++d) {
+      const Expression& stride = map_.element_strides[d];
+      out_.element_strides[d] = stride.evaluate_int(scope_);
+      const bool is_innermost = d + 1 == out_.shape.size();
+      const std::int64_t most = is_innermost ? 1 : kMaxElementStride;
+      if (out_.element_strides[d] < 1 || out_.element_strides[d] > most) {
+        fail(fmt::format("an element stride must be from 1 to {}, the innermost one 1 ({} = {})",
+                         kMaxElementStride, stride.text(), out_.element_strides[d]));
+      }
     }
   }
 

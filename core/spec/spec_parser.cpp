@@ -118,10 +118,14 @@ void check_identifier(const std::string& name, const SourceLocation& where, std:
                                       name, what));
 }
 
+bool is_expression_word(const std::string& name) {
+  const std::vector<std::string>& words = reserved_words();
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
 void check_name(const std::string& name, const SourceLocation& where, std::string_view what) {
   check_identifier(name, where, what);
-  const std::vector<std::string>& reserved = reserved_words();
-  if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
+  if (is_expression_word(name)) {
     throw InputError(
         where,
         fmt::format("'{}' is a word of the expression language and cannot name {}", name, what));

@@ -29,6 +29,9 @@ namespace kiln {
 /// NAME = expression tables, wherever they stand.
 [[nodiscard]] std::vector<Derived> parse_derived(const TableReader& table, std::string_view key);
 
+/// Is it a word of the expression language, such as `in` or `min`?
+[[nodiscard]] bool is_expression_word(const std::string& name);
+
 /// Throws InputError unless `name` is a letter or `_`, then letters, digits and `_`.
 void check_identifier(const std::string& name, const SourceLocation& where, std::string_view what);
 

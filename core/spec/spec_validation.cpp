@@ -183,6 +183,7 @@ void validate_tensor_map(const KernelSpec& spec, const Variant& variant, const T
   check_all(known, map.shape, what("shape"));
   check_all(known, map.strides, what("strides"));
   check_all(known, map.box, what("box"));
+  check_all(known, map.element_strides, what("element_strides"));
   check_optional(known, map.swizzle, what("swizzle"));
   check_optional(known, map.promotion, what("l2_promotion"));
   check_optional(known, map.when, what("when"));
@@ -217,11 +218,11 @@ void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames
     }
   }
   for (const TensorMap& map : variant.tensor_maps) {
-    validate_tensor_map(spec, variant, map, known);
     if (spec.find_argument(map.name) || !taken.insert(map.name).second) {
       throw InputError(map.where,
                        fmt::format("tensor map '{}': the name is already taken", map.name));
     }
+    validate_tensor_map(spec, variant, map, known);
   }
   for (const Step& step : variant.steps) validate_step(spec, variant, step, known);
 }

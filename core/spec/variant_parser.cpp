@@ -91,10 +91,13 @@ void check_map_lists(const TableReader& table, const TensorMap& map) {
     table.fail("shape", fmt::format("'shape' needs 1 to {} expressions, not {}", kMaxDimensions,
                                     map.shape.size()));
   }
-  if (map.box.size() != map.shape.size()) {
-    table.fail("box", fmt::format("'box' needs as many expressions as 'shape' ({}), not {}",
-                                  map.shape.size(), map.box.size()));
-  }
+  const auto check_count = [&](const char* key, std::size_t count) {
+    if (count == map.shape.size()) return;
+    table.fail(key, fmt::format("'{}' needs as many expressions as 'shape' ({}), not {}", key,
+                                map.shape.size(), count));
+  };
+  check_count("box", map.box.size());
+  if (table.find("element_strides")) check_count("element_strides", map.element_strides.size());
   if (!map.strides.empty() && map.strides.size() + 1 != map.shape.size()) {
     table.fail("strides", fmt::format("'strides' needs one expression fewer than 'shape' ({}), not "
                                       "{}: the innermost elements are neighbours",
@@ -102,21 +105,31 @@ void check_map_lists(const TableReader& table, const TensorMap& map) {
   }
 }
 
+/// A name alone is a buffer's, even where it is a word of the expression language (`in`).
+Expression parse_described_buffer(const TableReader& table) {
+  const TomlNode& node = table.require("of", "the name of an argument or workspace");
+  const auto* name = std::get_if<std::string>(&node.scalar);
+  if (name != nullptr && is_expression_word(*name)) {
+    return Expression::parse("'" + *name + "'", node.text_where);
+  }
+  return table.expression("of");
+}
+
 TensorMap parse_tensor_map(const TomlNode& node) {
   const TableReader table(node, "[[variants.tensor_maps]]",
-                          {"name", "of", "dtype", "offset", "shape", "strides", "box", "swizzle",
-                           "l2_promotion", "fill", "when"});
+                          {"name", "of", "dtype", "offset", "shape", "strides", "box",
+                           "element_strides", "swizzle", "l2_promotion", "fill", "when"});
   TensorMap map;
   map.where = node.where;
   map.name = table.text("name");
   check_identifier(map.name, table.find("name")->text_where, "a tensor map");
-  table.require("of", "the name of an argument or workspace");
-  map.of = table.expression("of");
+  map.of = parse_described_buffer(table);
   map.dtype = table.optional_expression("dtype");
   map.offset = table.optional_expression("offset");
   map.shape = table.expressions("shape");
   map.strides = table.expressions("strides");
   map.box = table.expressions("box");
+  map.element_strides = table.expressions("element_strides");
   check_map_lists(table, map);
   map.swizzle = table.optional_expression("swizzle");
   map.promotion = table.optional_expression("l2_promotion");
@@ -143,9 +156,8 @@ Step parse_step(const TomlNode& node) {
   step.where = node.where;
   step.when = table.optional_expression("when");
   if (table.find("clear")) {
-    for (const char* key :
-         {"entry", "grid", "block", "cluster", "shared_bytes", "programmatic", "arguments",
-          "constants"}) {
+    for (const char* key : {"entry", "grid", "block", "cluster", "shared_bytes", "programmatic",
+                            "arguments", "constants"}) {
       if (table.find(key)) table.fail(key, fmt::format("a step with 'clear' has no '{}'", key));
     }
     step.kind = StepKind::clear;

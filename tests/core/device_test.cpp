@@ -34,6 +34,42 @@ TEST(Device, TakesThreadsOfADimensionIn32BitsWithHip) {
   EXPECT_GT(max_threads_per_dimension(device_for_architecture("cuda", "sm_80")), 4294967295);
 }
 
+/// The units that an architecture has, without "has_".
+std::string units_of(const std::string& backend, const std::string& architecture,
+                     std::int64_t compute_capability = 0) {
+  DeviceInfo device;  // as one is read from the database
+  device.backend = backend;
+  device.architecture = architecture;
+  device.compute_capability = compute_capability;
+  Scope scope;
+  add_to_scope(device, scope);
+  std::string units;
+  for (const char* unit : {"async_copy", "tensor_maps", "mma", "wgmma", "fp8", "mfma", "wmma"}) {
+    if (*scope.find(std::string("device.has_") + unit) == Value(true)) {
+      units += (units.empty() ? "" : " ") + std::string(unit);
+    }
+  }
+  return units;
+}
+
+TEST(Device, HasTheUnitsOfItsArchitecture) {
+  EXPECT_EQ(units_of("cuda", "sm_75", 75), "");
+  EXPECT_EQ(units_of("cuda", "sm_80", 80), "async_copy mma");
+  EXPECT_EQ(units_of("cuda", "sm_89", 89), "async_copy mma fp8");
+  EXPECT_EQ(units_of("cuda", "sm_90", 90), "async_copy tensor_maps mma fp8");
+  EXPECT_EQ(units_of("cuda", "sm_90a", 90), "async_copy tensor_maps mma wgmma fp8");
+  EXPECT_EQ(units_of("cuda", "sm_100a", 100), "async_copy tensor_maps mma fp8");
+  EXPECT_EQ(units_of("cuda", "sm_120a", 120), "async_copy tensor_maps mma fp8");
+  EXPECT_EQ(units_of("hip", "gfx906"), "");
+  EXPECT_EQ(units_of("hip", "gfx90a"), "mfma");
+  EXPECT_EQ(units_of("hip", "gfx942"), "fp8 mfma");
+  EXPECT_EQ(units_of("hip", "gfx950"), "fp8 mfma");
+  EXPECT_EQ(units_of("hip", "gfx1030"), "");
+  EXPECT_EQ(units_of("hip", "gfx1100"), "wmma");
+  EXPECT_EQ(units_of("hip", "gfx1201"), "fp8 wmma");
+  EXPECT_EQ(units_of("opencl", "sm_90a", 90), "") << "OpenCL reaches none of them";
+}
+
 TEST(MadeUpDevice, HasTheLimitsOfItsArchitecture) {
   const DeviceInfo hopper = device_for_architecture("cuda", "sm_90a");
   EXPECT_EQ(hopper.compute_capability, 90);

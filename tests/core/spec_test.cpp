@@ -162,11 +162,11 @@ TEST(Spec, RefusesNamesThatStandTwiceOrMeanSomethingElse) {
 }
 
 TEST(Spec, RefusesStepsThatNameWhatIsNotThere) {
-  EXPECT_THAT(
-      spec_error(with("arguments = [\"in\", \"out\", \"row_count\"",
-                      "arguments = [\"in\", \"outt\", \"row_count\"")),
-      HasSubstr("'outt' is no argument or workspace; did you mean 'out'? (there are: in, out, "
-                "mask, row_count, alpha)"));
+  EXPECT_THAT(spec_error(with("arguments = [\"in\", \"out\", \"row_count\"",
+                              "arguments = [\"in\", \"outt\", \"row_count\"")),
+              HasSubstr("'outt' is no argument, workspace or tensor map; did you mean 'out'? "
+                        "(there are: in, out, "
+                        "mask, row_count, alpha)"));
   EXPECT_THAT(spec_error(with("clear = \"flags\"", "clear = \"in\"")),
               HasSubstr("'in' is read only and cannot be cleared"));
   EXPECT_THAT(spec_error(with("block = [\"block_x\"]", "block = [1, 1, 1, 1]")),

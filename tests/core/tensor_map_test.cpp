@@ -1,0 +1,293 @@
+// Tensor maps of a spec: what is refused when it is read, what a plan makes of them, and the
+// hardware's rules.
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
+#include "core/launch_plan.hpp"
+#include "tests/core/example_spec.hpp"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::spec_error;
+
+/// C = A of m rows, `lda` elements apart; everything that may be asked of a map is a problem field.
+const std::string kSpec = R"toml(name = "copy"
+[problem.m]
+type = "int"
+[problem.k]
+type = "int"
+[problem.lda]
+type = "int"
+default = "k"
+[problem.first]
+type = "int"
+default = 0
+[problem.every]
+type = "int"
+default = 1
+[problem.dtype]
+type = "dtype"
+values = ["u8", "f16", "f32", "f64"]
+default = "f16"
+specialize = true
+[[arguments]]
+name = "a"
+access = "read"
+dtype = "dtype"
+shape = ["m", "lda"]
+[[arguments]]
+name = "c"
+access = "write"
+dtype = "dtype"
+shape = ["m", "k"]
+[[arguments]]
+name = "scale"
+access = "scalar"
+dtype = "f32"
+value = 1
+[verify]
+device_reference = "bulk"
+[[variants]]
+name = "bulk"
+template = "bulk.inja"
+[variants.tunables.rows]
+values = [8, 64, 256, 512]
+default = 64
+[variants.tunables.cols]
+values = [4, 8, 64, 128]
+default = 64
+[variants.tunables.swizzle]
+values = [0, 32, 64, 128, 256]
+default = 128
+[variants.tunables.staged]
+values = [false, true]
+default = false
+[[variants.workspace]]
+name = "staging"
+dtype = "f32"
+count = "m * k"
+when = "staged"
+[[variants.tensor_maps]]
+name = "map_a"
+of = "staging if staged else a"
+dtype = "dtype"
+shape = ["m", "k"]
+strides = ["lda"]
+box = ["rows", "cols"]
+element_strides = ["every", 1]
+offset = "first"
+swizzle = "swizzle"
+l2_promotion = "256 if m > 100 else 0"
+fill = "nan"
+[[variants.tensor_maps]]
+name = "map_c"
+of = "c"
+shape = ["m", "k"]
+box = ["rows", "cols"]
+when = "not staged"
+[[variants.steps]]
+entry = "copy_bulk"
+grid = ["device.compute_units"]
+block = [128]
+programmatic = "m > 100"
+arguments = ["map_a", "map_c", "staging", "scale"]
+)toml";
+
+std::string edited(const std::string& from, const std::string& to) {
+  std::string text = kSpec;
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) throw std::logic_error("the spec has no '" + from + "'");
+  return text.replace(at, from.size(), to);
+}
+
+class TensorMaps : public ::testing::Test {
+ protected:
+  Result<LaunchPlan> plan(const std::string& problem, const std::string& config = "bulk") {
+    const Problem parsed = Problem::parse(spec_, problem);
+    return make_launch_plan(spec_, parse_config(spec_, config, parsed, device_), parsed, device_);
+  }
+  std::string why_not(const std::string& problem, const std::string& config = "bulk") {
+    const Result<LaunchPlan> result = plan(problem, config);
+    if (result) return "";
+    EXPECT_EQ(result.failure().outcome, Outcome::constraint);
+    return result.failure().message;
+  }
+  void use(const std::string& text) { spec_ = parse_spec(text, "spec.toml"); }
+
+  KernelSpec spec_ = parse_spec(kSpec, "spec.toml");
+  DeviceInfo device_ = device_for_architecture("cuda", "sm_90a");
+};
+
+TEST_F(TensorMaps, AreEvaluatedInBytes) {
+  const Result<LaunchPlan> result = plan("m=1000,k=96,lda=128,first=8,every=2");
+  ASSERT_TRUE(result) << result.failure().message;
+  const TensorMapPlan& map = *result->find_tensor_map("map_a");
+  EXPECT_EQ(map.buffer, "a");
+  EXPECT_EQ(map.dtype, DType::f16);
+  EXPECT_EQ(map.offset_bytes, 16);
+  EXPECT_THAT(map.shape, ElementsAre(1000, 96));
+  EXPECT_THAT(map.stride_bytes, ElementsAre(256));
+  EXPECT_THAT(map.box, ElementsAre(64, 64));
+  EXPECT_THAT(map.element_strides, ElementsAre(2, 1));
+  EXPECT_EQ(map.swizzle_bytes, 128);
+  EXPECT_EQ(map.promotion_bytes, 256);
+  EXPECT_TRUE(map.fill_nan);
+  EXPECT_THAT(result->steps[0].grid, ElementsAre(132, 1, 1));
+  EXPECT_TRUE(result->steps[0].programmatic);
+}
+
+TEST_F(TensorMaps, TravelToTheWorkersWhole) {
+  const Result<LaunchPlan> result = plan("m=1000,k=96,lda=128,first=8,every=2");
+  ASSERT_TRUE(result) << result.failure().message;
+  const Json json = to_json(*result);
+  const LaunchPlan read = plan_from_json(json);
+  EXPECT_EQ(to_json(read), json);
+  EXPECT_TRUE(read.steps[0].programmatic);
+  ASSERT_EQ(read.tensor_maps.size(), 2u);
+  EXPECT_THAT(read.tensor_maps[0].element_strides, ElementsAre(2, 1));
+  EXPECT_TRUE(read.tensor_maps[0].fill_nan);
+}
+
+TEST_F(TensorMaps, AreDenseAndPlainUnlessTheySayOtherwise) {
+  const Result<LaunchPlan> result = plan("m=100,k=96", "bulk:swizzle=0");
+  ASSERT_TRUE(result) << result.failure().message;
+  const TensorMapPlan& map = *result->find_tensor_map("map_c");
+  EXPECT_EQ(map.dtype, DType::f16);
+  EXPECT_EQ(map.offset_bytes, 0);
+  EXPECT_THAT(map.stride_bytes, ElementsAre(192));
+  EXPECT_THAT(map.element_strides, ElementsAre(1, 1));
+  EXPECT_EQ(map.swizzle_bytes, 0);
+  EXPECT_EQ(map.promotion_bytes, 0);
+  EXPECT_FALSE(map.fill_nan);
+  EXPECT_FALSE(result->steps[0].programmatic);
+}
+
+TEST_F(TensorMaps, ExistWhereTheirWhenHoldsAndMayDescribeAWorkspace) {
+  const Result<LaunchPlan> staged = plan("m=100,k=96", "bulk:staged=true");
+  ASSERT_TRUE(staged) << staged.failure().message;
+  EXPECT_EQ(staged->find_tensor_map("map_a")->buffer, "staging");
+  EXPECT_EQ(staged->find_tensor_map("map_c"), nullptr);
+  EXPECT_THAT(staged->steps[0].arguments, ElementsAre("map_a", "staging", "scale"));
+  const Result<LaunchPlan> plain = plan("m=100,k=96");
+  ASSERT_TRUE(plain) << plain.failure().message;
+  EXPECT_EQ(plain->find_buffer("staging"), nullptr) << "workspaces have a 'when' too";
+  EXPECT_THAT(plain->steps[0].arguments, ElementsAre("map_a", "map_c", "scale"));
+}
+
+// The most usual name of an argument is a word of the expression language.
+TEST_F(TensorMaps, MayDescribeAnArgumentCalledIn) {
+  std::string text = edited("name = \"a\"", "name = \"in\"");
+  const std::string of = "of = \"staging if staged else a\"";
+  const std::size_t at = text.find(of);
+  for (const char* other : {"of = \"in\"", "of = \"staging if staged else 'in'\""}) {
+    use(std::string(text).replace(at, of.size(), other));
+    const Result<LaunchPlan> result = plan("m=100,k=96");
+    ASSERT_TRUE(result) << result.failure().message;
+    EXPECT_EQ(result->find_tensor_map("map_a")->buffer, "in");
+  }
+}
+
+TEST_F(TensorMaps, NeedADeviceThatHasThem) {
+  device_ = device_for_architecture("cuda", "sm_89");
+  EXPECT_EQ(why_not("m=100,k=96"),
+            "tensor map 'map_a': tensor maps need CUDA with compute capability 9.0");
+  device_ = device_for_architecture("cuda", "sm_120");
+  EXPECT_EQ(why_not("m=100,k=96"), "");
+}
+
+TEST_F(TensorMaps, HoldTheRulesOfTheHardware) {
+  EXPECT_THAT(why_not("m=0,k=96"), HasSubstr("must be from 1 to 2^32 (m = 0)"));
+  EXPECT_THAT(why_not("m=5Gi,k=64,dtype=u8"), HasSubstr("(m = 5368709120)"));
+  EXPECT_THAT(why_not("m=9,k=99"),
+              HasSubstr("'map_a': a stride of 198 bytes is no multiple of 16"));
+  EXPECT_THAT(why_not("m=9,k=96,lda=-96"), HasSubstr("negative number of elements"));
+  EXPECT_THAT(why_not("m=1,k=96,lda=1e12"), HasSubstr("a stride of 2000000000000 bytes"));
+  EXPECT_THAT(why_not("m=9,k=96,first=4"), HasSubstr("its offset of 8 bytes"));
+  EXPECT_THAT(why_not("m=9,k=96,first=-8"), HasSubstr("its offset of -16 bytes"));
+  EXPECT_THAT(why_not("m=9,k=96,every=9"), HasSubstr("an element stride must be from 1 to 8"));
+  EXPECT_THAT(why_not("m=9,k=96,every=0"), HasSubstr("an element stride must be from 1 to 8"));
+  EXPECT_THAT(why_not("m=9,k=96", "bulk:rows=512"), HasSubstr("from 1 to 256 (rows = 512)"));
+  EXPECT_THAT(why_not("m=9,k=96", "bulk:cols=4"), HasSubstr("innermost 8 bytes of a box"));
+  EXPECT_THAT(
+      why_not("m=9,k=96", "bulk:cols=128"),
+      HasSubstr("innermost 256 bytes of a box are no multiple of 16 up to the swizzle's 128"));
+  EXPECT_EQ(why_not("m=9,k=96", "bulk:cols=128,swizzle=0"), "");
+  EXPECT_THAT(why_not("m=9,k=96", "bulk:swizzle=256"),
+              HasSubstr("'swizzle' is one of 0, 32, 64, 128 bytes, not 256"));
+  EXPECT_THAT(why_not("m=9,k=96,dtype=u8"), HasSubstr("'fill' is 'nan', which u8 does not have"));
+}
+
+TEST_F(TensorMaps, StayInsideTheirBuffer) {
+  EXPECT_EQ(why_not("m=9,k=96,lda=128,first=32"), "");
+  EXPECT_EQ(why_not("m=9,k=96,lda=128,first=40"),
+            "tensor map 'map_a': it reaches beyond the 2304 bytes of 'a'");
+}
+
+// 2^60 elements of 2 bytes or more: the product does not fit.
+TEST_F(TensorMaps, NumbersThatOverflowAreABrokenRule) {
+  EXPECT_THAT(why_not("m=9,k=96,first=9e18"), HasSubstr("'map_a'"));
+  use(edited("strides = [\"lda\"]", "strides = [\"lda + 9000000000000000000\"]"));
+  EXPECT_THAT(why_not("m=9,k=96"), HasSubstr("'map_a'"));
+}
+
+TEST(TensorMapSpecs, AreRefusedWithTheirPlace) {
+  EXPECT_THAT(spec_error(edited("box = [\"rows\", \"cols\"]", "box = [\"rows\"]")),
+              HasSubstr("'box' needs as many expressions as 'shape' (2), not 1"));
+  EXPECT_THAT(spec_error(edited("strides = [\"lda\"]", "strides = [\"lda\", 1]")),
+              HasSubstr("'strides' needs one expression fewer than 'shape' (1), not 2"));
+  EXPECT_THAT(spec_error(edited("element_strides = [\"every\", 1]", "element_strides = [1]")),
+              HasSubstr("'element_strides' needs as many expressions as 'shape' (2), not 1"));
+  EXPECT_THAT(spec_error(edited("shape = [\"m\", \"k\"]\nstrides", "shape = []\nstrides")),
+              HasSubstr("'shape' needs 1 to 5 expressions, not 0"));
+  EXPECT_THAT(
+      spec_error(edited("shape = [\"m\", \"k\"]\nstrides", "shape = [1, 1, 1, 1, 1, 1]\nstrides")),
+      HasSubstr("'shape' needs 1 to 5 expressions, not 6"));
+  EXPECT_THAT(spec_error(edited("fill = \"nan\"", "fill = \"one\"")),
+              HasSubstr("'fill' is 'zero' or 'nan', not 'one'"));
+  EXPECT_THAT(spec_error(edited("swizzle = \"swizzle\"", "swizzel = \"swizzle\"")),
+              HasSubstr("unknown key 'swizzel'"));
+  EXPECT_THAT(spec_error(edited("of = \"c\"", "of = \"d\"")),
+              HasSubstr("'of' of tensor map 'map_c'"));
+  EXPECT_THAT(spec_error(edited("of = \"c\"", "of = \"scale\"")),
+              HasSubstr("'of' of tensor map 'map_c'"));
+  EXPECT_THAT(spec_error(edited("box = [\"rows\", \"cols\"]", "box = [\"rows\", \"colls\"]")),
+              HasSubstr("did you mean 'cols'"));
+  EXPECT_THAT(spec_error(edited("name = \"map_c\"", "name = \"c\"")), HasSubstr("already taken"));
+  EXPECT_THAT(spec_error(edited("name = \"map_c\"", "name = \"map_a\"")),
+              HasSubstr("already taken"));
+}
+
+TEST(TensorMapSpecs, ThatNoStepTakesAreRefused) {
+  const std::string error = spec_error(edited("\"map_a\", \"map_c\"", "\"map_a\""));
+  EXPECT_THAT(error, HasSubstr("spec.toml:"));
+  EXPECT_THAT(error, HasSubstr("tensor map 'map_c': no step passes it on"));
+}
+
+TEST(TensorMapSpecs, StepsMayNotTakeWhatDoesNotExist) {
+  EXPECT_THAT(spec_error(edited("\"map_a\", \"map_c\"", "\"map_a\", \"map_b\", \"map_c\"")),
+              HasSubstr("'map_b' is no argument, workspace or tensor map; did you mean"));
+}
+
+// A launch of another device or an older one just waits.
+TEST_F(TensorMaps, AProgrammaticStepOfADeviceWithoutItIsAPlainOne) {
+  std::string text = kSpec;
+  text.erase(text.find("[[variants.tensor_maps]]"),
+             text.find("[[variants.steps]]") - text.find("[[variants.tensor_maps]]"));
+  text.replace(text.find("\"map_a\", \"map_c\""), 16, "\"a\", \"c\"");
+  use(text);
+  EXPECT_TRUE(plan("m=101,k=96")->steps[0].programmatic);
+  device_ = device_for_architecture("cuda", "sm_80");
+  EXPECT_FALSE(plan("m=101,k=96")->steps[0].programmatic);
+}
+
+}  // namespace
+}  // namespace kiln
