@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +74,13 @@ struct Launch {
   std::span<const ConstantArgument> constants;
   bool programmatic = false;  ///< may begin before the launch in front of it has ended
 };
+
+/// Does it pass a tensor map? Backends without them refuse such a launch.
+[[nodiscard]] inline bool takes_tensor_maps(const Launch& launch) {
+  return std::any_of(launch.arguments.begin(), launch.arguments.end(), [](const auto& argument) {
+    return argument.kind == KernelArgument::Kind::tensor_map;
+  });
+}
 
 /// A launch or a clearing on one queue with all done beforehand that can be: names looked up,
 /// limits checked, memory for parameters made. Must not outlive its Device and Module. One thread

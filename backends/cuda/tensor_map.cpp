@@ -58,11 +58,12 @@ Result<TensorMapBytes> encode_tensor_map(const TensorMapPlan& plan, DeviceAddres
   std::array<unsigned long long, kMaxDimensions> strides{};
   std::array<unsigned, kMaxDimensions> box{};
   std::array<unsigned, kMaxDimensions> element_strides{};
+  const auto narrow = [](std::int64_t extent) { return static_cast<unsigned>(extent); };
   std::copy(plan.shape.rbegin(), plan.shape.rend(), extents.begin());
   std::copy(plan.stride_bytes.rbegin(), plan.stride_bytes.rend(), strides.begin());
-  std::transform(plan.box.rbegin(), plan.box.rend(), box.begin(),
-                 [](std::int64_t extent) { return static_cast<unsigned>(extent); });
-  element_strides.fill(1);
+  std::transform(plan.box.rbegin(), plan.box.rend(), box.begin(), narrow);
+  std::transform(plan.element_strides.rbegin(), plan.element_strides.rend(),
+                 element_strides.begin(), narrow);
   TensorMapBytes map;
   const int code = cuda().tensor_map_encode(
       map.bytes.data(), static_cast<int>(type_of(plan.dtype)), static_cast<unsigned>(rank),

@@ -64,6 +64,9 @@ class HipDevice final : public StreamDevice {
     if (launch.cluster != std::array<std::uint32_t, 3>{1, 1, 1}) {
       return Failure{Outcome::launch_error, "HIP has no block clusters"};
     }
+    if (takes_tensor_maps(launch)) {
+      return Failure{Outcome::launch_error, "HIP has no tensor maps"};
+    }
     if (launch.shared_bytes > info().max_shared_bytes) {
       return Failure{Outcome::launch_error,
                      fmt::format("{} bytes of shared memory for '{}': the device has {}",

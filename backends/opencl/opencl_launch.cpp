@@ -72,6 +72,7 @@ Status OpenClDevice::check_limits(const Launch& launch, const OpenClKernel& kern
   }
   if (launch.cluster != std::array<std::uint32_t, 3>{1, 1, 1})
     return refused("OpenCL has no block clusters");
+  if (takes_tensor_maps(launch)) return refused("OpenCL has no tensor maps");
   for (const ConstantArgument& constant : launch.constants) {
     if (constant.bytes > max_constant_bytes_) {
       return refused(fmt::format("constant '{}' of {} bytes: the device allows {}", constant.name,

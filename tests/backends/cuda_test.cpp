@@ -191,6 +191,74 @@ KERNEL size_of_cluster(GLOBAL int* out) {
   }
 }
 
+// A box of 4 x 8 words from the third row on, of memory that begins 256 bytes into a buffer; the
+// row that lies outside comes as zeros.
+TEST_F(CudaStory, ABoxIsCopiedByItsTensorMap) {
+  if (!has_tensor_maps(device_->info())) GTEST_SKIP() << "tensor maps need compute capability 9.0";
+  const std::unique_ptr<Module> module = load(R"(
+struct __align__(64) map_t { unsigned long long bytes[16]; };
+KERNEL copy_box(const __grid_constant__ map_t map, GLOBAL int* out) {
+  __shared__ __align__(128) int box[4 * 8];
+  __shared__ unsigned long long barrier;
+  unsigned at = (unsigned)__cvta_generic_to_shared(&barrier);
+  if (THREAD_X == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(at) : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];"
+        ::"r"((unsigned)__cvta_generic_to_shared(box)), "l"(&map), "r"(at), "r"(4), "r"(2) : "memory");
+  }
+  BARRIER();
+  unsigned over = 0;
+  while (!over) {
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(over) : "r"(at) : "memory");
+  }
+  out[THREAD_X] = box[THREAD_X];
+}
+)",
+                                              {"copy_box"});
+  ASSERT_NE(module, nullptr);
+  std::vector<int> values(64 + 5 * 12);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
+  Buffer window = upload(values);
+  window.offset = 256;
+  TensorMapPlan plan;
+  plan.name = "map";
+  plan.dtype = DType::i32;
+  plan.shape = {5, 12};
+  plan.stride_bytes = {48};
+  plan.box = {4, 8};
+  plan.element_strides = {1, 1};
+  const Result<TensorMapBytes> map = device_->encode(plan, window);
+  ASSERT_TRUE(map) << map.failure().message;
+  KernelArgument passed;
+  passed.kind = KernelArgument::Kind::tensor_map;
+  passed.tensor_map = &*map;
+  const Buffer out = upload(std::vector<int>(32, -1));
+  const std::array arguments = {passed, argument(out)};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "copy_box";
+  launch.block = {32, 1, 1};
+  launch.arguments = arguments;
+  for (const bool programmatic : {false, true}) {
+    launch.programmatic = programmatic;
+    const Status status = device_->launch(launch);
+    ASSERT_TRUE(status) << status.failure().message;
+    std::vector<int> expected;
+    for (int row = 2; row < 6; ++row) {
+      for (int col = 4; col < 12; ++col) expected.push_back(row < 5 ? 64 + row * 12 + col : 0);
+    }
+    EXPECT_EQ(download<int>(out, 32), expected);
+  }
+  plan.stride_bytes = {40};
+  const Result<TensorMapBytes> wrong = device_->encode(plan, window);
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.failure().message, HasSubstr("cuTensorMapEncodeTiled of 'map'"));
+}
+
 TEST_F(CudaStory, AStepWithTooFewArgumentsIsRefused) {
   if (cuda().function_get_parameter == nullptr) GTEST_SKIP() << "a driver before CUDA 12.4";
   expect_too_few_arguments_are_refused();

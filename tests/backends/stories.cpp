@@ -327,6 +327,36 @@ TEST_F(BackendStory, ABlockTooLargeForTheDeviceIsRefused) {
   EXPECT_FALSE(status.failure().sticky);
 }
 
+TEST_F(BackendStory, TensorMapsAreRefusedWhereThereAreNone) {
+  if (has_tensor_maps(device_->info())) GTEST_SKIP() << "this device has them";
+  const Buffer buffer = upload(std::vector<float>(64, 0.0F));
+  TensorMapPlan plan;
+  plan.name = "map";
+  plan.shape = plan.box = {64};
+  plan.element_strides = {1};
+  const Result<TensorMapBytes> encoded = device_->encode(plan, buffer);
+  if (device_->info().backend == "cuda") return;  // an older GPU: the driver knows
+  ASSERT_FALSE(encoded);
+  EXPECT_EQ(encoded.failure().outcome, Outcome::launch_error);
+  EXPECT_EQ(encoded.failure().message, "this backend has no tensor maps");
+
+  const std::unique_ptr<Module> module = load(kAddStory, {"add"});
+  ASSERT_NE(module, nullptr);
+  const TensorMapBytes map;
+  KernelArgument passed;
+  passed.kind = KernelArgument::Kind::tensor_map;
+  passed.tensor_map = &map;
+  const std::array arguments = {argument(buffer), argument(buffer), passed, scalar(0)};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "add";
+  launch.arguments = arguments;
+  const Status status = device_->launch(launch);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.failure().outcome, Outcome::launch_error);
+  EXPECT_THAT(status.failure().message, HasSubstr("has no tensor maps"));
+}
+
 TEST_F(BackendStory, ABinaryOutlivesItsCompiler) {
   const Result<Binary> binary =
       compiler_->compile(story_source(KILN_TEST_BACKEND, kAddStory, {"add"}));
