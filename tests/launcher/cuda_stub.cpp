@@ -15,13 +15,17 @@ namespace {
 // Before anything asks for the driver.
 const bool kIsChosen = ::setenv("KILN_CUDA_LIBRARY", KILN_CUDA_STUB, /*replace=*/1) == 0;
 
-std::uint64_t ask(const char* symbol) {
+void* find(const char* symbol) {
   void* stub = kIsChosen ? ::dlopen(KILN_CUDA_STUB, RTLD_NOW) : nullptr;
   void* function = stub == nullptr ? nullptr : ::dlsym(stub, symbol);
   if (function == nullptr) {
     throw std::runtime_error(std::string(KILN_CUDA_STUB) + " has no " + symbol);
   }
-  return reinterpret_cast<std::uint64_t (*)()>(function)();
+  return function;
+}
+
+std::uint64_t ask(const char* symbol) {
+  return reinterpret_cast<std::uint64_t (*)()>(find(symbol))();
 }
 
 }  // namespace
@@ -40,5 +44,12 @@ std::uint64_t cuda_stub_launches() { return ask("kiln_stub_launches"); }
 std::uint64_t cuda_stub_waits() { return ask("kiln_stub_waits"); }
 std::uint64_t cuda_stub_programs() { return ask("kiln_stub_programs"); }
 std::uint64_t cuda_stub_held() { return ask("kiln_stub_held"); }
+std::uint64_t cuda_stub_tensor_maps() { return ask("kiln_stub_tensor_maps"); }
+std::uint64_t cuda_stub_programmatic() { return ask("kiln_stub_programmatic"); }
+std::uint64_t cuda_stub_watched() { return ask("kiln_stub_watched"); }
+
+void cuda_stub_watch(int parameter) {
+  reinterpret_cast<void (*)(int)>(find("kiln_stub_watch"))(parameter);
+}
 
 }  // namespace kiln::test

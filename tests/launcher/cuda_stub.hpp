@@ -17,5 +17,12 @@ namespace kiln::test {
 [[nodiscard]] std::uint64_t cuda_stub_programs();  ///< to load one
 /// Programs and memory that it was not asked to let go of yet.
 [[nodiscard]] std::uint64_t cuda_stub_held();
+[[nodiscard]] std::uint64_t cuda_stub_tensor_maps();   ///< to encode one
+[[nodiscard]] std::uint64_t cuda_stub_programmatic();  ///< launches with that attribute
+
+/// From now on the first 8 bytes of this parameter are kept of each launch; of a tensor map they
+/// are the address.
+void cuda_stub_watch(int parameter);
+[[nodiscard]] std::uint64_t cuda_stub_watched();
 
 }  // namespace kiln::test

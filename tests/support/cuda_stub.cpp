@@ -23,6 +23,10 @@ std::atomic<std::uint64_t> launches{0};
 std::atomic<std::uint64_t> waits{0};
 std::atomic<std::uint64_t> programs{0};
 std::atomic<std::uint64_t> held{0};
+std::atomic<std::uint64_t> tensor_maps{0};
+std::atomic<std::uint64_t> programmatic{0};
+std::atomic<int> watched_parameter{-1};
+std::atomic<std::uint64_t> watched_value{0};
 int context_object = 0;
 thread_local void* current_context = nullptr;
 
@@ -74,6 +78,19 @@ int attribute(int number) {
   return 0;
 }
 
+int launch(void* function, unsigned grid_x, unsigned block_x, void** parameters) {
+  if (function == nullptr || parameters == nullptr || grid_x == 0 || block_x == 0) {
+    return kInvalidValue;
+  }
+  if (const int watched = watched_parameter.load(std::memory_order_relaxed); watched >= 0) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, parameters[watched], sizeof value);
+    watched_value = value;
+  }
+  launches.fetch_add(1, std::memory_order_relaxed);
+  return kOk;
+}
+
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): the driver's names
@@ -84,6 +101,11 @@ std::uint64_t kiln_stub_launches() { return launches.load(); }
 std::uint64_t kiln_stub_waits() { return waits.load(); }
 std::uint64_t kiln_stub_programs() { return programs.load(); }
 std::uint64_t kiln_stub_held() { return held.load(); }
+std::uint64_t kiln_stub_tensor_maps() { return tensor_maps.load(); }
+std::uint64_t kiln_stub_programmatic() { return programmatic.load(); }
+// The first 8 bytes of that parameter at the last launch; of a tensor map, the address.
+void kiln_stub_watch(int parameter) { watched_parameter = parameter; }
+std::uint64_t kiln_stub_watched() { return watched_value.load(); }
 
 int cuInit(unsigned) { return kOk; }
 int cuDriverGetVersion(int* version) { return *version = 13000, kOk; }
@@ -166,10 +188,31 @@ int cuModuleGetGlobal_v2(std::uintptr_t* address, std::size_t* bytes, void*, con
 }
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned block_x, unsigned,
                    unsigned, unsigned, void*, void** parameters, void**) {
-  if (function == nullptr || parameters == nullptr || grid_x == 0 || block_x == 0) {
+  return launch(function, grid_x, block_x, parameters);
+}
+int cuLaunchKernelEx(const kiln::CudaLaunchConfig* config, void* function, void** parameters,
+                     void**) {
+  constexpr int kProgrammatic = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+  for (unsigned i = 0; i < config->attribute_count; ++i) {
+    if (config->attributes[i].id == kProgrammatic) programmatic.fetch_add(1);
+  }
+  return launch(function, config->grid_x, config->block_x, parameters);
+}
+
+/// The bytes are the driver's own affair; here they begin with the address.
+int cuTensorMapEncodeTiled(void* map, int, unsigned rank, void* address, const unsigned long long*,
+                           const unsigned long long*, const unsigned*, const unsigned*, int, int,
+                           int, int) {
+  constexpr std::uintptr_t kMapAlignment = 64;
+  constexpr std::uintptr_t kAddressAlignment = 16;
+  if (current_context == nullptr || rank == 0 || rank > 5 || address == nullptr ||
+      reinterpret_cast<std::uintptr_t>(map) % kMapAlignment != 0 ||
+      reinterpret_cast<std::uintptr_t>(address) % kAddressAlignment != 0) {
     return kInvalidValue;
   }
-  launches.fetch_add(1, std::memory_order_relaxed);
+  tensor_maps.fetch_add(1);
+  std::memset(map, 0, 128);
+  std::memcpy(map, &address, sizeof address);
   return kOk;
 }
 

@@ -1,0 +1,76 @@
+// The example kernels of users compile with the vendor's own compiler, no GPU needed.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/backend.hpp"
+#include "core/errors.hpp"
+#include "core/launch_plan.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+#include "tests/backends/required.hpp"
+#include "tests/kernels/cases.hpp"
+
+namespace kiln::test {
+namespace {
+
+class ExampleKernels : public testing::Test {
+ protected:
+  void open(const std::string& backend, const std::string& architecture) {
+    device_ = device_for_architecture(backend, architecture);
+    try {
+      compiler_ = make_backend(backend)->open_compiler(device_);
+    } catch (const DeviceError& error) {
+      KILN_SKIP_UNLESS_REQUIRED(backend == "cuda" ? "nvrtc" : "hiprtc", error.what());
+    }
+  }
+
+  void expect_to_compile(const Problem& problem, const Config& config) {
+    const std::string text = problem.text() + ", " + config.text();
+    const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem, device_);
+    ASSERT_TRUE(plan) << text << ": " << plan.failure().message;
+    const Result<Binary> binary =
+        compiler_->compile(Renderer(spec_).render(config, problem, device_));
+    ASSERT_TRUE(binary) << text << ": " << binary.failure().message;
+    EXPECT_GT(binary->registers, 0) << text;
+    EXPECT_EQ(binary->spill_bytes, 0) << text;
+  }
+
+  KernelSpec spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/examples/bulk_transpose");
+  DeviceInfo device_;
+  std::unique_ptr<Compiler> compiler_;
+};
+
+TEST_F(ExampleKernels, BulkTransposeCompiles) {
+  const bool is_cuda = std::string(KILN_TEST_BACKEND) == "cuda";
+  open(KILN_TEST_BACKEND, is_cuda ? "sm_90a" : "gfx90a");
+  if (!compiler_) return;
+  const Problem problem = Problem::parse(spec_, "rows=1000,cols=2000");
+  const std::vector<Case> cases = default_cases(spec_, {problem}, device_);
+  ASSERT_EQ(cases.size(), is_cuda ? 2U : 1U) << "bulk copies are CUDA's";
+  for (const Case& c : cases) expect_to_compile(problem, c.config);
+  if (!is_cuda) return;
+  for (const char* rows : {"32", "128", "256"}) {
+    const std::string config = std::string("bulk:tile_rows=") + rows;
+    expect_to_compile(problem, parse_config(spec_, config, problem, device_));
+  }
+}
+
+TEST_F(ExampleKernels, BulkTransposeHasMapsOfTheInputAndTheOutput) {
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  const Problem problem = Problem::parse(spec_, "rows=1000,cols=2000");
+  const Config config = default_config(spec_, problem, device);
+  const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem, device);
+  ASSERT_TRUE(plan) << plan.failure().message;
+  EXPECT_THAT(plan->find_tensor_map("in_map")->stride_bytes, testing::ElementsAre(8000));
+  EXPECT_THAT(plan->find_tensor_map("in_map")->box, testing::ElementsAre(64, 32));
+  EXPECT_THAT(plan->find_tensor_map("out_map")->stride_bytes, testing::ElementsAre(4000));
+  const Problem odd = Problem::parse(spec_, "rows=1001,cols=2000");
+  EXPECT_EQ(default_config(spec_, odd, device).variant, "naive") << "rows of 4004 bytes";
+}
+
+}  // namespace
+}  // namespace kiln::test
