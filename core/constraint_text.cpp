@@ -42,8 +42,10 @@ std::vector<Operator> outer_operators(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '\'') {
-      i = std::min(text.find('\'', i + 1), text.size() - 1);
+    if (c == '\'' || c == '"') {
+      i = std::min(text.find(c, i + 1), text.size() - 1);
+    } else if (text.substr(i, 2) == "<<" || text.substr(i, 2) == ">>") {
+      ++i;
     } else if (c == '(' || c == '[') {
       ++depth;
     } else if (c == ')' || c == ']') {
@@ -126,25 +128,21 @@ std::string explain(const Expression& rule, const Scope& scope) {
   return with_names(rule, scope);
 }
 
-}  // namespace
-
-std::optional<Value> evaluate_known(const Expression& expression, const Scope& scope) {
+std::vector<const Value*> slots_of(const Expression& expression, const Scope& scope) {
   std::vector<const Value*> slots;
   slots.reserve(expression.names().size());
   for (const std::string& name : expression.names()) slots.push_back(scope.find(name));
-  return expression.evaluate(slots);
+  return slots;
+}
+
+}  // namespace
+
+std::optional<Value> evaluate_known(const Expression& expression, const Scope& scope) {
+  return expression.evaluate(slots_of(expression, scope));
 }
 
 bool holds(const Expression& rule, const Scope& scope) {
-  const std::optional<Value> value = evaluate_known(rule, scope);
-  if (!value) return true;
-  if (const bool* truth = std::get_if<bool>(&*value)) return *truth;
-  const auto* number = std::get_if<std::int64_t>(&*value);
-  if (number == nullptr || (*number != 0 && *number != 1)) {
-    throw EvaluationError(rule.where(), fmt::format("'{}' gives {} where true or false is needed",
-                                                    rule.text(), to_text(*value)));
-  }
-  return *number == 1;
+  return rule.evaluate_truth(slots_of(rule, scope)).value_or(true);
 }
 
 std::string explain_false(const Expression& rule, const Scope& scope) {

@@ -76,6 +76,14 @@ Cell run_over(const Expression::Code& code, const Scope& scope) {
       code, 0, "expected " + std::string(expected) + ", found " + expression::describe(found));
 }
 
+/// The result as a value; an error where it does not fit into one.
+Value value_of(const Expression::Code& code, const Cell& result) {
+  if (result.kind != CellKind::wide) return to_value(result);
+  const std::uint32_t place = code.tree.nodes[static_cast<std::size_t>(code.tree.root)].offset;
+  expression::throw_evaluation_error(code, place,
+                                     expression::describe(result) + " does not fit into 64 bits");
+}
+
 }  // namespace
 
 Expression Expression::parse(std::string_view text, const SourceLocation& where) {
@@ -84,10 +92,17 @@ Expression Expression::parse(std::string_view text, const SourceLocation& where)
   return result;
 }
 
+Expression Expression::parse_foreign(std::string_view text, const ForeignNames& names,
+                                     const SourceLocation& where) {
+  Expression result;
+  result.code_ = make_code(text, where, {.parameters = names.all, .texts = names.texts});
+  return result;
+}
+
 Expression Expression::parse_formula(std::string_view text, std::span<const std::string> variables,
                                      const SourceLocation& where) {
   Expression result;
-  result.code_ = make_code(text, where, {true, variables});
+  result.code_ = make_code(text, where, {.formula = true, .variables = variables});
   // Refuses now what could not be written out later.
   static_cast<void>(result.to_c("double"));
   return result;
@@ -96,9 +111,10 @@ Expression Expression::parse_formula(std::string_view text, std::span<const std:
 const std::vector<std::string>& Expression::names() const { return parsed(code_).tree.names; }
 const std::string& Expression::text() const { return parsed(code_).text; }
 const SourceLocation& Expression::where() const { return parsed(code_).where; }
+const expression::Tree& Expression::tree() const { return parsed(code_).tree; }
 
 Value Expression::evaluate(const Scope& scope) const {
-  return to_value(run_over(parsed(code_), scope));
+  return value_of(*code_, run_over(parsed(code_), scope));
 }
 
 std::int64_t Expression::evaluate_int(const Scope& scope) const {
@@ -115,6 +131,7 @@ std::int64_t Expression::evaluate_int(const Scope& scope) const {
 double Expression::evaluate_number(const Scope& scope) const {
   const Cell result = run_over(parsed(code_), scope);
   if (result.kind == CellKind::string) fail_type(*code_, "a number", result);
+  if (result.kind == CellKind::wide) return result.wide->to_double();
   return as_double(to_value(result));
 }
 
@@ -138,7 +155,18 @@ std::optional<Value> Expression::evaluate(std::span<const Value* const> slots) c
   }
   const Cell result = expression::run(code, slots);
   if (result.kind == CellKind::unknown) return std::nullopt;
-  return to_value(result);
+  return value_of(code, result);
+}
+
+std::optional<bool> Expression::evaluate_truth(std::span<const Value* const> slots) const {
+  const Code& code = parsed(code_);
+  if (slots.size() < code.tree.names.size()) {
+    throw std::logic_error("fewer slots than names for '" + code.text + "'");
+  }
+  const Cell result = expression::to_condition(expression::run(code, slots));
+  if (result.kind == CellKind::unknown) return std::nullopt;
+  if (result.kind != CellKind::boolean) fail_type(code, "a boolean", expression::run(code, slots));
+  return result.boolean;
 }
 
 std::string Expression::to_c(std::string_view real) const {

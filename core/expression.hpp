@@ -1,12 +1,15 @@
 // The expression language of specs: constraints, shapes, grids, costs and defaults.
 //
 // Small on purpose: integers, floats, booleans, strings, lists (only to the right of `in`);
-//   + - * / // % **   comparisons (chained too)   and or not   in, not in   a if c else b
-//   min max ceil_div round_up pow2 (is a power of two?) log2 (floor) abs sizeof (of a dtype name)
-// `/` is true division, `//` and `%` floor like Python's. The names of element types (f32, ...) are
-// constants holding their own name. A text is parsed once into bytecode; nothing is ever handed to
-// an interpreter of another language, so specs may come from strangers. Bounded: text 4096
-// characters, nesting 64, integers checked for overflow.
+//   + - * / // % **   & | ^ ~ << >>   comparisons (chained too)   and or not   in, not in
+//   a if c else b     min max ceil_div round_up pow2 (is a power of two?) log2 (floor) abs
+//   int float bool (conversions)     sizeof (of a dtype name)
+// All of it means what it means in Python: `/` is true division, `//` and `%` floor, 0 is false and
+// every other number true, whole numbers do not overflow (up to 4096 bits; a result must fit into
+// 64), numbers are written 255, 0xFF, 1_000 or 2.5. A string has no truth value. The names of
+// element types (f32, ...) are constants holding their own name. A text is parsed once into
+// bytecode; nothing is ever handed to an interpreter of another language, so specs may come from
+// strangers. Bounded: text 4096 characters, nesting 64.
 //
 // A *formula* is the same language for kernel code (problem fields of type "formula"): adds
 // sin cos tan exp log sqrt floor pow and the constant pi, allows only the declared variables, and
@@ -27,6 +30,16 @@
 
 namespace kiln {
 
+namespace expression {
+struct Tree;
+}
+
+/// The parameters of another tool's space, for Expression::parse_foreign.
+struct ForeignNames {
+  std::vector<std::string> all;
+  std::vector<std::string> texts;  ///< those of `all` that may hold a text
+};
+
 /// Thrown by evaluate(): unknown name, wrong type, division by zero, overflow. The message quotes
 /// the expression, its place in the spec and the column of the fault. Formulas compute in real
 /// numbers like the kernel that they become: they divide by zero and overflow to infinity.
@@ -46,23 +59,31 @@ class Expression {
   static Expression parse_formula(std::string_view text, std::span<const std::string> variables,
                                   const SourceLocation& where = {});
 
+  /// Parses a condition of another tool's space, in Python syntax. `names` win over the words of
+  /// this language (f32, true), and a text counts as true unless it is empty.
+  static Expression parse_foreign(std::string_view text, const ForeignNames& names,
+                                  const SourceLocation& where = {});
+
   /// The free names, in order of first use, e.g. {"tile", "device.max_shared_bytes"}. The names of
   /// dtypes and functions are not free.
   [[nodiscard]] const std::vector<std::string>& names() const;
   [[nodiscard]] const std::string& text() const;
   [[nodiscard]] const SourceLocation& where() const;
+  [[nodiscard]] const expression::Tree& tree() const;  ///< as parsed; lives with the expression
 
   [[nodiscard]] Value evaluate(const Scope& scope) const;
   [[nodiscard]] std::int64_t evaluate_int(
       const Scope& scope) const;                                   ///< a whole number, else error
   [[nodiscard]] double evaluate_number(const Scope& scope) const;  ///< int, float or bool
-  [[nodiscard]] bool evaluate_bool(const Scope& scope) const;  ///< a boolean (or 0/1), else error
+  [[nodiscard]] bool evaluate_bool(const Scope& scope) const;  ///< a boolean or number, else error
   [[nodiscard]] std::string evaluate_string(const Scope& scope) const;
 
   /// The fast form for search: slots[i] is the value of names()[i], nullptr when not yet known.
   /// Returns nullopt when the result depends on an unknown slot (`false and unknown` is false,
   /// `true or unknown` is true; a chosen branch does not look at the other).
   [[nodiscard]] std::optional<Value> evaluate(std::span<const Value* const> slots) const;
+  /// The same as a condition. Throws EvaluationError for a string, which has no truth value.
+  [[nodiscard]] std::optional<bool> evaluate_truth(std::span<const Value* const> slots) const;
 
   /// Formulas only: C source over the same variables, every literal of type `real` ("float" or
   /// "double"), every operation in brackets, functions by their C names (sin, not sinf; also pow,

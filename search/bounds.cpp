@@ -5,6 +5,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "core/expression/operations.hpp"
+
 namespace kiln {
 namespace {
 
@@ -43,12 +45,12 @@ Interval hull(std::initializer_list<double> corners) {
   return between(std::min(corners), std::max(corners));
 }
 
-/// A quotient, rounded by `round`; open unless the divisor is positive.
-template <typename Round>
-Interval quotient(const Interval& a, const Interval& b, const Round& round) {
+/// A quotient by `divide`; open unless the divisor is positive.
+template <typename Divide>
+Interval quotient(const Interval& a, const Interval& b, const Divide& divide) {
   if (b.low <= 0) return {};
   return hull(
-      {round(a.low / b.low), round(a.low / b.high), round(a.high / b.low), round(a.high / b.high)});
+      {divide(a.low, b.low), divide(a.low, b.high), divide(a.high, b.low), divide(a.high, b.high)});
 }
 
 Interval truth(bool can_be_false, bool can_be_true) {
@@ -83,11 +85,11 @@ Interval arithmetic(Operation operation, const Interval& a, const Interval& b) {
     case Operation::multiply:
       return hull({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
     case Operation::divide:
-      return quotient(a, b, [](double x) { return x; });
+      return quotient(a, b, [](double x, double y) { return x / y; });
     case Operation::floor_divide:
-      return quotient(a, b, [](double x) { return std::floor(x); });
+      return quotient(a, b, [](double x, double y) { return expression::floor_divide(x, y); });
     case Operation::ceil_divide:
-      return quotient(a, b, [](double x) { return std::ceil(x); });
+      return quotient(a, b, [](double x, double y) { return std::ceil(x / y); });
     case Operation::minimum:
       return between(std::min(a.low, b.low), std::min(a.high, b.high));
     case Operation::maximum:
@@ -109,7 +111,27 @@ Interval arithmetic(Operation operation, const Interval& a, const Interval& b) {
   }
 }
 
-bool is_truth(const Interval& interval) { return interval.low >= 0 && interval.high <= 1; }
+bool is_false(const Interval& interval) {
+  return !interval.is_open && interval.low == 0 && interval.high == 0;
+}
+
+bool can_be_false(const Interval& interval) { return interval.low <= 0 && interval.high >= 0; }
+
+Interval either(const Interval& a, const Interval& b) {
+  return between(std::min(a.low, b.low), std::max(a.high, b.high));
+}
+
+/// The first part where it is false, else the second.
+Interval all_of(const Interval& a, const Interval& b) {
+  if (is_false(a)) return a;
+  return can_be_false(a) ? either(between(0, 0), b) : b;
+}
+
+/// The first part where it is true, else the second.
+Interval any_of(const Interval& a, const Interval& b) {
+  if (is_false(a)) return b;
+  return can_be_false(a) ? either(a, b) : a;
+}
 
 Interval bound(const NetworkStep& step, const std::vector<Interval>& intervals) {
   const Interval& a = intervals[step.operands[0]];
@@ -117,30 +139,21 @@ Interval bound(const NetworkStep& step, const std::vector<Interval>& intervals) 
   if (a.is_open || b.is_open) return {};
   switch (step.opcode) {
     case NetworkOpcode::truth:
-      return is_truth(a) ? a : Interval{};
+      return a;
     case NetworkOpcode::all_of:
-      if (!is_truth(a) || !is_truth(b)) return {};
-      return between(std::min(a.low, b.low), std::min(a.high, b.high));
+      return all_of(a, b);
     case NetworkOpcode::any_of:
-      if (!is_truth(a) || !is_truth(b)) return {};
-      return between(std::max(a.low, b.low), std::max(a.high, b.high));
+      return any_of(a, b);
     case NetworkOpcode::select: {
       const Interval& otherwise = intervals[step.operands[2]];
-      if (!is_truth(a) || otherwise.is_open) return {};
-      return between(std::min(b.low, otherwise.low), std::max(b.high, otherwise.high));
+      return otherwise.is_open ? Interval{} : either(b, otherwise);
     }
     default:
       break;
   }
   const auto operation = static_cast<Operation>(step.opcode);
-  if (operation == Operation::logical_not) {
-    return is_truth(a) ? between(1 - a.high, 1 - a.low) : Interval{};
-  }
+  if (operation == Operation::logical_not) return truth(!is_false(a), can_be_false(a));
   return arithmetic(operation, a, b);
-}
-
-bool is_false(const Interval& interval) {
-  return !interval.is_open && interval.low == 0 && interval.high == 0;
 }
 
 }  // namespace

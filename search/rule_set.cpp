@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/constraint_text.hpp"
+#include "core/expression/operations.hpp"
 #include "core/expression/tree.hpp"
 
 namespace kiln {
@@ -18,12 +19,11 @@ using expression::CellKind;
 using expression::Register;
 using Needs = RuleOperand::Needs;
 
-// Booleans and 0/1; nothing for anything else.
+// Nothing for strings and faults.
 std::optional<bool> truth_of(const Cell& cell) {
-  if (cell.kind == CellKind::boolean) return cell.boolean;
-  const bool is_bit = cell.kind == CellKind::integer && (cell.integer == 0 || cell.integer == 1);
-  if (is_bit) return cell.integer == 1;
-  return std::nullopt;
+  const Cell truth = expression::to_condition(cell);
+  if (truth.kind != CellKind::boolean) return std::nullopt;
+  return truth.boolean;
 }
 
 std::optional<std::int64_t> whole_of(const Cell& cell) {
@@ -106,7 +106,9 @@ RuleSet::Answer RuleSet::check(const Rule& rule, const Cell* registers) {
     case Rule::Kind::when:
       return check_truth(first) == Answer::fault ? Answer::fault : Answer::holds;
     case Rule::Kind::derived:
-      return first.kind == CellKind::fault ? Answer::fault : Answer::holds;
+      // A derived value must fit into 64 bits.
+      return first.kind == CellKind::fault || first.kind == CellKind::wide ? Answer::fault
+                                                                           : Answer::holds;
     case Rule::Kind::require:
       return check_truth(first);
     case Rule::Kind::limits:
@@ -179,8 +181,7 @@ std::size_t RuleSet::add_rule(Rule rule, std::string text, std::string because) 
 }
 
 RuleOperand RuleSet::operand(const Expression& expression, Needs needs) {
-  const expression::Source source{expression.text(), expression.where()};
-  const expression::Tree tree = expression::parse_tree(source, {});
+  const expression::Tree& tree = expression.tree();
   std::vector<Register> registers;
   for (const std::string& name : tree.names) {
     const auto known = names_.find(name);

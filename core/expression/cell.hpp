@@ -1,5 +1,6 @@
 // Cell: what the evaluator computes with. A Value without ownership: 16 bytes, trivially copyable,
-// strings by pointer into the slots or into the constants of the code. Nothing here allocates.
+// strings by pointer into the slots or into the constants of the code, whole numbers beyond 64 bits
+// by pointer to their one object (wide.hpp). Nothing here allocates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/expression/wide.hpp"
 #include "core/value.hpp"
 
 namespace kiln::expression {
@@ -18,6 +20,7 @@ enum class CellKind : std::uint8_t {
   real,
   string,
   fault,  ///< the operation failed; `fault` says how
+  wide,   ///< a whole number beyond 64 bits
 };
 
 enum class Fault : std::uint8_t {
@@ -28,6 +31,9 @@ enum class Fault : std::uint8_t {
   needs_like_types,  ///< ordering of a string and a number
   needs_positive_integer,
   needs_dtype,
+  needs_integer,
+  negative_shift,
+  not_real,  ///< a root of a negative number
 };
 
 /// Whether integers stay integers, or every number is a real one as in the C source of a formula.
@@ -40,6 +46,7 @@ struct Cell {
     std::int64_t integer;
     double real;
     const std::string* string;
+    const Wide* wide;
     Fault fault;
   };
 
@@ -48,6 +55,7 @@ struct Cell {
   explicit Cell(std::int64_t value) noexcept : kind(CellKind::integer), integer(value) {}
   explicit Cell(double value) noexcept : kind(CellKind::real), real(value) {}
   explicit Cell(const std::string* value) noexcept : kind(CellKind::string), string(value) {}
+  explicit Cell(const Wide* value) noexcept : kind(CellKind::wide), wide(value) {}
   explicit Cell(Fault value) noexcept : kind(CellKind::fault), fault(value) {}
 
   static Cell unknown() noexcept {
@@ -67,7 +75,7 @@ struct Cell {
   return Cell(&std::get<std::string>(value));
 }
 
-/// The cell as a value of its own. Not for unknown and fault.
+/// The cell as a value of its own. Not for unknown, fault and wide.
 [[nodiscard]] inline Value to_value(const Cell& cell) {
   switch (cell.kind) {
     case CellKind::boolean:
@@ -81,8 +89,8 @@ struct Cell {
   }
 }
 
-/// Equal cells of one kind have equal bits. Texts are equal when they are one object, as those of a
-/// network are.
+/// Equal cells of one kind have equal bits. Wides are one object when they are equal; texts are
+/// equal when they are one object, as those of a network are.
 [[nodiscard]] inline std::uint64_t bits_of(const Cell& cell) {
   switch (cell.kind) {
     case CellKind::boolean:
@@ -91,6 +99,8 @@ struct Cell {
       return std::bit_cast<std::uint64_t>(cell.real);
     case CellKind::string:
       return std::bit_cast<std::uint64_t>(cell.string);
+    case CellKind::wide:
+      return std::bit_cast<std::uint64_t>(cell.wide);
     case CellKind::fault:
       return static_cast<std::uint64_t>(cell.fault);
     default:
@@ -107,6 +117,8 @@ struct Cell {
       return Cell(std::bit_cast<double>(bits));
     case CellKind::string:
       return Cell(std::bit_cast<const std::string*>(bits));
+    case CellKind::wide:
+      return Cell(std::bit_cast<const Wide*>(bits));
     case CellKind::fault:
       return Cell(static_cast<Fault>(bits));
     default:

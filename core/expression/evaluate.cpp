@@ -70,13 +70,17 @@ class Machine {
   /// One part of an `and` (decided by false) or an `or` (decided by true). dst holds the parts so
   /// far.
   int gather(const Instruction& instruction, int at, bool decisive) {
-    const Cell part = to_condition(operand(instruction.a));
+    const Cell& value = operand(instruction.a);
+    const Cell part = to_condition(value);
     if (part.kind == CellKind::fault) return fail_condition(instruction, at);
     const bool decided = part.kind == CellKind::boolean && part.boolean == decisive;
     const bool first =
         instruction.opcode == Opcode::and_first || instruction.opcode == Opcode::or_first;
-    // Once unknown, only a deciding part changes the whole.
-    if (first || decided || part.kind == CellKind::unknown) frame_[instruction.dst] = part;
+    Cell& gathered = frame_[instruction.dst];
+    // Once unknown, only a deciding part changes the whole. The result is the deciding part, or the
+    // last one, as in Python; formulas are C source, where it is true or false.
+    const bool stays = !first && !decided && gathered.kind == CellKind::unknown;
+    if (!stays) gathered = program_.arithmetic == Arithmetic::exact ? value : part;
     return decided ? instruction.b : at + 1;
   }
 

@@ -9,13 +9,25 @@ namespace kiln::expression {
 namespace {
 
 bool is_unary(Operation operation) {
-  return operation == Operation::negate || operation == Operation::absolute;
+  switch (operation) {
+    case Operation::negate:
+    case Operation::absolute:
+    case Operation::bit_not:
+    case Operation::to_integer:
+    case Operation::to_real:
+    case Operation::is_power_of_two:
+    case Operation::floor_log2:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
 
 std::string describe(const Cell& cell) {
   if (cell.kind == CellKind::string) return "the string '" + *cell.string + "'";
+  if (cell.kind == CellKind::wide) return cell.wide->text();
   return to_text(to_value(cell));
 }
 
@@ -26,7 +38,7 @@ std::string describe_fault(Fault fault, Operation operation, const Cell& a, cons
       return "division by zero";
     case Fault::overflow:
       return sign + " of " + describe(a) + (is_unary(operation) ? "" : " and " + describe(b)) +
-             " does not fit into 64 bits";
+             " is too large";
     case Fault::needs_number:
       return sign + " needs numbers, found " + describe(a.kind == CellKind::string ? a : b);
     case Fault::needs_boolean:
@@ -36,6 +48,14 @@ std::string describe_fault(Fault fault, Operation operation, const Cell& a, cons
              describe(b);
     case Fault::needs_positive_integer:
       return sign + " needs a positive whole number, found " + describe(a);
+    case Fault::needs_integer: {
+      const bool first = a.kind == CellKind::string || a.kind == CellKind::real;
+      return sign + " needs whole numbers, found " + describe(first ? a : b);
+    }
+    case Fault::negative_shift:
+      return sign + " by a negative number: " + describe(b);
+    case Fault::not_real:
+      return sign + " of " + describe(a) + " and " + describe(b) + " is no real number";
     case Fault::needs_dtype:
       break;
   }

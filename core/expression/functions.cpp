@@ -7,7 +7,7 @@
 namespace kiln::expression {
 namespace {
 
-constexpr std::array<Function, 16> kFunctions = {{
+constexpr std::array<Function, 19> kFunctions = {{
     {"min", Operation::minimum, kAtLeastTwo, Availability::everywhere},
     {"max", Operation::maximum, kAtLeastTwo, Availability::everywhere},
     {"abs", Operation::absolute, 1, Availability::everywhere},
@@ -17,6 +17,9 @@ constexpr std::array<Function, 16> kFunctions = {{
     {"pow2", Operation::is_power_of_two, 1, Availability::expressions_only},
     {"log2", Operation::floor_log2, 1, Availability::expressions_only},
     {"sizeof", Operation::size_of, 1, Availability::expressions_only},
+    {"int", Operation::to_integer, 1, Availability::expressions_only},
+    {"float", Operation::to_real, 1, Availability::expressions_only},
+    {"bool", Operation::to_boolean, 1, Availability::expressions_only},
     {"sin", Operation::sine, 1, Availability::formulas_only},
     {"cos", Operation::cosine, 1, Availability::formulas_only},
     {"tan", Operation::tangent, 1, Availability::formulas_only},
@@ -70,6 +73,18 @@ std::string_view spelling(Operation operation) {
       return "%";
     case Operation::power:
       return "**";
+    case Operation::bit_not:
+      return "~";
+    case Operation::bit_and:
+      return "&";
+    case Operation::bit_or:
+      return "|";
+    case Operation::bit_xor:
+      return "^";
+    case Operation::shift_left:
+      return "<<";
+    case Operation::shift_right:
+      return ">>";
     case Operation::less:
       return "<";
     case Operation::less_equal:

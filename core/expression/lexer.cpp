@@ -12,6 +12,9 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_word(char c) { return is_letter(c) || is_digit(c); }
+bool is_base(char c) {
+  return c == 'x' || c == 'X' || c == 'o' || c == 'O' || c == 'b' || c == 'B';
+}
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -24,8 +27,9 @@ int count_characters(std::string_view text) {
 constexpr std::array<std::string_view, 6> kWords = {"and", "or", "not", "in", "if", "else"};
 
 // Two characters before one, so that the longest match comes first.
-constexpr std::array<std::string_view, 18> kSymbols = {
-    "**", "//", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "<", ">", "(", ")", "[", "]", ",",
+constexpr std::array<std::string_view, 24> kSymbols = {
+    "**", "//", "<=", ">=", "==", "!=", "<<", ">>", "+", "-", "*", "/",
+    "%",  "<",  ">",  "&",  "|",  "^",  "~",  "(",  ")", "[", "]", ",",
 };
 
 // What writers of C reach for, and what to write here.
@@ -90,9 +94,14 @@ Token Lexer::next() {
 }
 
 Token Lexer::number() {
+  if (peek() == '0' && is_base(peek(1))) return based_number();
   std::size_t length = 0;
+  // As in Python, an underscore may stand between two digits.
   const auto skip_digits = [&] {
-    while (is_digit(peek(length))) ++length;
+    while (is_digit(peek(length)) || (peek(length) == '_' && length > 0 &&
+                                      is_digit(peek(length - 1)) && is_digit(peek(length + 1)))) {
+      ++length;
+    }
   };
   skip_digits();
   if (peek(length) == '.') {
@@ -111,6 +120,13 @@ Token Lexer::number() {
   const Token token = take(TokenKind::number, length);
   if (length != whole) source_.fail(token.offset, describe(token) + " is not a number");
   return token;
+}
+
+/// 0xFF, 0o17, 0b101; the parser looks at the digits.
+Token Lexer::based_number() {
+  std::size_t length = 2;
+  while (is_word(peek(length)) || peek(length) == '.') ++length;
+  return take(TokenKind::number, length);
 }
 
 Token Lexer::string() {
@@ -139,8 +155,9 @@ Token Lexer::word() {
 
 Token Lexer::symbol() {
   const std::string_view rest = source_.text.substr(position_);
+  const bool of_c = rest.starts_with("&&") || rest.starts_with("||");
   for (const std::string_view symbol : kSymbols) {
-    if (rest.starts_with(symbol)) return take(TokenKind::symbol, symbol.size());
+    if (!of_c && rest.starts_with(symbol)) return take(TokenKind::symbol, symbol.size());
   }
   for (const auto& [foreign, ours] : kForeign) {
     if (rest.starts_with(foreign)) {

@@ -54,6 +54,7 @@ class Lexer {
  private:
   [[nodiscard]] Token take(TokenKind kind, std::size_t length);
   [[nodiscard]] Token number();
+  [[nodiscard]] Token based_number();
   [[nodiscard]] Token string();
   [[nodiscard]] Token word();
   [[nodiscard]] Token symbol();

@@ -13,7 +13,8 @@ NetworkOpcode to_opcode(Operation operation) { return static_cast<NetworkOpcode>
 Cell join(const Cell& so_far, const Cell& next, bool decisive) {
   constexpr std::int64_t kSettled = 1;
   if (so_far.kind == CellKind::fault) return so_far;
-  if (so_far.kind == CellKind::boolean && so_far.boolean == decisive) return so_far;
+  const Cell truth = to_condition(so_far);
+  if (truth.kind == CellKind::boolean && truth.boolean == decisive) return so_far;
   const bool unknown = so_far.kind == CellKind::unknown;
   if (unknown && so_far.integer == kSettled) return so_far;
   const Cell part = next.kind == CellKind::fault ? next : to_condition(next);
@@ -24,19 +25,21 @@ Cell join(const Cell& so_far, const Cell& next, bool decisive) {
     return settled;
   }
   if (part.kind == CellKind::unknown) return Cell::unknown();
-  return unknown && part.boolean != decisive ? so_far : part;
+  return unknown && part.boolean != decisive ? so_far : next;
 }
 
+/// The value itself: it may be the result. A fault where it has no truth value.
 Cell first_part(const Cell& cell) {
   if (cell.kind == CellKind::fault) return cell;
   const Cell part = to_condition(cell);
-  return part.kind == CellKind::unknown ? Cell::unknown() : part;
+  if (part.kind == CellKind::fault) return part;
+  return part.kind == CellKind::unknown ? Cell::unknown() : cell;
 }
 
 Cell select(const Cell& condition, const Cell& then, const Cell& otherwise) {
-  const Cell truth = first_part(condition);
-  if (truth.kind != CellKind::boolean) return truth;
-  return truth.boolean ? then : otherwise;
+  const Cell value = first_part(condition);
+  if (value.kind == CellKind::fault || value.kind == CellKind::unknown) return value;
+  return to_condition(value).boolean ? then : otherwise;
 }
 
 }  // namespace

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/expression/operations.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <compare>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "core/dtype.hpp"
 
@@ -17,11 +20,12 @@ constexpr double kInt64Limit = 9223372036854775808.0;  // 2^63
 
 bool is_numeric(const Cell& cell) {
   return cell.kind == CellKind::boolean || cell.kind == CellKind::integer ||
-         cell.kind == CellKind::real;
+         cell.kind == CellKind::real || cell.kind == CellKind::wide;
 }
 
 double real_of(const Cell& cell) {
   if (cell.kind == CellKind::real) return cell.real;
+  if (cell.kind == CellKind::wide) return cell.wide->to_double();
   return cell.kind == CellKind::integer ? static_cast<double>(cell.integer)
                                         : static_cast<double>(cell.boolean);
 }
@@ -32,6 +36,7 @@ std::int64_t integer_of(const Cell& cell) {
 
 /// Integers, booleans and whole reals as an integer.
 std::optional<std::int64_t> whole_of(const Cell& cell) {
+  if (cell.kind == CellKind::wide) return std::nullopt;
   if (cell.kind != CellKind::real) return integer_of(cell);
   const bool fits = cell.real >= -kInt64Limit && cell.real < kInt64Limit;
   if (!fits || std::trunc(cell.real) != cell.real) return std::nullopt;
@@ -68,6 +73,12 @@ Cell divided(std::int64_t a, std::int64_t b, const Divide& divide) {
   return divide();
 }
 
+bool is_exact_double(std::int64_t number) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  return number >= -kExact && number <= kExact;
+}
+
+/// overflow: on_wides() knows the result.
 Cell on_integers(Operation operation, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (operation) {
@@ -83,7 +94,23 @@ Cell on_integers(Operation operation, std::int64_t a, std::int64_t b) {
       return checked(__builtin_mul_overflow(a, b, &result), result);
     case Operation::divide:
       if (b == 0) return Cell(Fault::division_by_zero);
+      if (!is_exact_double(a) || !is_exact_double(b)) return Cell(Fault::overflow);
       return Cell(static_cast<double>(a) / static_cast<double>(b));
+    case Operation::bit_not:
+      return Cell(~a);
+    case Operation::bit_and:
+      return Cell(a & b);
+    case Operation::bit_or:
+      return Cell(a | b);
+    case Operation::bit_xor:
+      return Cell(a ^ b);
+    case Operation::shift_left:
+      if (b < 0) return Cell(Fault::negative_shift);
+      if (b > 62) return a == 0 ? Cell(a) : Cell(Fault::overflow);
+      return checked(__builtin_mul_overflow(a, std::int64_t{1} << b, &result), result);
+    case Operation::shift_right:
+      if (b < 0) return Cell(Fault::negative_shift);
+      return Cell(a >> std::min<std::int64_t>(b, 63));
     case Operation::floor_divide:
       return divided(a, b, [&] { return Cell(floor_divide(a, b)); });
     case Operation::modulo:
@@ -93,10 +120,6 @@ Cell on_integers(Operation operation, std::int64_t a, std::int64_t b) {
       if (b >= 0) return integer_power(a, b);
       if (a == 0) return Cell(Fault::division_by_zero);
       return Cell(std::pow(static_cast<double>(a), static_cast<double>(b)));
-    case Operation::minimum:
-      return Cell(b < a ? b : a);
-    case Operation::maximum:
-      return Cell(b > a ? b : a);
     case Operation::ceil_divide:
       return divided(a, b, [&] { return Cell(ceil_divide(a, b)); });
     default:  // round_up
@@ -106,9 +129,87 @@ Cell on_integers(Operation operation, std::int64_t a, std::int64_t b) {
   }
 }
 
+Wide wide_of(const Cell& cell) {
+  return cell.kind == CellKind::wide ? *cell.wide : Wide(integer_of(cell));
+}
+
+Cell cell_of(Wide number) {
+  if (const auto fits = number.to_int64()) return Cell(*fits);
+  const Wide* const interned = intern(std::move(number));
+  return interned != nullptr ? Cell(interned) : Cell(Fault::overflow);
+}
+
+/// exponent >= 0
+Cell wide_power(const Wide& base, std::int64_t exponent) {
+  Wide result(1);
+  for (std::int64_t i = 0; i < exponent; ++i) {
+    if (result.bits() > kMaxWideBits) return Cell(Fault::overflow);
+    result = result.times(base);
+  }
+  return cell_of(std::move(result));
+}
+
+Cell wide_shift(Operation operation, const Wide& a, const Cell& count) {
+  if (count.kind == CellKind::wide) return Cell(Fault::overflow);
+  const std::int64_t bits = integer_of(count);
+  if (bits < 0) return Cell(Fault::negative_shift);
+  if (bits > static_cast<std::int64_t>(kMaxWideBits)) return Cell(Fault::overflow);
+  const Wide power = Wide::power_of_two(static_cast<std::size_t>(bits));
+  return cell_of(operation == Operation::shift_left ? a.times(power)
+                                                    : a.divided_by(power).quotient);
+}
+
+/// Whole numbers of which one, or the result, is beyond 64 bits.
+Cell on_wides(Operation operation, const Cell& left, const Cell& right) {
+  const Wide a = wide_of(left);
+  const Wide b = wide_of(right);
+  switch (operation) {
+    case Operation::negate:
+      return cell_of(a.negated());
+    case Operation::absolute:
+      return cell_of(a.is_negative() ? a.negated() : a);
+    case Operation::add:
+      return cell_of(a.plus(b));
+    case Operation::subtract:
+      return cell_of(a.plus(b.negated()));
+    case Operation::multiply:
+      return cell_of(a.times(b));
+    case Operation::power:
+      if (right.kind == CellKind::wide) return Cell(Fault::overflow);
+      if (!b.is_negative()) return wide_power(a, integer_of(right));
+      return Cell(std::pow(a.to_double(), b.to_double()));
+    case Operation::shift_left:
+    case Operation::shift_right:
+      return wide_shift(operation, a, right);
+    case Operation::bit_not:
+      return cell_of(a.negated().plus(Wide(-1)));
+    default:
+      break;
+  }
+  const bool divides = operation == Operation::divide || operation == Operation::floor_divide ||
+                       operation == Operation::modulo || operation == Operation::ceil_divide ||
+                       operation == Operation::round_up;
+  if (!divides) return Cell(Fault::overflow);
+  if (b.is_zero()) return Cell(Fault::division_by_zero);
+  if (operation == Operation::divide) return Cell(Wide::quotient(a, b));
+  if (operation == Operation::floor_divide) return cell_of(a.divided_by(b).quotient);
+  if (operation == Operation::modulo) return cell_of(a.divided_by(b).remainder);
+  const Wide up = a.negated().divided_by(b).quotient.negated();
+  return cell_of(operation == Operation::ceil_divide ? up : up.times(b));
+}
+
 double modulo(double a, double b) {
   const double remainder = std::fmod(a, b);
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
+}
+
+/// As Python: no infinities out of numbers, no complex numbers.
+Cell real_power(double a, double b) {
+  if (a == 0 && b < 0) return Cell(Fault::division_by_zero);
+  const double power = std::pow(a, b);
+  if (std::isnan(power) && !std::isnan(a) && !std::isnan(b)) return Cell(Fault::not_real);
+  if (std::isinf(power) && std::isfinite(a) && std::isfinite(b)) return Cell(Fault::overflow);
+  return Cell(power);
 }
 
 Cell on_reals(Operation operation, double a, double b, Arithmetic arithmetic) {
@@ -128,10 +229,12 @@ Cell on_reals(Operation operation, double a, double b, Arithmetic arithmetic) {
     case Operation::divide:
       return by_zero ? Cell(Fault::division_by_zero) : Cell(a / b);
     case Operation::floor_divide:
-      return by_zero ? Cell(Fault::division_by_zero) : Cell(std::floor(a / b));
+      if (by_zero) return Cell(Fault::division_by_zero);
+      return Cell(arithmetic == Arithmetic::exact ? floor_divide(a, b) : std::floor(a / b));
     case Operation::modulo:
       return by_zero ? Cell(Fault::division_by_zero) : Cell(modulo(a, b));
     case Operation::power:
+      return arithmetic == Arithmetic::exact ? real_power(a, b) : Cell(std::pow(a, b));
     case Operation::real_power:
       return Cell(std::pow(a, b));
     case Operation::minimum:
@@ -159,57 +262,107 @@ Cell on_reals(Operation operation, double a, double b, Arithmetic arithmetic) {
   }
 }
 
+bool is_of_bits(Operation operation) {
+  return operation == Operation::bit_not ||
+         (operation >= Operation::bit_and && operation <= Operation::shift_right);
+}
+
 /// b is a itself for unary operations.
 Cell on_numbers(Operation operation, const Cell& a, const Cell& b, Arithmetic arithmetic) {
   if (!is_numeric(a) || !is_numeric(b)) return Cell(Fault::needs_number);
   const bool has_real = a.kind == CellKind::real || b.kind == CellKind::real;
+  if (has_real && is_of_bits(operation)) return Cell(Fault::needs_integer);
   if (has_real || arithmetic == Arithmetic::real) {
     return on_reals(operation, real_of(a), real_of(b), arithmetic);
   }
-  return on_integers(operation, integer_of(a), integer_of(b));
+  if (a.kind == CellKind::wide || b.kind == CellKind::wide) return on_wides(operation, a, b);
+  const bool booleans = a.kind == CellKind::boolean && b.kind == CellKind::boolean;
+  const Cell result = on_integers(operation, integer_of(a), integer_of(b));
+  if (result.kind == CellKind::fault && result.fault == Fault::overflow) {
+    return on_wides(operation, a, b);
+  }
+  const bool stays_boolean =
+      booleans && operation >= Operation::bit_and && operation <= Operation::bit_xor;
+  return stays_boolean ? Cell(result.integer != 0) : result;
 }
 
-template <typename T>
-bool holds(Operation operation, const T& a, const T& b) {
+bool holds(Operation operation, std::partial_ordering order) {
   switch (operation) {
     case Operation::less:
-      return a < b;
+      return order < 0;
     case Operation::less_equal:
-      return a <= b;
+      return order <= 0;
     case Operation::greater:
-      return a > b;
+      return order > 0;
     case Operation::greater_equal:
-      return a >= b;
+      return order >= 0;
     case Operation::equal:
-      return a == b;
+      return order == 0;
     default:  // not_equal
-      return a != b;
+      return order != 0;
   }
+}
+
+/// Exact, as in Python: a double does not hold every 64-bit number.
+std::partial_ordering order_of(const Cell& whole, double real) {
+  if (std::isnan(real)) return std::partial_ordering::unordered;
+  if (std::isinf(real)) return 0.0 <=> real;
+  const double below = std::floor(real);
+  const bool fits = below >= -kInt64Limit && below < kInt64Limit;
+  if (fits && whole.kind != CellKind::wide) {
+    const std::int64_t number = integer_of(whole);
+    const auto other = static_cast<std::int64_t>(below);
+    return number != other ? std::partial_ordering(number <=> other) : below <=> real;
+  }
+  const std::strong_ordering order = wide_of(whole) <=> Wide::from_double(below);
+  return order != 0 ? std::partial_ordering(order) : below <=> real;
+}
+
+std::partial_ordering order_of(const Cell& a, const Cell& b) {
+  if (a.kind == CellKind::real && b.kind == CellKind::real) return a.real <=> b.real;
+  if (b.kind == CellKind::real) return order_of(a, b.real);
+  if (a.kind == CellKind::real) return 0 <=> order_of(b, a.real);
+  if (a.kind == CellKind::wide || b.kind == CellKind::wide) return wide_of(a) <=> wide_of(b);
+  return integer_of(a) <=> integer_of(b);
 }
 
 Cell compare(Operation operation, const Cell& a, const Cell& b) {
   const bool a_is_string = a.kind == CellKind::string;
   const bool b_is_string = b.kind == CellKind::string;
-  if (a_is_string && b_is_string) return Cell(holds(operation, *a.string, *b.string));
+  if (a_is_string && b_is_string) return Cell(holds(operation, *a.string <=> *b.string));
   if (a_is_string || b_is_string) {
     if (operation == Operation::equal) return Cell(false);
     if (operation == Operation::not_equal) return Cell(true);
     return Cell(Fault::needs_like_types);
   }
-  if (a.kind == CellKind::real || b.kind == CellKind::real) {
-    return Cell(holds(operation, real_of(a), real_of(b)));
-  }
-  return Cell(holds(operation, integer_of(a), integer_of(b)));
+  return Cell(holds(operation, order_of(a, b)));
+}
+
+/// min and max are one of their operands, as in Python.
+Cell choose(Operation operation, const Cell& a, const Cell& b) {
+  if (!is_numeric(a) || !is_numeric(b)) return Cell(Fault::needs_number);
+  const std::partial_ordering order = order_of(b, a);
+  return (operation == Operation::minimum ? order < 0 : order > 0) ? b : a;
+}
+
+Cell to_integer(const Cell& a) {
+  if (!is_numeric(a)) return Cell(Fault::needs_number);
+  if (a.kind == CellKind::wide) return a;
+  if (a.kind != CellKind::real) return Cell(integer_of(a));
+  if (!std::isfinite(a.real)) return Cell(Fault::overflow);
+  return cell_of(Wide::from_double(std::trunc(a.real)));
 }
 
 Cell is_power_of_two(const Cell& a) {
   if (!is_numeric(a)) return Cell(Fault::needs_number);
+  if (a.kind == CellKind::wide) return Cell(Fault::overflow);
   const auto whole = whole_of(a);
   return Cell(whole && *whole > 0 && std::has_single_bit(static_cast<std::uint64_t>(*whole)));
 }
 
 Cell floor_log2(const Cell& a) {
   if (!is_numeric(a)) return Cell(Fault::needs_number);
+  if (a.kind == CellKind::wide) return Cell(Fault::overflow);
   const auto whole = whole_of(a);
   if (!whole || *whole <= 0) return Cell(Fault::needs_positive_integer);
   const auto bits = std::bit_width(static_cast<std::uint64_t>(*whole));
@@ -230,17 +383,23 @@ Cell negate_condition(const Cell& a) {
 
 }  // namespace
 
+double floor_divide(double a, double b) {
+  const double quotient = (a - modulo(a, b)) / b;
+  const double below = std::floor(quotient);
+  return quotient - below > 0.5 ? below + 1 : below;
+}
+
 Cell to_condition(const Cell& cell) {
   switch (cell.kind) {
     case CellKind::unknown:
     case CellKind::boolean:
       return cell;
     case CellKind::integer:
-      if (cell.integer == 0 || cell.integer == 1) return Cell(cell.integer == 1);
-      break;
+      return Cell(cell.integer != 0);
     case CellKind::real:
-      if (cell.real == 0 || cell.real == 1) return Cell(cell.real == 1);
-      break;
+      return Cell(cell.real != 0);
+    case CellKind::wide:
+      return Cell(true);
     default:
       break;
   }
@@ -258,6 +417,12 @@ Cell apply(Operation operation, const Cell& a, const Cell& b, Arithmetic arithme
       return floor_log2(a);
     case Operation::size_of:
       return size_of_dtype(a);
+    case Operation::to_integer:
+      return to_integer(a);
+    case Operation::to_real:
+      return is_numeric(a) ? Cell(real_of(a)) : Cell(Fault::needs_number);
+    case Operation::to_boolean:
+      return to_condition(a);
     default:
       break;
   }
@@ -270,6 +435,10 @@ Cell apply(Operation operation, const Cell& a, const Cell& b, Arithmetic arithme
     case Operation::equal:
     case Operation::not_equal:
       return compare(operation, a, b);
+    case Operation::minimum:
+    case Operation::maximum:
+      if (arithmetic == Arithmetic::exact) return choose(operation, a, b);
+      return on_numbers(operation, a, b, arithmetic);
     default:
       return on_numbers(operation, a, b, arithmetic);
   }

@@ -14,8 +14,8 @@ namespace kiln::expression {
 /// or a fault. Never throws. Not for control flow (and, or, in, if) and leaves.
 [[nodiscard]] Cell apply(Operation operation, const Cell& a, const Cell& b, Arithmetic arithmetic);
 
-/// A condition as it counts for `and`, `or`, `not`, `if`: booleans, and the numbers 0 and 1.
-/// unknown and fault (needs_boolean) come back as they are.
+/// A condition as it counts for `and`, `or`, `not`, `if`: of numbers 0 is false and every other one
+/// true. unknown comes back as it is, a string as a fault (needs_boolean).
 [[nodiscard]] Cell to_condition(const Cell& cell);
 
 /// Why the operation failed on these operands, in words: "division by zero".
@@ -35,6 +35,10 @@ namespace kiln::expression {
   const std::int64_t remainder = a % b;
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
+
+/// a // b of floats as Python computes it: the floor of the exact quotient (1.0 // 0.1 is 9.0). b
+/// is not 0.
+[[nodiscard]] double floor_divide(double a, double b);
 
 /// The common operations on integers; false leaves the case, and
 /// `result`, to apply().

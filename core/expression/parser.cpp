@@ -5,9 +5,10 @@
 //   all_of        and
 //   negation      not
 //   comparison    < <= > >= == !=  in, not in
+//   bits          |, then ^, then &, then << >>   (left)
 //   sum           + -                    (left)
 //   product       * / // %               (left)
-//   sign          + -
+//   sign          + - ~
 //   power         **                     (right; binds tighter than a sign on its left)
 //   primary       numbers, strings, names, calls, brackets
 //
@@ -15,6 +16,8 @@
 // node.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -36,6 +39,13 @@ constexpr Spelled kComparisons[] = {
     {"<", Operation::less},           {"<=", Operation::less_equal}, {">", Operation::greater},
     {">=", Operation::greater_equal}, {"==", Operation::equal},      {"!=", Operation::not_equal},
 };
+constexpr Spelled kBitOr[] = {{"|", Operation::bit_or}};
+constexpr Spelled kBitXor[] = {{"^", Operation::bit_xor}};
+constexpr Spelled kBitAnd[] = {{"&", Operation::bit_and}};
+constexpr Spelled kShifts[] = {
+    {"<<", Operation::shift_left},
+    {">>", Operation::shift_right},
+};
 constexpr Spelled kSums[] = {
     {"+", Operation::add},
     {"-", Operation::subtract},
@@ -53,7 +63,7 @@ class Parser {
       : source_(source), dialect_(dialect), lexer_(source), token_(lexer_.next()) {}
 
   Tree parse() {
-    tree_.root = conditional();
+    tree_.root = condition(conditional());
     if (token_.kind != TokenKind::end) fail_expected("an operator or the end of the expression");
     return std::move(tree_);
   }
@@ -135,10 +145,10 @@ class Parser {
     const int value = any_of();
     const std::size_t offset = token_.offset;
     if (!accept("if")) return value;
-    const int condition = any_of();
+    const int chosen_if = condition(any_of());
     expect("else", "after the condition of 'if'");
     const int otherwise = conditional();
-    return add_node(Operation::choose, offset, {condition, value, otherwise});
+    return add_node(Operation::choose, offset, {chosen_if, value, otherwise});
   }
 
   int any_of() { return joined("or", Operation::any_of, &Parser::all_of); }
@@ -149,8 +159,8 @@ class Parser {
     const int first = (this->*operand)();
     if (!at(symbol)) return first;
     const std::size_t offset = token_.offset;
-    std::vector<int> children = {first};
-    while (accept(symbol)) children.push_back((this->*operand)());
+    std::vector<int> children = {condition(first)};
+    while (accept(symbol)) children.push_back(condition((this->*operand)()));
     return add_node(operation, offset, std::move(children));
   }
 
@@ -158,11 +168,35 @@ class Parser {
     const std::size_t offset = token_.offset;
     if (!accept("not")) return comparison();
     const Nesting nesting(*this);
-    return add_node(Operation::logical_not, offset, {negation()});
+    return add_node(Operation::logical_not, offset, {condition(negation())});
+  }
+
+  /// The node as a condition. Texts have no truth value here; those of Python have: x != '', and
+  /// x != 0 because other values of the same parameter may be numbers.
+  int condition(int index) {
+    if (!may_be_text(tree_.nodes[static_cast<std::size_t>(index)])) return index;
+    const std::size_t offset = tree_.nodes[static_cast<std::size_t>(index)].offset;
+    const int empty = add_constant(std::string(), offset);
+    const int zero = add_constant(std::int64_t{0}, offset);
+    const int is_some = add_node(Operation::not_equal, offset, {index, empty});
+    const int is_not_zero = add_node(Operation::not_equal, offset, {index, zero});
+    return add_node(Operation::all_of, offset, {is_some, is_not_zero});
+  }
+
+  [[nodiscard]] bool may_be_text(const Node& node) const {
+    if (dialect_.parameters.empty()) return false;
+    if (node.operation == Operation::constant) {
+      return std::holds_alternative<std::string>(node.value);
+    }
+    if (node.operation == Operation::name) {
+      const std::string& name = tree_.names[static_cast<std::size_t>(node.name)];
+      return std::find(dialect_.texts.begin(), dialect_.texts.end(), name) != dialect_.texts.end();
+    }
+    return node.operation == Operation::choose && !dialect_.texts.empty();
   }
 
   int comparison() {
-    const int first = sum();
+    const int first = bit_or();
     const std::size_t offset = token_.offset;
     if (accept("not")) {
       expect("in", "after 'not'");
@@ -177,7 +211,7 @@ class Parser {
     while (const auto operation = at_one_of(kComparisons)) {
       advance();
       chain.comparisons.push_back(*operation);
-      chain.children.push_back(sum());
+      chain.children.push_back(bit_or());
     }
     if (chain.comparisons.empty()) return first;
     if (chain.comparisons.size() == 1) chain.operation = chain.comparisons.front();
@@ -196,12 +230,17 @@ class Parser {
     return add_node(Operation::member, offset, std::move(children));
   }
 
+  int bit_or() { return left_to_right(kBitOr, &Parser::bit_xor); }
+  int bit_xor() { return left_to_right(kBitXor, &Parser::bit_and); }
+  int bit_and() { return left_to_right(kBitAnd, &Parser::shift); }
+  int shift() { return left_to_right(kShifts, &Parser::sum); }
   int sum() { return left_to_right(kSums, &Parser::product); }
   int product() { return left_to_right(kProducts, &Parser::sign); }
 
   int left_to_right(std::span<const Spelled> operators, int (Parser::*operand)()) {
     int left = (this->*operand)();
     while (const auto operation = at_one_of(operators)) {
+      refuse_bits_in_formula(*operation);
       const std::size_t offset = advance().offset;
       const int right = (this->*operand)();
       left = add_node(*operation, offset, {left, right});
@@ -209,11 +248,24 @@ class Parser {
     return left;
   }
 
+  void refuse_bits_in_formula(Operation operation) const {
+    const bool of_bits = operation >= Operation::bit_and && operation <= Operation::shift_right;
+    if (dialect_.formula && (of_bits || operation == Operation::bit_not)) {
+      source_.fail(token_.offset, "a formula is over real numbers, which have no bits");
+    }
+  }
+
   int sign() {
     const std::size_t offset = token_.offset;
     if (accept("+")) {
       const Nesting nesting(*this);
       return sign();
+    }
+    if (at("~")) {
+      refuse_bits_in_formula(Operation::bit_not);
+      advance();
+      const Nesting nesting(*this);
+      return add_node(Operation::bit_not, offset, {sign()});
     }
     if (!accept("-")) return power();
     const Nesting nesting(*this);
@@ -256,19 +308,57 @@ class Parser {
 
   int number() {
     const Token token = advance();
+    std::string digits(token.text);
+    std::erase(digits, '_');
+    const bool based = digits.size() > 1 && digits[0] == '0' && std::isalpha(digits[1]) != 0 &&
+                       digits[1] != 'e' && digits[1] != 'E';
+    if (based) return whole_number(token, digits.substr(2), base_of(digits[1]));
     // The same text means the same number here and on the command line: 1e8 is an integer.
-    Value value = parse_value(token.text);
-    const bool is_number = !std::holds_alternative<std::string>(value);
-    const bool written_whole = token.text.find_first_of(".eE") == std::string_view::npos;
-    const bool fits = !written_whole || std::holds_alternative<std::int64_t>(value);
-    if (!is_number || (!fits && !dialect_.formula) || !std::isfinite(as_double(value))) {
+    Value value = parse_value(digits);
+    const bool written_whole = digits.find_first_of(".eE") == std::string::npos;
+    if (written_whole && !dialect_.formula) return whole_number(token, digits, 10);
+    if (std::holds_alternative<std::string>(value) || !std::isfinite(as_double(value))) {
       source_.fail(token.offset, describe(token) + " is out of range");
     }
     if (dialect_.formula) value = as_double(value);
     return add_constant(std::move(value), token.offset);
   }
 
+  static int base_of(char letter) {
+    if (letter == 'x' || letter == 'X') return 16;
+    return letter == 'o' || letter == 'O' ? 8 : 2;
+  }
+
+  /// Digits that 64 bits do not hold become a sum of parts that they hold.
+  int whole_number(const Token& token, std::string_view digits, int base) {
+    constexpr std::size_t kPart = 15;  // digits; 16^15 is below 2^63
+    std::int64_t scale = 1;
+    for (std::size_t i = 0; i < kPart; ++i) scale *= base;
+    const std::size_t first = digits.size() % kPart == 0 ? kPart : digits.size() % kPart;
+    int number = add_constant(part_of(token, digits.substr(0, first), base), token.offset);
+    for (std::size_t begin = first; begin < digits.size(); begin += kPart) {
+      const int factor = add_constant(scale, token.offset);
+      const int high = add_node(Operation::multiply, token.offset, {number, factor});
+      const int low = add_constant(part_of(token, digits.substr(begin, kPart), base), token.offset);
+      number = add_node(Operation::add, token.offset, {high, low});
+    }
+    return number;
+  }
+
+  Value part_of(const Token& token, std::string_view digits, int base) const {
+    std::int64_t number = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto result = std::from_chars(digits.data(), end, number, base);
+    if (result.ec != std::errc() || result.ptr != end) {
+      source_.fail(token.offset, describe(token) + " is not a number");
+    }
+    if (dialect_.formula) return static_cast<double>(number);
+    return number;
+  }
+
   int named(const Token& name) {
+    const auto& own = dialect_.parameters;
+    if (std::find(own.begin(), own.end(), name.text) != own.end()) return named_value(name);
     if (name.text == "true" || name.text == "True") return add_constant(true, name.offset);
     if (name.text == "false" || name.text == "False") return add_constant(false, name.offset);
     if (dialect_.formula) {
@@ -280,6 +370,10 @@ class Parser {
     } else if (parse_dtype(name.text)) {
       return add_constant(std::string(name.text), name.offset);
     }
+    return named_value(name);
+  }
+
+  int named_value(const Token& name) {
     Node node;
     node.operation = Operation::name;
     node.offset = static_cast<std::uint32_t>(name.offset);

@@ -25,6 +25,7 @@ enum class Operation : std::uint8_t {
   name,      // names[name]
   negate,
   logical_not,
+  bit_not,
   add,
   subtract,
   multiply,
@@ -32,6 +33,11 @@ enum class Operation : std::uint8_t {
   floor_divide,
   modulo,
   power,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
   less,
   less_equal,
   greater,
@@ -51,6 +57,9 @@ enum class Operation : std::uint8_t {
   is_power_of_two,
   floor_log2,
   size_of,
+  to_integer,
+  to_real,
+  to_boolean,
   sine,
   cosine,
   tangent,
@@ -78,10 +87,13 @@ struct Tree {
   std::vector<std::uint32_t> name_offsets;  ///< of the first use
 };
 
-/// Which language the text is in: expressions of specs, or formulas over declared variables.
+/// Which language the text is in: expressions of specs, formulas over declared variables, or the
+/// conditions of another tool's space.
 struct Dialect {
   bool formula = false;
-  std::span<const std::string> variables;  ///< formulas only
+  std::span<const std::string> variables = {};   ///< formulas only
+  std::span<const std::string> parameters = {};  ///< names that win over the words of the language
+  std::span<const std::string> texts = {};  ///< parameters that count as true unless they are empty
 };
 
 [[nodiscard]] Tree parse_tree(const Source& source, const Dialect& dialect);

@@ -16,6 +16,18 @@ namespace {
 constexpr std::size_t kMaxValues = 65'534;  // that a space can number
 constexpr std::size_t kMaxConstraints = 1000;
 
+ForeignNames names_of(const Variant& variant) {
+  ForeignNames names;
+  for (const Tunable& tunable : variant.tunables) {
+    names.all.push_back(tunable.name);
+    const bool text = std::any_of(
+        tunable.values.begin(), tunable.values.end(),
+        [](const Value& value) { return std::holds_alternative<std::string>(value); });
+    if (text) names.texts.push_back(tunable.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 // Not dump(): of what is nested without end it would run out of stack.
@@ -58,7 +70,7 @@ void add_constraint(Variant& variant, const std::string& text, const SourceLocat
   if (variant.constraints.size() == kMaxConstraints) {
     throw InputError(where, fmt::format("more than {} constraints", kMaxConstraints));
   }
-  Constraint constraint{Expression::parse(text, where), ""};
+  Constraint constraint{Expression::parse_foreign(text, names_of(variant), where), ""};
   for (const std::string& name : constraint.require.names()) {
     const bool known = std::any_of(variant.tunables.begin(), variant.tunables.end(),
                                    [&](const Tunable& tunable) { return tunable.name == name; });

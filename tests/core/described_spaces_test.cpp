@@ -1,5 +1,6 @@
 // Spaces that other tools describe: T1 files and lists of spaces, and what is wrong in them.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,11 +82,11 @@ TEST(DescribedSpaces, ReadsAListOfSpaces) {
 }
 
 TEST(DescribedSpaces, AConstraintThatCannotBeReadIsNamedByItsPlace) {
-  EXPECT_EQ(error_of(replaced(kT1, "block / tile >= 16", "block & 15 == 0")),
-            "space.json:10:29: unexpected character '&'");
+  EXPECT_EQ(error_of(replaced(kT1, "block / tile >= 16", "block && 15 == 0")),
+            "space.json:10:29: unexpected '&&'; write 'and'");
   EXPECT_EQ(error_of(replaced(kT1, "block / tile >= 16", "math.ceil(block / 3) > 4")),
             "space.json:10:23: unknown function 'math.ceil'; the functions are min, max, abs, "
-            "ceil_div, round_up, pow2, log2, sizeof");
+            "ceil_div, round_up, pow2, log2, sizeof, int, float, bool");
   EXPECT_EQ(error_of(replaced(kT1, "block / tile >= 16", "blocks / tile >= 16")),
             "space.json:10:23: 'blocks' in 'blocks / tile >= 16' is no tunable of this space; did "
             "you mean 'block'? (it has: block, tile, order)");
@@ -104,9 +105,26 @@ TEST(DescribedSpaces, AListOfValuesThatCannotBeReadIsNamedByItsPlace) {
   EXPECT_EQ(error("range(1, 9, 0)"), "space.json:6:50: the step of a range cannot be 0");
   EXPECT_EQ(error("range(10**9)"), "space.json:6:50: more than 65534 values");
   EXPECT_EQ(error("[2**i for i in range(70)]"),
-            "space.json:6:52: '**' of 2 and 63 does not fit into 64 bits, in '2**i'");
+            "space.json:6:52: 9223372036854775808 does not fit into 64 bits, in '2**i'");
   EXPECT_EQ(error("[]"), "space.json:6:17: tile has 0 values; expected 1 to 65534");
   EXPECT_EQ(error("[1, 2, 1]"), "space.json:6:17: tile has the value 1 twice");
+}
+
+TEST(DescribedSpaces, AParameterMayHaveTheNameOfAWordOfTheLanguage) {
+  for (const char* name : {"f32", "u8", "true", "True", "min", "pi"}) {
+    const auto spaces = read_described_spaces(
+        fmt::format(R"({{"spaces": [{{"name": "a", "parameters": {{"{0}": [1, 2, 4]}}, )"
+                    R"("constraints": ["{0} > 1"]}}]}})",
+                    name),
+        "space.json");
+    const Expression& rule = spaces.front().variant.constraints.front().require;
+    EXPECT_THAT(rule.names(), ElementsAre(name));
+    Scope scope;
+    scope.set(name, std::int64_t{1});
+    EXPECT_FALSE(rule.evaluate_bool(scope)) << name;
+    scope.set(name, std::int64_t{4});
+    EXPECT_TRUE(rule.evaluate_bool(scope)) << name;
+  }
 }
 
 TEST(DescribedSpaces, WhatIsMissingIsNamed) {

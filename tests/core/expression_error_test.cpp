@@ -80,7 +80,7 @@ TEST(ExpressionErrors, CountTheArgumentsOfFunctions) {
 
 TEST(ExpressionErrors, ListTheFunctionsThereAre) {
   const std::string known =
-      "; the functions are min, max, abs, ceil_div, round_up, pow2, log2, sizeof";
+      "; the functions are min, max, abs, ceil_div, round_up, pow2, log2, sizeof, int, float, bool";
   EXPECT_EQ(parse_error("1 + foo(n)"), "spec.toml:12:15: unknown function 'foo'" + known);
   EXPECT_EQ(parse_error("sin(n)"),
             "spec.toml:12:11: 'sin' can only be called in a formula" + known);
@@ -106,8 +106,10 @@ TEST(ExpressionErrors, HelpThoseWhoWriteC) {
 TEST(ExpressionErrors, RefuseWhatIsNoNumberOrString) {
   EXPECT_EQ(parse_error("64Ki"), "spec.toml:12:11: '64Ki' is not a number");
   EXPECT_EQ(parse_error("1.2.3"), "spec.toml:12:11: '1.2.3' is not a number");
-  EXPECT_EQ(parse_error("99999999999999999999"),
-            "spec.toml:12:11: '99999999999999999999' is out of range");
+  EXPECT_EQ(parse_error("0x"), "spec.toml:12:11: '0x' is not a number");
+  EXPECT_EQ(parse_error("0b12"), "spec.toml:12:11: '0b12' is not a number");
+  EXPECT_EQ(parse_error("1_"), "spec.toml:12:11: '1_' is not a number");
+  EXPECT_EQ(parse_error("1__0"), "spec.toml:12:11: '1__0' is not a number");
   EXPECT_EQ(parse_error("1e999"), "spec.toml:12:11: '1e999' is out of range");
   EXPECT_EQ(parse_error("n == 'f32"),
             "spec.toml:12:16: expected a closing ' for the string that starts here");
@@ -155,15 +157,20 @@ TEST(EvaluationErrors, PointAtTheOperatorAndQuoteTheExpression) {
 
 TEST(EvaluationErrors, ReportIntegersThatDoNotFit) {
   EXPECT_EQ(evaluation_error("n + 9223372036854775807"),
-            "spec.toml:12:13: '+' of 1000 and 9223372036854775807 does not fit into 64 bits, "
-            "in 'n + 9223372036854775807'");
+            "spec.toml:12:13: 9223372036854776807 does not fit into 64 bits, in "
+            "'n + 9223372036854775807'");
   EXPECT_EQ(evaluation_error("2 ** 63"),
-            "spec.toml:12:13: '**' of 2 and 63 does not fit into 64 bits, in '2 ** 63'");
+            "spec.toml:12:13: 9223372036854775808 does not fit into 64 bits, in '2 ** 63'");
+  EXPECT_EQ(evaluation_error("99999999999999999999"),
+            "spec.toml:12:11: 99999999999999999999 does not fit into 64 bits, in "
+            "'99999999999999999999'");
+  EXPECT_EQ(evaluation_error("n ** n"),
+            "spec.toml:12:13: '**' of 1000 and 1000 is too large, in 'n ** n'");
   EXPECT_EQ(evaluation_error("-(-9223372036854775807 - 1)"),
-            "spec.toml:12:11: '-' of -9223372036854775808 does not fit into 64 bits, "
-            "in '-(-9223372036854775807 - 1)'");
+            "spec.toml:12:11: 9223372036854775808 does not fit into 64 bits, in "
+            "'-(-9223372036854775807 - 1)'");
   for (const char* text :
-       {"(-9223372036854775807 - 1) // -1", "abs(-9223372036854775807 - 1)", "n ** n",
+       {"(-9223372036854775807 - 1) // -1", "abs(-9223372036854775807 - 1)",
         "n * 9223372036854775807", "-9223372036854775807 - n", "round_up(9223372036854775807, 2)",
         "ceil_div(-9223372036854775807 - 1, -1)"}) {
     EXPECT_NE(evaluation_error(text).find("does not fit into 64 bits"), std::string::npos) << text;
@@ -178,12 +185,19 @@ TEST(EvaluationErrors, NameTheTypeThatIsNeeded) {
   EXPECT_EQ(evaluation_error("dtype < 3"),
             "spec.toml:12:17: '<' needs two numbers or two strings, "
             "found the string 'f16' and 3, in 'dtype < 3'");
-  EXPECT_EQ(evaluation_error("true and n"),
-            "spec.toml:12:20: expected a boolean, found 1000, in 'true and n'");
+  EXPECT_EQ(evaluation_error("true and dtype or n"),
+            "spec.toml:12:20: expected a boolean, found the string 'f16', in 'true and dtype or "
+            "n'");
   EXPECT_EQ(evaluation_error("1 if dtype else 2"),
             "spec.toml:12:16: expected a boolean, found the string 'f16', in '1 if dtype else 2'");
-  EXPECT_EQ(evaluation_error("not half"),
-            "spec.toml:12:11: expected a boolean, found 0.5, in 'not half'");
+  EXPECT_EQ(evaluation_error("not dtype"),
+            "spec.toml:12:11: expected a boolean, found the string 'f16', in 'not dtype'");
+  EXPECT_EQ(evaluation_error("half & 1"),
+            "spec.toml:12:16: '&' needs whole numbers, found 0.5, in 'half & 1'");
+  EXPECT_EQ(evaluation_error("n << -1"),
+            "spec.toml:12:13: '<<' by a negative number: -1, in 'n << -1'");
+  EXPECT_EQ(evaluation_error("(-n) ** half"),
+            "spec.toml:12:16: '**' of -1000 and 0.5 is no real number, in '(-n) ** half'");
   EXPECT_EQ(evaluation_error("log2(zero)"),
             "spec.toml:12:11: 'log2' needs a positive whole number, "
             "found 0, in 'log2(zero)'");
@@ -206,8 +220,8 @@ TEST(EvaluationErrors, RefuseResultsOfAnotherType) {
             "spec.toml:4:8: expected a whole number, found the string 'f16', in 'dtype'");
   EXPECT_EQ(message_of([&] { return parse("dtype").evaluate_number(scope); }),
             "spec.toml:4:8: expected a number, found the string 'f16', in 'dtype'");
-  EXPECT_EQ(message_of([&] { return parse("n").evaluate_bool(scope); }),
-            "spec.toml:4:8: expected a boolean, found 1000, in 'n'");
+  EXPECT_EQ(message_of([&] { return parse("dtype").evaluate_bool(scope); }),
+            "spec.toml:4:8: expected a boolean, found the string 'f16', in 'dtype'");
   EXPECT_EQ(message_of([&] { return parse("n").evaluate_string(scope); }),
             "spec.toml:4:8: expected a string, found 1000, in 'n'");
 }
@@ -217,6 +231,8 @@ TEST(EvaluationErrors, AreForUsersButMisuseIsForProgrammers) {
   EXPECT_THROW(static_cast<void>(Expression::parse("n").to_c("float")), std::logic_error);
   const std::vector<const Value*> no_slots;
   EXPECT_THROW(static_cast<void>(Expression::parse("n").evaluate(no_slots)), std::logic_error);
+  EXPECT_THROW(static_cast<void>(Expression::parse("n").evaluate_truth(no_slots)),
+               std::logic_error);
 }
 
 }  // namespace

@@ -1,0 +1,136 @@
+// Rules in Python syntax mean what Python means: truth values, whole numbers beyond 64 bits, floor
+// division of floats, bits. tests/search/python_conditions_test.cpp asks Python itself.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "core/expression.hpp"
+#include "core/expression/wide.hpp"
+
+namespace kiln {
+namespace {
+
+bool holds(const std::string& text) { return Expression::parse(text).evaluate_bool(Scope()); }
+Value value_of(const std::string& text) { return Expression::parse(text).evaluate(Scope()); }
+Value integer(std::int64_t number) { return number; }
+
+TEST(PythonRules, ZeroIsFalseAndEveryOtherNumberTrue) {
+  for (const char* text : {"2", "-1", "0.5", "3 and 4", "0 or 7", "not 0", "4 if 2 else 0", "2**70",
+                           "bool(3)", "1 and 0.25"}) {
+    EXPECT_TRUE(holds(text)) << text;
+  }
+  for (const char* text : {"0", "0.0", "-0.0", "not 2", "3 and 0", "0 or 0.0", "not 2**70",
+                           "6 % 3 and 1", "1 if 0 else 0"}) {
+    EXPECT_FALSE(holds(text)) << text;
+  }
+}
+
+TEST(PythonRules, AndAndOrGiveOneOfTheirOperands) {
+  EXPECT_EQ(value_of("3 and 4"), integer(4));
+  EXPECT_EQ(value_of("0 and 4"), integer(0));
+  EXPECT_EQ(value_of("0 or 4"), integer(4));
+  EXPECT_EQ(value_of("2 or 4"), integer(2));
+  EXPECT_TRUE(holds("(0 or 8) * 4 == 32"));
+}
+
+TEST(PythonRules, WholeNumbersDoNotOverflow) {
+  for (const char* text : {"100000000000 * 100000000000 >= 1000000",
+                           "64 ** 16 > 1",
+                           "1 > -2 ** 63",
+                           "9223372036854775807 + 1 == 9223372036854775808",
+                           "2 ** 64 - 2 ** 64 == 0",
+                           "2 ** 64 // 2 ** 60 == 16",
+                           "10 ** 22 % 1024 == 0",
+                           "-(2 ** 65) // 3 == -12297829382473034411",
+                           "-(2 ** 65) % 3 == 1",
+                           "1024 ** 32 > 1024 ** 31",
+                           "abs(-2 ** 80) == 2 ** 80",
+                           "min(2 ** 70, 5) == 5",
+                           "max(2 ** 70, 2 ** 71) == 2 ** 71",
+                           "2 ** 63 < 1e300",
+                           "2 ** 63 == 9223372036854775808.0",
+                           "2 ** 53 + 1 != 9007199254740992.0",
+                           "(2 ** 64 + 2 ** 12) / 2 ** 64 > 1",
+                           "1 << 70 == 2 ** 70",
+                           "(1 << 70) >> 66 == 16",
+                           "int(1e20) == 10 ** 20",
+                           "round_up(2 ** 62 + 1, 2 ** 62) == 2 ** 63",
+                           "ceil_div(2 ** 64, 3) == 6148914691236517206",
+                           "~(2 ** 64) == -(2 ** 64) - 1"}) {
+    EXPECT_TRUE(holds(text)) << text;
+  }
+  EXPECT_EQ(value_of("2 ** 64 // 4"), integer(std::int64_t{1} << 62));
+  EXPECT_EQ(value_of("-2 ** 63"), integer(std::numeric_limits<std::int64_t>::min()));
+  EXPECT_EQ(Expression::parse("10 ** 20").evaluate_number(Scope()), 1e20);
+}
+
+TEST(PythonRules, FloorDivisionOfFloatsFloorsTheExactQuotient) {
+  EXPECT_EQ(value_of("1.0 // 0.1"), Value(9.0));
+  EXPECT_EQ(value_of("0.7 // 0.1"), Value(6.0));
+  EXPECT_EQ(value_of("-1.0 // 0.1"), Value(-10.0));
+  EXPECT_EQ(value_of("7.5 // 2"), Value(3.0));
+  EXPECT_EQ(value_of("7 // -2.0"), Value(-4.0));
+  EXPECT_EQ(value_of("6.0 // 3"), Value(2.0));
+}
+
+TEST(PythonRules, BitsBindLooserThanSumsAndTighterThanComparisons) {
+  EXPECT_TRUE(holds("64 & 64 - 1 == 0"));
+  EXPECT_TRUE(holds("(64 & (64 - 1)) == 0"));
+  EXPECT_EQ(value_of("6 & 3 | 8"), integer(10));
+  EXPECT_EQ(value_of("6 ^ 3 & 1"), integer(7));
+  EXPECT_EQ(value_of("1 << 2 + 1"), integer(8));
+  EXPECT_EQ(value_of("-5 >> 1"), integer(-3));
+  EXPECT_EQ(value_of("~5"), integer(-6));
+  EXPECT_EQ(value_of("(1 < 2) & (3 < 4)"), Value(true));
+  EXPECT_EQ(value_of("True ^ True"), Value(false));
+}
+
+TEST(PythonRules, NumbersAreReadInAllSpellings) {
+  EXPECT_EQ(value_of("0xFF"), integer(255));
+  EXPECT_EQ(value_of("0b101"), integer(5));
+  EXPECT_EQ(value_of("0o17"), integer(15));
+  EXPECT_EQ(value_of("1_000_000"), integer(1'000'000));
+  EXPECT_EQ(value_of("1_0.5"), Value(10.5));
+  EXPECT_TRUE(holds("0xFFFFFFFFFFFFFFFFFF == 2 ** 72 - 1"));
+  EXPECT_TRUE(holds("100000000000000000000 == 10 ** 20"));
+}
+
+TEST(PythonRules, ConversionsRoundTowardsZero) {
+  EXPECT_EQ(value_of("int(2.9)"), integer(2));
+  EXPECT_EQ(value_of("int(-2.9)"), integer(-2));
+  EXPECT_EQ(value_of("int(True)"), integer(1));
+  EXPECT_EQ(value_of("float(2)"), Value(2.0));
+  EXPECT_EQ(value_of("bool(0.0)"), Value(false));
+}
+
+TEST(PythonRules, ATextOfAForeignSpaceIsTrueUnlessItIsEmpty) {
+  const ForeignNames names = {{"prec", "x"}, {"prec"}};
+  const auto holds_for = [&](const std::string& text, const Value& prec) {
+    Scope scope;
+    scope.set("prec", prec);
+    scope.set("x", std::int64_t{3});
+    return Expression::parse_foreign(text, names).evaluate_bool(scope);
+  };
+  for (const char* text :
+       {"prec", "prec and x > 1", "not prec or x", "x > 5 or prec", "x > 1 if prec else x > 5"}) {
+    EXPECT_TRUE(holds_for(text, std::string("half"))) << text;
+  }
+  EXPECT_FALSE(holds_for("prec", std::string()));
+  EXPECT_FALSE(holds_for("prec", std::int64_t{0}));
+  EXPECT_TRUE(holds_for("prec", std::int64_t{2}));
+  EXPECT_TRUE(holds_for("prec == 'a' or 'b'", std::string("half"))) << "as in Python";
+}
+
+TEST(Wide, RoundsToTheNearestDoubleWithTiesToEven) {
+  using expression::Wide;
+  const Wide one(1);
+  EXPECT_EQ(Wide::power_of_two(100).plus(one).to_double(), 0x1p100);
+  EXPECT_EQ(Wide::power_of_two(53).plus(one).to_double(), 0x1p53);
+  EXPECT_EQ(Wide::power_of_two(53).plus(Wide(3)).to_double(), 0x1p53 + 4);
+  EXPECT_EQ(Wide::power_of_two(5000).to_double(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(Wide::quotient(one, Wide(3)), 1.0 / 3);
+  EXPECT_EQ(Wide::quotient(Wide(-7), Wide(2)), -3.5);
+  EXPECT_EQ(Wide::from_double(-0x1p70).text(), "-1180591620717411303424");
+}
+
+}  // namespace
+}  // namespace kiln
