@@ -41,8 +41,23 @@ Json step_json(const StepPlan& step) {
           {"block", step.block},
           {"cluster", step.cluster},
           {"shared_bytes", step.shared_bytes},
+          {"programmatic", step.programmatic},
           {"arguments", step.arguments},
           {"constants", step.constants}};
+}
+
+Json tensor_map_json(const TensorMapPlan& map) {
+  return {{"name", map.name},
+          {"buffer", map.buffer},
+          {"dtype", name_of(map.dtype)},
+          {"offset_bytes", map.offset_bytes},
+          {"shape", map.shape},
+          {"stride_bytes", map.stride_bytes},
+          {"box", map.box},
+          {"element_strides", map.element_strides},
+          {"swizzle_bytes", map.swizzle_bytes},
+          {"promotion_bytes", map.promotion_bytes},
+          {"fill", map.fill_nan ? "nan" : "zero"}};
 }
 
 /// Everything that a program must know to launch the source: what make_launch_plan tells the
@@ -67,6 +82,8 @@ Json geometry(const Winner& winner, const DeviceInfo& device) {
     }
     scalars.push_back(entry);
   }
+  Json maps = Json::array();
+  for (const TensorMapPlan& map : winner.plan.tensor_maps) maps.push_back(tensor_map_json(map));
   Json steps = Json::array();
   for (const StepPlan& step : winner.plan.steps) steps.push_back(step_json(step));
   return {{"kernel", winner.spec.name},
@@ -77,6 +94,7 @@ Json geometry(const Winner& winner, const DeviceInfo& device) {
           {"options", winner.source.options},
           {"buffers", buffers},
           {"scalars", scalars},
+          {"tensor_maps", maps},
           {"steps", steps}};
 }
 

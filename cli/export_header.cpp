@@ -32,6 +32,7 @@ struct Step {{
   std::uint32_t block[3];
   std::uint32_t cluster[3];
   std::uint32_t shared_bytes;  // dynamic
+  bool programmatic;           // may begin before the step in front of it has ended
   std::string_view arguments;  // in the order of the kernel's parameters, separated by blanks
   std::string_view constants;  // arguments that the kernel sees in constant memory
   std::string_view clears;
@@ -53,6 +54,22 @@ struct Scalar {{
   std::string_view value;
 }};
 
+/// A parameter of 128 bytes by value, for cuTensorMapEncodeTiled; lists have the outermost dimension first.
+struct TensorMap {{
+  std::string_view name;
+  std::string_view buffer;
+  std::string_view dtype;
+  std::int64_t offset_bytes;  // from the buffer's first byte
+  std::uint32_t rank;
+  std::int64_t shape[5];         // elements
+  std::int64_t stride_bytes[4];  // one fewer than the rank
+  std::int64_t box[5];           // elements
+  std::int64_t element_strides[5];
+  std::uint32_t swizzle_bytes;
+  std::uint32_t promotion_bytes;
+  bool fill_nan;
+}};
+
 /// Whole-number fields of the problem.
 struct Sizes {{
 {fields}}};
@@ -69,6 +86,8 @@ struct Entry {{
   std::size_t buffer_count;
   const Scalar* scalars;
   std::size_t scalar_count;
+  const TensorMap* tensor_maps;
+  std::size_t tensor_map_count;
 }};
 
 )";
@@ -125,8 +144,8 @@ std::string steps_text(const Winner& winner, std::size_t number) {
   std::string text = fmt::format("inline constexpr Step kSteps{}[] = {{\n", number);
   for (const StepPlan& step : winner.plan.steps) {
     text += fmt::format(
-        "    {{{}, {}, {}, {}, {}, {}, {}, {}}},\n", literal(step.entry), triple(step.grid),
-        triple(step.block), triple(step.cluster), step.shared_bytes,
+        "    {{{}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", literal(step.entry), triple(step.grid),
+        triple(step.block), triple(step.cluster), step.shared_bytes, step.programmatic,
         literal(fmt::format("{}", fmt::join(step.arguments, " "))),
         literal(fmt::format("{}", fmt::join(step.constants, " "))), literal(step.buffer));
   }
@@ -154,17 +173,31 @@ std::string scalars_text(const Winner& winner, std::size_t number) {
   return text + "    {}};\n";
 }
 
+/// The same.
+std::string tensor_maps_text(const Winner& winner, std::size_t number) {
+  std::string text = fmt::format("inline constexpr TensorMap kTensorMaps{}[] = {{\n", number);
+  for (const TensorMapPlan& map : winner.plan.tensor_maps) {
+    text += fmt::format("    {{{}, {}, {}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}, {}, {}}},\n",
+                        literal(map.name), literal(map.buffer), literal(name_of(map.dtype)),
+                        map.offset_bytes, map.shape.size(), fmt::join(map.shape, ", "),
+                        fmt::join(map.stride_bytes, ", "), fmt::join(map.box, ", "),
+                        fmt::join(map.element_strides, ", "), map.swizzle_bytes,
+                        map.promotion_bytes, map.fill_nan);
+  }
+  return text + "    {}};\n";
+}
+
 std::string entry_text(const Winner& winner, std::size_t number, std::size_t source) {
   std::vector<std::int64_t> sizes;
   for (const std::string& name : size_names(winner)) sizes.push_back(winner.problem.integer(name));
   return fmt::format(
       "    {{{},\n     {{{}}},\n     {},\n     {},\n     kSource{},\n     kSteps{}, {}, "
       "kBuffers{}, {}, "
-      "kScalars{}, {}}},\n",
+      "kScalars{}, {},\n     kTensorMaps{}, {}}},\n",
       literal(winner.problem.text()), fmt::join(sizes, ", "), literal(winner.match.config.text()),
       literal(fmt::format("{}", fmt::join(winner.source.options, " "))), source, number,
       winner.plan.steps.size(), number, winner.plan.buffers.size(), number,
-      winner.plan.scalars.size());
+      winner.plan.scalars.size(), number, winner.plan.tensor_maps.size());
 }
 
 /// Problems of one header differ in their sizes and in nothing else: sizes are what find() is
@@ -208,6 +241,7 @@ std::string dispatch_header(std::span<const Winner> winners, const DeviceInfo& d
                           literal(winner.source.text));
     }
     text += steps_text(winner, i + 1) + buffers_text(winner, i + 1) + scalars_text(winner, i + 1);
+    text += tensor_maps_text(winner, i + 1);
     entries += entry_text(winner, i + 1, source->second);
   }
   text += "\ninline constexpr Entry kEntries[] = {\n" + entries + "};\n";

@@ -114,6 +114,37 @@ TEST_F(Prebuild, NamesMistakes) {
             "f64\n");
 }
 
+// All that cuTensorMapEncodeTiled has to be told.
+TEST_F(Prebuild, ExportTellsOfTensorMaps) {
+  const std::string kernel = KILN_SOURCE_DIR "/examples/bulk_transpose";
+  EXPECT_EQ(kiln("export " + kernel + " --problem rows=64,cols=96 --arch sm_90a --source s"),
+            "s/bulk_transpose.cu\ns/bulk_transpose.json\n");
+  const std::string json = read("s/bulk_transpose.json");
+  EXPECT_THAT(json, HasSubstr("\"tensor_maps\""));
+  EXPECT_THAT(json, HasSubstr("\"swizzle_bytes\": 128"));
+  EXPECT_EQ(kiln("export " + kernel + " --problem rows=64,cols=96 --arch sm_90a --header h"),
+            "h/bulk_transpose.hpp\n");
+  std::ofstream(folder_ / "maps.cpp")
+      << "#include \"h/bulk_transpose.hpp\"\n"
+         "#include <cstdio>\n"
+         "int main() {\n"
+         "  const auto& entry = kiln_export::bulk_transpose::kEntries[0];\n"
+         "  for (std::size_t i = 0; i < entry.tensor_map_count; ++i) {\n"
+         "    const auto& map = entry.tensor_maps[i];\n"
+         "    std::printf(\"%s of %s: %u, %lld x %lld, %lld, %u\\n\", map.name.data(),\n"
+         "                map.buffer.data(), map.rank, (long long)map.shape[0],\n"
+         "                (long long)map.shape[1], (long long)map.stride_bytes[0],\n"
+         "                map.swizzle_bytes);\n"
+         "  }\n"
+         "  std::puts(entry.steps[0].arguments.data());\n"
+         "}\n";
+  EXPECT_EQ(command_output("cd '" + (folder_ / ".") +
+                           "' && '" KILN_CXX "' -std=c++17 -Wall -Wextra -Wpedantic -Werror "
+                           "maps.cpp -o maps 2>&1 && ./maps"),
+            "in_map of in: 2, 64 x 96, 384, 128\nout_map of out: 2, 96 x 64, 256, 128\n"
+            "in_map out_map\n");
+}
+
 TEST_F(Prebuild, ExportWritesFilesThatStandAlone) {
   EXPECT_EQ(kiln("export transpose --problem rows=8,cols=9 --arch sm_90a --source s --cubin b"),
             "s/transpose.cu\ns/transpose.json\nb/transpose.cubin\n");
