@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
+#include <deque>
+
 #include "backends/backend.hpp"
 #include "backends/cuda/cuda_api.hpp"
 #include "backends/cuda/cuda_devices.hpp"
 #include "backends/cuda/nvrtc_compiler.hpp"
+#include "backends/cuda/tensor_map.hpp"
 #include "bench/launch/application.hpp"
 #include "core/errors.hpp"
 
@@ -35,14 +38,21 @@ class CudaRawLaunch final : public RawLaunch {
           "cuModuleGetFunction");
     for (const std::string& name : step_.arguments) {
       if (const BufferPlan* buffer = plan.find_buffer(name)) {
-        const void* address = memory.at(static_cast<std::size_t>(buffer - plan.buffers.data()));
+        const void* address = memory_of(*buffer, plan, memory);
         const auto* bytes = reinterpret_cast<const std::byte*>(&address);
         values_.emplace_back(bytes, bytes + sizeof address);
+        parameters_.push_back(values_.back().data());
+      } else if (const TensorMapPlan* map = plan.find_tensor_map(name)) {
+        const void* address = memory_of(*plan.find_buffer(map->buffer), plan, memory);
+        const auto encoded = encode_tensor_map(*map, reinterpret_cast<DeviceAddress>(address));
+        if (!encoded) throw DeviceError(encoded.failure().message);
+        maps_.push_back(*encoded);
+        parameters_.push_back(maps_.back().bytes.data());
       } else {
         values_.push_back(scalar_bytes(*plan.find_scalar(name)));
+        parameters_.push_back(values_.back().data());
       }
     }
-    for (std::vector<std::byte>& value : values_) parameters_.push_back(value.data());
   }
 
   void launch() override {
@@ -56,7 +66,13 @@ class CudaRawLaunch final : public RawLaunch {
   const StepPlan step_;
   void* stream_;
   void* function_ = nullptr;
-  std::vector<std::vector<std::byte>> values_;
+  static void* memory_of(const BufferPlan& buffer, const LaunchPlan& plan,
+                         const std::vector<void*>& memory) {
+    return memory.at(static_cast<std::size_t>(&buffer - plan.buffers.data()));
+  }
+
+  std::deque<std::vector<std::byte>> values_;
+  std::deque<TensorMapBytes> maps_;
   std::vector<void*> parameters_;
 };
 

@@ -3,12 +3,14 @@
 //   kiln_launch_driver_calls CACHE
 //
 // The launcher's table of driver calls is replaced by one that counts. A thousand launches of a
-// kernel of one step and a thousand of a reduction with a workspace, a thousand selections, a
-// thousand preparations; no result is looked at. Prints one JSON object:
+// kernel of one step, a thousand of a reduction with a workspace and a thousand of a kernel with
+// tensor maps (where the device has them), a thousand selections, a thousand preparations; no
+// result is looked at. Prints one JSON object:
 //   launches, selections   how many of each
 //   calls                  driver call -> how often
 //   waits                  of those, the ones that wait for the device
 //   memory_calls           of those, the ones that allocate or free device memory
+//   maps_encoded           calls that encode a tensor map: none, the pointers stay
 //   allocations            calls of operator new meanwhile
 // Ends with 77 where there is no device.
 // SPDX-License-Identifier: Apache-2.0
@@ -62,6 +64,7 @@ void count_everything() {
   KILN_CUDA_STREAM_CALLS(KILN_COUNT_STREAM_CALL)
   KILN_CUDA_CALLS(KILN_COUNT_CALL)
   count<__COUNTER__>(api.launch_kernel_ex, "cuLaunchKernelEx");
+  count<__COUNTER__>(api.tensor_map_encode, "cuTensorMapEncodeTiled");
 #undef KILN_COUNT_CALL
 #undef KILN_COUNT_STREAM_CALL
 }
@@ -86,11 +89,9 @@ nlohmann::json report(std::uint64_t allocations) {
   for (const CountedCall& call : counted) {
     if (call.count > 0) calls[call.symbol] = call.count;
   }
-  return {{"launches", 2 * kRounds},
-          {"selections", 2 * kRounds},
-          {"calls", calls},
-          {"waits", sum_of({"Synchronize"})},
-          {"memory_calls", sum_of({"cuMemAlloc", "cuMemFree"})},
+  return {{"launches", 3 * kRounds},          {"maps_encoded", sum_of({"cuTensorMapEncode"})},
+          {"selections", 2 * kRounds},        {"calls", calls},
+          {"waits", sum_of({"Synchronize"})}, {"memory_calls", sum_of({"cuMemAlloc", "cuMemFree"})},
           {"allocations", allocations}};
 }
 
@@ -100,7 +101,9 @@ nlohmann::json run(const std::string& cache) {
   Launcher::Options options = application->options();
   options.databases = {cache + "/none.db"};
   options.cache_folder = cache;
+  options.kernel_paths = {KILN_SOURCE_DIR "/examples/bulk_transpose"};
   const Launcher launcher(options);
+  const Launcher::Kernel with_maps = launcher.prepare("bulk_transpose", "rows=32 cols=32").value();
   const Launcher::Kernel transpose = launcher.prepare("transpose", "rows=32 cols=32").value();
   const Launcher::Kernel sum = launcher.prepare("reduce", "n=1000000").value();
   constexpr std::size_t kCount = 1'000'000;
@@ -115,6 +118,7 @@ nlohmann::json run(const std::string& cache) {
     refused |= !sum.launch(queue, {memory("in", in, kCount * sizeof(float)),
                                    memory("out", out, sizeof(float))})
                     .has_value();
+    refused |= !with_maps.launch(queue, {square_in, memory("out", out, bytes)}).has_value();
     refused |= !launcher.select("transpose", "rows=32 cols=32").has_value();
     refused |= !launcher.prepare("reduce", "n=1000000").has_value();
   };

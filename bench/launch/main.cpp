@@ -115,6 +115,7 @@ Json driver_calls_in_child(const std::string& program, const std::string& backen
       std::filesystem::path(program).parent_path() / "kiln_launch_driver_calls";
   Json calls = output_of(fmt::format("'{}' '{}'", counter.string(), cache));
   if (calls.at("waits") != 0) calls["error"] = "a warm call waited for the device";
+  if (calls.at("maps_encoded") != 0) calls["error"] = "a warm call encoded a tensor map";
   if (calls.at("memory_calls") != 0) calls["error"] = "a warm call allocated device memory";
   if (calls.at("allocations") != 0) calls["error"] = "a warm call allocated memory";
   return calls;
@@ -126,13 +127,26 @@ Json graph_json(Application& application, const std::string& cache) {
   return {{"error", graph}};
 }
 
-Json launch_json(Application& application, const std::string& cache, int bursts) {
-  const LaunchCost launch = measure_launch(application, cache, bursts);
+Json to_json(const LaunchCost& launch, int bursts) {
   return {{"raw_ns", launch.raw_ns},
           {"kiln_ns", launch.kiln_ns},
           {"over_ns", launch.over_ns},
           {"bursts", bursts},
           {"allocations", launch.allocations}};
+}
+
+Json launch_json(Application& application, const std::string& cache, int bursts) {
+  return to_json(measure_launch(application, cache, bursts), bursts);
+}
+
+Json map_launch_json(Application& application, const std::string& cache, int bursts) {
+  if (!has_tensor_maps(application.device())) return {{"skipped", "no tensor maps here"}};
+  const MapLaunchCost cost = measure_map_launch(application, cache, bursts);
+  Json report = {{"same", to_json(cost.same, bursts)}, {"moved", to_json(cost.moved, bursts)}};
+  if (cost.same.allocations + cost.moved.allocations != 0) {
+    report["error"] = "a warm call allocated memory";
+  }
+  return report;
 }
 
 Json select_json(Application& application, const std::string& cache) {
@@ -165,11 +179,14 @@ void print_part(const std::string& name, const Json& report) {
   const auto number = [&](const char* key) { return report.at(key).get<double>(); };
   if (report.contains("error")) {
     fmt::print("{:<16}failed: {}\n", name, report.at("error").get<std::string>());
-  } else if (name == "launch") {
+  } else if (report.contains("over_ns")) {
     fmt::print(
         "{:<16}{:.0f} ns by the driver alone, {:.0f} ns through Kiln: {:.0f} ns more; "
         "{:.0f} allocations\n",
         name, number("raw_ns"), number("kiln_ns"), number("over_ns"), number("allocations"));
+  } else if (report.contains("moved")) {
+    print_part("  same pointers", report.at("same"));
+    print_part("  new pointers", report.at("moved"));
   } else if (name == "select") {
     fmt::print(
         "{:<16}{:.0f} ns, {:.0f} ns with ProblemText; prepare {:.0f} ns; {:.0f} "
@@ -198,6 +215,7 @@ int run(const Options& options, const std::string& program) {
                                    {"backend", backend},
                                    {"driver", application->device().driver}};
   report["launch"] = part([&] { return launch_json(*application, cache, options.bursts); });
+  report["map_launch"] = part([&] { return map_launch_json(*application, cache, options.bursts); });
   report["select"] = part([&] { return select_json(*application, cache); });
   ask_only_what_is_shipped(cache);
   for (const auto& [name, kernel] :

@@ -2,6 +2,7 @@
 #include "bench/launch/measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <string_view>
@@ -25,7 +26,8 @@ using test::allocations_of_this_thread;
 constexpr std::size_t kSide = 32;  // a matrix that takes the device no time
 constexpr std::size_t kBytes = kSide * kSide * sizeof(float);
 constexpr const char* kProblem = "rows=32 cols=32";  // of the transpose: one step
-constexpr int kLaunchesPerBurst = 64;                // far less than a driver's queue holds
+constexpr const char* kMapKernel = KILN_SOURCE_DIR "/examples/bulk_transpose";
+constexpr int kLaunchesPerBurst = 64;  // far less than a driver's queue holds
 
 double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
@@ -50,6 +52,7 @@ Launcher open_launcher(const Application& application, const std::string& cache)
   Launcher::Options options = application.options();
   options.databases = {cache + "/none.db"};
   options.cache_folder = cache;
+  options.kernel_paths = {kMapKernel};
   return Launcher(options);
 }
 
@@ -61,9 +64,8 @@ Launcher open_shipped(const Application& application, const std::string& cache) 
 }
 
 /// The kernel that the launcher runs for kProblem without a database, launched by the driver alone.
-std::unique_ptr<RawLaunch> make_raw_launch(Application& application, void* in, void* out,
-                                           const std::string& config) {
-  const KernelSpec spec = KernelLibrary().load("transpose");
+std::unique_ptr<RawLaunch> make_raw_launch(Application& application, const KernelSpec& spec,
+                                           void* in, void* out, const std::string& config) {
   const Problem problem = Problem::parse(spec, kProblem);
   const Result<Match> match = lookup(spec, problem, application.device(), {});
   if (!match || match->config.text() != config) {
@@ -74,6 +76,49 @@ std::unique_ptr<RawLaunch> make_raw_launch(Application& application, void* in, v
   if (!plan || plan->steps.size() != 1) throw Error(ExitCode::internal, "not one step");
   const Source source = Renderer(spec).render(match->config, problem, application.device());
   return application.raw_launch(source, *plan, {in, out});
+}
+
+/// Bursts of `raw` and of `through_kiln`, which is told how many launches of a burst came before.
+template <typename Launch>
+LaunchCost compare_launches(Application& application, int bursts, RawLaunch& raw,
+                            Launch&& through_kiln) {
+  bool refused = false;
+  const auto burst = [&](auto&& launch) {
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < kLaunchesPerBurst; ++i) launch(i);
+    const double took = ns_since(start) / kLaunchesPerBurst;
+    application.wait();
+    return took;
+  };
+  const auto raw_burst = [&] { return burst([&](int) { raw.launch(); }); };
+  const auto kiln_burst = [&] {
+    return burst([&](int i) { refused |= !through_kiln(i).has_value(); });
+  };
+  for (int i = 0; i < 10; ++i) {
+    raw_burst();
+    kiln_burst();
+  }
+  LaunchCost cost;
+  std::vector<double> raw_ns;
+  std::vector<double> kiln_ns;
+  std::vector<double> over_ns;
+  for (int i = 0; i < bursts; ++i) {  // who goes first changes, so that neither gains by it
+    double one = 0;
+    double other = 0;
+    if (i % 2 == 0) one = raw_burst();
+    const std::uint64_t before = allocations_of_this_thread();
+    other = kiln_burst();
+    cost.allocations += allocations_of_this_thread() - before;
+    if (i % 2 != 0) one = raw_burst();
+    raw_ns.push_back(one);
+    kiln_ns.push_back(other);
+    over_ns.push_back(other - one);
+  }
+  if (refused) throw DeviceError("a launch failed");
+  cost.raw_ns = median(raw_ns);
+  cost.kiln_ns = median(kiln_ns);
+  cost.over_ns = median(over_ns);
+  return cost;
 }
 
 /// The memory of a first launch, and what comes of it.
@@ -131,51 +176,37 @@ LaunchCost measure_launch(Application& application, const std::string& cache, in
   const Launcher::Kernel kernel = launcher.prepare("transpose", kProblem).value();
   void* in = application.upload(kSide * kSide, 1);
   void* out = application.upload(kSide * kSide, 0);
-  void* queue = application.queue();
-  const std::unique_ptr<RawLaunch> raw =
-      make_raw_launch(application, in, out, kernel.match().config);
-  const auto raw_burst = [&] {
-    const Clock::time_point start = Clock::now();
-    for (int i = 0; i < kLaunchesPerBurst; ++i) raw->launch();
-    const double took = ns_since(start) / kLaunchesPerBurst;
-    application.wait();
-    return took;
+  const std::unique_ptr<RawLaunch> raw = make_raw_launch(
+      application, KernelLibrary().load("transpose"), in, out, kernel.match().config);
+  const LaunchCost cost = compare_launches(application, bursts, *raw, [&](int) {
+    return kernel.launch(application.queue(),
+                         {memory("in", in, kBytes), memory("out", out, kBytes)});
+  });
+  if (application.download(out) != 1) throw DeviceError("a launch failed");
+  return cost;
+}
+
+MapLaunchCost measure_map_launch(Application& application, const std::string& cache, int bursts) {
+  if (!has_tensor_maps(application.device())) throw DeviceError("no tensor maps on this device");
+  const Launcher launcher = open_launcher(application, cache);
+  const Launcher::Kernel kernel = launcher.prepare("bulk_transpose", kProblem).value();
+  const std::array in = {application.upload(kSide * kSide, 1),
+                         application.upload(kSide * kSide, 2)};
+  const std::array out = {application.upload(kSide * kSide, 0),
+                          application.upload(kSide * kSide, 0)};
+  const std::unique_ptr<RawLaunch> raw = make_raw_launch(
+      application, KernelLibrary().load(kMapKernel), in[0], out[0], kernel.match().config);
+  const auto launch = [&](std::size_t pair) {
+    return kernel.launch(application.queue(),
+                         {memory("in", in[pair], kBytes), memory("out", out[pair], kBytes)});
   };
-  bool refused = false;
-  const auto kiln_burst = [&] {
-    const Clock::time_point start = Clock::now();
-    for (int i = 0; i < kLaunchesPerBurst; ++i) {
-      refused |=
-          !kernel.launch(queue, {memory("in", in, kBytes), memory("out", out, kBytes)}).has_value();
-    }
-    const double took = ns_since(start) / kLaunchesPerBurst;
-    application.wait();
-    return took;
-  };
-  for (int i = 0; i < 10; ++i) {
-    raw_burst();
-    kiln_burst();
+  MapLaunchCost cost;
+  cost.same = compare_launches(application, bursts, *raw, [&](int) { return launch(0); });
+  cost.moved = compare_launches(application, bursts, *raw,
+                                [&](int i) { return launch(static_cast<std::size_t>(i % 2)); });
+  if (application.download(out[0]) != 1 || application.download(out[1]) != 2) {
+    throw DeviceError("a launch failed");
   }
-  LaunchCost cost;
-  std::vector<double> raw_ns;
-  std::vector<double> kiln_ns;
-  std::vector<double> over_ns;
-  for (int i = 0; i < bursts; ++i) {  // who goes first changes, so that neither gains by it
-    double one = 0;
-    double other = 0;
-    if (i % 2 == 0) one = raw_burst();
-    const std::uint64_t before = allocations_of_this_thread();
-    other = kiln_burst();
-    cost.allocations += allocations_of_this_thread() - before;
-    if (i % 2 != 0) one = raw_burst();
-    raw_ns.push_back(one);
-    kiln_ns.push_back(other);
-    over_ns.push_back(other - one);
-  }
-  if (refused || application.download(out) != 1) throw DeviceError("a launch failed");
-  cost.raw_ns = median(raw_ns);
-  cost.kiln_ns = median(kiln_ns);
-  cost.over_ns = median(over_ns);
   return cost;
 }
 
@@ -246,8 +277,42 @@ void warm_first_launch(const Application& application, const std::string& cache,
   open_shipped(application, cache).prepare(kernel, FirstWork::problem_of(kernel)).value();
 }
 
+namespace {
+
+/// The graph keeps the maps that it was captured with, whatever is launched in between.
+std::string check_graph_of_maps(Application& application, const std::string& cache) {
+  const Launcher launcher = open_launcher(application, cache);
+  const Launcher::Kernel kernel = launcher.prepare("bulk_transpose", kProblem).value();
+  void* queue = application.queue();
+  kernel.prepare_queue(queue).value();
+  const std::array in = {application.upload(kSide * kSide, 1),
+                         application.upload(kSide * kSide, 2)};
+  const std::array out = {application.upload(kSide * kSide, 0),
+                          application.upload(kSide * kSide, 0)};
+  std::string wrong;
+  application.run_as_graph(
+      [&] {
+        for (std::size_t i = 0; i < in.size(); ++i) {
+          const auto done =
+              kernel.launch(queue, {memory("in", in[i], kBytes), memory("out", out[i], kBytes)});
+          if (!done) wrong = done.error().message;
+        }
+      },
+      3);
+  if (wrong.empty() && (application.download(out[0]) != 1 || application.download(out[1]) != 2)) {
+    wrong = "a captured launch took the tensor maps of another";
+  }
+  return wrong;
+}
+
+}  // namespace
+
 std::string check_graph(Application& application, const std::string& cache) {
   if (!application.has_graphs()) return "no graphs here";
+  if (has_tensor_maps(application.device())) {
+    std::string wrong = check_graph_of_maps(application, cache);
+    if (!wrong.empty()) return wrong;
+  }
   constexpr std::size_t kCount = 100000;
   const Launcher launcher = open_launcher(application, cache);
   const Launcher::Kernel sum = launcher.prepare("reduce", "n=100000").value();

@@ -21,6 +21,15 @@ struct LaunchCost {
 [[nodiscard]] LaunchCost measure_launch(Application& application, const std::string& cache,
                                         int bursts);
 
+/// The same of a kernel with two tensor maps, over the driver with maps that were encoded once.
+struct MapLaunchCost {
+  LaunchCost same;   ///< the pointers of the launch before: nothing is encoded
+  LaunchCost moved;  ///< two pairs of pointers in turn: both maps are encoded for each launch
+};
+/// Throws DeviceError where the device has no tensor maps.
+[[nodiscard]] MapLaunchCost measure_map_launch(Application& application, const std::string& cache,
+                                               int bursts);
+
 /// select() and prepare() of 50 known problems in turn.
 struct SelectCost {
   double select_ns = 0;        ///< texts that the program keeps
