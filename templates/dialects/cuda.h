@@ -440,11 +440,11 @@ DEVICE_FUNCTION int kiln_cluster_rank() {
 #define WGMMA_WAIT(n) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
 
 //: WGMMA_DESCRIPTOR
-// Of a matrix in shared memory with 128-byte swizzle, at a multiple of 1024. Along k: `leading` is not used, `stride` is
-// 1024 (8 rows). Across k: `leading` bytes from 64 columns to the next 64, `stride` from 8 rows to the next 8. A
-// descriptor holds 18 bits of an address: those above name the block of the cluster.
-#define WGMMA_DESCRIPTOR(address, leading, stride) \
-  ((u64)1 << 62 | (u64)((stride) >> 4) << 32 | (u64)((leading) >> 4) << 16 | ((address) & 0x3ffffu) >> 4)
+// Of a matrix in shared memory with a swizzle of 128 or 64 bytes. Along k: `leading` is not used, `stride` is 8 rows.
+// Across k: `leading` bytes from 64 columns to the next 64, `stride` from 8 rows to the next 8. A descriptor holds 18
+// bits of an address: those above name the block of the cluster.
+#define WGMMA_DESCRIPTOR(address, leading, stride, swizzle) \
+  ((u64)((swizzle) == 128 ? 1 : 2) << 62 | (u64)((stride) >> 4) << 32 | (u64)((leading) >> 4) << 16 | ((address) & 0x3ffffu) >> 4)
 
 //: STORE_MATRIX_4
 // Four 8 x 8 matrices of 16-bit elements from the registers of a warp: lane l gives the address of row l % 8 of matrix l / 8.
