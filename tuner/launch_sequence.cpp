@@ -67,15 +67,9 @@ LaunchSequence::LaunchSequence(const LaunchPlan& plan, Module& module,
         const Buffer& buffer = require_buffer(find_buffer, name);
         step->constants.push_back({name, buffer, buffer.bytes});
       }
-      step->launch = {&module,
-                      step->entry,
-                      planned.grid,
-                      planned.block,
-                      planned.cluster,
-                      planned.shared_bytes,
-                      step->arguments,
-                      step->constants,
-                      planned.programmatic};
+      step->launch = {&module,         step->entry,     planned.grid,
+                      planned.block,   planned.cluster, planned.shared_bytes,
+                      step->arguments, step->constants, planned.programmatic};
     }
     steps_.push_back(std::move(step));
   }

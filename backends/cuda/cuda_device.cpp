@@ -171,8 +171,8 @@ int CudaDevice::enqueue(const Kernel& kernel, const Launch& launch, void* stream
   std::array<CudaLaunchAttribute, 2> attributes;
   unsigned count = 0;
   if (launch.cluster != kNoCluster) {
-    attributes[count++] = CudaLaunchAttribute::cluster(launch.cluster[0], launch.cluster[1],
-                                                       launch.cluster[2]);
+    attributes[count++] =
+        CudaLaunchAttribute::cluster(launch.cluster[0], launch.cluster[1], launch.cluster[2]);
   }
   // A driver without it runs the launches one after the other, which is right, too.
   if (launch.programmatic && cuda().launch_kernel_ex != nullptr) {

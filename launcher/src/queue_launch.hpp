@@ -107,8 +107,8 @@ class QueueLaunch {
   void* queue_;
   Runtime::Program* program_ = nullptr;
   std::vector<Buffer> workspaces_;  ///< by the plan's buffers; handle 0: not a pooled workspace
-  std::vector<Map> maps_;  ///< by the plan's tensor maps; kernel arguments point into them
-  Device* device_ = nullptr;  ///< encodes them
+  std::vector<Map> maps_;           ///< by the plan's tensor maps; kernel arguments point into them
+  Device* device_ = nullptr;        ///< encodes them
   std::vector<Step> steps_;
   std::mutex mutex_;  ///< over everything that a launch writes
   BoundArguments bound_;

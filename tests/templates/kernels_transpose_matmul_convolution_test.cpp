@@ -112,6 +112,34 @@ TEST(MatmulProblem, RowsMustNotOverlap) {
   }
 }
 
+// Bulk copies write whole multiples of 16 bytes: they would reach into what lies between n and ldc.
+TEST(MatmulOnMatrixUnits, StoresByBulkCopyOnlyWhereRowsEndAtMultiplesOf16Bytes) {
+  const KernelSpec spec = KernelLibrary().load("matmul");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  const auto legal = [&](const std::string& problem_text) {
+    const Problem problem = Problem::parse(spec, problem_text + ",m=64,k=64,dtype=bf16");
+    const Config config = parse_config(spec, "wgmma:tile_n=64,store=tensor", problem, device);
+    return check_config(spec, config, problem, device);
+  };
+  EXPECT_TRUE(legal("n=24"));
+  EXPECT_TRUE(legal("n=24,ldc=32"));
+  ASSERT_FALSE(legal("n=20,ldc=24"));
+  EXPECT_THAT(legal("n=20,ldc=24").failure().message, HasSubstr("whole multiples of 16 bytes"));
+  EXPECT_FALSE(legal("n=20"));
+}
+
+// A warpgroup that asks for registers which no other gives back would wait for ever.
+TEST(MatmulOnMatrixUnits, ShareOutNoMoreRegistersThanTheBlockHas) {
+  const KernelSpec spec = KernelLibrary().load("matmul");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  const Problem problem = Problem::parse(spec, "m=777,n=777,k=777,dtype=bf16");
+  const Config config = parse_config(
+      spec, "wgmma:tile_m=192,tile_n=64,consumers=3,stages=3,blocks_per_unit=2", problem, device);
+  const Status checked = check_config(spec, config, problem, device);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.failure().message, HasSubstr("they would wait for ever"));
+}
+
 // ---- convolution: what it computes
 
 TEST(ConvolutionReference, DoesNotFlipTheFilterAndSeesZerosOutside) {
