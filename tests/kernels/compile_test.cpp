@@ -34,7 +34,8 @@ constexpr std::size_t kRandomConfigs = 6;  // of each variant
 constexpr std::uint64_t kSeed = 2;
 
 const std::vector<std::string>& architectures() {
-  static const std::vector<std::string> kCuda = {"sm_75", "sm_80", "sm_90a", "sm_120"};
+  static const std::vector<std::string> kCuda = {"sm_75",  "sm_80",  "sm_89",
+                                                 "sm_90a", "sm_100", "sm_120"};
   static const std::vector<std::string> kHip = {"gfx906", "gfx90a", "gfx1030"};
   return kBackend == "cuda" ? kCuda : kHip;
 }
