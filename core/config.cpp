@@ -78,11 +78,14 @@ void check_tunable_names(const Variant& variant, const ConfigText& given) {
   }
 }
 
-// The listed value with this text; booleans may be written 0 and 1 as well.
+// The listed value that the text means, in any spelling: 64 and 64.0, true, True and 1.
 Value parse_tunable_value(const Tunable& tunable, const std::string& text) {
   const Value parsed = parse_value(text);
   for (const Value& value : tunable.values) {
     if (parsed == value || to_text(value) == text) return value;
+  }
+  for (const Value& value : tunable.values) {
+    if (is_same_value(parsed, value)) return value;
   }
   throw InputError(fmt::format("tunable '{}' must be one of {}, not '{}'", tunable.name,
                                comma_list(value_texts(tunable)), text));

@@ -88,7 +88,8 @@ std::optional<std::int64_t> read_size(std::string_view text) {
   }
   const Value number = parse_value(text);
   if (const auto* integer = std::get_if<std::int64_t>(&number)) return *integer;
-  return std::nullopt;
+  const auto* real = std::get_if<double>(&number);  // 4096.0
+  return real != nullptr ? whole(*real) : std::nullopt;
 }
 
 std::optional<Value> read_field_value(const ProblemField& field, const std::string& text) {
@@ -125,7 +126,10 @@ std::optional<Value> to_field_type(const ProblemField& field, const Value& value
       }
       return std::nullopt;
     case FieldType::boolean:
-      return std::holds_alternative<bool>(value) ? std::optional(value) : std::nullopt;
+      for (const bool truth : {false, true}) {  // 0, 1, True and False, too
+        if (is_same_value(value, Value(truth))) return Value(truth);
+      }
+      return std::nullopt;
     case FieldType::text:
     case FieldType::dtype:
     case FieldType::formula:

@@ -48,6 +48,15 @@ bool starts_like_number(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
+/// The number or truth value that a text is, in the spelling of Kiln or of Python.
+Value unquoted(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text == nullptr) return value;
+  if (*text == "True") return true;
+  if (*text == "False") return false;
+  return parse_value(*text);
+}
+
 }  // namespace
 
 std::string to_text(const Value& value) {
@@ -70,6 +79,23 @@ Value parse_value(std::string_view text) {
   const bool has_exponent = text.find_first_of("eE") != std::string_view::npos;
   if (has_exponent && is_whole_int64(*number)) return static_cast<std::int64_t>(*number);
   return *number;
+}
+
+bool is_same_value(const Value& a, const Value& b) {
+  if (a == b) return true;
+  const Value first = unquoted(a);
+  const Value second = unquoted(b);
+  const bool has_text =
+      std::holds_alternative<std::string>(first) || std::holds_alternative<std::string>(second);
+  if (has_text || first.index() == second.index()) return first == second;
+  const auto whole = [](const Value& value) -> std::optional<std::int64_t> {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+    const double number = as_double(value);
+    if (!is_whole_int64(number)) return std::nullopt;
+    return static_cast<std::int64_t>(number);
+  };
+  const auto left = whole(first);
+  return left && left == whole(second);
 }
 
 std::string_view type_name(const Value& value) {

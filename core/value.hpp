@@ -21,6 +21,10 @@ using Value = std::variant<bool, std::int64_t, double, std::string>;
 /// (problem sizes are written so); "f32" is a string.
 [[nodiscard]] Value parse_value(std::string_view text);
 
+/// Are they the same value, however it is written? Numbers compare as numbers (64.0 is 64, true is
+/// 1), and a text that is a number or a truth value ("64", "True") counts as it.
+[[nodiscard]] bool is_same_value(const Value& a, const Value& b);
+
 /// "integer", "float", "boolean" or "string", for messages.
 [[nodiscard]] std::string_view type_name(const Value& value);
 

@@ -65,8 +65,12 @@ Tunable parse_tunable(const TomlNode& node) {
   check_tunable_values(table, tunable);
   table.require("default", "one of the values, safe on every device");
   tunable.fallback = *table.value("default");
-  if (std::find(tunable.values.begin(), tunable.values.end(), tunable.fallback) ==
-      tunable.values.end()) {
+  const auto listed =
+      std::find_if(tunable.values.begin(), tunable.values.end(),
+                   [&](const Value& value) { return is_same_value(value, tunable.fallback); });
+  if (listed != tunable.values.end()) {
+    tunable.fallback = *listed;  // 64.0 is 64
+  } else {
     std::vector<std::string> allowed;
     for (const Value& value : tunable.values) allowed.push_back(to_text(value));
     table.fail("default", fmt::format("the default {} is not among the values {}",

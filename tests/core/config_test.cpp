@@ -112,6 +112,15 @@ TEST_F(ConfigTest, CanonicalTextReadsBack) {
   }
 }
 
+TEST_F(ConfigTest, AValueIsTheListedOneInEachSpelling) {
+  const std::string text = parse("tile:tile_rows=64").text();
+  EXPECT_EQ(parse("tile:tile_rows=64.0").text(), text);
+  for (const char* truth : {"true", "True", "1", "1.0"}) {
+    EXPECT_EQ(parse(std::string("tile:padded=") + truth).text(), parse("tile:padded=true").text());
+  }
+  EXPECT_EQ(parse("tile:padded=False").text(), parse("tile:padded=false").text());
+}
+
 TEST_F(ConfigTest, TextErrorsNameWhatMayStandThere) {
   EXPECT_EQ(parse_error("tiled:tile_rows=32"),
             "transpose has no variant 'tiled'; did you mean 'tile'? (it has: tile, naive)");

@@ -56,6 +56,15 @@ TEST(Problem, ReadsSizesAsPeopleWriteThem) {
   EXPECT_EQ(parse("rows=0.5Mi").integer("rows"), 524288);
 }
 
+TEST(Problem, ReadsAValueInEachSpelling) {
+  const KernelSpec spec = example_spec();
+  EXPECT_EQ(Problem::parse(spec, "rows=8.0").text(), Problem::parse(spec, "rows=8").text());
+  for (const char* truth : {"True", "1", "1.0"}) {
+    EXPECT_EQ(Problem::parse(spec, std::string("rows=8,in_place=") + truth).text(),
+              Problem::parse(spec, "rows=8,in_place=true").text());
+  }
+}
+
 TEST(Problem, RefusesSizesThatAreNone) {
   const std::string expected =
       "problem field 'rows' of transpose must be an integer of at least 1, not '";

@@ -70,6 +70,24 @@ TEST(Value, ComesBackFromItsText) {
   for (const Value& value : values) EXPECT_EQ(parse_value(to_text(value)), value) << to_text(value);
 }
 
+TEST(Value, IsTheSameInEachSpelling) {
+  const auto same = [](const Value& a, const Value& b) {
+    return is_same_value(a, b) && is_same_value(b, a);
+  };
+  EXPECT_TRUE(same(std::int64_t{64}, 64.0));
+  EXPECT_TRUE(same(std::int64_t{1}, true));
+  EXPECT_TRUE(same(0.0, false));
+  EXPECT_TRUE(same(std::string("True"), true));
+  EXPECT_TRUE(same(std::string("false"), std::int64_t{0}));
+  EXPECT_TRUE(same(std::string("64"), std::int64_t{64}));
+  EXPECT_TRUE(same(std::string("64.0"), std::int64_t{64}));
+  EXPECT_TRUE(same(std::string("f32"), std::string("f32")));
+  EXPECT_FALSE(same(std::int64_t{64}, 64.5));
+  EXPECT_FALSE(same(std::int64_t{2}, true));
+  EXPECT_FALSE(same(std::string("True"), std::string("yes")));
+  EXPECT_FALSE(same(std::numeric_limits<std::int64_t>::max(), 9223372036854775808.0));
+}
+
 TEST(Value, NamesItsTypeForMessages) {
   EXPECT_EQ(type_name(true), "boolean");
   EXPECT_EQ(type_name(std::int64_t{1}), "integer");
