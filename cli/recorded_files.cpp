@@ -79,9 +79,13 @@ std::string read_maybe_gzip(const std::string& path) {
   }
 }
 
-std::vector<RecordedSpace> read_recorded_file(const std::string& path) {
+std::vector<RecordedSpace> read_recorded_file(const std::string& path,
+                                              std::vector<std::string>* bad) {
   if (is_database(path)) return read_database(path);
-  const RecordedTrials recorded = read_recorded_trials(read_maybe_gzip(path), path);
+  const std::string text = read_maybe_gzip(path);
+  const RecordedTrials recorded =
+      bad != nullptr ? read_recorded_trials(text, path) : read_all_recorded_trials(text, path);
+  if (bad != nullptr) bad->insert(bad->end(), recorded.bad.begin(), recorded.bad.end());
   std::vector<RecordedSpace> spaces;
   spaces.push_back(recorded_space(path, recorded));
   return spaces;

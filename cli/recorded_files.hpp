@@ -16,7 +16,9 @@ namespace kiln::cli {
 
 /// One recorded space a file; of a database one a session that tried at least two configs with
 /// different times. Throws InputError naming the file when there is none, DatabaseError for an
-/// unusable database.
-[[nodiscard]] std::vector<RecordedSpace> read_recorded_file(const std::string& path);
+/// unusable database. A row of a foreign file that cannot be read is an InputError, or, where `bad`
+/// is given, a message in it.
+[[nodiscard]] std::vector<RecordedSpace> read_recorded_file(
+    const std::string& path, std::vector<std::string>* bad = nullptr);
 
 }  // namespace kiln::cli

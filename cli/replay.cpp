@@ -24,6 +24,7 @@ namespace {
 struct Options {
   CommonOptions common;
   std::vector<std::string> files;
+  bool skip_bad = false;
   std::vector<std::string> strategies = {std::string(kiln::strategies().front().name)};
   std::uint64_t seeds = 10;
 };
@@ -74,12 +75,14 @@ std::vector<std::string> wanted_strategies(const Options& options) {
 
 std::vector<ReplayedSpace> read_files(const Options& options) {
   std::vector<ReplayedSpace> spaces;
+  std::vector<std::string> bad;
   for (const std::string& file : options.files) {
-    for (RecordedSpace& recorded : read_recorded_file(file)) {
+    for (RecordedSpace& recorded : read_recorded_file(file, options.skip_bad ? &bad : nullptr)) {
       const ReplayTarget target = replay_target(recorded);
       spaces.push_back({std::move(recorded), target});
     }
   }
+  for (const std::string& line : bad) fmt::print(stderr, "kiln: warning: {}\n", line);
   return spaces;
 }
 
@@ -214,6 +217,8 @@ void add_replay_command(CLI::App& app, Work& work) {
       ->type_name("COUNT")
       ->check(whole_number(1))
       ->capture_default_str();
+  command->add_flag("--skip-bad", options->skip_bad,
+                    "Leave out the rows of a file that cannot be read, with a warning for each");
   add_json_option(*command, options->common);
   command->footer(
       "Score: (baseline - found) / (baseline - optimum), averaged over the run up to the budget.\n"

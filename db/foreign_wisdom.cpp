@@ -114,6 +114,10 @@ std::string with_recorded_sizes(const std::string& problem, const RecordedTrials
 
 BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,
                             const DeviceInfo& device, const RecordedTrials& recorded) {
+  if (!recorded.other_objective.empty()) {
+    throw InputError(fmt::format("{}: its objective is {}; expected the time, of which bests are",
+                                 recorded.path, recorded.other_objective));
+  }
   check_device(device, recorded);
   std::string reason = "no config of it was ok";
   const std::vector<TrialRecord> trials = legal_trials(spec, problem, device, recorded, reason);

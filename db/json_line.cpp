@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/interchange/json_parser.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -92,9 +93,12 @@ Json parse_json_line(std::string_view line) {
   try {
     json = Json::parse(line, within_depth);
   } catch (const Json::parse_error& error) {
-    if (!too_deep)
+    if (!too_deep) {
+      const std::string why = interchange::why_no_json(line);
       throw InputError(
-          fmt::format("this is no JSON from column {} on; expected one object a line", error.byte));
+          fmt::format("this is no JSON from column {} on{}; expected one object a line", error.byte,
+                      why.empty() ? "" : fmt::format(" ({})", why)));
+    }
   } catch (const Json::out_of_range&) {
     throw InputError("this holds a number larger than any that Kiln can read");
   }

@@ -166,6 +166,10 @@ RecordedSpace recorded_space(const std::string& name, const RecordedTrials& reco
     for (std::size_t t = 0; t < recorded.tunables.size(); ++t) {
       trial.config.values.emplace_back(recorded.tunables[t].name, row.values[t]);
     }
+    if (row.outcome == Outcome::ok && row.time_ns <= 0) {
+      throw InputError(fmt::format("{}: its objective is {}, and not every trial has a time", name,
+                                   recorded.other_objective));
+    }
     trial.outcome = row.outcome;
     trial.time_ns = row.time_ns;
     trials.push_back(std::move(trial));

@@ -78,6 +78,15 @@ std::vector<std::string> embedded_names() {
   return names;
 }
 
+/// The name that the spec in a folder states; empty where it cannot be read.
+std::string stated_name(const fs::path& folder) {
+  try {
+    return parse_spec(read_file(folder / "spec.toml"), (folder / "spec.toml").string()).name;
+  } catch (const InputError&) {
+    return "";
+  }
+}
+
 bool is_kernel_folder(const fs::path& path) {
   std::error_code error;
   return fs::exists(path / "spec.toml", error);
@@ -119,6 +128,10 @@ KernelSpec KernelLibrary::load(const std::string& name_or_path) const {
   for (const fs::path& folder : folders_) {
     if (fs::absolute(folder / "").parent_path().filename() == name_or_path)
       return load_folder(folder);
+  }
+  // Tables and databases name a kernel as its spec does, whatever its folder is called.
+  for (const fs::path& folder : folders_) {
+    if (stated_name(folder) == name_or_path) return load_folder(folder);
   }
   std::vector<std::string> built_in = embedded_names();
   if (std::count(built_in.begin(), built_in.end(), name_or_path) > 0)

@@ -20,9 +20,10 @@ class KernelLibrary {
   /// Names of all kernels that load() knows, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// Reads a kernel by name, by the path of its folder, or by the path of its spec.toml: parsed,
-  /// and `files` filled with the folder's *.inja. Throws InputError: unknown name (lists the names
-  /// and where was looked), unreadable or malformed files, links that lead out of the folder.
+  /// Reads a kernel by the name of its folder, by the name that its spec states, by the path of its
+  /// folder, or by the path of its spec.toml: parsed, and `files` filled with the folder's *.inja.
+  /// Throws InputError: unknown name (lists the names and where was looked), unreadable or
+  /// malformed files, links that lead out of the folder.
   [[nodiscard]] KernelSpec load(const std::string& name_or_path) const;
 
   /// The spec of Kiln's own device kernels (templates/toolbox): fills, comparison, checksums.

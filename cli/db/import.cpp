@@ -35,6 +35,7 @@ struct Options {
 struct Import {
   std::vector<FinishedSession> sessions;
   std::vector<std::string> bad;
+  std::vector<std::string> notes;  ///< what was taken for granted
 };
 
 class Importer {
@@ -58,8 +59,11 @@ class Importer {
         is_kernel_launcher_wisdom(text)
             ? read_kernel_launcher_wisdom(text, file)
             : std::vector<RecordedTrials>{read_recorded_trials(text, file)};
-    const KernelSpec& spec = spec_of(options.kernel);
+    const KernelSpec spec = library_.load(options.kernel);
     for (const RecordedTrials& recorded : groups) {
+      import_.bad.insert(import_.bad.end(), recorded.bad.begin(), recorded.bad.end());
+      import_.notes.insert(import_.notes.end(), recorded.notes.begin(), recorded.notes.end());
+      if (recorded.trials.empty()) continue;
       try {
         const Problem problem =
             Problem::parse(spec, with_recorded_sizes(options.problem, recorded));
@@ -110,9 +114,13 @@ class Importer {
 void print(const Options& options, const Import& import, std::size_t added) {
   const std::size_t present = import.sessions.size() - added;
   if (options.common.json) {
-    fmt::print("{}", json_output({{"imported", added}, {"present", present}, {"bad", import.bad}}));
+    fmt::print("{}", json_output({{"imported", added},
+                                  {"present", present},
+                                  {"bad", import.bad},
+                                  {"notes", import.notes}}));
     return;
   }
+  for (const std::string& line : import.notes) fmt::print(stderr, "kiln: warning: {}\n", line);
   for (const std::string& line : import.bad) fmt::print(stderr, "kiln: warning: {}\n", line);
   fmt::print("{}: {} imported, {} there before, {} left out\n", options.common.database.string(),
              counted(static_cast<std::int64_t>(added), "best"), present,
@@ -160,7 +168,8 @@ void add_db_import(CLI::App& db, Work& work) {
   command
       ->add_option("--kernel", options->kernel,
                    "The files are another tuner's (wisdom of Kernel Launcher, a cache of Kernel\n"
-                   "Tuner, T4) and their tunables those of a variant of this kernel")
+                   "Tuner, T4) and their tunables those of a variant of this kernel, which is\n"
+                   "given by its name or its folder")
       ->type_name("NAME");
   command
       ->add_option("--problem", options->problem,

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/interchange/json_parser.hpp"
 #include "core/interchange/json_reading.hpp"
 #include "core/interchange/space_list.hpp"
 #include "core/interchange/t1.hpp"

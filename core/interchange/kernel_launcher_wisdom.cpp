@@ -2,11 +2,15 @@
 #include "core/interchange/kernel_launcher_wisdom.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/interchange/failure_words.hpp"
+#include "core/interchange/json_parser.hpp"
 #include "core/interchange/json_reading.hpp"
+#include "core/interchange/objective.hpp"
 
 namespace kiln {
 namespace {
@@ -25,18 +29,26 @@ class Reader {
   void read(std::string_view line) {
     ++number_;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) fail("expected one JSON object a line");
     if (tunables_.empty()) {
-      read_header(json);
-    } else {
-      read_config(json);
+      read_header(object_of(line));
+      return;
+    }
+    try {
+      read_config(object_of(line));
+    } catch (const InputError& error) {
+      bad_.emplace_back(error.what());
     }
   }
 
   std::vector<RecordedTrials> finish() {
-    if (groups_.empty())
+    if (groups_.empty() && bad_.empty())
       throw InputError(path_ + ": holds no config; expected lines behind its header");
+    if (groups_.empty()) add_group("", "");
+    groups_.front().bad = std::move(bad_);
+    for (RecordedTrials& group : groups_) {
+      group.other_objective = other_objective_;
+      drop_contradictions(group);
+    }
     return std::move(groups_);
   }
 
@@ -45,11 +57,20 @@ class Reader {
     throw InputError({path_, number_, 0}, message);
   }
 
+  [[nodiscard]] Json object_of(std::string_view line) const {
+    Json json = interchange::parse_line(line, path_, number_);
+    if (!json.is_object()) fail("expected one JSON object a line");
+    return json;
+  }
+
   void read_header(const Json& json) {
     if (text_member(json, "version") != "1.0") fail("expected wisdom of version \"1.0\"");
     kernel_ = text_member(json, "key");
     objective_ = text_member(json, "objective");
-    if (objective_ != "time") fail("expected the objective \"time\", not \"" + objective_ + "\"");
+    other_objective_ = interchange::other_objective(find_member(json, "objective"), json);
+    if (!other_objective_.empty()) {
+      fail("expected the objective \"time\", not \"" + other_objective_ + "\"");
+    }
     const Json* names = find_member(json, "tunable_parameters");
     if (names == nullptr || !names->is_array() || names->empty()) {
       fail("expected an array of names at \"tunable_parameters\"");
@@ -71,19 +92,38 @@ class Reader {
       if (!scalar) fail("expected numbers, texts and booleans at \"config\"");
       trial.values.push_back(*scalar);
     }
-    const Json* time = find_member(json, objective_.c_str());
-    if (time == nullptr || !time->is_number() || !(time->get<double>() > 0)) {
-      fail("expected a number of milliseconds above 0 at \"time\"");
-    }
-    trial.time_ns = time->get<double>() * kNsPerMillisecond;
+    read_time(json, trial);
     RecordedTrials& group = group_of(json);
     for (std::size_t i = 0; i < trial.values.size(); ++i) {
       std::vector<Value>& seen = group.tunables[i].values;
-      if (std::find(seen.begin(), seen.end(), trial.values[i]) == seen.end()) {
+      const auto known = std::find_if(seen.begin(), seen.end(), [&](const Value& value) {
+        return is_same_value(value, trial.values[i]);
+      });
+      if (known == seen.end()) {
         seen.push_back(trial.values[i]);
+      } else {
+        trial.values[i] = *known;
       }
     }
     group.trials.push_back(std::move(trial));
+  }
+
+  void read_time(const Json& json, RecordedTrial& trial) const {
+    const Json* time = find_member(json, objective_.c_str());
+    const auto number = time == nullptr ? std::nullopt : interchange::number_value(*time);
+    if (number && std::isfinite(*number) && *number > 0) {
+      trial.time_ns = *number * kNsPerMillisecond;
+      return;
+    }
+    const auto failure = time != nullptr && time->is_string()
+                             ? interchange::outcome_of_word(time->get<std::string>())
+                             : std::nullopt;
+    if (!failure || *failure == Outcome::ok) {
+      fail("expected a number of milliseconds above 0 at \"" + objective_ + "\", found " +
+           interchange::shown(time));
+    }
+    trial.outcome = *failure;
+    trial.message = time->get<std::string>();
   }
 
   RecordedTrials& group_of(const Json& json) {
@@ -100,14 +140,25 @@ class Reader {
     for (RecordedTrials& group : groups_) {
       if (group.problem == problem && group.device == device) return group;
     }
-    groups_.push_back({path_, kernel_, device, problem, tunables_, {}});
-    return groups_.back();
+    return add_group(device, problem);
+  }
+
+  RecordedTrials& add_group(const std::string& device, const std::string& problem) {
+    RecordedTrials group;
+    group.path = path_;
+    group.kernel = kernel_;
+    group.device = device;
+    group.problem = problem;
+    group.tunables = tunables_;
+    return groups_.emplace_back(std::move(group));
   }
 
   std::string path_;
   int number_ = 0;
   std::string kernel_;
   std::string objective_;
+  std::string other_objective_;
+  std::vector<std::string> bad_;
   std::vector<RecordedTunable> tunables_;
   std::vector<RecordedTrials> groups_;
 };

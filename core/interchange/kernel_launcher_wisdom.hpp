@@ -17,8 +17,9 @@ namespace kiln {
 /// Does `text` look like one?
 [[nodiscard]] bool is_kernel_launcher_wisdom(std::string_view text);
 
-/// The trials of each problem and device, in the order of their first lines. Throws InputError
-/// naming the file and line, and what was expected there.
+/// The trials of each problem and device, in the order of their first lines; the first group has
+/// the messages for the lines that cannot be read. Throws InputError naming the file and line for a
+/// header that cannot be read, and for an objective other than the time.
 [[nodiscard]] std::vector<RecordedTrials> read_kernel_launcher_wisdom(std::string_view text,
                                                                       const std::string& path);
 

@@ -1,8 +1,8 @@
 // Reads the cache files of Kernel Tuner (JSON: tune_params_keys, tune_params, cache).
 //
-// Source of the format: Kernel Tuner's documentation of cache files, and its schema 1.0.0. Times
-// are in milliseconds; a time that is a text ("CompilationFailedConfig") says how the config
-// failed.
+// Source of the format: Kernel Tuner's documentation of cache files, and its schemas 1.0.0
+// to 1.2.0. Times are in milliseconds, also where they stand in quotes; a time, or an "__error__",
+// that is a word ("CompilationFailedConfig") says how the config failed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +16,9 @@ namespace kiln {
 /// Does `text` look like one?
 [[nodiscard]] bool is_kernel_tuner_cache(std::string_view text);
 
-/// Reads all trials. A cache whose end is missing, as an interrupted Kernel Tuner leaves it, is
-/// read up to its last whole trial. Throws InputError as read_recorded_trials does.
+/// Reads all trials. A cache that ends behind a trial, as an interrupted Kernel Tuner leaves it, is
+/// read up to there; one that ends inside a trial has that one in `bad`. Throws InputError as
+/// read_recorded_trials does.
 [[nodiscard]] RecordedTrials read_kernel_tuner_cache(std::string_view text,
                                                      const std::string& path);
 

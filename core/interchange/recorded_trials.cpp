@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/interchange/recorded_trials.hpp"
 
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
 #include "core/errors.hpp"
 #include "core/interchange/kernel_tuner_cache.hpp"
 #include "core/interchange/t4.hpp"
@@ -13,10 +19,46 @@ RecordedTrials read_recorded_trials(std::string_view text, const std::string& pa
   }
   if (is_kernel_tuner_cache(text)) return read_kernel_tuner_cache(text, path);
   if (is_t4(text)) return read_t4(text, path);
+  if (text.find("\"ComputationResults\"") != std::string_view::npos) {
+    throw InputError({path, 0, 0},
+                     "is a file of results in KTT's own format, which is not read; expected T4");
+  }
   throw InputError(
       {path, 0, 0},
       "expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and \"cache\") or "
       "a T4 file (JSON with \"results\" and \"configuration\")");
+}
+
+RecordedTrials read_all_recorded_trials(std::string_view text, const std::string& path) {
+  RecordedTrials recorded = read_recorded_trials(text, path);
+  if (!recorded.bad.empty()) throw InputError(recorded.bad.front());
+  return recorded;
+}
+
+void drop_contradictions(RecordedTrials& recorded) {
+  std::map<std::vector<Value>, std::vector<const RecordedTrial*>> by_config;
+  for (const RecordedTrial& trial : recorded.trials) by_config[trial.values].push_back(&trial);
+  std::set<std::vector<Value>> contradicted;
+  for (const auto& [values, trials] : by_config) {
+    const auto failed = std::find_if(trials.begin(), trials.end(), [](const auto* trial) {
+      return trial->outcome != Outcome::ok;
+    });
+    const auto ran = std::find_if(trials.begin(), trials.end(),
+                                  [](const auto* trial) { return trial->outcome == Outcome::ok; });
+    if (failed == trials.end() || ran == trials.end()) continue;
+    contradicted.insert(values);
+    std::string config;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      config +=
+          fmt::format("{}{}={}", i == 0 ? "" : ",", recorded.tunables[i].name, to_text(values[i]));
+    }
+    recorded.bad.push_back(
+        fmt::format("{}: {} ran in one row and failed in another ('{}'): it is "
+                    "left out",
+                    recorded.path, config, (*failed)->message));
+  }
+  std::erase_if(recorded.trials,
+                [&](const RecordedTrial& trial) { return contradicted.contains(trial.values); });
 }
 
 }  // namespace kiln

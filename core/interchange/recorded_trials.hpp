@@ -41,12 +41,24 @@ struct RecordedTrials {
   std::string device;   ///< marketing name
   std::string problem;  ///< sizes in the file's order: "4096 4096"
   std::vector<RecordedTunable> tunables;
-  std::vector<RecordedTrial> trials;  ///< never empty after reading
+  std::vector<RecordedTrial> trials;  ///< empty only where `bad` says why
+  /// What the file was optimised for, where that is not the time: "energy", "time and energy".
+  std::string other_objective;
+  std::vector<std::string> bad;    ///< a message for each row that was left out, with its place
+  std::vector<std::string> notes;  ///< what was taken for granted: the unit of time
   friend bool operator==(const RecordedTrials&, const RecordedTrials&) = default;
 };
 
-/// Reads a Kernel Tuner cache or a T4 file, whichever `text` is. Throws InputError naming the file,
-/// and the line or the trial with what was expected there, for anything else.
+/// Reads a Kernel Tuner cache or a T4 file, whichever `text` is. A row that cannot be read, or that
+/// contradicts another one, costs that row (`bad`). Throws InputError naming the file and the line,
+/// with what was expected there, for a file that cannot be read at all.
 [[nodiscard]] RecordedTrials read_recorded_trials(std::string_view text, const std::string& path);
+
+/// The same for a reader that needs every row: throws InputError for the first bad one.
+[[nodiscard]] RecordedTrials read_all_recorded_trials(std::string_view text,
+                                                      const std::string& path);
+
+/// Leaves out the configs that ran in one row and failed in another, with a message for each.
+void drop_contradictions(RecordedTrials& recorded);
 
 }  // namespace kiln

@@ -38,7 +38,8 @@ DescribedSpace read_space(const OrderedJson& json, interchange::PlaceFinder& pla
     if (!values.is_array()) {
       throw InputError(place, fmt::format("expected a list of values for {}", name));
     }
-    space.variant.tunables.push_back(
+    interchange::add_tunable(
+        space.variant,
         interchange::make_tunable(name, interchange::values_of(values, name, place), place));
   }
   if (const OrderedJson* constraints = find_member(json, "constraints")) {

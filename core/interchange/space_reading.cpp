@@ -2,6 +2,7 @@
 #include "core/interchange/space_reading.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,13 +17,21 @@ namespace {
 constexpr std::size_t kMaxValues = 65'534;  // that a space can number
 constexpr std::size_t kMaxConstraints = 1000;
 
+/// A boolean or whole float as the integer that it equals.
+Value plain_number(const Value& value) {
+  if (const auto* truth = std::get_if<bool>(&value)) return std::int64_t{*truth ? 1 : 0};
+  const auto* real = std::get_if<double>(&value);
+  if (real == nullptr || std::fabs(*real) >= 0x1p63 || std::trunc(*real) != *real) return value;
+  return static_cast<std::int64_t>(*real);
+}
+
 ForeignNames names_of(const Variant& variant) {
   ForeignNames names;
   for (const Tunable& tunable : variant.tunables) {
     names.all.push_back(tunable.name);
-    const bool text = std::any_of(
-        tunable.values.begin(), tunable.values.end(),
-        [](const Value& value) { return std::holds_alternative<std::string>(value); });
+    const bool text =
+        std::any_of(tunable.values.begin(), tunable.values.end(),
+                    [](const Value& value) { return std::holds_alternative<std::string>(value); });
     if (text) names.texts.push_back(tunable.name);
   }
   return names;
@@ -48,14 +57,28 @@ SourceLocation PlaceFinder::next(std::string_view text) {
   return {path_, line_, static_cast<int>(position_ - line_start_) + 1};
 }
 
+void add_tunable(Variant& variant, Tunable tunable) {
+  for (const Tunable& known : variant.tunables) {
+    if (known.name != tunable.name) continue;
+    throw InputError(tunable.where,
+                     fmt::format("the parameter {} is here a second time{}", tunable.name,
+                                 known.where.line > 0
+                                     ? fmt::format("; the first is in line {}", known.where.line)
+                                     : ""));
+  }
+  variant.tunables.push_back(std::move(tunable));
+}
+
 Tunable make_tunable(std::string name, std::vector<Value> values, const SourceLocation& where) {
   if (values.empty() || values.size() > kMaxValues) {
     throw InputError(
         where, fmt::format("{} has {} values; expected 1 to {}", name, values.size(), kMaxValues));
   }
+  // In Python 1, 1.0 and True are one value; a text is not.
   std::set<Value> seen;
   for (const Value& value : values) {
-    if (seen.insert(value).second) continue;
+    const Value number = std::holds_alternative<std::string>(value) ? value : plain_number(value);
+    if (seen.insert(number).second) continue;
     throw InputError(where, fmt::format("{} has the value {} twice", name, to_text(value)));
   }
   Tunable tunable;

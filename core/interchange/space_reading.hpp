@@ -44,6 +44,9 @@ class PlaceFinder {
 [[nodiscard]] Tunable make_tunable(std::string name, std::vector<Value> values,
                                    const SourceLocation& where);
 
+/// Adds it to the variant. Throws InputError at its place when there is one of that name.
+void add_tunable(Variant& variant, Tunable tunable);
+
 /// Adds a constraint in Python syntax. Throws InputError at its place when it cannot be read or
 /// uses a name that is no tunable of the variant.
 void add_constraint(Variant& variant, const std::string& text, const SourceLocation& where);

@@ -24,9 +24,8 @@ void read_default(const OrderedJson& parameter, Tunable& tunable) {
   if (given == nullptr) return;
   const bool wrapped = given->is_array() && given->size() == 1;
   const auto value = interchange::scalar_value(wrapped ? given->front() : *given);
-  if (value &&
-      std::find(tunable.values.begin(), tunable.values.end(), *value) != tunable.values.end()) {
-    tunable.fallback = *value;
+  for (const Value& each : tunable.values) {
+    if (value && is_same_value(each, *value)) tunable.fallback = each;
   }
 }
 
@@ -88,7 +87,7 @@ DescribedSpace read_t1(const OrderedJson& json, std::string_view text, const std
                      "expected \"TuningParameters\" to be a list of at least one parameter");
   }
   for (const OrderedJson& parameter : *parameters) {
-    space.variant.tunables.push_back(read_parameter(parameter, places));
+    interchange::add_tunable(space.variant, read_parameter(parameter, places));
   }
   if (const OrderedJson* conditions = find_member(configuration, "Conditions")) {
     if (!conditions->is_array()) {

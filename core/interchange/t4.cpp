@@ -9,123 +9,226 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/interchange/failure_words.hpp"
+#include "core/interchange/json_parser.hpp"
 #include "core/interchange/json_reading.hpp"
+#include "core/interchange/objective.hpp"
+#include "core/interchange/time_unit.hpp"
 
 namespace kiln {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using interchange::find_member;
+using interchange::JsonRow;
+using interchange::number_value;
 using interchange::scalar_value;
+using interchange::shown;
 using interchange::text_member;
 
-// Nanoseconds of the file's unit of time.
-double unit_ns(const Json& json, const std::string& path) {
-  const Json* metadata = find_member(json, "metadata");
-  const std::string unit = metadata == nullptr ? "" : text_member(*metadata, "timeunit");
-  if (unit.empty() || unit == "ms" || unit == "milliseconds" || unit == "miliseconds") return 1e6;
-  if (unit == "ns" || unit == "nanoseconds") return 1;
-  if (unit == "us" || unit == "microseconds") return 1e3;
-  if (unit == "s" || unit == "seconds") return 1e9;
-  throw InputError({path, 0, 0},
-                   fmt::format("expected \"timeunit\" to be seconds, milliseconds, microseconds or "
-                               "nanoseconds, not '{}'",
-                               unit));
-}
+constexpr double kNsPerMs = 1e6;
 
-Outcome outcome_of(const std::string& invalidity) {
-  if (invalidity.empty() || invalidity == "correct") return Outcome::ok;
-  if (invalidity == "compile") return Outcome::compile_error;
-  if (invalidity == "timeout") return Outcome::run_timeout;
-  if (invalidity == "correctness") return Outcome::wrong_result;
-  if (invalidity == "constraints") return Outcome::constraint;
-  return Outcome::launch_error;  // runtime
-}
+/// Reads the results of one file.
+class Reader {
+ public:
+  Reader(const Json& head, RecordedTrials& recorded) : recorded_(recorded) {
+    const Json* metadata = find_member(head, "metadata");
+    if (metadata != nullptr) stated_ns_ = stated_unit(*metadata);
+    if (!stated_ns_) stated_ns_ = stated_unit(head);
+    direction_ = metadata != nullptr ? interchange::other_objective(nullptr, *metadata) : "";
+  }
 
-// One result with the place it has in the file, for messages.
-struct Result {
-  const Json& json;
-  std::size_t number;  // from 1
-  const std::string& path;
-
-  [[noreturn]] void refuse(const std::string& expected) const {
-    throw InputError({path, 0, 0}, fmt::format("result {}: expected {}", number, expected));
-  }
-};
-
-std::vector<Value> read_values(const Result& result, std::vector<RecordedTunable>& tunables) {
-  const Json* config = find_member(result.json, "configuration");
-  if (config == nullptr || !config->is_object() || config->empty()) {
-    result.refuse("\"configuration\" to be an object with the tunables' values");
-  }
-  if (tunables.empty()) {
-    for (const auto& [name, value] : config->items()) tunables.push_back({name, {}});
-  }
-  std::vector<Value> values;
-  for (RecordedTunable& tunable : tunables) {
-    const Json* member = find_member(*config, tunable.name.c_str());
-    const auto value = member == nullptr ? std::nullopt : scalar_value(*member);
-    if (!value) result.refuse(fmt::format("a value of {}", tunable.name));
-    values.push_back(*value);
-    const auto known = std::find(tunable.values.begin(), tunable.values.end(), *value);
-    if (known == tunable.values.end()) tunable.values.push_back(*value);
-  }
-  if (config->size() != tunables.size()) {
-    result.refuse(fmt::format("the {} tunables of the first result", tunables.size()));
-  }
-  return values;
-}
-
-std::vector<double> read_samples(const Json& result, double unit) {
-  std::vector<double> samples;
-  const Json* times = find_member(result, "times");
-  const Json* runs = times == nullptr ? nullptr : find_member(*times, "runtimes");
-  if (runs == nullptr || !runs->is_array()) return samples;
-  for (const Json& run : *runs) {
-    if (run.is_number()) samples.push_back(run.get<double>() * unit);
-  }
-  return samples;
-}
-
-// The measurement "time" becomes the trial's time, the others its metrics; without one, the mean of
-// the samples is the time.
-void read_measurements(const Result& result, double unit, RecordedTrial& trial) {
-  std::optional<double> time;
-  if (const Json* all = find_member(result.json, "measurements"); all && all->is_array()) {
-    for (const Json& measurement : *all) {
-      const Json* value = find_member(measurement, "value");
-      if (value == nullptr || !value->is_number()) continue;
-      const std::string name = text_member(measurement, "name");
-      if (name == "time") {
-        time = value->get<double>() * unit;
-      } else {
-        trial.metrics.emplace_back(name, value->get<double>());
-      }
+  /// A result that cannot be read becomes a message.
+  void read(const JsonRow& row) {
+    try {
+      recorded_.trials.push_back(read_trial(row));
+    } catch (const InputError& error) {
+      recorded_.bad.emplace_back(error.what());
     }
   }
-  if (!trial.message.empty()) return;
-  trial.samples_ns = read_samples(result.json, unit);
-  if (!time && !trial.samples_ns.empty()) {
-    time = std::accumulate(trial.samples_ns.begin(), trial.samples_ns.end(), 0.0) /
-           static_cast<double>(trial.samples_ns.size());
-  }
-  if (!time || !std::isfinite(*time) || *time <= 0) {
-    result.refuse("a measurement \"time\" above 0, as its invalidity is \"correct\"");
-  }
-  trial.time_ns = *time;
-}
 
-RecordedTrial read_trial(const Result& result, double unit,
-                         std::vector<RecordedTunable>& tunables) {
-  RecordedTrial trial;
-  trial.values = read_values(result, tunables);
-  const std::string invalidity = text_member(result.json, "invalidity");
-  trial.outcome = outcome_of(invalidity);
-  if (trial.outcome != Outcome::ok) trial.message = invalidity;
-  read_measurements(result, unit, trial);
-  trial.taken_at = text_member(result.json, "timestamp");
-  return trial;
-}
+  void finish() {
+    if (recorded_.other_objective.empty()) recorded_.other_objective = direction_;
+    if (!took_milliseconds_) return;
+    recorded_.notes.push_back(fmt::format(
+        "{}: states no unit of time: taken as milliseconds, as Kernel Tuner writes them",
+        recorded_.path));
+  }
+
+ private:
+  [[noreturn]] static void refuse(const JsonRow& row, const std::string& message) {
+    throw InputError(row.where, fmt::format("result {}: {}", row.key, message));
+  }
+
+  /// Nanoseconds of the unit that an object states for all times.
+  [[nodiscard]] std::optional<double> stated_unit(const Json& json) const {
+    for (const char* key : {"timeunit", "time_unit", "timeUnit"}) {
+      const Json* member = find_member(json, key);
+      if (member == nullptr) continue;
+      const std::string unit = member->is_string() ? member->get<std::string>() : shown(member);
+      if (unit.empty()) continue;
+      if (const auto ns = interchange::nanoseconds_of_unit(unit)) return ns;
+      throw InputError({recorded_.path, 0, 0}, fmt::format("expected \"{}\" to be {}, not '{}'",
+                                                           key, interchange::kTimeUnits, unit));
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] RecordedTrial read_trial(const JsonRow& row) {
+    if (!row.json.is_object()) refuse(row, "expected an object, found " + shown(&row.json));
+    RecordedTrial trial;
+    trial.values = read_values(row);
+    read_validity(row, trial);
+    note_objective(row);
+    read_measurements(row, trial);
+    trial.taken_at = text_member(row.json, "timestamp");
+    return trial;
+  }
+
+  [[nodiscard]] std::vector<Value> read_values(const JsonRow& row) {
+    const Json* config = find_member(row.json, "configuration");
+    if (config == nullptr || !config->is_object() || config->empty()) {
+      refuse(row, "expected \"configuration\" to be an object with the tunables' values");
+    }
+    std::vector<RecordedTunable>& tunables = recorded_.tunables;
+    if (tunables.empty()) {
+      for (const auto& [name, value] : config->items()) tunables.push_back({name, {}});
+    }
+    std::vector<Value> values;
+    for (const RecordedTunable& tunable : tunables) {
+      const Json* member = find_member(*config, tunable.name.c_str());
+      const auto value = member == nullptr ? std::nullopt : scalar_value(*member);
+      if (!value) {
+        refuse(row, fmt::format("expected a value of {}, found {}", tunable.name, shown(member)));
+      }
+      values.push_back(*value);
+    }
+    if (config->size() != tunables.size()) {
+      refuse(row, fmt::format("expected the {} tunables of the first result", tunables.size()));
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) learn(tunables[i], values[i]);
+    return values;
+  }
+
+  /// Takes a value into the list, in the spelling that came first.
+  static void learn(RecordedTunable& tunable, Value& value) {
+    const auto known = std::find_if(tunable.values.begin(), tunable.values.end(),
+                                    [&](const Value& each) { return is_same_value(each, value); });
+    if (known != tunable.values.end()) {
+      value = *known;
+    } else {
+      tunable.values.push_back(value);
+    }
+  }
+
+  /// `invalidity` and `correctness` must not contradict each other.
+  static void read_validity(const JsonRow& row, RecordedTrial& trial) {
+    const Json* member = find_member(row.json, "invalidity");
+    if (member != nullptr && !member->is_string()) {
+      refuse(row, "expected \"invalidity\" to be a word, found " + shown(member));
+    }
+    const std::string word = member == nullptr ? "" : member->get<std::string>();
+    const auto outcome = word.empty() ? Outcome::ok : interchange::outcome_of_word(word);
+    if (!outcome) {
+      refuse(row, fmt::format("the invalidity '{}' is not known; expected correct, compile, "
+                              "runtime, timeout, correctness or constraints",
+                              word));
+    }
+    trial.outcome = *outcome;
+    if (trial.outcome != Outcome::ok) {
+      trial.message = word;
+      return;
+    }
+    const Json* correctness = find_member(row.json, "correctness");
+    if (correctness == nullptr) return;
+    const bool right = correctness->is_boolean() ? correctness->get<bool>()
+                                                 : number_value(*correctness).value_or(0) >= 1;
+    if (!right) {
+      refuse(row, fmt::format("its invalidity is '{}', its correctness {}: they contradict each "
+                              "other",
+                              word.empty() ? "correct" : word, shown(correctness)));
+    }
+  }
+
+  /// The first objective that is not the time is that of the file.
+  void note_objective(const JsonRow& row) {
+    if (!recorded_.other_objective.empty()) return;
+    recorded_.other_objective =
+        interchange::other_objective(find_member(row.json, "objectives"), row.json);
+  }
+
+  /// The time among the measurements becomes the trial's time, the others its metrics; without one
+  /// the mean of the single runs is the time.
+  void read_measurements(const JsonRow& row, RecordedTrial& trial) {
+    std::optional<double> time;
+    std::optional<double> unit;
+    const Json* all = find_member(row.json, "measurements");
+    for (const Json& measurement : all != nullptr && all->is_array() ? *all : Json::array()) {
+      const std::string name = text_member(measurement, "name");
+      const Json* value = find_member(measurement, "value");
+      if (value == nullptr) continue;
+      if (interchange::is_time(name) && !time) {
+        unit = unit_of(row, name, measurement);
+        time = time_of(*value);
+      } else if (const auto number = number_value(*value)) {
+        trial.metrics.emplace_back(name, *number);
+      }
+    }
+    if (trial.outcome != Outcome::ok) return;
+    read_samples(row, unit, trial);
+    if (time) {
+      time = *time * unit.value_or(kNsPerMs);
+    } else if (!trial.samples_ns.empty()) {
+      time = std::accumulate(trial.samples_ns.begin(), trial.samples_ns.end(), 0.0) /
+             static_cast<double>(trial.samples_ns.size());
+    }
+    if (!time && !recorded_.other_objective.empty()) return;
+    if (!time || !std::isfinite(*time) || *time <= 0) {
+      refuse(row, "expected a measurement \"time\" above 0, as its invalidity is 'correct'");
+    }
+    trial.time_ns = *time;
+  }
+
+  [[nodiscard]] static std::optional<double> time_of(const Json& value) {
+    if (value.is_array() && !value.empty()) return number_value(value.front()).value_or(-1);
+    return number_value(value).value_or(-1);
+  }
+
+  /// Nanoseconds of the unit of a measurement.
+  [[nodiscard]] double unit_of(const JsonRow& row, const std::string& name,
+                               const Json& measurement) {
+    const Json* member = find_member(measurement, "unit");
+    const std::string unit = member == nullptr     ? ""
+                             : member->is_string() ? member->get<std::string>()
+                                                   : shown(member);
+    if (unit.empty()) return shared_unit();
+    if (const auto ns = interchange::nanoseconds_of_unit(unit)) return *ns;
+    refuse(row, fmt::format("expected the unit of \"{}\" to be {}, not '{}'", name,
+                            interchange::kTimeUnits, unit));
+  }
+
+  [[nodiscard]] double shared_unit() {
+    if (stated_ns_) return *stated_ns_;
+    took_milliseconds_ = true;
+    return kNsPerMs;
+  }
+
+  /// Single runs have no unit of their own: that of the file, else of the row's measurement.
+  void read_samples(const JsonRow& row, std::optional<double> unit, RecordedTrial& trial) {
+    const Json* times = find_member(row.json, "times");
+    const Json* runs = times == nullptr ? nullptr : find_member(*times, "runtimes");
+    if (runs == nullptr || !runs->is_array() || runs->empty()) return;
+    const double ns = stated_ns_ ? *stated_ns_ : unit ? *unit : shared_unit();
+    for (const Json& run : *runs) {
+      if (const auto number = number_value(run)) trial.samples_ns.push_back(*number * ns);
+    }
+  }
+
+  RecordedTrials& recorded_;
+  std::optional<double> stated_ns_;  // of the unit that the file states for all times
+  bool took_milliseconds_ = false;
+  std::string direction_;  // not empty: the file says that more is better
+};
 
 // Numbers ascending, then texts in the order of the file.
 bool precedes(const Value& a, const Value& b) {
@@ -143,20 +246,26 @@ bool is_t4(std::string_view text) {
 }
 
 RecordedTrials read_t4(std::string_view text, const std::string& path) {
-  const Json json = interchange::parse_json(text, path);
-  const Json* results = find_member(json, "results");
-  if (results == nullptr || !results->is_array() || results->empty()) {
+  interchange::JsonRows file = interchange::parse_rows(text, path, "results", "result");
+  if (file.is_cut && file.bad.empty()) {
+    file.bad.push_back(
+        fmt::format("{}: the file ends behind result {}; expected the end of "
+                    "\"results\"",
+                    path, file.rows.size()));
+  }
+  if (file.rows.empty() && file.bad.empty()) {
     throw InputError({path, 0, 0}, "expected \"results\" to be a list with at least one result");
   }
-  const double unit = unit_ns(json, path);
   RecordedTrials recorded;
   recorded.path = path;
-  for (std::size_t i = 0; i < results->size(); ++i) {
-    recorded.trials.push_back(read_trial({(*results)[i], i + 1, path}, unit, recorded.tunables));
-  }
+  recorded.bad = std::move(file.bad);
+  Reader reader(file.head, recorded);
+  for (const JsonRow& row : file.rows) reader.read(row);
+  reader.finish();
   for (RecordedTunable& tunable : recorded.tunables) {
     std::stable_sort(tunable.values.begin(), tunable.values.end(), precedes);
   }
+  drop_contradictions(recorded);
   return recorded;
 }
 

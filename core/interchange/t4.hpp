@@ -1,8 +1,9 @@
 // Reads T4 files: the results of an autotuner in the JSON form of the FAIR auto-tuning toolset
 // (results: configuration, times, invalidity, measurements, objectives; schema 1.0.0).
 //
-// A T4 file lists no values of its tunables: they are those of its configs. The unit of times
-// stands in metadata.timeunit; milliseconds where it does not.
+// A T4 file lists no values of its tunables: they are those of its configs. Each measurement states
+// the unit of its time, or metadata.timeunit does for all; where neither does, times are taken as
+// milliseconds, which Kernel Tuner writes, and a note says so.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

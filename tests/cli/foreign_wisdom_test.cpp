@@ -38,6 +38,68 @@ TEST_F(ForeignWisdomTest, TheFastestConfigOfEachProblemIsImportedOnceAndStale) {
   EXPECT_EQ(match["tuned"]["time_ns"], 400000.0);
 }
 
+TEST_F(ForeignWisdomTest, AKernelIsGivenByItsFolderOrByTheNameOfItsSpec) {
+  write("w.wisdom", kWisdom);
+  copy_kernel("tests/cli/kernels/scale", "vectors");
+  const Output by_folder = kiln({"db", "import", "w.wisdom", "--kernel", "./vectors", "--problem",
+                                 "n={0}", "--device", "opencl", "--db", "kiln.db"});
+  EXPECT_EQ(by_folder.out, "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n")
+      << by_folder.err;
+  const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", "kiln.db",
+                                "--kernel-path", "vectors", "--json"});
+  EXPECT_EQ(match["grade"], "exact");
+  EXPECT_EQ(match["config_text"], "plain:block_size=128,items=1");
+}
+
+TEST_F(ForeignWisdomTest, OneBadLineCostsThatLine) {
+  std::string text = kWisdom;
+  const std::string line = "{\"config\":[64,2]";
+  text.insert(text.find(line), "# measured on the new node\n");
+  write("w.wisdom", text);
+  const Output refused = import("n={0}");
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_EQ(refused.err,
+            "kiln: error: w.wisdom:4:1: expected a value, found a comment, which JSON does not "
+            "have\nnothing was imported; --skip-bad imports the rest\n");
+  const Output rest =
+      kiln({"db", "import", "w.wisdom", "--kernel", "scale", "--problem", "n={0}", "--device",
+            "opencl", "--db", "kiln.db", "--kernel-path", kKernels, "--skip-bad"});
+  EXPECT_EQ(rest.out, "kiln.db: 2 bests imported, 0 there before, 1 bad line left out\n");
+}
+
+TEST_F(ForeignWisdomTest, OfAnotherObjectiveNothingIsPublished) {
+  write("t4.json",
+        R"({"results": [{"configuration": {"block_size": 64, "items": 1}, "invalidity": "correct",
+        "objectives": ["energy"], "measurements": [{"name": "time", "value": 1, "unit": "ms"},
+        {"name": "energy", "value": 2, "unit": "J"}]}]})");
+  const Output output = kiln({"db", "import", "t4.json", "--kernel", "scale", "--problem", "n=4096",
+                              "--device", "opencl", "--db", "kiln.db", "--kernel-path", kKernels});
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_EQ(output.err,
+            "kiln: error: t4.json: its objective is energy; expected the time, of which bests are\n"
+            "nothing was imported; --skip-bad imports the rest\n");
+}
+
+TEST_F(ForeignWisdomTest, ATimeHasTheUnitOfItsMeasurementAndAMissingOneIsSaid) {
+  const auto imported = [&](const std::string& unit) {
+    write("t4.json", R"({"results": [{"configuration": {"block_size": 64, "items": 1},
+          "invalidity": "correct", "measurements": [{"name": "TotalDuration", "value": 900.25, "unit": ")" +
+                         unit + "\"}]}]}");
+    const Output output =
+        kiln({"db", "import", "t4.json", "--kernel", "scale", "--problem", "n=4096", "--device",
+              "opencl", "--db", unit + "kiln.db", "--kernel-path", kKernels});
+    EXPECT_EQ(output.exit_code, 0) << output.err;
+    const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", unit + "kiln.db",
+                                  "--kernel-path", kKernels, "--json"});
+    return std::pair(match["tuned"]["time_ns"].get<double>(), output.err);
+  };
+  EXPECT_EQ(imported("Microseconds"), std::pair(900250.0, std::string()));
+  EXPECT_EQ(imported(""),
+            std::pair(900250000.0, std::string("kiln: warning: t4.json: states no unit of time: "
+                                               "taken as milliseconds, as Kernel Tuner writes "
+                                               "them\n")));
+}
+
 TEST_F(ForeignWisdomTest, WhatDoesNotFitIsNamed) {
   std::string text = kWisdom;
   write("w.wisdom", text);

@@ -93,7 +93,9 @@ TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
   write("other.jsonl", write_wisdom({{best(4096, 64)}}));
   Output output = import({"w.jsonl"});
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_TRUE(output.err.starts_with("kiln: error: w.jsonl:1: this is no JSON from column 1 on; "));
+  EXPECT_TRUE(
+      output.err.starts_with("kiln: error: w.jsonl:1: this is no JSON from column 1 on (expected "
+                             "a value, found 'hello'); "));
   output = import({"none.jsonl"});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_TRUE(output.err.starts_with("kiln: error: none.jsonl: cannot be read; expected wisdom"));

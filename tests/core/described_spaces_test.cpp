@@ -127,6 +127,24 @@ TEST(DescribedSpaces, AParameterMayHaveTheNameOfAWordOfTheLanguage) {
   }
 }
 
+TEST(DescribedSpaces, AParameterNamedTwiceIsRefusedAtItsPlace) {
+  EXPECT_EQ(
+      error_of("{\"spaces\": [{\"name\": \"a\", \"parameters\": {\n\"x\": [1],\n\"x\": [2]}}]}"),
+      "space.json:3:1: the key \"x\" is here a second time");
+  EXPECT_EQ(error_of(replaced(kT1, "\"Name\": \"tile\"", "\"Name\": \"block\"")),
+            "space.json:6:17: the parameter block is here a second time; the first is in line 5");
+}
+
+TEST(DescribedSpaces, OneValueInTwoSpellingsIsRefused) {
+  EXPECT_EQ(error_of(replaced(kList, "[1, 2, 4]", "[1, 2, 1.0]")),
+            "space.json:3:35: x has the value 1.0 twice");
+  EXPECT_EQ(error_of(replaced(kList, "[1, 2, 4]", "[true, 1]")),
+            "space.json:3:35: x has the value 1 twice");
+  EXPECT_EQ(error_of(replaced(kList, "[1, 2, 4]", "[9223372036854775808]")),
+            "space.json:3:35: expected the values of x to be numbers, texts or booleans, not "
+            "9223372036854775808");
+}
+
 TEST(DescribedSpaces, WhatIsMissingIsNamed) {
   EXPECT_EQ(
       error_of("{\"spaces\": [{\"name\": \"a\"}]}"),
@@ -139,7 +157,7 @@ TEST(DescribedSpaces, WhatIsMissingIsNamed) {
       "space.json: expected a T1 file (with \"ConfigurationSpace\") or a list of spaces (with "
       "\"spaces\")");
   EXPECT_EQ(error_of("{\"spaces\": [\n  {\"name\": }]}"),
-            "space.json:2:12: expected JSON, but it is broken here");
+            "space.json:2:12: expected a value, found '}'");
   EXPECT_EQ(
       error_of(replaced(kT1, "\"Name\": \"tile\", ", "")),
       "space.json: expected each of \"TuningParameters\" to have a \"Name\" and \"Values\", a "

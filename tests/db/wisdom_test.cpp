@@ -148,8 +148,11 @@ TEST_F(Wisdom, MistakesAreNamedByLineWithWhatWasExpected) {
             "w.jsonl:3: key 'seed' must be a whole number as a text, e.g. \"1\"");
   EXPECT_EQ(fault_of("\"n\":4096", "\"n\":[4096]"),
             "w.jsonl:3: 'n' in key 'problem' must be a number, a text or true or false");
-  EXPECT_EQ(fault_of("{\"kernel\"", "[\"kernel\""),
-            "w.jsonl:3: this is no JSON from column 10 on; expected one object a line");
+  EXPECT_THAT(fault_of("\"n\":4096", "\"n\":NaN"), HasSubstr("(NaN is no JSON)"));
+  EXPECT_EQ(
+      fault_of("{\"kernel\"", "[\"kernel\""),
+      "w.jsonl:3: this is no JSON from column 10 on (expected ',' or ']', found ':'); expected "
+      "one object a line");
   EXPECT_THAT(
       read_wisdom(edited("\"Test GPU\",\"vendor\"", "\"GPU\",\"vendor\""), "w.jsonl").bad,
       ElementsAre("w.jsonl:2: the device is called 'cuda/nvidia/Test GPU/sm_90a', its info is that "
