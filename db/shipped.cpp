@@ -2,6 +2,7 @@
 #include "db/shipped.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -46,21 +47,25 @@ struct LinesOfKernel {
 }  // namespace
 
 std::vector<BestRecord> shipped_bests(const std::string& kernel) {
-  return shipped_bests(kernel, shipped_files());
+  std::vector<BestRecord> bests;
+  for (const EmbeddedFile& part : shipped_parts()) {
+    if (part.path.substr(part.path.rfind('/') + 1) != kernel) continue;
+    std::vector<BestRecord> found = shipped_bests(kernel, part.text(), std::string(part.path));
+    std::move(found.begin(), found.end(), std::back_inserter(bests));
+  }
+  return bests;
 }
 
-std::vector<BestRecord> shipped_bests(const std::string& kernel,
-                                      std::span<const EmbeddedFile> files) {
+std::vector<BestRecord> shipped_bests(const std::string& kernel, std::string_view text,
+                                      const std::string& file) {
   std::vector<BestRecord> bests;
-  for (const EmbeddedFile& file : files) {
-    const LinesOfKernel lines(file.text, kernel);
-    WisdomText text = read_wisdom(lines.text, std::string(file.path));
-    for (WisdomEntry& entry : text.entries) {
-      if (entry.best.key.kernel != kernel) continue;
-      entry.best.layer = kShippedLayer;
-      entry.best.evidence = lines.evidences.at(static_cast<std::size_t>(entry.where.line) - 1);
-      bests.push_back(std::move(entry.best));
-    }
+  const LinesOfKernel lines(text, kernel);
+  WisdomText read = read_wisdom(lines.text, file);
+  for (WisdomEntry& entry : read.entries) {
+    if (entry.best.key.kernel != kernel) continue;
+    entry.best.layer = kShippedLayer;
+    entry.best.evidence = lines.evidences.at(static_cast<std::size_t>(entry.where.line) - 1);
+    bests.push_back(std::move(entry.best));
   }
   return bests;
 }

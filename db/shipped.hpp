@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/embedded_file.hpp"
@@ -15,15 +16,16 @@ namespace kiln {
 /// The layer of shipped bests: behind every database.
 inline constexpr int kShippedLayer = 1000;
 
-/// The files of data/, sorted by name.
-[[nodiscard]] std::span<const EmbeddedFile> shipped_files();
+/// The rows of data/, one part per file and kernel, "FILE/KERNEL", sorted. Each part is wisdom text
+/// of its own, without the single samples of the finals (cmake/embed/pack.cpp).
+[[nodiscard]] std::span<const EmbeddedFile> shipped_parts();
 
-/// The shipped bests of `kernel`, in the shipped layer. A line that cannot be read is left out: a
-/// test reads them all.
+/// The shipped bests of `kernel`, in the shipped layer; no other kernel's are inflated. A line that
+/// cannot be read is left out: a test reads them all.
 [[nodiscard]] std::vector<BestRecord> shipped_bests(const std::string& kernel);
 
-/// The same from `files`.
+/// The same from one wisdom text; `file` names it.
 [[nodiscard]] std::vector<BestRecord> shipped_bests(const std::string& kernel,
-                                                    std::span<const EmbeddedFile> files);
+                                                    std::string_view text, const std::string& file);
 
 }  // namespace kiln

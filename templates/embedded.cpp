@@ -6,12 +6,12 @@
 
 namespace kiln {
 
-std::optional<std::string_view> embedded_file(std::string_view path) {
+std::optional<std::string> embedded_file(std::string_view path) {
   auto files = embedded_files();
   auto found = std::find_if(files.begin(), files.end(),
                             [&](const EmbeddedFile& file) { return file.path == path; });
   if (found == files.end()) return std::nullopt;
-  return found->text;
+  return found->text();
 }
 
 }  // namespace kiln

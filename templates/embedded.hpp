@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/embedded_file.hpp"
@@ -14,6 +15,7 @@ namespace kiln {
 /// All of them, sorted by path.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_files();
 
-[[nodiscard]] std::optional<std::string_view> embedded_file(std::string_view path);
+/// The text of the file with this path; nullopt if there is none.
+[[nodiscard]] std::optional<std::string> embedded_file(std::string_view path);
 
 }  // namespace kiln

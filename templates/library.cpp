@@ -57,11 +57,11 @@ KernelSpec load_folder(const fs::path& folder) {
 /// `folder` is the embedded one: "kernels/reduce", "toolbox" or "ceilings".
 KernelSpec load_embedded(const std::string& folder) {
   std::string name = folder.substr(folder.rfind('/') + 1);
-  KernelSpec spec = parse_spec(std::string(embedded_file(folder + "/spec.toml").value()),
+  KernelSpec spec = parse_spec(embedded_file(folder + "/spec.toml").value(),
                                std::string(kBuiltIn) + name + "/spec.toml");
   for (const EmbeddedFile& file : embedded_files()) {
     if (!file.path.starts_with(folder + "/") || !file.path.ends_with(".inja")) continue;
-    spec.files[std::string(file.path.substr(folder.size() + 1))] = std::string(file.text);
+    spec.files[std::string(file.path.substr(folder.size() + 1))] = file.text();
   }
   return spec;
 }

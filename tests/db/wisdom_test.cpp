@@ -200,13 +200,12 @@ TEST_F(Wisdom, ShippedBestsAreTheLastLayer) {
   tuned.evidence = R"({"finalists":[],"close":[{"config":"a,\"evidence\":}","slowdown":1.5}]})";
   tuned.naive_time_ns = 7;
   const std::string text = write_wisdom({{tuned}});
-  const EmbeddedFile file = {"device.jsonl", text};
-  const std::vector<BestRecord> shipped = shipped_bests("scale", {&file, 1});
+  const std::vector<BestRecord> shipped = shipped_bests("scale", text, "device.jsonl");
   ASSERT_EQ(shipped.size(), 1U);
   EXPECT_EQ(shipped[0].layer, kShippedLayer);
   EXPECT_EQ(shipped[0].evidence, tuned.evidence);
   EXPECT_EQ(shipped[0].naive_time_ns, 7);
-  EXPECT_TRUE(shipped_bests("reduce", {&file, 1}).empty());
+  EXPECT_TRUE(shipped_bests("reduce", text, "device.jsonl").empty());
 
   const Problem problem = Problem::parse(spec_, "n=4096");
   const auto chosen = [&](const std::vector<BestRecord>& rows) {
