@@ -94,6 +94,13 @@ typedef double f64;
 typedef unsigned short f16_t;   // the bits of a half
 typedef unsigned short bf16_t;  // the bits of a bfloat16
 
+//: i8
+typedef signed char i8;
+
+//: e4m3_t e5m2_t
+typedef unsigned char e4m3_t;  // the bits of an 8-bit float with 4 bits of exponent
+typedef unsigned char e5m2_t;  // the bits of an 8-bit float with 5 bits of exponent
+
 //: u32x2 u32x4 U32X2 U32X4
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
@@ -135,6 +142,46 @@ DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
   return (bf16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // ties to even
 }
 #define F32_TO_BF16(value) kiln_f32_to_bf16(value)
+
+//: E4M3_TO_F32
+DEVICE_FUNCTION f32 kiln_e4m3_to_f32(e4m3_t code) {
+  const u32 steps = code & 0x7fu;
+  f32 magnitude = BITS_TO_F32((steps << 20) + 0x3c000000u);
+  if (steps < 8u) magnitude = (f32)steps * 0.001953125f;  // 2^-9
+  if (steps == 0x7fu) magnitude = BITS_TO_F32(0x7fffffffu);
+  return BITS_TO_F32(F32_TO_BITS(magnitude) | ((u32)(code & 0x80u) << 24));
+}
+#define E4M3_TO_F32(bits) kiln_e4m3_to_f32(bits)
+
+//: E5M2_TO_F32
+#define E5M2_TO_F32(bits) F16_TO_F32((f16_t)((bits) << 8))  // the upper half of a half
+
+//: KILN_F32_TO_F8
+// The plain conversion to an 8-bit float of this many bits of mantissa; codes without their sign, in order, are the
+// numbers in order. Ties go to the even code, numbers beyond the largest become the largest, NaN is 0x7f.
+DEVICE_FUNCTION u8 kiln_f32_to_f8(f32 value, u32 mantissa_bits, u32 bias, u32 largest) {
+  const u32 bits = F32_TO_BITS(value);
+  const u32 magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return (u8)0x7f;
+  const u32 exponent = magnitude >> 23;
+  const u32 least = 128u - bias;  // exponent of the smallest normal number
+  u32 shift = 23u - mantissa_bits;
+  u32 steps = magnitude - ((least - 1u) << 23);
+  if (exponent < least) {
+    steps = (magnitude & 0x7fffffu) | 0x800000u;
+    shift += least - exponent;
+    shift = shift < 25u ? shift : 25u;  // from there on all become zero
+  }
+  const u32 code = (steps + (1u << (shift - 1u)) - 1u + ((steps >> shift) & 1u)) >> shift;
+  return (u8)(((bits >> 24) & 0x80u) | (code < largest ? code : largest));
+}
+#define KILN_F32_TO_F8(value, mantissa_bits, bias, largest) kiln_f32_to_f8(value, mantissa_bits, bias, largest)
+
+//: F32_TO_E4M3
+#define F32_TO_E4M3(value) ((e4m3_t)KILN_F32_TO_F8(value, 3u, 7u, 0x7eu))
+
+//: F32_TO_E5M2
+#define F32_TO_E5M2(value) ((e5m2_t)KILN_F32_TO_F8(value, 2u, 15u, 0x7bu))
 
 //: LOAD_16 LOAD_8 LOAD_4
 #define LOAD_16(pointer) (*(const u32x4*)(pointer))
