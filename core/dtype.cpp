@@ -16,12 +16,15 @@ struct Properties {
 };
 
 // In the order of the enum: properties_of() indexes by it.
-constexpr std::array<Properties, 9> kTypes = {{
+constexpr std::array<Properties, 12> kTypes = {{
+    {DType::i8, "i8", 1, false, 0},
     {DType::u8, "u8", 1, false, 0},
     {DType::i32, "i32", 4, false, 0},
     {DType::u32, "u32", 4, false, 0},
     {DType::i64, "i64", 8, false, 0},
     {DType::u64, "u64", 8, false, 0},
+    {DType::e4m3, "e4m3", 1, true, 0x1p-3},
+    {DType::e5m2, "e5m2", 1, true, 0x1p-2},
     {DType::f16, "f16", 2, true, 0x1p-10},
     {DType::bf16, "bf16", 2, true, 0x1p-7},
     {DType::f32, "f32", 4, true, 0x1p-23},

@@ -12,7 +12,10 @@
 
 namespace kiln {
 
-enum class DType { u8, i32, u32, i64, u64, f16, bf16, f32, f64 };
+/// e4m3 and e5m2 are the 8-bit floats of the Open Compute Project (OCP 8-bit Floating Point
+/// Specification, revision 1.0, 2023), named by their bits of exponent and mantissa. e4m3 has no
+/// infinities; its largest number is 448. e5m2 follows IEEE 754; its largest number is 57344.
+enum class DType { i8, u8, i32, u32, i64, u64, e4m3, e5m2, f16, bf16, f32, f64 };
 
 /// All element types, in the order above.
 [[nodiscard]] std::span<const DType> all_dtypes();
@@ -28,7 +31,7 @@ enum class DType { u8, i32, u32, i64, u64, f16, bf16, f32, f64 };
 
 [[nodiscard]] bool is_floating(DType type);
 
-/// Distance from 1 to the next larger value (2^-10 for f16, 2^-23 for f32); 0 for integers.
+/// Distance from 1 to the next larger value (2^-3 for e4m3, 2^-23 for f32); 0 for integers.
 [[nodiscard]] double epsilon_of(DType type);
 
 }  // namespace kiln

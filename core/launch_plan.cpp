@@ -119,6 +119,10 @@ class PlanBuilder {
     std::int64_t low = 0;
     std::int64_t high = std::numeric_limits<std::int64_t>::max();
     switch (scalar.dtype) {
+      case DType::i8:
+        low = std::numeric_limits<std::int8_t>::min();
+        high = std::numeric_limits<std::int8_t>::max();
+        break;
       case DType::u8:
         high = std::numeric_limits<std::uint8_t>::max();
         break;

@@ -108,6 +108,12 @@ class Builder {
     if (map_.fill_nan && !is_floating(out_.dtype)) {
       fail(fmt::format("its 'fill' is 'nan', which {} does not have", name_of(out_.dtype)));
     }
+    if (map_.fill_nan && element_bytes_ == 1) {
+      fail(
+          fmt::format("its 'fill' is 'nan', which the hardware has for f16, bf16, f32 and f64, "
+                      "not for {}",
+                      name_of(out_.dtype)));
+    }
     out_.swizzle_bytes = one_of(map_.swizzle, "swizzle", {0, 32, 64, 128});
     out_.promotion_bytes = one_of(map_.promotion, "l2_promotion", {0, 64, 128, 256});
   }

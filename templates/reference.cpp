@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "templates/kernels/references.hpp"
+#include "templates/small_floats.hpp"
 
 namespace kiln {
 namespace {
@@ -22,50 +23,6 @@ const std::vector<std::pair<std::string, ReferenceFunction>>& table() {
       {"matmul", matmul_reference},         {"convolution", convolution_reference},
   };
   return kReferences;
-}
-
-/// A binary floating-point format of 16 bits.
-struct Half {
-  int mantissa_bits;
-  int min_exponent;  // of the smallest normal number, as in 2^min_exponent
-  int max_exponent;
-};
-constexpr Half kF16{10, -14, 15};
-constexpr Half kBf16{7, -126, 127};
-
-double from_half(std::uint16_t bits, Half format) {
-  int mantissa = bits & ((1 << format.mantissa_bits) - 1);
-  int exponent = (bits & 0x7fff) >> format.mantissa_bits;
-  int bias = format.max_exponent;
-  double magnitude;
-  if (exponent == 2 * format.max_exponent + 1) {
-    magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity()
-                              : std::numeric_limits<double>::quiet_NaN();
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(mantissa, format.min_exponent - format.mantissa_bits);
-  } else {
-    magnitude =
-        std::ldexp((1 << format.mantissa_bits) + mantissa, exponent - bias - format.mantissa_bits);
-  }
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-/// Nearest, ties to even; too large becomes infinity.
-std::uint16_t to_half(double value, Half format) {
-  auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  auto infinity = static_cast<std::uint16_t>((2 * format.max_exponent + 1) << format.mantissa_bits);
-  if (std::isnan(value))
-    return static_cast<std::uint16_t>(sign | infinity | (1 << (format.mantissa_bits - 1)));
-  double magnitude = std::fabs(value);
-  if (magnitude == 0) return sign;
-  if (std::isinf(magnitude)) return sign | infinity;
-  int exponent = std::max(std::ilogb(magnitude), format.min_exponent);
-  double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
-  // Counted in units in the last place from zero, consecutive bit patterns are consecutive numbers.
-  std::int64_t bits =
-      (static_cast<std::int64_t>(exponent - format.min_exponent) << format.mantissa_bits) +
-      static_cast<std::int64_t>(units);
-  return bits >= infinity ? sign | infinity : static_cast<std::uint16_t>(sign | bits);
 }
 
 template <typename T>
@@ -105,6 +62,8 @@ std::size_t HostArray::count() const {
 double HostArray::get(std::size_t index) const {
   const std::byte* from = data.data() + index * size_of(dtype);
   switch (dtype) {
+    case DType::i8:
+      return read_as<std::int8_t>(from);
     case DType::u8:
       return read_as<std::uint8_t>(from);
     case DType::i32:
@@ -115,10 +74,14 @@ double HostArray::get(std::size_t index) const {
       return static_cast<double>(read_as<std::int64_t>(from));
     case DType::u64:
       return static_cast<double>(read_as<std::uint64_t>(from));
+    case DType::e4m3:
+      return number_of(kE4m3, read_as<std::uint8_t>(from));
+    case DType::e5m2:
+      return number_of(kE5m2, read_as<std::uint8_t>(from));
     case DType::f16:
-      return from_half(read_as<std::uint16_t>(from), kF16);
+      return number_of(kF16, read_as<std::uint16_t>(from));
     case DType::bf16:
-      return from_half(read_as<std::uint16_t>(from), kBf16);
+      return number_of(kBf16, read_as<std::uint16_t>(from));
     case DType::f32:
       return read_as<float>(from);
     case DType::f64:
@@ -130,6 +93,8 @@ double HostArray::get(std::size_t index) const {
 void HostArray::set(std::size_t index, double value) {
   std::byte* to = data.data() + index * size_of(dtype);
   switch (dtype) {
+    case DType::i8:
+      return write_as(to, static_cast<std::int8_t>(to_integer(value)));
     case DType::u8:
       return write_as(to, static_cast<std::uint8_t>(to_integer(value)));
     case DType::i32:
@@ -140,10 +105,14 @@ void HostArray::set(std::size_t index, double value) {
       return write_as(to, to_integer(value));
     case DType::u64:
       return write_as(to, static_cast<std::uint64_t>(to_integer(value)));
+    case DType::e4m3:
+      return write_as(to, static_cast<std::uint8_t>(code_of(kE4m3, value)));
+    case DType::e5m2:
+      return write_as(to, static_cast<std::uint8_t>(code_of(kE5m2, value)));
     case DType::f16:
-      return write_as(to, to_half(value, kF16));
+      return write_as(to, code_of(kF16, value));
     case DType::bf16:
-      return write_as(to, to_half(value, kBf16));
+      return write_as(to, code_of(kBf16, value));
     case DType::f32:
       return write_as(to, static_cast<float>(value));
     case DType::f64:

@@ -37,8 +37,9 @@ struct HostArray {
   /// those).
   [[nodiscard]] double get(std::size_t index) const;
 
-  /// Stores `value` rounded to the nearest element (ties to even); integers wrap like a C cast of
-  /// the value's 64-bit integer.
+  /// Stores `value` rounded to the nearest element (ties to even). Beyond the range, integers wrap
+  /// like a C cast of the value's 64-bit integer, floating-point types give infinity, and the 8-bit
+  /// floats give their largest number (templates/small_floats.hpp).
   void set(std::size_t index, double value);
 
   /// The elements as an array of T, which must have the element's size; nothing is converted.

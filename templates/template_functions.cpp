@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cstdint>
 
 #include "core/dtype.hpp"
@@ -82,26 +83,39 @@ std::int64_t floor_log2(std::int64_t a) {
   return std::bit_width(static_cast<std::uint64_t>(a)) - 1;
 }
 
+/// Types that a kernel stores as codes of 8 or 16 bits and computes with in f32.
+bool is_stored_as_code(DType type) {
+  return is_floating(type) && size_of(type) < size_of(DType::f32);
+}
+
 std::string storage_type(DType type) {
   std::string name(name_of(type));
-  return type == DType::f16 || type == DType::bf16 ? name + "_t" : name;
+  return is_stored_as_code(type) ? name + "_t" : name;
 }
 
 DType arithmetic_type(DType type) {
-  if (type == DType::f16 || type == DType::bf16) return DType::f32;
+  if (is_stored_as_code(type)) return DType::f32;
+  if (type == DType::i8) return DType::i32;
   return type == DType::u8 ? DType::u32 : type;
 }
 
+/// The name of `type` in the words that convert it, such as F16 in F16_TO_F32.
+std::string word_of(DType type) {
+  std::string word(name_of(type));
+  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return word;
+}
+
 std::string load(DType type, const std::string& expression) {
-  if (type == DType::f16) return "F16_TO_F32(" + expression + ")";
-  if (type == DType::bf16) return "BF16_TO_F32(" + expression + ")";
-  return type == DType::u8 ? "(u32)(" + expression + ")" : expression;
+  if (is_stored_as_code(type)) return word_of(type) + "_TO_F32(" + expression + ")";
+  const DType real = arithmetic_type(type);
+  return real == type ? expression : "(" + std::string(name_of(real)) + ")(" + expression + ")";
 }
 
 std::string store(DType type, const std::string& expression) {
-  if (type == DType::f16) return "F32_TO_F16(" + expression + ")";
-  if (type == DType::bf16) return "F32_TO_BF16(" + expression + ")";
-  return type == DType::u8 ? "(u8)(" + expression + ")" : expression;
+  if (is_stored_as_code(type)) return "F32_TO_" + word_of(type) + "(" + expression + ")";
+  const bool is_narrowed = arithmetic_type(type) != type;
+  return is_narrowed ? "(" + storage_type(type) + ")(" + expression + ")" : expression;
 }
 
 std::string formula(const std::string& name, DType type,

@@ -24,19 +24,24 @@ double rounded(DType dtype, double value) {
 }
 
 /// The nearest element of `dtype` above (`direction` 1) or below (-1) `value`, which is one.
+/// `value` itself where there is none.
 double next_to(DType dtype, double value, int direction) {
   if (!is_floating(dtype)) return value + direction;
   if (dtype == DType::f64) return std::nextafter(value, direction * HUGE_VAL);
-  // Half a step rounds to one of the neighbours; a whole one from zero is the smallest of all.
-  if (value == 0) return direction * static_cast<double>(std::numeric_limits<float>::min());
-  for (double step = std::abs(value) * epsilon_of(dtype) / 4;; step *= 2) {
+  // Half a step rounds to one of the neighbours; from zero to the smallest number that is normal in
+  // f32, or to the smallest of all where that is larger.
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  double step = std::max(std::abs(value) * epsilon_of(dtype) / 4, kLeast);
+  for (; std::isfinite(step); step *= 2) {
     const double next = rounded(dtype, value + direction * step);
     if (next != value) return next;
   }
+  return value;  // the last one, or infinite
 }
 
 double lowest(DType dtype) {
   if (is_floating(dtype)) return -HUGE_VAL;
+  if (dtype == DType::i8) return std::numeric_limits<std::int8_t>::min();
   if (dtype == DType::i32) return std::numeric_limits<std::int32_t>::min();
   return dtype == DType::i64 ? static_cast<double>(std::numeric_limits<std::int64_t>::min()) : 0;
 }
@@ -44,6 +49,8 @@ double lowest(DType dtype) {
 double largest(DType dtype) {
   if (is_floating(dtype)) return HUGE_VAL;
   switch (dtype) {
+    case DType::i8:
+      return std::numeric_limits<std::int8_t>::max();
     case DType::u8:
       return std::numeric_limits<std::uint8_t>::max();
     case DType::i32:

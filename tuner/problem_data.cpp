@@ -30,6 +30,7 @@ struct Range {
 
 Range default_range(DType dtype) {
   if (is_floating(dtype)) return {-1, 1};
+  if (dtype == DType::i8) return {-128, 127};
   return {0, dtype == DType::u8 ? 255.0 : 1000.0};
 }
 

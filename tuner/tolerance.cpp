@@ -17,7 +17,7 @@ constexpr double kTermRoundings = 8;
 // margin of 16.
 constexpr double kSumRoundings = 4;
 
-/// f16 and bf16 are computed in f32 and rounded once, when stored.
+/// Floating-point types below f32 are computed in f32 and rounded once, when stored.
 double arithmetic_epsilon(DType dtype) {
   return std::min(epsilon_of(dtype), epsilon_of(DType::f32));
 }

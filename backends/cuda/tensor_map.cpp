@@ -16,8 +16,11 @@ constexpr std::size_t kMaxDimensions = 5;
 
 CudaTensorType type_of(DType type) {
   switch (type) {
+    case DType::i8:
     case DType::u8:
-      return CudaTensorType::u8;
+    case DType::e4m3:
+    case DType::e5m2:
+      return CudaTensorType::u8;  // copies look at no byte's meaning
     case DType::i32:
       return CudaTensorType::i32;
     case DType::u32:

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/suggest.hpp"
-#include "templates/reference.hpp"
+#include "templates/small_floats.hpp"
 
 namespace kiln {
 namespace {
@@ -55,9 +55,13 @@ std::string number_text(const LaunchArgument& given) {
   }
 }
 
-/// Numbers beyond the largest one are fit as long as they round to it, infinities and NaN always.
+/// Numbers beyond the largest one are fit as long as they round to it, NaN always, infinities where
+/// the type has them.
 bool fits_floating(DType dtype, double value) {
+  if (std::isinf(value)) return dtype != DType::e4m3;
   double first_infinite = std::numeric_limits<double>::infinity();
+  if (dtype == DType::e4m3) first_infinite = 0x1.d000000000001p8;  // 464 itself rounds to 448
+  if (dtype == DType::e5m2) first_infinite = 61440;
   if (dtype == DType::f32) first_infinite = 0x1.ffffffp127;
   if (dtype == DType::f16) first_infinite = 65520;
   if (dtype == DType::bf16) first_infinite = 0x1.ffp127;
@@ -70,6 +74,9 @@ bool fits_integer(DType dtype, const LaunchArgument& given) {
     return false;
   }
   switch (dtype) {
+    case DType::i8:
+      return value >= std::numeric_limits<std::int8_t>::min() &&
+             value <= std::numeric_limits<std::int8_t>::max();
     case DType::u8:
       return value >= 0 && value <= std::numeric_limits<std::uint8_t>::max();
     case DType::u32:
@@ -84,6 +91,12 @@ bool fits_integer(DType dtype, const LaunchArgument& given) {
   }
 }
 
+/// As the application gave it: infinity stays infinity, which the conversion alone would not keep.
+std::uint8_t e5m2_code(double value) {
+  const std::uint16_t code = code_of(kE5m2, value);
+  return static_cast<std::uint8_t>(std::isinf(value) ? code + 1 : code);
+}
+
 }  // namespace
 
 ScalarBytes encode_scalar(DType dtype, const Value& value) {
@@ -93,6 +106,9 @@ ScalarBytes encode_scalar(DType dtype, const Value& value) {
   const std::int64_t integer =
       whole != nullptr ? *whole : static_cast<std::int64_t>(as_double(value));
   switch (dtype) {
+    case DType::i8:
+      put(scalar, static_cast<std::int8_t>(integer));
+      break;
     case DType::u8:
       put(scalar, static_cast<std::uint8_t>(integer));
       break;
@@ -114,13 +130,18 @@ ScalarBytes encode_scalar(DType dtype, const Value& value) {
     case DType::f64:
       put(scalar, as_double(value));
       break;
-    case DType::f16:
-    case DType::bf16: {
-      HostArray one(dtype, {1});
-      one.set(0, as_double(value));
-      std::copy(one.data.begin(), one.data.end(), scalar.bytes.begin());
+    case DType::e4m3:
+      put(scalar, static_cast<std::uint8_t>(code_of(kE4m3, as_double(value))));
       break;
-    }
+    case DType::e5m2:
+      put(scalar, e5m2_code(as_double(value)));
+      break;
+    case DType::f16:
+      put(scalar, code_of(kF16, as_double(value)));
+      break;
+    case DType::bf16:
+      put(scalar, code_of(kBf16, as_double(value)));
+      break;
   }
   return scalar;
 }

@@ -23,7 +23,7 @@ struct ScalarBytes {
   std::size_t size = 0;
 };
 
-/// `value` in the representation of `dtype`; f16 and bf16 are rounded to nearest.
+/// `value` in the representation of `dtype`; types below f32 are rounded to nearest.
 [[nodiscard]] ScalarBytes encode_scalar(DType dtype, const Value& value);
 
 /// What a launch was given, in the order of the plan's buffers and scalars.

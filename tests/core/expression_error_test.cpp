@@ -203,8 +203,8 @@ TEST(EvaluationErrors, NameTheTypeThatIsNeeded) {
             "found 0, in 'log2(zero)'");
   EXPECT_EQ(
       evaluation_error("sizeof(n)"),
-      "spec.toml:12:11: 'sizeof' needs an element type (u8, i32, u32, i64, u64, f16, bf16, f32, "
-      "f64), found 1000, in 'sizeof(n)'");
+      "spec.toml:12:11: 'sizeof' needs an element type (i8, u8, i32, u32, i64, u64, e4m3, e5m2, "
+      "f16, bf16, f32, f64), found 1000, in 'sizeof(n)'");
 }
 
 TEST(EvaluationErrors, NameTheNameWithoutValue) {

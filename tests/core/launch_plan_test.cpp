@@ -130,6 +130,9 @@ TEST_F(LaunchPlanTest, RefusesSizesThatOverflow) {
             "'in' is too large: its size in bytes exceeds 2^63");
   EXPECT_EQ(why_not("naive", "rows=3Gi,cols=1,dtype=u8"),
             "scalar 'row_count' = 3221225472 does not fit in i32");
+  use(with("dtype = \"i32\"", "dtype = \"i8\""));
+  EXPECT_EQ(why_not("naive", "rows=128,cols=1"), "scalar 'row_count' = 128 does not fit in i8");
+  EXPECT_EQ(why_not("naive", "rows=127,cols=1"), "");
 }
 
 TEST_F(LaunchPlanTest, RefusesNegativeCounts) {

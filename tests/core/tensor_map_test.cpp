@@ -36,7 +36,7 @@ type = "int"
 default = 1
 [problem.dtype]
 type = "dtype"
-values = ["u8", "f16", "f32", "f64"]
+values = ["u8", "e4m3", "f16", "f32", "f64"]
 default = "f16"
 specialize = true
 [[arguments]]
@@ -224,6 +224,9 @@ TEST_F(TensorMaps, HoldTheRulesOfTheHardware) {
   EXPECT_THAT(why_not("m=9,k=96", "bulk:swizzle=256"),
               HasSubstr("'swizzle' is one of 0, 32, 64, 128 bytes, not 256"));
   EXPECT_THAT(why_not("m=9,k=96,dtype=u8"), HasSubstr("'fill' is 'nan', which u8 does not have"));
+  EXPECT_THAT(why_not("m=9,k=96,dtype=e4m3"),
+              HasSubstr("'fill' is 'nan', which the hardware has for f16, bf16, f32 and f64, not "
+                        "for e4m3"));
 }
 
 TEST_F(TensorMaps, StayInsideTheirBuffer) {

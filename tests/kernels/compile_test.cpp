@@ -118,15 +118,21 @@ TEST(Toolbox, Compiles) {
   } catch (const DeviceError& error) {
     KILN_SKIP_UNLESS_REQUIRED(kBackend == "cuda" ? "nvrtc" : "hiprtc", error.what());
   }
-  // As long as the shared memory that poison_shared is asked to fill.
-  const Problem problem =
-      Problem::make(spec, {{"n", device.max_shared_bytes_optin}, {"dtype", std::string("u8")}});
-  for (const Variant& variant : spec.variants) {
-    const Config config = default_config(variant, spec, problem, device);
-    const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
-    EXPECT_TRUE(plan) << variant.name << ": " << plan.failure().message;
-    const Result<Binary> binary = compiler->compile(renderer.render(config, problem, device));
-    EXPECT_TRUE(binary) << variant.name << ": " << binary.failure().message;
+  for (const DType dtype : all_dtypes()) {
+    // As long as the shared memory that poison_shared is asked to fill.
+    const std::string name(name_of(dtype));
+    const Problem problem = Problem::make(
+        spec, {{"n", device.max_shared_bytes_optin}, {"dtype", name}, {"reference", name}});
+    for (const Variant& variant : spec.variants) {
+      const bool is_typed = variant.name == "fill" || variant.name == "compare";
+      if (!is_typed && dtype != DType::u8) continue;
+      const std::string text = variant.name + " " + name;
+      const Config config = default_config(variant, spec, problem, device);
+      const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+      EXPECT_TRUE(plan) << text << ": " << plan.failure().message;
+      const Result<Binary> binary = compiler->compile(renderer.render(config, problem, device));
+      EXPECT_TRUE(binary) << text << ": " << binary.failure().message;
+    }
   }
 }
 

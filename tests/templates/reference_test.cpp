@@ -26,6 +26,10 @@ TEST(HostArray, RoundsToTheNearestElement) {
   EXPECT_EQ(rounded(DType::bf16, 0.1), 0.10009765625);
   EXPECT_EQ(rounded(DType::u8, 300.7), 44);
   EXPECT_EQ(rounded(DType::i32, -2.9), -2);
+  EXPECT_EQ(rounded(DType::i8, -2.9), -2);
+  EXPECT_EQ(rounded(DType::i8, 130), -126);
+  EXPECT_EQ(rounded(DType::e4m3, 0.1), 0.1015625);
+  EXPECT_EQ(rounded(DType::e5m2, 0.1), 0.09375);
 }
 
 TEST(HostArray, HalvesTieToEvenAndOverflowToInfinity) {
@@ -87,7 +91,9 @@ TEST(References, TheSixKernelsHaveOne) {
   EXPECT_NE(find_reference("matmul"), nullptr);
   EXPECT_EQ(find_reference("fft"), nullptr);
   EXPECT_EQ(reference_dtype(DType::bf16), DType::f64);
+  EXPECT_EQ(reference_dtype(DType::e5m2), DType::f64);
   EXPECT_EQ(reference_dtype(DType::u8), DType::i64);
+  EXPECT_EQ(reference_dtype(DType::i8), DType::i64);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ std::string fault_of(const std::string& expression) {
 TEST(TemplateFunctions, TypesOfTheDialect) {
   EXPECT_EQ(value_of("ctype(dtype) + \" \" + real(dtype)", "n=1 dtype=f16"), "f16_t f32");
   EXPECT_EQ(value_of("ctype(\"bf16\") + real(\"u8\") + ctype(\"f64\")"), "bf16_tu32f64");
+  EXPECT_EQ(value_of("ctype(\"i8\") + real(\"i8\")"), "i8i32");
+  EXPECT_EQ(value_of("ctype(\"e4m3\") + real(\"e5m2\")"), "e4m3_tf32");
+  EXPECT_EQ(value_of("bytes(\"e5m2\")"), "1");
   EXPECT_EQ(value_of("bytes(dtype) + bytes(\"f64\")", "n=1 dtype=f16"), "10");
   EXPECT_EQ(fault_of("ctype(\"half\")"),
             "expected an element type (f32, u8, ...), got the string 'half'");
@@ -30,6 +33,10 @@ TEST(TemplateFunctions, ConversionsOfStoredElements) {
   EXPECT_EQ(value_of("store(\"bf16\", \"sum\")"), "F32_TO_BF16(sum)");
   EXPECT_EQ(value_of("load(\"u8\", \"x[i]\")"), "(u32)(x[i])");
   EXPECT_EQ(value_of("store(\"f32\", \"a + b\")"), "a + b");
+  EXPECT_EQ(value_of("load(\"i8\", \"x[i]\")"), "(i32)(x[i])");
+  EXPECT_EQ(value_of("store(\"i8\", \"sum\")"), "(i8)(sum)");
+  EXPECT_EQ(value_of("load(\"e4m3\", \"x[i]\")"), "E4M3_TO_F32(x[i])");
+  EXPECT_EQ(value_of("store(\"e5m2\", \"sum\")"), "F32_TO_E5M2(sum)");
 }
 
 TEST(TemplateFunctions, LiteralsOfTheArithmeticType) {
@@ -38,6 +45,8 @@ TEST(TemplateFunctions, LiteralsOfTheArithmeticType) {
   EXPECT_EQ(value_of("literal(0.1, \"f64\")"), "0.1");
   EXPECT_EQ(value_of("literal(1e20, \"f64\")"), "1e+20");
   EXPECT_EQ(value_of("literal(3, \"u8\")"), "3u");
+  EXPECT_EQ(value_of("literal(0 - 3, \"i8\")"), "-3");
+  EXPECT_EQ(value_of("literal(1, \"e4m3\")"), "1.0f");
   EXPECT_EQ(value_of("literal(3, \"i64\")"), "(i64)3");
   EXPECT_EQ(value_of("literal(\"inf\", \"f16\")"), "F32_INFINITY");
   EXPECT_EQ(value_of("literal(\"-inf\", \"i32\")"), "(-2147483647 - 1)");

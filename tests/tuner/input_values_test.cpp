@@ -49,6 +49,16 @@ TEST(EdgeValues, LeaveOutTheHighEndOfRealRangesAndStepByTheElementType) {
   EXPECT_THAT(f64, Not(Contains(1.0)));
 }
 
+// Beyond the largest number of an 8-bit float there is none, and no infinity either.
+TEST(EdgeValues, EndWithTheLargestNumberOfTheType) {
+  EXPECT_THAT(edge_values(uniform(0, 1000), DType::e4m3, {}),
+              UnorderedElementsAre(0, 0x1p-9, 416, 448));
+  EXPECT_THAT(edge_values(uniform(-1e9, 1), DType::e5m2, {}),
+              UnorderedElementsAre(-57344, -49152, 0.875, 0x1p-16, -0x1p-16, 0));
+  EXPECT_THAT(edge_values(uniform(-128, 127), DType::i8, {}),
+              UnorderedElementsAre(-128, -127, 126, 127, -1, 0, 1));
+}
+
 TEST(EdgeValues, TakeThePlaceOfEveryFourthElementAndOfBothEnds) {
   HostArray array(DType::f32, {10, 100});
   for (std::size_t i = 0; i < array.count(); ++i) array.set(i, 9);
@@ -141,7 +151,7 @@ TEST(ShiftedRows, LieAroundAtAboveAndBelowZeroInTurn) {
 }
 
 TEST(ShiftedRows, StayWholeNumbersOfTheirRange) {
-  for (const DType dtype : {DType::f32, DType::i32}) {
+  for (const DType dtype : {DType::f32, DType::i32, DType::i8, DType::e4m3, DType::e5m2}) {
     const HostArray array = shifted(dtype, {-3, 1, 3}, fill("integers", 0, 1, 10));
     EXPECT_EQ(range_of(array, 0), std::pair(-3.0, 3.0));
     EXPECT_EQ(range_of(array, 1), std::pair(0.0, 2.0));

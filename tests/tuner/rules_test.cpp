@@ -38,6 +38,8 @@ TEST(Tolerance, GrowsWithTheRootOfTheSumAndWithTheScale) {
 TEST(Tolerance, HalvesAreRoundedOnceAndSummedInF32) {
   const Tolerance half = default_tolerance(DType::f16, 4096, 1);
   EXPECT_NEAR(half.relative, 2 * epsilon_of(DType::f16) + 264 * epsilon_of(DType::f32), 1e-9);
+  const Tolerance byte = default_tolerance(DType::e4m3, 4096, 1);
+  EXPECT_NEAR(byte.relative, 2 * epsilon_of(DType::e4m3) + 264 * epsilon_of(DType::f32), 1e-9);
   EXPECT_LT(default_tolerance(DType::f64, 4096, 1).relative, 1e-12);
 }
 
