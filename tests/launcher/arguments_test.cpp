@@ -1,13 +1,23 @@
 // Every wrong argument is named, with what was expected; nothing is launched then.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <kiln/launcher.hpp>
 
 #include "tests/launcher/opencl_application.hpp"
+
+struct CodeOfE4m3 {  // a type of the application's own
+  std::uint8_t bits;
+};
+template <>
+inline constexpr std::string_view kiln::element_type<CodeOfE4m3> = "e4m3";
 
 namespace kiln {
 namespace {
@@ -21,7 +31,8 @@ class Arguments : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = new LauncherFolder;
     Launcher::Options options = folder_->options();
-    options.kernel_paths = {KILN_SOURCE_DIR "/tests/launcher/kernels"};
+    options.kernel_paths = {KILN_SOURCE_DIR "/tests/launcher/kernels",
+                            KILN_SOURCE_DIR "/tests/cli/kernels"};
     launcher_ = new Launcher(options);
   }
   static void TearDownTestSuite() {
@@ -134,6 +145,54 @@ TEST_F(Arguments, NumbersAtTheEndsOfTheirTypesArriveOrAreRefused) {
   };
   EXPECT_EQ(half(65519.5), "no error");
   EXPECT_EQ(half(65520), "numbers: argument 'half' is f16, which cannot hold 65520");
+}
+
+/// y[i] = factor * x[i] + 1 in the element type that a test names, on one page of each.
+class NarrowArguments : public Arguments {
+ protected:
+  template <typename T>
+  std::string narrow(const std::string& dtype, T* x, LaunchArgument factor) {
+    return launch("narrow", ("n=2 dtype=" + dtype).c_str(),
+                  {array("x", x, 2), memory("y", y_, 2), factor});
+  }
+  template <typename T>
+  T* x_of() {
+    return reinterpret_cast<T*>(x_);
+  }
+  std::vector<std::uint8_t> arrived() {
+    return OpenClApplication::instance().download<std::uint8_t>(y_, 2);
+  }
+
+  cl_mem x_ = OpenClApplication::instance().upload(std::vector<std::uint8_t>{0x00, 0x38});
+  cl_mem y_ = OpenClApplication::instance().allocate(2);
+};
+
+TEST_F(NarrowArguments, OfOneByteAreKnownByTheirTypes) {
+  EXPECT_EQ(narrow("i8", x_of<std::int8_t>(), scalar("factor", -2)), "no error");
+  EXPECT_EQ(arrived(), (std::vector<std::uint8_t>{1, 0x91}));  // 1, -111
+  EXPECT_EQ(narrow("e4m3", x_of<CodeOfE4m3>(), scalar("factor", 2.5)), "no error");
+  EXPECT_EQ(arrived(), (std::vector<std::uint8_t>{0x38, 0x46}));  // 1, 3.5
+  EXPECT_EQ(narrow("i8", x_of<const std::uint8_t>(), scalar("factor", 1)),
+            "narrow: argument 'x' holds i8, a pointer to u8 was given");
+  EXPECT_EQ(narrow("e5m2", x_of<CodeOfE4m3>(), scalar("factor", 1)),
+            "narrow: argument 'x' holds e5m2, a pointer to e4m3 was given");
+  EXPECT_EQ(narrow("e4m3", x_of<char>(), scalar("factor", 1)), "no error") << "not checked";
+}
+
+TEST_F(NarrowArguments, NumbersBeyondTheirRangeAreRefused) {
+  const auto factor = [&](const std::string& dtype, auto value) {
+    return narrow(dtype, x_of<char>(), scalar("factor", value));
+  };
+  EXPECT_EQ(factor("i8", -128), "no error");
+  EXPECT_EQ(factor("i8", 128), "narrow: argument 'factor' is i8, which cannot hold 128");
+  EXPECT_EQ(factor("e4m3", 464), "no error");
+  EXPECT_EQ(arrived()[1], 0x7e) << "448 * 1 + 1 saturates";
+  EXPECT_EQ(factor("e4m3", 465), "narrow: argument 'factor' is e4m3, which cannot hold 465");
+  EXPECT_EQ(factor("e4m3", HUGE_VAL), "narrow: argument 'factor' is e4m3, which cannot hold inf");
+  EXPECT_EQ(factor("e5m2", -61439), "no error");
+  EXPECT_EQ(factor("e5m2", 61440), "narrow: argument 'factor' is e5m2, which cannot hold 61440");
+  EXPECT_EQ(factor("e5m2", HUGE_VAL), "no error");
+  EXPECT_EQ(arrived()[0], 0x7f) << "infinity arrives: 0 times it is NaN";
 }
 
 TEST_F(Arguments, AStepThatForgetsOneIsAnErrorOfPrepare) {

@@ -104,6 +104,18 @@ TEST_F(CInterface, NumbersOfUnsignedTypesAndUnknownKinds) {
   kiln_kernel_release(histogram);
 }
 
+TEST_F(CInterface, ElementTypesAreGivenByName) {
+  kiln_kernel* transpose = nullptr;
+  ASSERT_EQ(kiln_prepare(launcher_, "transpose", "rows=4 cols=4", &transpose), KILN_OK)
+      << kiln_last_error();
+  kiln_argument in = memory_argument("in", application_.allocate(64), 64);
+  in.dtype = "e4m3";
+  EXPECT_EQ(kiln_launch(transpose, nullptr, &in, 1), KILN_BAD_ARGUMENT);
+  EXPECT_STREQ(kiln_last_error(),
+               "transpose: argument 'in' holds f32, a pointer to e4m3 was given");
+  kiln_kernel_release(transpose);
+}
+
 TEST_F(CInterface, GivesStatusAndText) {
   kiln_kernel* kernel = nullptr;
   EXPECT_EQ(kiln_prepare(launcher_, "nothing", "n=4", &kernel), KILN_UNKNOWN_KERNEL);

@@ -34,10 +34,12 @@ struct LaunchArgument {
 namespace detail {
 template <typename T>
 constexpr std::string_view dtype_of() {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (!std::is_arithmetic_v<T> || std::is_same_v<T, char>) {
+    return "";  // char has a sign on some machines and none on others
+  } else if constexpr (std::is_floating_point_v<T>) {
     return sizeof(T) == 4 ? "f32" : "f64";
   } else if constexpr (sizeof(T) == 1) {
-    return std::is_unsigned_v<T> ? "u8" : "";
+    return std::is_unsigned_v<T> ? "u8" : "i8";
   } else if constexpr (sizeof(T) == 4) {
     return std::is_signed_v<T> ? "i32" : "u32";
   } else if constexpr (sizeof(T) == 8) {
@@ -47,6 +49,13 @@ constexpr std::string_view dtype_of() {
   }
 }
 }  // namespace detail
+
+/// The element type of a T in memory, as specs name it; "": not checked. C++17 has no types for
+/// f16, bf16, e4m3 and e5m2: an application names its own once, at namespace scope:
+///   template <>
+///   inline constexpr std::string_view kiln::element_type<__nv_fp8_e4m3> = "e4m3";
+template <typename T>
+inline constexpr std::string_view element_type = detail::dtype_of<T>();
 
 /// Device memory whose element type the application does not name: `memory` is a device pointer or
 /// a cl_mem, `bytes` what may be used of it from `offset` on.
@@ -64,16 +73,17 @@ inline LaunchArgument memory(std::string_view name, const void* memory, std::siz
 template <typename T>
 LaunchArgument array(std::string_view name, T* pointer, std::size_t count) {
   using Element = std::remove_cv_t<T>;
-  static_assert(std::is_arithmetic_v<Element>,
-                "kiln::array takes pointers to numbers; use kiln::memory for the others");
+  static_assert(std::is_arithmetic_v<Element> || !element_type<Element>.empty(),
+                "kiln::array takes pointers to numbers; specialise kiln::element_type for a type "
+                "of yours, or use kiln::memory");
   LaunchArgument argument = memory(name, pointer, count * sizeof(T));
-  argument.dtype = detail::dtype_of<Element>();
+  argument.dtype = element_type<Element>;
   return argument;
 }
 
 /// A number passed by value. A whole number is fit for every type that can hold it; a
 /// floating-point number only for floating-point arguments. These round to nearest, and refuse
-/// finite numbers beyond their range.
+/// finite numbers beyond their range; e4m3, which has no infinities, refuses those, too.
 template <typename T>
 LaunchArgument scalar(std::string_view name, T value) {
   static_assert(std::is_arithmetic_v<T>, "kiln::scalar takes numbers");
