@@ -63,7 +63,8 @@ Value value_of(const inja::json& json) {
 /// Walks inja's tree once and builds ours.
 class Converter : public inja::NodeVisitor {
  public:
-  explicit Converter(const ParsedTemplate& parsed) : parsed_(parsed) {}
+  Converter(const ParsedTemplate& parsed, const LineBreaks& line_breaks)
+      : parsed_(parsed), line_breaks_(line_breaks) {}
 
   std::vector<TemplateNode> nodes_of(const inja::BlockNode& block) {
     std::vector<TemplateNode> outer = std::exchange(nodes_, {});
@@ -93,8 +94,11 @@ class Converter : public inja::NodeVisitor {
   }
 
   void visit(const inja::TextNode& node) override {
-    TemplateNode& text = add(TemplateNode::Kind::text, node.pos);
-    text.length = node.length;
+    std::size_t begin = node.pos;
+    const std::size_t end = node.pos + node.length;
+    const auto gone = line_breaks_.find(begin);
+    if (gone != line_breaks_.end()) begin = std::min(gone->second, end);
+    if (begin < end) add(TemplateNode::Kind::text, begin).length = end - begin;
   }
 
   void visit(const inja::ExpressionListNode& node) override {
@@ -207,6 +211,7 @@ class Converter : public inja::NodeVisitor {
   }
 
   const ParsedTemplate& parsed_;
+  const LineBreaks& line_breaks_;
   std::vector<TemplateNode> nodes_;
   TemplateExpression expression_;
 };
@@ -214,7 +219,7 @@ class Converter : public inja::NodeVisitor {
 /// inja with our functions known to its parser, and no way to a file.
 std::unique_ptr<inja::Environment> make_environment() {
   auto environment = std::make_unique<inja::Environment>();
-  environment->set_trim_blocks(true);
+  environment->set_trim_blocks(false);  // the scan knows which line breaks go: LineBreaks
   environment->set_lstrip_blocks(true);
   environment->set_search_included_templates_in_files(false);
   for (const auto& function : template_functions()) {
@@ -246,14 +251,14 @@ SourceLocation ParsedTemplate::where(std::size_t position) const {
 }
 
 ParsedTemplate parse_template(const std::string& file, const std::string& text) {
-  ParsedTemplate parsed{
-      file, file.substr(file.rfind('/') + 1), check_template_text(file, text), {0}, {}};
+  ScannedTemplate scanned = check_template_text(file, text);
+  ParsedTemplate parsed{file, file.substr(file.rfind('/') + 1), std::move(scanned.text), {0}, {}};
   for (std::size_t i = 0; i < parsed.text.size(); ++i) {
     if (parsed.text[i] == '\n') parsed.line_starts.push_back(i + 1);
   }
   try {
     inja::Template tree = make_environment()->parse(parsed.text);
-    parsed.nodes = Converter(parsed).nodes_of(tree.root);
+    parsed.nodes = Converter(parsed, scanned.line_breaks).nodes_of(tree.root);
   } catch (const inja::InjaError& error) {
     throw located(file, error);
   } catch (const inja::json::exception&) {

@@ -20,11 +20,15 @@ constexpr std::size_t kMaxElseIfs = 256;
 class Scanner {
  public:
   Scanner(const std::string& file, const std::string& text)
-      : file_(file), text_(text), result_(text) {}
+      : file_(file), text_(text), result_{text, {}} {}
 
-  std::string run() {
+  ScannedTemplate run() {
     std::size_t at = 0;
-    while ((at = next_tag(at)) < text_.size()) at = tag(at);
+    while ((at = next_tag(at)) < text_.size()) {
+      const std::size_t end = tag(at);
+      note_line_break(at, end);
+      at = end;
+    }
     if (!open_.empty()) {
       fail(open_.back().position,
            "this '" + open_.back().word + "' has no 'end" + open_.back().word + "'");
@@ -64,6 +68,25 @@ class Scanner {
     return at == 0 || text_[at - 1] == '\n';
   }
 
+  [[nodiscard]] bool is_blank(std::size_t from, std::size_t to) const {
+    return std::all_of(text_.begin() + static_cast<std::ptrdiff_t>(from),
+                       text_.begin() + static_cast<std::ptrdiff_t>(to),
+                       [](char c) { return c == ' ' || c == '\t'; });
+  }
+
+  // Is the tag at [at, end) all there is on its line, but for other statements and comments? Then
+  // the line break behind it goes with it.
+  void note_line_break(std::size_t at, std::size_t end) {
+    const bool is_expression = text_[at] == '{' && text_[at + 1] == '{';
+    const bool follows_bare = last_bare_end_ > 0 && is_blank(last_bare_end_, at);
+    const bool bare = !is_expression && (first_on_line(at) || follows_bare);
+    last_bare_end_ = bare ? end : 0;
+    if (!bare || text_[at] == '#') return;  // a line statement ends with its line break
+    std::size_t next = skip_blanks(end);
+    if (next < text_.size() && text_[next] == '\r') ++next;
+    if (next < text_.size() && text_[next] == '\n') result_.line_breaks.emplace(end, next + 1);
+  }
+
   std::size_t tag(std::size_t at) {
     if (text_[at] == '#') return line_statement(at);
     if (text_[at + 1] == '#') return comment(at);
@@ -87,9 +110,10 @@ class Scanner {
   std::size_t line_statement(std::size_t at) {
     std::size_t line_start = at;
     while (line_start > 0 && text_[line_start - 1] != '\n') --line_start;
-    std::fill(result_.begin() + static_cast<std::ptrdiff_t>(line_start),
-              result_.begin() + static_cast<std::ptrdiff_t>(at + 2), ' ');
-    result_[line_start] = result_[line_start + 1] = '#';
+    std::string& result = result_.text;
+    std::fill(result.begin() + static_cast<std::ptrdiff_t>(line_start),
+              result.begin() + static_cast<std::ptrdiff_t>(at + 2), ' ');
+    result[line_start] = result[line_start + 1] = '#';
     return statement(at, at + 2, "\n");
   }
 
@@ -146,7 +170,8 @@ class Scanner {
 
   const std::string& file_;
   const std::string& text_;
-  std::string result_;
+  ScannedTemplate result_;
+  std::size_t last_bare_end_ = 0;  // of a tag alone on its line; 0: the last tag was none
   std::vector<OpenStatement> open_;
 };
 
@@ -162,7 +187,7 @@ SourceLocation locate(const std::string& file, const std::string& text, std::siz
   return {file, static_cast<int>(line), static_cast<int>(column)};
 }
 
-std::string check_template_text(const std::string& file, const std::string& text) {
+ScannedTemplate check_template_text(const std::string& file, const std::string& text) {
   std::size_t null = text.find('\0');
   if (null != std::string::npos)
     throw InputError(locate(file, text, null), "a template holds no zero bytes");

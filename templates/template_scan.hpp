@@ -9,19 +9,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 
 #include "core/errors.hpp"
 
 namespace kiln {
 
+/// Where the text behind a tag goes on, by the end of the tag: behind the line break. Only of tags
+/// (statements and comments) that are alone on their line, but for others of these.
+using LineBreaks = std::map<std::size_t, std::size_t>;
+
+struct ScannedTemplate {
+  std::string text;        ///< for inja
+  LineBreaks line_breaks;  ///< that are not written
+};
+
 /// The place of the byte at `position` of `text`; columns count bytes from 1.
 [[nodiscard]] SourceLocation locate(const std::string& file, const std::string& text,
                                     std::size_t position);
 
-/// Returns the text for inja: the same length and lines, with indented line statements (`    ##
+/// The text for inja has the same length and lines, with indented line statements (`    ##
 /// for`) moved to the first column, where inja looks for them. Throws InputError at the first
 /// fault.
-[[nodiscard]] std::string check_template_text(const std::string& file, const std::string& text);
+[[nodiscard]] ScannedTemplate check_template_text(const std::string& file, const std::string& text);
 
 }  // namespace kiln
