@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
 constexpr std::size_t kMaxNodes = 500'000;
+// Of expressions, elements of lists, names looked through and pieces of text: a fraction of a second.
+constexpr std::size_t kMaxSteps = 5'000'000;
+constexpr std::size_t kTextPiece = 32;    // bytes of text that are copied in one step
+constexpr std::size_t kBytesOfLine = 16;  // that a line costs beside its text
 
 /// Collects text into lines; a line takes the origin of the first visible character on it.
 class LineWriter {
@@ -26,7 +30,10 @@ class LineWriter {
         continue;
       }
       if (c == '\r') continue;
-      if (line_.text.empty()) line_.text = indent;
+      if (line_.text.empty() && !indent.empty()) {
+        line_.text = indent;
+        bytes += indent.size();
+      }
       line_.text += c;
       if (c != ' ' && c != '\t' && line_.origin.empty()) {
         SourceLocation where = from.where(moves ? position + i : position);
@@ -37,6 +44,7 @@ class LineWriter {
   }
 
   void end_line() {
+    bytes += kBytesOfLine;
     while (!line_.text.empty() && (line_.text.back() == ' ' || line_.text.back() == '\t'))
       line_.text.pop_back();
     bool blank = line_.text.empty();
@@ -93,6 +101,7 @@ class Evaluator {
   void node(const TemplateNode& node) {
     if (++visited_ > kMaxNodes)
       fail(node.position, "the template does not come to an end (500000 nodes)");
+    step(node.position, 1);
     if (writer_.bytes > kMaxTextBytes) fail(node.position, "the template writes more than 8 MiB");
     switch (node.kind) {
       case TemplateNode::Kind::text:
@@ -109,6 +118,17 @@ class Evaluator {
       case TemplateNode::Kind::assign:
         return assign(node.name, value(node.expression));
     }
+  }
+
+  void step(std::size_t position, std::size_t count) {
+    steps_ += count;
+    if (steps_ > kMaxSteps) fail(position, "the template takes too much work (5 million steps)");
+  }
+
+  static std::size_t steps_for(const TemplateValue& value) {
+    if (const auto* list = std::get_if<TemplateList>(&value)) return list->size();
+    const auto* text = std::get_if<std::string>(&std::get<Value>(value));
+    return text == nullptr ? 0 : text->size() / kTextPiece;
   }
 
   void output(const TemplateNode& node) {
@@ -153,6 +173,12 @@ class Evaluator {
   }
 
   TemplateValue value(const TemplateExpression& expression) {
+    TemplateValue result = evaluated(expression);
+    step(expression.position, 1 + locals_.size() + steps_for(result));
+    return result;
+  }
+
+  TemplateValue evaluated(const TemplateExpression& expression) {
     switch (expression.kind) {
       case TemplateExpression::Kind::literal:
         return expression.value;
@@ -230,6 +256,7 @@ class Evaluator {
   std::set<std::string> read_;
   TemplateValue scratch_;
   std::size_t visited_ = 0;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace

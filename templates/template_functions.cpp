@@ -16,6 +16,7 @@ namespace kiln {
 namespace {
 
 constexpr std::int64_t kMaxListLength = 65536;
+constexpr std::size_t kMaxTextValue = 65536;
 
 using Arguments = std::span<const TemplateValue>;
 
@@ -39,6 +40,12 @@ std::int64_t integer(const TemplateValue& value) {
   const Value& v = scalar(value);
   if (const auto* i = std::get_if<std::int64_t>(&v)) return *i;
   throw TemplateFault("expected a whole number, got the " + described(v));
+}
+
+/// A text that doubles again and again ends here.
+std::string bounded(std::string text) {
+  if (text.size() > kMaxTextValue) throw TemplateFault("a text of more than 65536 characters");
+  return text;
 }
 
 std::string text(const TemplateValue& value) { return to_text(scalar(value)); }
@@ -222,8 +229,8 @@ TemplateValue call_template_function(const std::string& name,
   if (name == "ctype") return storage_type(dtype(a[0]));
   if (name == "real") return std::string(name_of(arithmetic_type(dtype(a[0]))));
   if (name == "bytes") return static_cast<std::int64_t>(size_of(dtype(a[0])));
-  if (name == "load") return load(dtype(a[0]), text(a[1]));
-  if (name == "store") return store(dtype(a[0]), text(a[1]));
+  if (name == "load") return bounded(load(dtype(a[0]), text(a[1])));
+  if (name == "store") return bounded(store(dtype(a[0]), text(a[1])));
   if (name == "literal") return c_literal(scalar(a[0]), arithmetic_type(dtype(a[1])));
   if (name == "formula") return formula(text(a[0]), dtype(a[1]), formulas);
   if (name == "range") return steps(0, integer(a[0]), 1);
@@ -255,7 +262,7 @@ TemplateValue apply_template_operation(const std::string& operation, const Templ
   if (operation[0] == '<' || operation[0] == '>') return ordered(operation, a, b);
   bool text_operand =
       std::holds_alternative<std::string>(a) || std::holds_alternative<std::string>(b);
-  if (operation == "+" && text_operand) return template_text(left) + template_text(right);
+  if (operation == "+" && text_operand) return bounded(template_text(left) + template_text(right));
   if (std::holds_alternative<double>(a) || std::holds_alternative<double>(b)) {
     double x = text_operand ? static_cast<double>(integer(left)) : as_double(a);
     double y = text_operand ? static_cast<double>(integer(right)) : as_double(b);

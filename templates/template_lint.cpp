@@ -47,6 +47,11 @@ void add_derived_names(const std::vector<Derived>& derived, TemplateNames& names
   }
 }
 
+// A template that is included from many places is walked as often.
+constexpr std::size_t kMaxNodes = 500'000;
+constexpr std::size_t kMaxFindings = 1000;
+constexpr std::size_t kNamesAStep = 16;  // looked through in the time that a node takes
+
 /// Walks one variant's templates in the order of rendering, with the names that are set so far.
 class Linter {
  public:
@@ -70,6 +75,7 @@ class Linter {
  private:
   void error(std::size_t position, const std::string& message) {
     findings.push_back({LintFinding::Severity::error, current_->where(position), message});
+    is_full_ = is_full_ || findings.size() >= kMaxFindings;
   }
 
   void nodes(const std::vector<TemplateNode>& all) {
@@ -78,6 +84,12 @@ class Linter {
 
   void node(const TemplateNode& node) {
     using Kind = TemplateNode::Kind;
+    if (is_full_) return;
+    visited_ += 1 + locals_.size() / kNamesAStep;
+    if (visited_ > kMaxNodes) {
+      error(node.position, "the includes of this template do not come to an end (500000 nodes)");
+      is_full_ = true;
+    }
     if (node.kind == Kind::text) return;
     if (node.kind == Kind::include) return include(node);
     expression(node.expression);
@@ -183,6 +195,8 @@ class Linter {
   const ParsedTemplate* current_ = nullptr;
   std::vector<std::string> locals_;
   std::vector<std::string> including_;
+  std::size_t visited_ = 0;
+  bool is_full_ = false;  // nothing more is looked at
 };
 
 void note(const std::optional<Expression>& expression, std::set<std::string>& used) {

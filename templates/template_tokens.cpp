@@ -160,8 +160,7 @@ class TagBody {
 
   // Is this the `in` of `for x in ...`?
   [[nodiscard]] bool in_for(std::size_t at) const {
-    std::size_t line = text_.rfind('\n', at);
-    std::string_view before = std::string_view(text_).substr(line + 1, at - line - 1);
+    std::string_view before = std::string_view(text_).substr(tag_start_, at - tag_start_);
     std::size_t word = before.rfind("for ");
     return word != std::string_view::npos && before.find(" in ", word) == std::string_view::npos;
   }
