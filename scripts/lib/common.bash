@@ -24,6 +24,12 @@ print_header() {
 # elapsed SECONDS -> "2 min 07 s"
 elapsed() { printf '%d min %02d s' "$(($1 / 60))" "$(($1 % 60))"; }
 
+# slowest_tests N <LOG: the N tests of a log of ctest that took longest, "SECONDS NAME" a line.
+slowest_tests() {
+  sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: +([^ ]+) .* ([0-9.]+) sec.*|\2 \1|p' | sort -rn |
+    awk -v n="$1" 'NR <= n { printf "%8.1f s  %s\n", $1, $2 }'
+}
+
 # Prints how many jobs fit: one a core, but no more than one for each 1.2 GiB of free memory,
 # because a translation unit full of templates takes about that much.
 job_count() {
