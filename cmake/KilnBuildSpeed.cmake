@@ -1,4 +1,4 @@
-# What makes a build from nothing quicker, and changes no program: a faster linker where it is installed, and
+# What makes a build from nothing quicker, and changes no program: lld (KILN_FAST_LINKER), and
 # precompiled headers (KILN_PRECOMPILE) for CLI11 in cli/.
 #
 # With ccache the headers are not precompiled: a hit costs less than reading a precompiled header, and the hash of
@@ -15,7 +15,7 @@ include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=lld)
 check_cxx_source_compiles("int main() { return 0; }" KILN_HAS_LLD)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
-option(KILN_FAST_LINKER "Link with lld where it is installed" ON)
+option(KILN_FAST_LINKER "Link with lld where it is installed" OFF)
 if(KILN_HAS_LLD AND KILN_FAST_LINKER)
   add_link_options(-fuse-ld=lld)
 endif()
