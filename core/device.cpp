@@ -63,6 +63,7 @@ struct Limits {
   std::int64_t l2_bytes;
   std::int64_t global_bytes;
   std::int64_t warp_size;
+  bool has_f32_atomic_add = true;
 };
 
 constexpr Limits kNvidia[] = {
@@ -78,11 +79,15 @@ constexpr Limits kNvidia[] = {
 };
 
 constexpr Limits kAmd[] = {
-    {"gfx900", "Vega 56", 56, 64 * kKiB, 64 * kKiB, 2560, 4 * kMiB, 8 * kGiB, 64},
-    {"gfx906", "MI50", 60, 64 * kKiB, 64 * kKiB, 2560, 4 * kMiB, 16 * kGiB, 64},
+    {"gfx900", "Vega 56", 56, 64 * kKiB, 64 * kKiB, 2560, 4 * kMiB, 8 * kGiB, 64, false},
+    {"gfx906", "MI50", 60, 64 * kKiB, 64 * kKiB, 2560, 4 * kMiB, 16 * kGiB, 64, false},
     {"gfx908", "MI100", 120, 64 * kKiB, 64 * kKiB, 2560, 8 * kMiB, 32 * kGiB, 64},
     {"gfx90a", "MI250X", 110, 64 * kKiB, 64 * kKiB, 2048, 8 * kMiB, 64 * kGiB, 64},
-    {"gfx1030", "RX 6800 XT", 36, 64 * kKiB, 64 * kKiB, 2048, 4 * kMiB, 16 * kGiB, 32},
+    {"gfx942", "MI300X", 304, 64 * kKiB, 64 * kKiB, 2048, 4 * kMiB, 192 * kGiB, 64},
+    {"gfx950", "MI355X", 256, 160 * kKiB, 160 * kKiB, 2048, 4 * kMiB, 288 * kGiB, 64},
+    {"gfx1030", "RX 6800 XT", 36, 64 * kKiB, 64 * kKiB, 2048, 4 * kMiB, 16 * kGiB, 32, false},
+    {"gfx1100", "RX 7900 XTX", 48, 64 * kKiB, 64 * kKiB, 2048, 6 * kMiB, 24 * kGiB, 32},
+    {"gfx1201", "RX 9070 XT", 32, 64 * kKiB, 64 * kKiB, 2048, 8 * kMiB, 16 * kGiB, 32},
 };
 
 DeviceInfo from_limits(const Limits& limits, const std::string& backend) {
@@ -129,7 +134,7 @@ DeviceInfo amd_device(const Limits& limits) {
   device.max_block = {1024, 1024, 1024};
   device.max_grid = {2147483647, 65535, 65535};
   device.max_shared_bytes = 64 * kKiB;
-  device.has_f32_atomic_add = limits.architecture == "gfx908" || limits.architecture == "gfx90a";
+  device.has_f32_atomic_add = limits.has_f32_atomic_add;
   return device;
 }
 

@@ -78,6 +78,11 @@ TEST(MadeUpDevice, HasTheLimitsOfItsArchitecture) {
   EXPECT_EQ(device_for_architecture("cuda", "sm_120").compute_capability, 120);
   EXPECT_EQ(device_for_architecture("hip", "gfx1030").warp_size, 32);
   EXPECT_EQ(device_for_architecture("hip", "gfx906").warp_size, 64);
+  EXPECT_EQ(device_for_architecture("hip", "gfx1100").warp_size, 32);
+  EXPECT_EQ(device_for_architecture("hip", "gfx942").warp_size, 64);
+  EXPECT_FALSE(device_for_architecture("hip", "gfx906").has_f32_atomic_add);
+  EXPECT_TRUE(device_for_architecture("hip", "gfx90a").has_f32_atomic_add);
+  EXPECT_TRUE(device_for_architecture("hip", "gfx1201").has_f32_atomic_add);
   EXPECT_FALSE(device_for_architecture("opencl", "opencl").has_shuffle);
 }
 
