@@ -590,3 +590,80 @@ DEVICE_FUNCTION u32x4 kiln_load_16_of_block(u32 address, u32 block) {
   return v;
 }
 #define LOAD_16_OF_BLOCK(address, block) kiln_load_16_of_block(address, block)
+
+//: ASYNC_COPY_16 ASYNC_COPY_8 ASYNC_COPY_4
+// A copy to shared memory that goes on while the thread does not wait; device.has_async_copy. The first `bytes` bytes
+// from global memory, zeros for the rest; with 0 nothing is read. Both addresses are multiples of 16 (8, 4).
+#define KILN_ASYNC_COPY(how, size, to, from, bytes)                                          \
+  asm volatile("cp.async." how ".shared.global.L2::128B [%0], [%1], " size ", %2;"           \
+               :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"((int)(bytes)) : "memory")
+#define ASYNC_COPY_16(to, from, bytes) KILN_ASYNC_COPY("cg", "16", to, from, bytes)
+#define ASYNC_COPY_8(to, from, bytes) KILN_ASYNC_COPY("ca", "8", to, from, bytes)
+#define ASYNC_COPY_4(to, from, bytes) KILN_ASYNC_COPY("ca", "4", to, from, bytes)
+
+//: ASYNC_COPY_16_IF ASYNC_COPY_8_IF ASYNC_COPY_4_IF
+// All bytes where `yes` is not 0; otherwise nothing is read or written.
+#define KILN_ASYNC_COPY_IF(how, size, yes, to, from)                                                                  \
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async." how ".shared.global.L2::128B [%0], [%1], " size   \
+               "; }" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"((int)(yes)) : "memory")
+#define ASYNC_COPY_16_IF(yes, to, from) KILN_ASYNC_COPY_IF("cg", "16", yes, to, from)
+#define ASYNC_COPY_8_IF(yes, to, from) KILN_ASYNC_COPY_IF("ca", "8", yes, to, from)
+#define ASYNC_COPY_4_IF(yes, to, from) KILN_ASYNC_COPY_IF("ca", "4", yes, to, from)
+
+//: ASYNC_COMMIT ASYNC_WAIT
+// This thread's copies since the last commit are a group; waits until at most n groups are under way.
+#define ASYNC_COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define ASYNC_WAIT(n) asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory")
+
+//: MATRIX_WORDS MATRIX_SUMS
+// Matrix unit of a warp, 16 x 16 sums at a time; device.has_mma.
+#define MATRIX_WORDS 4
+#define MATRIX_SUMS 8
+
+//: MATRIX_RUNS MATRIX_ROW_A MATRIX_ROW_B MATRIX_BYTE_A MATRIX_BYTE_B MATRIX_LOAD
+// ldmatrix: lane l gives the address of row l % 8 of 8 x 16 bytes number l / 8. These lie below each other, then along k,
+// for A; the other way round for B, whose words for one instruction must be neighbours.
+#define MATRIX_RUNS 1
+#define MATRIX_ROW_A(lane) ((lane) % 16)
+#define MATRIX_ROW_B(lane) ((lane) / 16 * 8 + (lane) % 8)
+#define MATRIX_BYTE_A(lane, run) ((lane) / 16 * 16)
+#define MATRIX_BYTE_B(lane, run) ((lane) / 8 % 2 * 16)
+#define MATRIX_LOAD(fragment, run, pointer)                                                                          \
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"                                    \
+               : "=r"((fragment)[0]), "=r"((fragment)[1]), "=r"((fragment)[2]), "=r"((fragment)[3])                  \
+               : "r"((u32)__cvta_generic_to_shared(pointer)) : "memory")
+
+//: MATRIX_RUNS_ACROSS MATRIX_ROW_ACROSS_A MATRIX_ROW_ACROSS_B MATRIX_STEP_ACROSS_A MATRIX_STEP_ACROSS_B MATRIX_LOAD_ACROSS
+// The same, each 8 x 8 elements of 16 bits transposed: a lane's address is that of 8 rows at one step of k.
+#define MATRIX_RUNS_ACROSS 1
+#define MATRIX_ROW_ACROSS_A(lane) ((lane) / 8 % 2 * 8)
+#define MATRIX_ROW_ACROSS_B(lane) ((lane) / 16 * 8)
+#define MATRIX_STEP_ACROSS_A(lane, run) ((lane) / 16 * 8 + (lane) % 8)
+#define MATRIX_STEP_ACROSS_B(lane, run) ((lane) % 16)
+#define MATRIX_LOAD_ACROSS(fragment, run, pointer)                                                                   \
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"                              \
+               : "=r"((fragment)[0]), "=r"((fragment)[1]), "=r"((fragment)[2]), "=r"((fragment)[3])                  \
+               : "r"((u32)__cvta_generic_to_shared(pointer)) : "memory")
+
+//: MATRIX_MULTIPLY_F16 MATRIX_MULTIPLY_BF16
+// Two instructions of 16 x 8 sums.
+#define KILN_MMA(types, d, a, b0, b1)                                                                                \
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." types ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},"   \
+               " {%0, %1, %2, %3};"                                                                                  \
+               : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])                                              \
+               : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"(b0), "r"(b1))
+DEVICE_FUNCTION void kiln_matrix_multiply_f16(f32* sum, const u32* a, const u32* b) {
+  KILN_MMA("f16.f16", sum, a, b[0], b[1]);
+  KILN_MMA("f16.f16", sum + 4, a, b[2], b[3]);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_bf16(f32* sum, const u32* a, const u32* b) {
+  KILN_MMA("bf16.bf16", sum, a, b[0], b[1]);
+  KILN_MMA("bf16.bf16", sum + 4, a, b[2], b[3]);
+}
+#define MATRIX_MULTIPLY_F16(sum, a, b) kiln_matrix_multiply_f16(sum, a, b)
+#define MATRIX_MULTIPLY_BF16(sum, a, b) kiln_matrix_multiply_bf16(sum, a, b)
+
+//: MATRIX_ORDER MATRIX_SUM_ROW MATRIX_SUM_COLUMN
+#define MATRIX_ORDER(sum, lane) ((void)0)
+#define MATRIX_SUM_ROW(lane, i) ((lane) / 4 + (i) % 4 / 2 * 8)
+#define MATRIX_SUM_COLUMN(lane, i) ((lane) % 4 * 2 + (i) / 4 * 8 + (i) % 2)

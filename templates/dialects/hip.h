@@ -310,3 +310,156 @@ DEVICE_FUNCTION i64 kiln_max(i64 a, i64 b) { return a > b ? a : b; }
 DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
 #define MIN(a, b) kiln_min(a, b)
 #define MAX(a, b) kiln_max(a, b)
+
+//: F32X2_TO_F16X2 F32X2_TO_BF16X2
+// Two floats as two halves in a word, the first in the low bits.
+#define F32X2_TO_F16X2(low, high) ((u32)F32_TO_F16(low) | (u32)F32_TO_F16(high) << 16)
+#define F32X2_TO_BF16X2(low, high) ((u32)F32_TO_BF16(low) | (u32)F32_TO_BF16(high) << 16)
+
+//: ASYNC_COPY_16 ASYNC_COPY_8 ASYNC_COPY_4
+// The first `bytes` bytes (an even number) from global to shared memory, zeros for the rest: plain copies here.
+template <typename T>
+DEVICE_FUNCTION void kiln_copy(void* to, const void* from, int bytes) {
+  if (bytes == (int)sizeof(T)) {
+    *(T*)to = *(const T*)from;
+    return;
+  }
+  for (int i = 0; i < (int)sizeof(T) / 2; ++i) ((u16*)to)[i] = 2 * i < bytes ? ((const u16*)from)[i] : (u16)0;
+}
+#define ASYNC_COPY_16(to, from, bytes) kiln_copy<u32x4>(to, from, bytes)
+#define ASYNC_COPY_8(to, from, bytes) kiln_copy<u32x2>(to, from, bytes)
+#define ASYNC_COPY_4(to, from, bytes) kiln_copy<u32>(to, from, bytes)
+
+//: ASYNC_COPY_16_IF ASYNC_COPY_8_IF ASYNC_COPY_4_IF
+#define ASYNC_COPY_16_IF(yes, to, from) do { if (yes) SHARED_STORE_16(to, LOAD_16(from)); } while (0)
+#define ASYNC_COPY_8_IF(yes, to, from) do { if (yes) SHARED_STORE_8(to, LOAD_8(from)); } while (0)
+#define ASYNC_COPY_4_IF(yes, to, from) do { if (yes) SHARED_STORE_4(to, LOAD_4(from)); } while (0)
+
+//: ASYNC_COMMIT ASYNC_WAIT
+#define ASYNC_COMMIT() ((void)0)
+#define ASYNC_WAIT(n) ((void)0)
+
+//: MATRIX_WORDS MATRIX_SUMS
+// Matrix unit of a wavefront, 16 x 16 sums at a time: 64 lanes on CDNA (device.has_mfma), 32 on RDNA (device.has_wmma).
+#if defined(__GFX11__)
+#define MATRIX_WORDS 8
+#define MATRIX_SUMS 8
+#elif defined(__GFX12__)
+#define MATRIX_WORDS 4
+#define MATRIX_SUMS 8
+#else
+#define MATRIX_WORDS 2
+#define MATRIX_SUMS 4
+#endif
+
+//: MATRIX_RUNS MATRIX_ROW_A MATRIX_ROW_B MATRIX_BYTE_A MATRIX_BYTE_B MATRIX_LOAD
+// A lane holds elements of one row that are neighbours along k.
+#define MATRIX_ROW_A(lane) ((lane) % 16)
+#define MATRIX_ROW_B(lane) MATRIX_ROW_A(lane)
+#define MATRIX_BYTE_B(lane, run) MATRIX_BYTE_A(lane, run)
+#if defined(__GFX11__)
+#define MATRIX_RUNS 2
+#define MATRIX_BYTE_A(lane, run) ((run) * 16)
+#elif defined(__GFX12__)
+#define MATRIX_RUNS 1
+#define MATRIX_BYTE_A(lane, run) ((lane) / 16 * 16)
+#else
+#define MATRIX_RUNS 1
+#define MATRIX_BYTE_A(lane, run) ((lane) / 16 * 8)
+#endif
+DEVICE_FUNCTION void kiln_matrix_load(u32* fragment, int run, const void* pointer) {
+#if defined(__GFX11__) || defined(__GFX12__)
+  const u32x4 words = *(const u32x4*)pointer;
+  fragment[run * 4 + 2] = words.z, fragment[run * 4 + 3] = words.w;
+#else
+  const u32x2 words = *(const u32x2*)pointer;
+#endif
+  fragment[run * 4] = words.x, fragment[run * 4 + 1] = words.y;
+}
+#define MATRIX_LOAD(fragment, run, pointer) kiln_matrix_load(fragment, run, pointer)
+
+//: MATRIX_RUNS_ACROSS MATRIX_ROW_ACROSS_A MATRIX_ROW_ACROSS_B MATRIX_STEP_ACROSS_A MATRIX_STEP_ACROSS_B MATRIX_LOAD_ACROSS
+// The same elements one by one.
+#define MATRIX_ROW_ACROSS_A(lane) ((lane) % 16)
+#define MATRIX_ROW_ACROSS_B(lane) MATRIX_ROW_ACROSS_A(lane)
+#define MATRIX_STEP_ACROSS_B(lane, run) MATRIX_STEP_ACROSS_A(lane, run)
+#if defined(__GFX11__)
+#define MATRIX_RUNS_ACROSS 16
+#define MATRIX_STEP_ACROSS_A(lane, run) (run)
+#elif defined(__GFX12__)
+#define MATRIX_RUNS_ACROSS 8
+#define MATRIX_STEP_ACROSS_A(lane, run) ((lane) / 16 * 8 + (run))
+#else
+#define MATRIX_RUNS_ACROSS 4
+#define MATRIX_STEP_ACROSS_A(lane, run) ((lane) / 16 * 4 + (run))
+#endif
+DEVICE_FUNCTION void kiln_matrix_load_across(u32* fragment, int run, const void* pointer) {
+  const u32 bits = *(const u16*)pointer;
+  fragment[run / 2] = run % 2 == 0 ? bits : fragment[run / 2] | bits << 16;
+}
+#define MATRIX_LOAD_ACROSS(fragment, run, pointer) kiln_matrix_load_across(fragment, run, pointer)
+
+//: MATRIX_MULTIPLY_F16 MATRIX_MULTIPLY_BF16
+// The instruction gets the operands in turned roles, so that a lane holds sums of one row that are neighbours.
+template <typename T>
+DEVICE_FUNCTION T kiln_fragment_as(const u32* words) {
+  T fragment;
+  __builtin_memcpy(&fragment, words, sizeof fragment);
+  return fragment;
+}
+typedef f32 kiln_sums __attribute__((ext_vector_type(MATRIX_SUMS)));
+typedef _Float16 kiln_halves __attribute__((ext_vector_type(2 * MATRIX_WORDS)));
+typedef short kiln_bfloats __attribute__((ext_vector_type(2 * MATRIX_WORDS)));
+DEVICE_FUNCTION void kiln_matrix_multiply_f16(f32* sum, const u32* a, const u32* b) {
+  kiln_sums s;
+  __builtin_memcpy(&s, sum, sizeof s);
+  const kiln_halves left = kiln_fragment_as<kiln_halves>(b), right = kiln_fragment_as<kiln_halves>(a);
+#if defined(__GFX11__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(left, right, s);
+#elif defined(__GFX12__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(left, right, s);
+#else
+  s = __builtin_amdgcn_mfma_f32_16x16x16f16(left, right, s, 0, 0, 0);
+#endif
+  __builtin_memcpy(sum, &s, sizeof s);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_bf16(f32* sum, const u32* a, const u32* b) {
+  kiln_sums s;
+  __builtin_memcpy(&s, sum, sizeof s);
+  const kiln_bfloats left = kiln_fragment_as<kiln_bfloats>(b), right = kiln_fragment_as<kiln_bfloats>(a);
+#if defined(__GFX11__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(left, right, s);
+#elif defined(__GFX12__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(left, right, s);
+#else
+  s = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(left, right, s, 0, 0, 0);
+#endif
+  __builtin_memcpy(sum, &s, sizeof s);
+}
+#define MATRIX_MULTIPLY_F16(sum, a, b) kiln_matrix_multiply_f16(sum, a, b)
+#define MATRIX_MULTIPLY_BF16(sum, a, b) kiln_matrix_multiply_bf16(sum, a, b)
+
+//: MATRIX_ORDER MATRIX_SUM_ROW MATRIX_SUM_COLUMN
+#define MATRIX_SUM_ROW(lane, i) ((lane) % 16)
+#define MATRIX_SUM_COLUMN(lane, i) ((lane) / 16 * MATRIX_SUMS + (i))
+#if defined(__GFX11__)
+// Lanes 0 to 15 hold the even columns of a row, lanes 16 to 31 its odd ones: they exchange halves.
+DEVICE_FUNCTION void kiln_matrix_order(f32* sum, int lane) {
+  const int low = lane < 16;
+  f32 other[4];
+  f32 own[4];
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    own[i] = low ? sum[i] : sum[4 + i];
+    other[i] = __shfl_xor(low ? sum[4 + i] : sum[i], 16);
+  }
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    sum[2 * i] = low ? own[i] : other[i];
+    sum[2 * i + 1] = low ? other[i] : own[i];
+  }
+}
+#define MATRIX_ORDER(sum, lane) kiln_matrix_order(sum, lane)
+#else
+#define MATRIX_ORDER(sum, lane) ((void)0)
+#endif

@@ -246,6 +246,11 @@ DEVICE_FUNCTION u8 kiln_f32_to_f8(f32 value, u32 mantissa_bits, u32 bias, u32 la
 //: F32_TO_E5M2
 #define F32_TO_E5M2(value) ((e5m2_t)KILN_F32_TO_F8(value, 2u, 15u, 0x7bu))
 
+//: F32X2_TO_F16X2 F32X2_TO_BF16X2
+// Two floats as two halves in a word, the first in the low bits.
+#define F32X2_TO_F16X2(low, high) ((u32)F32_TO_F16(low) | (u32)F32_TO_F16(high) << 16)
+#define F32X2_TO_BF16X2(low, high) ((u32)F32_TO_BF16(low) | (u32)F32_TO_BF16(high) << 16)
+
 //: LOAD_16 LOAD_8 LOAD_4
 #define LOAD_16(pointer) (*(__global const u32x4*)(pointer))
 #define LOAD_8(pointer) (*(__global const u32x2*)(pointer))

@@ -38,6 +38,10 @@ constexpr std::string_view kCompatibility = R"(
 #define __builtin_fminf fminf
 #define __builtin_fmax fmax
 #define __builtin_fmaxf fmaxf
+#define __builtin_memcpy memcpy
+// Enough to compile the words: variants that need AMD's matrix units do not exist on these devices.
+#define __builtin_amdgcn_mfma_f32_16x16x16f16(a, b, c, cbsz, abid, blgp) (c)
+#define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, c, cbsz, abid, blgp) (c)
 struct KilnHalf {
   unsigned short bits;
   KilnHalf() = default;
