@@ -19,6 +19,9 @@ constexpr double kLatencyNs = 800;       // of a load from busy device memory
 constexpr double kBytesPerThread = 64;   // under way at most: a few wide loads
 constexpr double kLatencyThreads = 128;  // of a compute unit: tiles in registers hide the rest
 constexpr double kFlopsPerCycle = 256;   // of a compute unit
+// Bulk copies fill shared memory ahead of the threads: a unit then draws up to twice its share of
+// the bandwidth.
+constexpr double kBulkShare = 2;
 constexpr double kBytesPerSecondPerUnit = 20e9;  // where the device does not tell
 constexpr double kCyclesPerSecond = 1.5e9;       // likewise
 constexpr double kNs = 1e9;                      // of a second
@@ -42,6 +45,12 @@ const StepPlan* largest_launch(const LaunchPlan& plan) {
     largest = &step;
   }
   return largest;
+}
+
+bool passes_tensor_maps(const StepPlan& step, const LaunchPlan& plan) {
+  return std::any_of(step.arguments.begin(), step.arguments.end(), [&](const std::string& name) {
+    return plan.find_tensor_map(name) != nullptr;
+  });
 }
 
 }  // namespace
@@ -70,8 +79,11 @@ std::optional<Forecast> Prior::forecast(const Config& config) const {
     out.lanes = threads / padded;
     out.units = std::min(1.0, blocks / units);
     out.threads_per_unit = resident * threads;
+    const double by_threads = threads * std::min(kBytesPerThread, cost_.bytes / (blocks * threads));
+    out.copies_in_bulk = passes_tensor_maps(*step, *plan);
     out.bytes_in_flight =
-        out.threads_per_unit * std::min(kBytesPerThread, cost_.bytes / (blocks * threads));
+        resident *
+        (out.copies_in_bulk ? std::max<double>(by_threads, step->shared_bytes) : by_threads);
   }
   out.time_ns = time_of(out);
   return out;
@@ -92,7 +104,8 @@ double Prior::time_of(const Forecast& forecast) const {
   double arithmetic = forecast.units;
   if (!device_.is_cpu) {
     const double needed = bytes_per_second() * kLatencyNs / kNs / units;
-    memory *= std::min(1.0, forecast.bytes_in_flight / needed);
+    const double most = forecast.copies_in_bulk ? kBulkShare : 1.0;
+    memory = std::min(1.0, memory * std::min(most, forecast.bytes_in_flight / needed));
     arithmetic *= forecast.lanes * std::min(1.0, forecast.threads_per_unit / kLatencyThreads);
   }
   const double cycles =

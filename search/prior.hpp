@@ -30,6 +30,7 @@ struct Forecast {
   double units = 1;             ///< share of the compute units that get a block at all
   double threads_per_unit = 0;  ///< resident at the same time, at most
   double bytes_in_flight = 0;   ///< per compute unit, at most; 0: the spec states no bytes
+  bool copies_in_bulk = false;  ///< by tensor maps: shared memory holds what is under way
   double time_ns = 0;           ///< rough, to compare configs of one space
 };
 
