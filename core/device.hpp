@@ -87,8 +87,8 @@ void add_to_scope(const DeviceInfo& device, Scope& scope);
 [[nodiscard]] const std::vector<std::string>& device_scope_names();
 
 /// A made-up device with the limits of a well-known architecture ("sm_75", "sm_80", "sm_90a",
-/// "sm_120", "gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201", "opencl"), to render and
-/// compile where no such device is. Throws DeviceError.
+/// "sm_120", "gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201", "opencl"), to render
+/// and compile where no such device is. Throws DeviceError.
 [[nodiscard]] DeviceInfo device_for_architecture(const std::string& backend,
                                                  const std::string& architecture);
 

@@ -83,7 +83,9 @@ TEST_F(SpaceCommand, AConstraintThatCannotBeReadIsAnErrorWithItsPlace) {
   text.replace(text.find("x > 0"), 5, "x ~ 0");
   const Output output = kiln({"space", "--file", file(text)});
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_EQ(output.err, "kiln: error: " + file(text) + ":3:61: unexpected character '~'\n");
+  EXPECT_EQ(output.err,
+            "kiln: error: " + file(text) +
+                ":3:61: expected an operator or the end of the expression, found '~'\n");
 }
 
 TEST_F(SpaceCommand, NeedsAKernelOrAFile) {
