@@ -207,10 +207,11 @@ constexpr Case kCases[] = {
 
 std::vector<DeviceInfo> all_devices() {
   std::vector<DeviceInfo> devices;
-  for (const char* name : {"sm_75", "sm_80", "sm_90a", "sm_120"}) {
+  for (const char* name : {"sm_75", "sm_80", "sm_89", "sm_90a", "sm_100", "sm_120"}) {
     devices.push_back(device_for_architecture("cuda", name));
   }
-  for (const char* name : {"gfx906", "gfx90a", "gfx1030"}) {
+  for (const char* name :
+       {"gfx906", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"}) {
     devices.push_back(device_for_architecture("hip", name));
   }
   devices.push_back(device_for_architecture("opencl", "opencl"));
