@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
 constexpr std::size_t kMaxNodes = 500'000;
-// Of expressions, elements of lists, names looked through and pieces of text: a fraction of a second.
+// Of expressions, elements of lists, names looked through and pieces of text: a fraction of a
+// second.
 constexpr std::size_t kMaxSteps = 5'000'000;
 constexpr std::size_t kTextPiece = 32;    // bytes of text that are copied in one step
 constexpr std::size_t kBytesOfLine = 16;  // that a line costs beside its text

@@ -1,5 +1,5 @@
-// What nearly every file of cli/ includes and what is dear to read (cmake/KilnBuildSpeed.cmake). Each file still
-// includes what it uses.
+// What nearly every file of cli/ includes and what is dear to read (cmake/KilnBuildSpeed.cmake).
+// Each file still includes what it uses.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -175,8 +175,8 @@ typedef struct kiln_argument {
   const void* memory; /* device pointer or cl_mem */
   size_t bytes;       /* size of the memory from offset on */
   size_t offset;
-  const char* dtype; /* name of the element type ("f32", "e4m3"), checked against the spec; NULL: not
-                        checked */
+  const char* dtype; /* name of the element type ("f32", "e4m3"), checked against the spec; NULL:
+                        not checked */
   int64_t integer;
   double floating;
 } kiln_argument;
