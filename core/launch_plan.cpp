@@ -120,7 +120,7 @@ class PlanBuilder {
     std::int64_t high = std::numeric_limits<std::int64_t>::max();
     switch (scalar.dtype) {
       case DType::i8:
-        low = std::numeric_limits<std::int8_t>::min();
+        low = -std::int64_t{1} - std::numeric_limits<std::int8_t>::max();
         high = std::numeric_limits<std::int8_t>::max();
         break;
       case DType::u8:

@@ -289,17 +289,17 @@ Cell on_numbers(Operation operation, const Cell& a, const Cell& b, Arithmetic ar
 bool holds(Operation operation, std::partial_ordering order) {
   switch (operation) {
     case Operation::less:
-      return order < 0;
+      return std::is_lt(order);
     case Operation::less_equal:
-      return order <= 0;
+      return std::is_lteq(order);
     case Operation::greater:
-      return order > 0;
+      return std::is_gt(order);
     case Operation::greater_equal:
-      return order >= 0;
+      return std::is_gteq(order);
     case Operation::equal:
-      return order == 0;
+      return std::is_eq(order);
     default:  // not_equal
-      return order != 0;
+      return std::is_neq(order);
   }
 }
 
@@ -315,13 +315,20 @@ std::partial_ordering order_of(const Cell& whole, double real) {
     return number != other ? std::partial_ordering(number <=> other) : below <=> real;
   }
   const std::strong_ordering order = wide_of(whole) <=> Wide::from_double(below);
-  return order != 0 ? std::partial_ordering(order) : below <=> real;
+  return std::is_neq(order) ? std::partial_ordering(order) : below <=> real;
+}
+
+/// The order of b and a, where `order` is that of a and b.
+std::partial_ordering reversed(std::partial_ordering order) {
+  if (std::is_lt(order)) return std::partial_ordering::greater;
+  if (std::is_gt(order)) return std::partial_ordering::less;
+  return order;
 }
 
 std::partial_ordering order_of(const Cell& a, const Cell& b) {
   if (a.kind == CellKind::real && b.kind == CellKind::real) return a.real <=> b.real;
   if (b.kind == CellKind::real) return order_of(a, b.real);
-  if (a.kind == CellKind::real) return 0 <=> order_of(b, a.real);
+  if (a.kind == CellKind::real) return reversed(order_of(b, a.real));
   if (a.kind == CellKind::wide || b.kind == CellKind::wide) return wide_of(a) <=> wide_of(b);
   return integer_of(a) <=> integer_of(b);
 }
@@ -342,7 +349,7 @@ Cell compare(Operation operation, const Cell& a, const Cell& b) {
 Cell choose(Operation operation, const Cell& a, const Cell& b) {
   if (!is_numeric(a) || !is_numeric(b)) return Cell(Fault::needs_number);
   const std::partial_ordering order = order_of(b, a);
-  return (operation == Operation::minimum ? order < 0 : order > 0) ? b : a;
+  return (operation == Operation::minimum ? std::is_lt(order) : std::is_gt(order)) ? b : a;
 }
 
 Cell to_integer(const Cell& a) {

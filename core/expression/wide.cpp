@@ -144,7 +144,7 @@ Wide::Limbs Wide::subtract_magnitudes(const Limbs& a, const Limbs& b) {
 
 Wide Wide::plus(const Wide& other) const {
   if (negative_ == other.negative_) return {negative_, add_magnitudes(limbs_, other.limbs_)};
-  if (compare_magnitudes(limbs_, other.limbs_) < 0) {
+  if (std::is_lt(compare_magnitudes(limbs_, other.limbs_))) {
     return {other.negative_, subtract_magnitudes(other.limbs_, limbs_)};
   }
   return {negative_, subtract_magnitudes(limbs_, other.limbs_)};
@@ -171,7 +171,7 @@ Wide::Limbs Wide::divide_magnitudes(const Limbs& a, const Limbs& b, Limbs& remai
   for (std::size_t bit = a.size() * kLimbBits; bit-- > 0;) {
     shift_in(remainder, bit_at(a, bit));
     trim(remainder);
-    if (compare_magnitudes(remainder, b) < 0) continue;
+    if (std::is_lt(compare_magnitudes(remainder, b))) continue;
     remainder = subtract_magnitudes(remainder, b);
     quotient[bit / kLimbBits] |= std::uint32_t{1} << (bit % kLimbBits);
   }

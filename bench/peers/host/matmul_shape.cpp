@@ -19,9 +19,9 @@ std::int64_t integer_or(const Problem& problem, std::string_view name, std::int6
   return value == nullptr ? otherwise : static_cast<std::int64_t>(as_double(*value));
 }
 
-std::string text_or(const Problem& problem, std::string_view name, std::string otherwise) {
+std::string text_or(const Problem& problem, std::string_view name, std::string_view otherwise) {
   const Value* value = find(problem, name);
-  return value == nullptr ? otherwise : to_text(*value);
+  return value == nullptr ? std::string(otherwise) : to_text(*value);
 }
 
 bool differs_from_default(const KernelSpec& spec, const Problem& problem, std::string_view name) {

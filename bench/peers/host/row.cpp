@@ -31,7 +31,7 @@ void add_first_and_best(const std::vector<Row>& rows, std::vector<Row>& kept) {
 
 }  // namespace
 
-std::vector<Row> first_and_best(std::vector<Row> rows) {
+std::vector<Row> first_and_best(const std::vector<Row>& rows) {
   std::vector<Row> kept;
   std::set<std::string> done;
   for (const Row& row : rows) {

@@ -79,6 +79,6 @@ struct Report {
 
 /// Of the rows of each family (all of one problem and one cache mode) keeps two: the first that ran
 /// and the fastest. Other rows stay.
-[[nodiscard]] std::vector<Row> first_and_best(std::vector<Row> rows);
+[[nodiscard]] std::vector<Row> first_and_best(const std::vector<Row>& rows);
 
 }  // namespace kiln::peers
