@@ -26,6 +26,10 @@ bool install_handlers() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second signal ends the process
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  // The terminal went away; `nohup` has it ignored.
+  struct sigaction before {};
+  ::sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);
   return true;
 }
 
@@ -35,6 +39,10 @@ const std::atomic<bool>& stop_on_signals() {
   [[maybe_unused]] static const bool kInstalled = install_handlers();
   return g_stop;
 }
+
+bool was_interrupted() { return g_stop; }
+
+void ignore_closed_pipes() { ::signal(SIGPIPE, SIG_IGN); }
 
 ExitCode interrupted_exit_code() { return static_cast<ExitCode>(128 + g_signal.load()); }
 

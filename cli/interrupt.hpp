@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM: end after the trial in hand, keep everything, say how to go on.
+// SIGINT, SIGTERM and SIGHUP: end after the trial in hand, keep everything, say how to go on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,13 @@ namespace kiln::cli {
 /// process at once.
 [[nodiscard]] const std::atomic<bool>& stop_on_signals();
 
-/// 130 after SIGINT, 143 after SIGTERM.
+[[nodiscard]] bool was_interrupted();
+
+/// A pipe whose reader went away is an error of the write, not the end of the process, which would
+/// leave a session open and a folder of workers behind.
+void ignore_closed_pipes();
+
+/// 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP.
 [[nodiscard]] ExitCode interrupted_exit_code();
 
 /// Tells the user on stderr that `what` ("session 3") was interrupted and how to go on; `fresh`:

@@ -1,13 +1,17 @@
 // The `kiln` program: parses the command line, runs one command, turns errors into messages and
 // exit codes.
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/usage_fault.hpp"
 #include "core/version.hpp"
 
@@ -20,12 +24,21 @@ constexpr const char* kFooter =
     "\n"
     "Exit codes: 0 ok, 1 nothing valid found or a check failed, 2 usage,\n"
     "3 bad spec, template, problem, config or plan, 4 no such device, 5 unusable database,\n"
-    "70 a defect of Kiln, 130 interrupted (143 by SIGTERM).\n"
+    "70 a defect of Kiln, 130 interrupted (143 by SIGTERM, 129 by SIGHUP), 141 the\n"
+    "reader of the output went away.\n"
     "Documentation: docs/cli.md";
 
 int report(ExitCode code, const std::string& message) {
   std::fprintf(stderr, "kiln: error: %s\n", message.c_str());
   return static_cast<int>(code);
+}
+
+/// What could not be written ends the command: quietly where the reader went away (`kiln show |
+/// head -1`), and as interrupted where it was.
+int report_unwritten(int error) {
+  if (kiln::cli::was_interrupted()) return static_cast<int>(kiln::cli::interrupted_exit_code());
+  if (error == EPIPE) return 128 + SIGPIPE;
+  return report(ExitCode::failed, "cannot write to stdout");
 }
 
 void add_commands(CLI::App& app, kiln::cli::Work& work) {
@@ -58,13 +71,14 @@ int run(CLI::App& app, int argc, char** argv) {
                   kiln::cli::usage_fault(app, {argv + 1, argv + argc}, error.what()));
   }
   const ExitCode code = work();
-  if (std::fflush(stdout) != 0) return report(ExitCode::failed, "cannot write to stdout");
+  if (std::fflush(stdout) != 0) return report_unwritten(errno);
   return static_cast<int>(code);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  kiln::cli::ignore_closed_pipes();
   try {
     CLI::App app{"Kiln finds the fastest GPU kernel for your device and problem, and remembers it.",
                  "kiln"};
@@ -72,7 +86,9 @@ int main(int argc, char** argv) {
   } catch (const kiln::Error& error) {
     return report(error.code(), error.what());
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return report(ExitCode::failed, "cannot write to stdout");
+    const auto* unwritten = dynamic_cast<const std::system_error*>(&error);
+    const int number = unwritten == nullptr ? 0 : unwritten->code().value();
+    if (std::ferror(stdout) != 0 || number == EPIPE) return report_unwritten(number);
     return report(ExitCode::internal, std::string("defect: ") + error.what());
   }
 }

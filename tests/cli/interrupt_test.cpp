@@ -1,8 +1,12 @@
 // A session that is stopped from outside, and what others may do while it runs.
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -92,6 +96,31 @@ TEST_F(Interrupted, BySigtermOfAFreshSessionItWarnsOfTheFlag) {
       output.err.ends_with("kiln: session 1 was interrupted; the same command without "
                            "--fresh goes on from here\n"))
       << output.err;
+}
+
+// `kiln tune ... 2>&1 | head -1`: the reader goes away while the session runs.
+TEST_F(Interrupted, AReaderThatGoesAwayLeavesNothingBehind) {
+  const std::string kiln_words = std::string("'") + KILN_PROGRAM + "' tune '" + KILN_SOURCE_DIR +
+                                 "/tests/cli/kernels/scale' --problem n=100 --device opencl "
+                                 "--trials 3 --fresh --db kiln.db";
+  const std::filesystem::path temporary = folder_ / "tmp";
+  std::filesystem::create_directory(temporary);
+  const std::string command = "cd '" + folder_.string() + "' && TMPDIR='" + temporary.string() +
+                              "' bash -c \"" + kiln_words +
+                              " 2>&1 | head -1 >/dev/null; exit \\${PIPESTATUS[0]}\"";
+  const int status = std::system(command.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 141);
+  EXPECT_EQ(state(), "finished");
+  EXPECT_TRUE(std::filesystem::is_empty(temporary)) << "a worker's folder";
+}
+
+TEST_F(Interrupted, ByTheEndOfItsTerminalItKeepsItsTrials) {
+  RunningKiln running(folder_, tune_scale({"--seconds", "300", "--fresh"}));
+  wait_for_trials(running, 1);
+  running.signal(SIGHUP);
+  EXPECT_EQ(running.output().exit_code, 129);
+  EXPECT_EQ(state(), "interrupted");
 }
 
 TEST_F(Interrupted, NobodyElseWritesWhileASessionRunsButAllMayRead) {
