@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/known_bests.hpp"
 #include "cli/pareto.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
@@ -58,13 +59,10 @@ std::vector<BestRecord> layered_bests(const Options& options, const std::string&
     });
     return bests;
   }
-  std::vector<BestRecord> bests;
-  if (options.names_database || options.no_shipped || fs::exists(options.common.database)) {
-    bests = Store(options.common.database, Store::Mode::read).bests(kernel, options.objective);
-  }
-  if (options.no_shipped || options.objective != kTimeObjective) return bests;
-  for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
-  return bests;
+  return known_bests({.database = options.common.database,
+                      .must_exist = options.names_database || options.no_shipped,
+                      .shipped = !options.no_shipped},
+                     kernel, options.objective);
 }
 
 std::vector<BestRecord> without_shipped(std::vector<BestRecord> bests) {

@@ -11,14 +11,15 @@
 #include "cli/device_choice.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
+#include "cli/known_bests.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
+#include "core/metrics.hpp"
 #include "db/lookup.hpp"
 #include "tuner/comparison.hpp"
 #include "tuner/verdict.hpp"
 
 namespace kiln::cli {
-namespace fs = std::filesystem;
 namespace {
 
 struct Options {
@@ -33,6 +34,7 @@ struct Options {
   std::size_t rounds = FinalsOptions{}.max_rounds;
   std::uint64_t seed = 1;
   bool warm_cache = false;
+  bool names_database = false;  ///< --db was given: the file must be there
 };
 
 /// All rounds of all finals of one config, one after the other.
@@ -50,18 +52,24 @@ AllRounds all_rounds(const Comparison& comparison) {
 
 Config best_known(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                   const Options& options) {
-  std::vector<BestRecord> bests;
-  if (fs::exists(options.common.database)) {
-    bests = Store(options.common.database, Store::Mode::read).bests(spec.name);
-  }
+  const std::vector<BestRecord> bests =
+      known_bests({.database = options.common.database, .must_exist = options.names_database},
+                  spec.name, std::string(kTimeObjective));
   const Result<Match> match = lookup(spec, problem, device, bests);
   if (!match) throw DeviceError(match.failure().message);
+  if (match->grade == Grade::fallback) {
+    throw Error(ExitCode::failed,
+                fmt::format("there is no best of {} for {} on {} to compare: {}", spec.name,
+                            problem.text(), device.name, match->reason));
+  }
   return match->config;
 }
 
 Config best_of_session(SessionId id, const KernelSpec& spec, const Problem& problem,
                        const DeviceInfo& device, const Options& options) {
   const Store store(options.common.database, Store::Mode::read);
+  const std::string place = options.common.database.string();
+  if (!store.session(id)) throw InputError(fmt::format("{} has no session {}", place, id));
   const std::optional<BestRecord> best = store.best_of(id);
   if (!best) throw InputError(fmt::format("session {} published no best", id));
   return parse_config(spec, best->config.text(), problem, device);
@@ -96,6 +104,7 @@ Verdict against_first(const AllRounds& rounds, std::size_t i) {
 // The rule looks one way: "better" of the first against this one is this one's "slower".
 std::string verdict_text(const AllRounds& rounds, std::size_t i) {
   if (i == 0) return "-";
+  if (!ratio_interval(rounds[i], rounds.front()).is_known()) return "too few rounds";
   const Verdict verdict = against_first(rounds, i);
   const bool slower =
       verdict == Verdict::tie && ratio_interval(rounds[i], rounds.front()).low > 1 + kPracticalTie;
@@ -125,13 +134,15 @@ Json report_json(const ComparisonRequest& request, const Comparison& comparison)
                {"configs", Json::array()}};
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     const RatioInterval ratio = ratio_interval(rounds[i], rounds.front());
-    json["configs"].push_back(
-        {{"config", request.configs[i].text()},
-         {"median_ns", median(rounds[i])},
-         {"ratio", {{"low", ratio.low}, {"middle", ratio.middle}, {"high", ratio.high}}},
-         {"verdict", verdict_text(rounds, i)},
-         {"wrong", comparison.wrong[i]},
-         {"samples_ns", rounds[i]}});
+    json["configs"].push_back({{"config", request.configs[i].text()},
+                               {"median_ns", median(rounds[i])},
+                               {"ratio",
+                                {{"low", ratio.is_known() ? Json(ratio.low) : Json()},
+                                 {"middle", ratio.middle},
+                                 {"high", ratio.is_known() ? Json(ratio.high) : Json()}}},
+                               {"verdict", verdict_text(rounds, i)},
+                               {"wrong", comparison.wrong[i]},
+                               {"samples_ns", rounds[i]}});
   }
   const PairVerdicts pairs = all_pairs(comparison);
   json["pairs"] = {{"count", pairs.pairs()},
@@ -152,7 +163,7 @@ void print_text(const ComparisonRequest& request, const Comparison& comparison,
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     const RatioInterval ratio = ratio_interval(rounds[i], rounds.front());
     table.add_row({pretty_time(median(rounds[i])), fmt::format("{:.3f}", ratio.middle),
-                   fmt::format("{:.3f} to {:.3f}", ratio.low, ratio.high),
+                   ratio.is_known() ? fmt::format("{:.3f} to {:.3f}", ratio.low, ratio.high) : "-",
                    comparison.wrong[i].empty() ? verdict_text(rounds, i) : "wrong result",
                    request.configs[i].text()});
   }
@@ -180,6 +191,7 @@ ComparisonOptions comparison_options(const Options& options) {
 }
 
 ExitCode run(const Options& options) {
+  if (options.names_database) (void)Store(options.common.database, Store::Mode::read);
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
   const DeviceInfo device = choose_device(options.device);
@@ -258,7 +270,10 @@ void add_compare_command(CLI::App& app, Work& work) {
       "Examples:\n"
       "  kiln compare matmul --problem m=4096,n=4096,k=4096,dtype=f32\n"
       "  kiln compare reduce --problem n=2^24 --config best --copies 10 --finals 20 --json");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, command, &work] {
+    options->names_database = command->count("--db") > 0;
+    work = [options] { return run(*options); };
+  });
 }
 
 }  // namespace kiln::cli

@@ -63,7 +63,9 @@ PairVerdicts count_pairs(const std::vector<std::vector<double>>& samples) {
   for (std::size_t first = 0; first < samples.size(); ++first) {
     for (std::size_t second = 0; second < samples.size(); ++second) {
       if (first == second) continue;
-      const Verdict verdict = judge_finals({samples[first], samples[second]}, 0).verdict;
+      const bool is_known = ratio_interval(samples[second], samples[first]).is_known();
+      const Verdict verdict = is_known ? judge_finals({samples[first], samples[second]}, 0).verdict
+                                       : Verdict::unmeasurable;
       if (verdict == Verdict::better) {
         ++counts.better;
       } else if (verdict == Verdict::unmeasurable) {

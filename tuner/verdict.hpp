@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -27,6 +28,7 @@ struct RatioInterval {
   double middle = 1;
   double high =
       0;  ///< infinity when there are too few rounds for an interval (fewer than 8); low is 0 then
+  [[nodiscard]] bool is_known() const { return std::isfinite(high); }
 };
 
 /// a[i] and b[i] are samples of the same round, in nanoseconds.

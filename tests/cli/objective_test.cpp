@@ -133,7 +133,33 @@ TEST_F(ObjectiveProgram, StoredBestsAreComparedByTheirSessions) {
   const Output missing = kiln({"compare", kScale, "--problem", "n=100", "--device", "opencl",
                                "--db", "kiln.db", "--session", "7"});
   EXPECT_EQ(missing.exit_code, 3);
-  EXPECT_EQ(missing.err, "kiln: error: session 7 published no best\n");
+  EXPECT_EQ(missing.err, "kiln: error: kiln.db has no session 7\n");
+}
+
+TEST_F(ObjectiveProgram, NothingIsComparedInPlaceOfWhatIsNotThere) {
+  const auto compare_with = [&](const Words& more) {
+    Words words = {"compare", kScale, "--problem", "n=100", "--device", "opencl"};
+    words.insert(words.end(), more.begin(), more.end());
+    return kiln(words);
+  };
+  const Output no_file = compare_with({"--db", "nosuch.db"});
+  EXPECT_EQ(no_file.exit_code, 5);
+  EXPECT_TRUE(no_file.err.starts_with("kiln: error: nosuch.db: there is no such database"))
+      << no_file.err;
+  EXPECT_EQ(compare_with({"--db", "nosuch.db", "--config", "default", "--session", "1"}).exit_code,
+            5);
+  const Output nothing = compare_with({});
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_TRUE(nothing.err.starts_with("kiln: error: there is no best of scale for n=100 "))
+      << nothing.err;
+}
+
+TEST_F(ObjectiveProgram, TooFewRoundsAreNoVerdict) {
+  const Json report = compare({"--config", "default", "--copies", "2", "--rounds", "2"});
+  EXPECT_EQ(report["configs"][1]["verdict"], "too few rounds");
+  EXPECT_TRUE(report["configs"][1]["ratio"]["low"].is_null());
+  EXPECT_EQ(report["pairs"]["tie"], 0);
+  EXPECT_EQ(report["pairs"]["unmeasurable"], 2);
 }
 
 }  // namespace

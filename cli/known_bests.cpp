@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/known_bests.hpp"
+
+#include <utility>
+
+#include "core/metrics.hpp"
+#include "db/shipped.hpp"
+
+namespace kiln::cli {
+
+std::vector<BestRecord> known_bests(const RowSources& sources, const std::string& kernel,
+                                    const std::string& objective) {
+  std::vector<BestRecord> bests;
+  if (sources.must_exist || std::filesystem::exists(sources.database)) {
+    bests = Store(sources.database, Store::Mode::read).bests(kernel, objective);
+  }
+  if (!sources.shipped || objective != kTimeObjective) return bests;
+  for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
+  return bests;
+}
+
+}  // namespace kiln::cli
