@@ -93,6 +93,14 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
       ->capture_default_str()
       ->group("Measuring");
   command
+      .add_option(
+          "--first-run-seconds", options.first_run_seconds,
+          "Deadline of a config's first run; later is outcome run_timeout (default: 60, of\n"
+          "which 10 once the time of the session is over)")
+      ->type_name("NUMBER")
+      ->check(positive_number(kLongestWait))
+      ->group("Measuring");
+  command
       .add_option("--compile-workers", options.compile_workers,
                   "Compiler processes (default: one a core, less one)")
       ->type_name("COUNT")
@@ -170,6 +178,12 @@ TuneOptions tune_options(const SearchOptions& options, const SearchSettings& set
   tune.measure.cold_cache = !options.warm_cache;
   tune.compile_deadline =
       std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_seconds * 1000));
+  if (options.first_run_seconds) {
+    const std::chrono::milliseconds limit(
+        static_cast<std::int64_t>(*options.first_run_seconds * 1000));
+    tune.deadlines.run_cap = limit;
+    tune.deadlines.past_budget = limit;
+  }
   tune.compile_workers = options.compile_workers;
   tune.fresh = options.fresh;
   tune.warm_configs = options.warm_configs;

@@ -23,8 +23,9 @@ struct SearchOptions {
   std::size_t warm_configs = kWarmConfigs;
   bool quiet = false;
   double compile_seconds = 60;
-  std::size_t compile_workers = 0;  ///< 0: as many as suit the machine
-  std::int64_t patience = 0;        ///< seconds that the device, or room, may be missing
+  std::optional<double> first_run_seconds;  ///< empty: as DeviceDeadlines has it
+  std::size_t compile_workers = 0;          ///< 0: as many as suit the machine
+  std::int64_t patience = 0;                ///< seconds that the device, or room, may be missing
 };
 
 /// `patience`: the default of that option, seconds.

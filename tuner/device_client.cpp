@@ -92,6 +92,7 @@ void DeviceClient::send_trial() {
   if (watch_) watch_(AttemptEvent::begins);
   state_ = State::running;
   trial_->checked = false;
+  trial_->hurried = false;
   // A proof is many checks, of which nothing is heard before the last.
   const bool is_proof = trial_->job.purpose == TrialPurpose::prove;
   Clock::duration limit = is_proof ? deadlines_.run_cap + kCheckSlack * longest_check_
@@ -99,7 +100,25 @@ void DeviceClient::send_trial() {
                                          kCheckSlack * longest_first_check_;
   if (backend_ == "opencl") limit += deadlines_.first_launch;
   set_limit(limit);
+  (void)shorten_first_run();
   worker_->send(encode(trial_->job));
+}
+
+bool DeviceClient::hurry() {
+  if (!hurried_at_) hurried_at_ = Clock::now();
+  return trial_ != nullptr && state_ == State::running && !trial_->hurried && shorten_first_run();
+}
+
+bool DeviceClient::shorten_first_run() {
+  const bool is_first_run =
+      !trial_->checked && trial_->job.purpose == TrialPurpose::measure && hurried_at_;
+  if (!is_first_run) return false;
+  const auto end = std::max(*hurried_at_, sent_) + deadlines_.past_budget;
+  if (end >= sent_ + limit_) return false;
+  trial_->hurried = true;
+  limit_ = end - sent_;
+  worker_->set_deadline(end);
+  return true;
 }
 
 std::optional<TrialReport> DeviceClient::step() {
@@ -211,6 +230,13 @@ TrialReport DeviceClient::failed_trial(Outcome outcome, const std::string& messa
 void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
   const State was = state_;
   worker_->kill();
+  // A reference that never ends would not end in another worker either.
+  if (was == State::preparing && reference_.empty()) {
+    throw Error(ExitCode::failed,
+                fmt::format("the problem cannot be prepared on the device: its arguments and "
+                            "references were not there within {:.3g} s",
+                            seconds(deadlines_.prepare)));
+  }
   start_worker();
   if (was == State::opening || was == State::preparing) {
     count_failed_start(
@@ -219,10 +245,12 @@ void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
             : fmt::format("the problem was not prepared within {:.3g} s",
                           seconds(deadlines_.prepare)));
   } else if (trial_) {
-    report =
-        failed_trial(Outcome::run_timeout,
-                     fmt::format("{} did not finish within {:.3g} s and was killed",
-                                 trial_->checked ? "measuring" : "the first run", seconds(limit_)));
+    report = failed_trial(
+        Outcome::run_timeout,
+        fmt::format(
+            "{} did not finish within {:.3g} s and was killed{}",
+            trial_->checked ? "measuring" : "the first run", seconds(limit_),
+            trial_->hurried && !trial_->checked ? ": the time of the session was over" : ""));
     trial_.reset();
   } else {
     finals_.emplace().failure = Failure{Outcome::run_timeout, "the finals did not finish in time"};

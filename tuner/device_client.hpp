@@ -28,6 +28,9 @@ struct DeviceDeadlines {
   double run_factor = 50;  ///< a run may take this many times the best one known ...
   std::chrono::milliseconds run_floor{2000};  ///< ... but at least this ...
   std::chrono::milliseconds run_cap{60000};   ///< ... and at most this; also while none is known
+  /// A first run that the session ends on may go on for this long: when its time is over, or it was
+  /// interrupted. Raise it for kernels that honestly take longer.
+  std::chrono::milliseconds past_budget{10000};
   /// On top of the first run where the first launch generates code (OpenCL): tune() sets the
   /// compilers' deadline.
   std::chrono::milliseconds first_launch{60000};
@@ -67,6 +70,9 @@ class DeviceClient {
   /// Prepared, and nothing is running.
   [[nodiscard]] bool idle() const { return state_ == State::idle; }
   [[nodiscard]] bool running() const { return trial_ != nullptr; }
+  /// The session is about to end: from now on a first run has `past_budget` left. True when that is
+  /// news to the trial at hand.
+  bool hurry();
   /// How results are proved; empty until the problem is prepared.
   [[nodiscard]] const std::string& reference() const { return reference_; }
 
@@ -92,12 +98,14 @@ class DeviceClient {
     TrialJob job;
     Chances chances = Chances::two;
     bool checked = false;           ///< past its first check
+    bool hurried = false;           ///< its first run has `past_budget`
     Clock::duration first_check{};  ///< what that took
   };
 
   void start_worker();
   void prepare();
   void send_trial();
+  bool shorten_first_run();
   void handle(const Frame& frame, std::optional<TrialReport>& report);
   void handle_report(TrialReport arrived, std::optional<TrialReport>& report);
   void replace_overdue(std::optional<TrialReport>& report);
@@ -119,6 +127,7 @@ class DeviceClient {
   std::unique_ptr<Trial> trial_;
   std::optional<TrialReport> held_;  ///< waits for a new worker
   bool waits_for_worker_ = true;
+  std::optional<Clock::time_point> hurried_at_;
   std::function<void(AttemptEvent)> watch_;
   std::optional<FinalsReport> finals_;
   Clock::time_point sent_;   ///< when the job at hand, or its part after the check, began

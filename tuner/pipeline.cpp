@@ -408,6 +408,10 @@ std::optional<FinalsReport> TrialPipeline::run_again(const Config& config,
   return device_.run_finals({{candidate.plan}, {*build.binary}, rounds}, stop);
 }
 
+const Config* TrialPipeline::hurry() {
+  return device_.hurry() && running_ ? &running_->trial.config : nullptr;
+}
+
 std::string TrialPipeline::activity() const {
   if (running_) return "running " + running_->trial.config.text();
   if (device_.reference().empty()) return "preparing arguments and references";

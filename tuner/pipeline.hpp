@@ -62,6 +62,10 @@ class TrialPipeline {
   /// Has the device worker something to say that step() has not taken yet? Does not wait.
   [[nodiscard]] bool has_report();
 
+  /// The session is about to end: see DeviceClient::hurry(). The config that has to, where that is
+  /// news; else nullptr.
+  [[nodiscard]] const Config* hurry();
+
   /// Forgets the configs that have not reached the device and stops compiling; the one on the
   /// device, if any, still comes out of step().
   void drop_waiting();

@@ -128,6 +128,7 @@ class SessionRun {
   void warn_of_default(const Trial& trial);
   const TrialRecord& store(const Trial& trial, const Config* next);
   void watch_drift();
+  void hurry();
   [[nodiscard]] TimeUse time_use() const;
   [[nodiscard]] bool stopped() const {
     return request_.options.stop != nullptr && request_.options.stop->load();
@@ -295,6 +296,19 @@ std::optional<SessionEnd> SessionRun::reached_limit() const {
   return SessionEnd::no_progress;
 }
 
+/// A kernel that does not end must not hold a session whose time is over, or that was interrupted.
+void SessionRun::hurry() {
+  const bool time_is_over =
+      request_.options.budget.exhausted(log_.search_progress()) == BudgetLimit::seconds;
+  if (!time_is_over && !stopped()) return;
+  const Config* config = pipeline_.hurry();
+  if (config == nullptr) return;
+  const std::chrono::duration<double> left = request_.options.deadlines.past_budget;
+  observer_.on_warning(fmt::format("{}: waiting up to {:.3g} s for the first run of {}",
+                                   time_is_over ? "the time is over" : "interrupted", left.count(),
+                                   config->text()));
+}
+
 TimeUse SessionRun::time_use() const {
   TimeUse use = pipeline_.time_use();
   use.search = use_.search;
@@ -320,6 +334,7 @@ SessionEnd SessionRun::search() {
       end = space_.is_exact() ? SessionEnd::exhausted : SessionEnd::none_found;
     }
     if (end) break;
+    hurry();
     record_all(pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()));
     watch_drift();
     pipeline_.start_next(log_.best_ns());  // the device works while the strategy thinks
@@ -329,6 +344,7 @@ SessionEnd SessionRun::search() {
   }
   pipeline_.drop_waiting();
   while (pipeline_.in_flight() > 0) {
+    hurry();
     for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
       record(trial, Then::wait);
   }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 
@@ -138,6 +139,33 @@ TEST_F(FaultTest, AHangEndsAtItsDeadlineAndCostsItsConfigAlone) {
   EXPECT_THAT(trial_of(trials, "hang").message, StartsWith("the first run did not finish within "));
   EXPECT_EQ(result_.trials, 5);
   EXPECT_EQ(result_.failures, 1);
+}
+
+/// Keeps what a session warned of.
+struct WarningLog final : SessionObserver {
+  void on_warning(const std::string& message) override { warnings.push_back(message); }
+  std::vector<std::string> warnings;
+};
+
+// A minute of the first run's own deadline, and another for the code that OpenCL makes, are not
+// waited for when the time is over.
+TEST_F(SessionTest, AHangDoesNotOutliveTheTimeOfTheSession) {
+  Store store(database(), Store::Mode::write);
+  TuneRequest asked = request({"hang"});
+  asked.options.budget.seconds = 0.5;
+  asked.options.deadlines.past_budget = std::chrono::milliseconds(300);
+  WarningLog log;
+  const auto start = std::chrono::steady_clock::now();
+  const SessionResult result = tune(asked, store, log);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(50));
+  const std::vector<TrialRecord> trials = store.trials(result.id);
+  ASSERT_EQ(trials.size(), 1U);
+  EXPECT_EQ(trials[0].trial.outcome, Outcome::run_timeout);
+  EXPECT_THAT(trials[0].trial.message,
+              HasSubstr("and was killed: the time of the session was over"));
+  EXPECT_THAT(log.warnings,
+              testing::Contains(
+                  StartsWith("the time is over: waiting up to 0.3 s for the first run of hang")));
 }
 
 // --- What a session is asked for ---
