@@ -17,6 +17,7 @@
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
+#include "core/problem_limits.hpp"
 #include "db/lookup.hpp"
 #include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
@@ -155,6 +156,7 @@ ExitCode run(const Options& options) {
   (void)find_objective(spec, options.objective);
   const std::vector<BestRecord> bests = layered_bests(options, spec.name);
   const DeviceInfo device = device_to_ask_for(options, bests);
+  require_problem_fits(spec, problem, device);
   if (!options.pareto.empty())
     return print_pareto({spec, problem, device, options.pareto, options.common});
   const Result<Match> match = lookup(spec, problem, device, bests);

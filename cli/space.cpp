@@ -23,6 +23,7 @@
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "core/interchange/described_space.hpp"
+#include "core/problem_limits.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -89,6 +90,7 @@ Measured measure_kernel(const Options& options) {
           ? device_for_architecture(options.backend,
                                     architecture_or_default(options.backend, options.architecture))
           : choose_device(options.device);
+  require_problem_fits(spec, problem, device);
   measured.read_ns = since(start);
   for (const Variant& variant : spec.variants) {
     start = std::chrono::steady_clock::now();

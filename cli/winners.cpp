@@ -8,6 +8,7 @@
 
 #include "cli/device_choice.hpp"
 #include "core/errors.hpp"
+#include "core/problem_limits.hpp"
 #include "db/shipped.hpp"
 #include "templates/renderer.hpp"
 
@@ -79,6 +80,7 @@ Winner Winners::find_on(const DeviceInfo& device, const KernelSpec& spec,
   winner.device = device;
   winner.spec = spec;
   winner.problem = Problem::parse(spec, problem);
+  require_problem_fits(spec, winner.problem, device);
   Result<Match> match = lookup(spec, winner.problem, device, bests);
   if (!match) throw DeviceError(match.failure().message);
   winner.match = std::move(*match);

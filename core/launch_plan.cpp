@@ -23,6 +23,11 @@ class PlanBuilder {
   PlanBuilder(const KernelSpec& spec, const Variant& variant, const DeviceInfo& device, Scope scope)
       : spec_(spec), variant_(variant), device_(device), scope_(std::move(scope)) {}
 
+  LaunchPlan build_arguments() {
+    for (const Argument& argument : spec_.arguments) add_argument(argument);
+    return std::move(plan_);
+  }
+
   LaunchPlan build() {
     for (const Argument& argument : spec_.arguments) add_argument(argument);
     for (const Workspace& workspace : variant_.workspaces) {
@@ -292,6 +297,18 @@ Result<LaunchPlan> make_launch_plan(const KernelSpec& spec, const Config& config
   try {
     Scope scope = make_scope(spec, variant, config, problem, device);
     return PlanBuilder(spec, variant, device, std::move(scope)).build();
+  } catch (const Illegal& reason) {
+    return Failure{Outcome::constraint, reason.message};
+  } catch (const EvaluationError& error) {
+    return Failure{Outcome::constraint, error.what()};
+  }
+}
+
+Result<LaunchPlan> make_arguments_plan(const KernelSpec& spec, const Problem& problem,
+                                       const DeviceInfo& device) {
+  try {
+    return PlanBuilder(spec, spec.variants.front(), device, make_scope(spec, problem, device))
+        .build_arguments();
   } catch (const Illegal& reason) {
     return Failure{Outcome::constraint, reason.message};
   } catch (const EvaluationError& error) {

@@ -79,6 +79,10 @@ struct LaunchPlan {
 [[nodiscard]] Result<LaunchPlan> make_launch_plan(const KernelSpec& spec, const Config& config,
                                                   const Problem& problem, const DeviceInfo& device);
 
+/// Only the arguments and scalars, which no config changes.
+[[nodiscard]] Result<LaunchPlan> make_arguments_plan(const KernelSpec& spec, const Problem& problem,
+                                                     const DeviceInfo& device);
+
 /// Bytes and operations that the problem asks for, from [cost]; 0 where the spec does not say.
 struct ProblemCost {
   double bytes = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/problem_limits.hpp"
 #include "tuner/pipeline.hpp"
 #include "tuner/verdict.hpp"
 #include "tuner/worker_host.hpp"
@@ -42,6 +43,7 @@ Comparison compare(const ComparisonRequest& request) {
   DeviceClient device(host, request.backend, request.ordinal, deadlines);
   Comparison comparison;
   comparison.device = device.open();
+  require_problem_fits(request.spec, request.problem, comparison.device);
   comparison.wrong.resize(request.configs.size());
   device.set_problem(problem_job(request));
   CompilePool compilers(host,

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/problem_limits.hpp"
 #include "db/shipped.hpp"
 #include "search/prior.hpp"
 #include "search/strategy.hpp"
@@ -384,6 +385,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   deadlines.first_launch = request.options.compile_deadline;
   DeviceClient device(host, request.backend, request.ordinal, deadlines);
   const DeviceInfo info = device.open();
+  require_problem_fits(request.spec, request.problem, info);
   const Space space = Space::build(request.spec, request.problem, info, {request.options.variants});
 
   const Scoring scoring(request.spec, request.problem, info, request.options.objective);

@@ -37,6 +37,18 @@ TEST_F(SpaceCommand, CountsTheConfigsOfAFile) {
   EXPECT_GT(space["build_ns"], 0);
 }
 
+TEST_F(SpaceCommand, AProblemThatNoConfigCanRunIsRefusedWithTheNumber) {
+  const Output output = kiln({"space", "reduce", "--problem", "n=3e12", "--arch", "sm_90a"});
+  EXPECT_EQ(output.exit_code, 3) << output.out;
+  EXPECT_EQ(output.err.find("kiln: error: no config of reduce can run n=3000000000000 "), 0U)
+      << output.err;
+  EXPECT_NE(output.err.find("needs 12 TB for its arguments (12 TB for 'in'), the device has "),
+            std::string::npos)
+      << output.err;
+  const Output best = kiln({"prebuild", "reduce", "--problem", "n=3e12", "--arch", "sm_90a"});
+  EXPECT_EQ(best.exit_code, 3) << best.err;
+}
+
 TEST_F(SpaceCommand, TellsWhatEachConstraintCuts) {
   const Output output = kiln({"space", "--file", file(kSpaces)});
   EXPECT_EQ(output.exit_code, 0) << output.err;
