@@ -128,6 +128,7 @@ Json default_value_json(const BestRecord& best) {
 
 Json session_json(const SessionSummary& session, const std::optional<Ceilings>& ceilings) {
   Json json = {{"kernel", session.kernel}, {"problem", session.problem}};
+  json["proved_by_itself"] = !session.doubt.empty();
   if (!session.result) {
     json["error"] = session.error;
     return json;
@@ -195,6 +196,12 @@ std::string json_report(const std::vector<SessionSummary>& sessions,
 SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
   SessionSummary summary{
       .kernel = spec.name, .problem = problem.short_text(spec), .result = {}, .error = {}};
+  if (spec.verify.by_itself()) {
+    summary.doubt = fmt::format(
+        "{}: proved only against its own variant '{}'; what that computes was not checked by a "
+        "CPU loop or a formula ([verify] of the spec)",
+        spec.name, spec.verify.device_reference);
+  }
   Scope scope = make_scope(spec, problem, device);
   double read = 0;
   double written = 0;
@@ -216,6 +223,15 @@ SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const D
   }
   summary.read_share = read + written > 0 ? read / (read + written) : 0;
   return summary;
+}
+
+std::vector<std::string> doubts(const std::vector<SessionSummary>& sessions) {
+  std::vector<std::string> lines;
+  for (const SessionSummary& session : sessions) {
+    const bool is_new = std::find(lines.begin(), lines.end(), session.doubt) == lines.end();
+    if (!session.doubt.empty() && is_new) lines.push_back(session.doubt);
+  }
+  return lines;
 }
 
 std::vector<std::string> remarks(const SessionResult& result, const std::string& unit) {

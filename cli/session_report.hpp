@@ -20,7 +20,8 @@ struct SessionSummary {
   double read_share = 0;          ///< share of the problem's bytes that are read, for the ceiling
   DType arithmetic = DType::f32;  ///< type of the arithmetic, for the ceiling
   std::optional<SessionResult> result;
-  std::string error;  ///< why there is no result
+  std::string error;    ///< why there is no result
+  std::string doubt{};  ///< a kernel that is proved only against itself: a sentence; else empty
 };
 
 [[nodiscard]] SessionSummary summarise(const KernelSpec& spec, const Problem& problem,
@@ -30,6 +31,10 @@ struct SessionSummary {
 /// that was held back, drift beyond the noise. `unit`: of the objective.
 [[nodiscard]] std::vector<std::string> remarks(const SessionResult& result,
                                                const std::string& unit);
+
+/// What the kernels of these sessions are proved by, a line for each that only a variant of its own
+/// vouches for.
+[[nodiscard]] std::vector<std::string> doubts(const std::vector<SessionSummary>& sessions);
 
 enum class ReportFormat { text, markdown, json };
 

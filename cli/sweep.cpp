@@ -209,6 +209,9 @@ ExitCode run(const Options& options) {
   }
   // What was done comes first, whatever ended it.
   fmt::print("{}", report(summaries, ceilings, format_of(options)));
+  if (!options.common.json) {
+    for (const std::string& line : doubts(summaries)) fmt::print("\n{}\n", line);
+  }
   if (fatal) std::rethrow_exception(fatal);
   if (summaries.size() < sessions.size() || was_interrupted(summaries.back())) {
     print_interrupted(fmt::format("session {} of {}", summaries.size(), sessions.size()),

@@ -67,6 +67,7 @@ void print_text(const SessionSummary& summary, const KernelSpec& spec, const Opt
   const Objective objective =
       find_objective(spec, options.search.settings.objective.value_or("time"));
   for (const std::string& line : remarks(result, objective.unit)) fmt::print("{}\n", line);
+  for (const std::string& line : doubts({summary})) fmt::print("{}\n", line);
 }
 
 ExitCode run(const Options& options) {

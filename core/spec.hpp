@@ -156,6 +156,8 @@ struct Verification {
   std::string reference;  ///< CPU loop by name (built-in kernels); may be empty
   std::map<std::string, Expression>
       formulas;  ///< elementwise: output name -> expression over same-index elements and scalars
+  std::map<std::string, Expression>
+      written;  ///< output name -> is this element written? Of outputs that are written in part
   std::string device_reference;  ///< "variant" or "variant:tunable=value,...": trusted where the
                                  ///< CPU loop is too slow
   std::optional<Expression> cpu_operations;  ///< scalar operations of the CPU loop; above a limit
@@ -163,7 +165,16 @@ struct Verification {
   Expression sum_length;  ///< terms added into one output element (1: none); sets the tolerance
   std::optional<Expression> exact;  ///< true: the first check (fill_verify) must agree bit for bit
   std::optional<Expression> tolerance;  ///< relative to the result's magnitude; overrides the rule
+  SourceLocation where;                 ///< of the table in the spec
+
+  /// Nothing but a variant of the spec itself says what is right.
+  [[nodiscard]] bool by_itself() const { return reference.empty() && formulas.empty(); }
 };
+
+/// What `[verify] written` calls the place of an element: its flat index, and `i0`, `i1`, ... along
+/// the dimensions of the output, outermost first.
+inline constexpr std::string_view kFlatIndexName = "index";
+inline constexpr std::size_t kMaxNamedDimensions = 8;
 
 struct Cost {
   std::optional<Expression> bytes;  ///< bytes of device memory that must move at least

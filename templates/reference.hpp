@@ -77,6 +77,12 @@ using ReferenceFunction = void (*)(ReferenceCall& call);
 /// The element type in which a reference gives an output of type `dtype`: f64, or i64 for integers.
 [[nodiscard]] DType reference_dtype(DType dtype);
 
+/// Which elements of the output `name` of this shape the kernel writes, by `[verify] written`;
+/// empty: all. Throws InputError when the expression cannot be evaluated.
+[[nodiscard]] std::vector<bool> written_elements(const KernelSpec& spec, const ReferenceCall& call,
+                                                 const std::string& name,
+                                                 const std::vector<std::int64_t>& shape);
+
 /// Fills the outputs of an elementwise kernel by [verify.formulas]: output[i] = formula over the
 /// inputs' elements i (before the call, for read_write arguments), the scalars and the problem.
 /// Inputs of one element are seen by every i. Throws InputError when a formula cannot be evaluated.

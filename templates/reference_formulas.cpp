@@ -1,6 +1,7 @@
 // evaluate_formulas: references of elementwise kernels, from [verify.formulas] of the spec.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -10,11 +11,14 @@
 namespace kiln {
 namespace {
 
-/// One free name of a formula: an array read at the element's index, or a value that stays the
-/// same.
+/// One free name of a formula: an array read at the element's index, the place of the element, or
+/// a value that stays the same.
 struct Operand {
   const HostArray* array = nullptr;
   Value value;
+  // The place: `index / step % extent`.
+  std::size_t step = 0;  ///< 0: no place
+  std::size_t extent = 1;
 };
 
 Value element(const HostArray& array, std::size_t index) {
@@ -25,9 +29,25 @@ Value element(const HostArray& array, std::size_t index) {
   return static_cast<std::int64_t>(array.get(at));
 }
 
+/// The operand that a name of a place stands for in an output of this shape.
+std::optional<Operand> place_operand(const std::string& name,
+                                     const std::vector<std::int64_t>& shape) {
+  Operand operand;
+  operand.step = 1;
+  operand.extent = std::numeric_limits<std::size_t>::max();
+  if (name == kFlatIndexName) return operand;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    operand.extent = std::max<std::size_t>(static_cast<std::size_t>(shape[i]), 1);
+    if (name == "i" + std::to_string(i)) return operand;
+    operand.step *= operand.extent;
+  }
+  return std::nullopt;
+}
+
 std::vector<Operand> operands_of(const Expression& formula, const KernelSpec& spec,
                                  const ReferenceCall& call,
-                                 const std::map<std::string, HostArray>& before) {
+                                 const std::map<std::string, HostArray>& before,
+                                 const std::vector<std::int64_t>* places = nullptr) {
   Scope scope;
   call.problem.add_to_scope(spec, scope);
   std::vector<Operand> operands;
@@ -41,6 +61,8 @@ std::vector<Operand> operands_of(const Expression& formula, const KernelSpec& sp
       operand.value = scalar->second;
     } else if (const Value* value = scope.find(name)) {
       operand.value = *value;
+    } else if (const auto place = places == nullptr ? std::nullopt : place_operand(name, *places)) {
+      operand = *place;
     } else {
       throw InputError(formula.where(),
                        "'" + name + "' is no argument and no field of this problem");
@@ -50,17 +72,33 @@ std::vector<Operand> operands_of(const Expression& formula, const KernelSpec& sp
   return operands;
 }
 
+void move_to(std::size_t index, std::vector<Operand>& operands) {
+  for (Operand& operand : operands) {
+    if (operand.array != nullptr) operand.value = element(*operand.array, index);
+    if (operand.step > 0)
+      operand.value = static_cast<std::int64_t>(index / operand.step % operand.extent);
+  }
+}
+
 std::string fault_of_length(const std::string& operand, const std::string& output) {
   return "'" + operand + "' has another number of elements than '" + output + "'";
+}
+
+void check_lengths(const Expression& formula, const std::map<std::string, HostArray>& arrays,
+                   const std::string& output, std::size_t count) {
+  const auto& names = formula.names();
+  for (const auto& [operand, array] : arrays) {
+    const bool used = std::find(names.begin(), names.end(), operand) != names.end();
+    if (used && array.count() != 1 && array.count() != count)
+      throw InputError(formula.where(), fault_of_length(operand, output));
+  }
 }
 
 void fill_output(const Expression& formula, std::vector<Operand> operands, HostArray& output) {
   std::vector<const Value*> slots(operands.size());
   for (std::size_t k = 0; k < operands.size(); ++k) slots[k] = &operands[k].value;
   for (std::size_t i = 0; i < output.count(); ++i) {
-    for (Operand& operand : operands) {
-      if (operand.array != nullptr) operand.value = element(*operand.array, i);
-    }
+    move_to(i, operands);
     std::optional<Value> result = formula.evaluate(slots);
     if (!result)
       throw InputError(formula.where(), "the formula has no value at element " + std::to_string(i));
@@ -81,15 +119,35 @@ void evaluate_formulas(const KernelSpec& spec, ReferenceCall& call) {
   for (const auto& [name, formula] : spec.verify.formulas) {
     auto output = call.arrays.find(name);
     if (output == call.arrays.end()) continue;  // does not exist for this problem
-    for (const auto& [operand_name, array] : before) {
-      const auto& names = formula.names();
-      bool used = std::find(names.begin(), names.end(), operand_name) != names.end();
-      if (used && array.count() != 1 && array.count() != output->second.count()) {
-        throw InputError(formula.where(), fault_of_length(operand_name, name));
-      }
-    }
+    check_lengths(formula, before, name, output->second.count());
     fill_output(formula, operands_of(formula, spec, call, before), output->second);
   }
+}
+
+std::vector<bool> written_elements(const KernelSpec& spec, const ReferenceCall& call,
+                                   const std::string& name,
+                                   const std::vector<std::int64_t>& shape) {
+  const auto declared = spec.verify.written.find(name);
+  if (declared == spec.verify.written.end()) return {};
+  const Expression& expression = declared->second;
+  std::size_t count = 1;
+  for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
+  check_lengths(expression, call.arrays, name, count);
+  std::vector<Operand> operands = operands_of(expression, spec, call, call.arrays, &shape);
+  std::vector<const Value*> slots(operands.size());
+  for (std::size_t k = 0; k < operands.size(); ++k) slots[k] = &operands[k].value;
+  std::vector<bool> written(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    move_to(i, operands);
+    const std::optional<Value> result = expression.evaluate(slots);
+    if (!result || std::holds_alternative<std::string>(*result)) {
+      throw InputError(
+          expression.where(),
+          "'written' of '" + name + "' is neither true nor false at element " + std::to_string(i));
+    }
+    written[i] = as_double(*result) != 0;
+  }
+  return written;
 }
 
 }  // namespace kiln

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tuner/reference_gaps.hpp"
+
 namespace kiln {
 namespace {
 
@@ -49,8 +51,30 @@ HostArray widened(const HostArray& narrow) {
   return wide;
 }
 
+std::map<std::string, double> scalars_of(const LaunchPlan& plan) {
+  std::map<std::string, double> scalars;
+  for (const ScalarPlan& scalar : plan.scalars) scalars[scalar.name] = as_double(scalar.value);
+  return scalars;
+}
+
+std::vector<bool> part_of(const WrittenParts& parts, const std::string& output) {
+  const auto part = parts.find(output);
+  return part == parts.end() ? std::vector<bool>() : part->second;
+}
+
+/// What is not written must hold what it held before the run.
+void leave_poison(HostArray& values, const std::vector<bool>& written) {
+  const std::size_t size = size_of(values.dtype);
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (!written[i])
+      std::fill_n(values.data.begin() + static_cast<std::ptrdiff_t>(i * size), size,
+                  std::byte{poison_byte(values.dtype)});
+  }
+}
+
 Result<Magnitude> sampled_magnitude(Device& device, const Buffer& values,
-                                    const ProblemData::Output& output) {
+                                    const ProblemData::Output& output,
+                                    const std::vector<bool>& written) {
   Magnitude magnitude;
   const std::int64_t run = std::min(kRunElements, output.count);
   const std::int64_t runs =
@@ -61,19 +85,9 @@ Result<Magnitude> sampled_magnitude(Device& device, const Buffer& values,
     const std::size_t offset = static_cast<std::size_t>(start) * size_of(output.dtype);
     if (Status status = device.download(values, offset, sample.data); !status)
       return status.failure();
-    magnitude.add(sample);
+    magnitude.add(sample, written, static_cast<std::size_t>(start));
   }
   return magnitude;
-}
-
-/// "[row, column]" of a flat index.
-std::string place_of(std::int64_t index, const std::vector<std::int64_t>& shape) {
-  std::vector<std::int64_t> place(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    place[i] = index % std::max<std::int64_t>(shape[i], 1);
-    index /= std::max<std::int64_t>(shape[i], 1);
-  }
-  return fmt::format("[{}]", fmt::join(place, ", "));
 }
 
 Result<double> element_at(Device& device, const Buffer& buffer, DType dtype, std::int64_t index) {
@@ -90,11 +104,19 @@ std::string number_text(double value) {
 
 Result<std::string> describe_mismatch(Device& device, const Buffer& values, const Buffer& reference,
                                       const ProblemData::Output& output, const Tolerance& tolerance,
-                                      const Comparison& found) {
+                                      const Comparison& found, const std::vector<bool>& written) {
   const Result<double> got = element_at(device, values, output.dtype, found.first_wrong);
   if (!got) return got.failure();
   const Result<double> wanted = element_at(device, reference, output.dtype, found.first_wrong);
   if (!wanted) return wanted.failure();
+  const auto first = static_cast<std::size_t>(found.first_wrong);
+  if (!written.empty() && !written[first]) {
+    return fmt::format(
+        "{} of {} elements of '{}' are wrong; the first is {}{}: {} was written, and [verify] "
+        "written says that this element is left",
+        found.wrong, output.count, output.name, output.name,
+        place_of(found.first_wrong, output.shape), number_text(*got));
+  }
   const double allowed = tolerance.absolute + tolerance.relative * std::abs(*wanted);
   return fmt::format(
       "{} of {} elements of '{}' are wrong; the first is {}{}: {}, expected {} (allowed error "
@@ -105,12 +127,13 @@ Result<std::string> describe_mismatch(Device& device, const Buffer& values, cons
 
 }  // namespace
 
-void Magnitude::add(const HostArray& values) {
+void Magnitude::add(const HostArray& values, const std::vector<bool>& written, std::size_t start) {
   for (std::size_t i = 0; i < values.count(); ++i) {
+    if (!written.empty() && !written[start + i]) continue;
     const double value = values.get(i);
     if (std::isfinite(value)) sum_ += value * value;
+    count_ += 1;
   }
-  count_ += static_cast<double>(values.count());
 }
 
 void Magnitude::add(const Magnitude& other) {
@@ -135,6 +158,19 @@ bool has_cpu_reference(const KernelSpec& spec) {
   return !spec.verify.reference.empty() || !spec.verify.formulas.empty();
 }
 
+WrittenParts written_parts(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                           const std::vector<ProblemData::Output>& outputs,
+                           std::map<std::string, HostArray>& inputs) {
+  WrittenParts parts;
+  const std::map<std::string, double> scalars = scalars_of(plan);
+  const ReferenceCall call{problem, inputs, scalars};
+  for (const ProblemData::Output& output : outputs) {
+    std::vector<bool> written = written_elements(spec, call, output.name, output.shape);
+    if (!written.empty()) parts.emplace(output.name, std::move(written));
+  }
+  return parts;
+}
+
 void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
                    const std::vector<ProblemData::Output>& outputs,
                    std::map<std::string, HostArray>& arrays) {
@@ -144,8 +180,7 @@ void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchP
                               ? HostArray(reference_dtype(output.dtype), output.shape)
                               : widened(before->second);
   }
-  std::map<std::string, double> scalars;
-  for (const ScalarPlan& scalar : plan.scalars) scalars[scalar.name] = as_double(scalar.value);
+  const std::map<std::string, double> scalars = scalars_of(plan);
   ReferenceCall call{problem, arrays, scalars};
   if (spec.verify.reference.empty()) {
     evaluate_formulas(spec, call);
@@ -166,34 +201,38 @@ Result<Expected> Expected::from_cpu(Device& device, const KernelSpec& spec, cons
   if (Status status = data.load(set); !status) return status.failure();
   Result<std::map<std::string, HostArray>> arrays = data.download_inputs(set);
   if (!arrays) return arrays.failure();
+  const WrittenParts written = written_parts(spec, problem, plan, data.outputs(), *arrays);
   run_reference(spec, problem, plan, data.outputs(), *arrays);
-  return from_arrays(device, data.outputs(), *arrays, strictness);
+  return from_arrays(device, data.outputs(), *arrays, strictness, written);
 }
 
 Result<Expected> Expected::from_arrays(Device& device,
                                        const std::vector<ProblemData::Output>& outputs,
                                        const std::map<std::string, HostArray>& arrays,
-                                       const Strictness& strictness) {
+                                       const Strictness& strictness, const WrittenParts& parts) {
   Expected expected(strictness);
   for (const ProblemData::Output& output : outputs) {
     const HostArray& wide = arrays.at(output.name);
+    std::vector<bool> written = part_of(parts, output.name);
     Magnitude magnitude;
-    magnitude.add(wide);
-    const HostArray values = rounded(wide, output.dtype);
+    magnitude.add(wide, written);
+    HostArray values = rounded(wide, output.dtype);
+    leave_poison(values, written);
     Result<OwnedBuffer> memory =
         OwnedBuffer::allocate(device, std::max<std::size_t>(values.data.size(), 1));
     if (!memory) return memory.failure();
     if (Status status = device.upload(memory->get(), 0, values.data); !status)
       return status.failure();
-    expected.entries_.push_back({output, std::move(*memory), magnitude});
+    expected.entries_.push_back({output, std::move(*memory), magnitude, std::move(written)});
   }
   return expected;
 }
 
 Result<Expected> Expected::from_outputs(Device& device, ProblemData& data, InputSet set,
-                                        const Strictness& strictness) {
+                                        const Strictness& strictness, const WrittenParts& parts) {
   Expected expected(strictness);
   for (const ProblemData::Output& output : data.outputs()) {
+    std::vector<bool> written = part_of(parts, output.name);
     const std::size_t bytes = static_cast<std::size_t>(output.count) * size_of(output.dtype);
     Result<OwnedBuffer> memory = OwnedBuffer::allocate(device, std::max<std::size_t>(bytes, 1));
     if (!memory) return memory.failure();
@@ -201,11 +240,17 @@ Result<Expected> Expected::from_outputs(Device& device, ProblemData& data, Input
         !status) {
       return status.failure();
     }
-    const Result<Magnitude> magnitude = sampled_magnitude(device, memory->get(), output);
+    const Result<Magnitude> magnitude = sampled_magnitude(device, memory->get(), output, written);
     if (!magnitude) return magnitude.failure();
-    expected.entries_.push_back({output, std::move(*memory), *magnitude});
+    expected.entries_.push_back({output, std::move(*memory), *magnitude, std::move(written)});
   }
   return expected;
+}
+
+const Buffer& Expected::values_of(const std::string& output) const {
+  const auto entry = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& each) { return each.output.name == output; });
+  return entry->values.get();
 }
 
 bool Expected::wants_scale() const {
@@ -241,8 +286,8 @@ Result<Expected::Check> Expected::check(Device& device, Toolbox& toolbox,
     if (!found) return found.failure();
     check.max_error = std::max(check.max_error, found->max_error);
     if (found->wrong == 0 || !check.mismatch.empty()) continue;
-    Result<std::string> mismatch =
-        describe_mismatch(device, values, entry.values.get(), output, tolerance, *found);
+    Result<std::string> mismatch = describe_mismatch(device, values, entry.values.get(), output,
+                                                     tolerance, *found, entry.written);
     if (!mismatch) return mismatch.failure();
     check.mismatch = std::move(*mismatch);
   }

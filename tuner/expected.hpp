@@ -18,7 +18,8 @@ namespace kiln {
 /// The typical size of an output's elements: the root of the mean of their squares.
 class Magnitude {
  public:
-  void add(const HostArray& values);
+  /// `written`: which of them count; empty: all. They are elements `start` and on of it.
+  void add(const HostArray& values, const std::vector<bool>& written = {}, std::size_t start = 0);
   void add(const Magnitude& other);
   /// 0 while nothing was added.
   [[nodiscard]] double root() const;
@@ -44,6 +45,15 @@ struct Strictness {
 /// Does the spec name a CPU loop, or give formulas?
 [[nodiscard]] bool has_cpu_reference(const KernelSpec& spec);
 
+/// Output name -> which of its elements are written; of outputs that are written in part.
+using WrittenParts = std::map<std::string, std::vector<bool>>;
+
+/// What `[verify] written` says for these inputs. Throws InputError where it cannot be evaluated.
+[[nodiscard]] WrittenParts written_parts(const KernelSpec& spec, const Problem& problem,
+                                         const LaunchPlan& plan,
+                                         const std::vector<ProblemData::Output>& outputs,
+                                         std::map<std::string, HostArray>& inputs);
+
 /// Runs the CPU loop (or the spec's formulas): `arrays` holds the inputs in their own element
 /// types, afterwards also the outputs, in f64 or i64. Throws InputError where there is no such
 /// loop.
@@ -58,15 +68,20 @@ class Expected {
                                    const LaunchPlan& plan, ProblemData& data, InputSet set,
                                    const Strictness& strictness);
 
-  /// `arrays` holds the outputs as a reference gives them.
+  /// `arrays` holds the outputs as a reference gives them. Elements that are not written must hold
+  /// what they held before a run.
   static Result<Expected> from_arrays(Device& device,
                                       const std::vector<ProblemData::Output>& outputs,
                                       const std::map<std::string, HostArray>& arrays,
-                                      const Strictness& strictness);
+                                      const Strictness& strictness,
+                                      const WrittenParts& written = {});
 
   /// Keeps what the outputs hold now: the device reference has just run.
   static Result<Expected> from_outputs(Device& device, ProblemData& data, InputSet set,
-                                       const Strictness& strictness);
+                                       const Strictness& strictness, const WrittenParts& written);
+
+  /// The values of an output.
+  [[nodiscard]] const Buffer& values_of(const std::string& output) const;
 
   /// Is the tolerance of an output that has few elements known from those few? Chance may make all
   /// of them small: a sum of one row whose terms cancel.
@@ -89,6 +104,7 @@ class Expected {
     ProblemData::Output output;
     OwnedBuffer values;
     Magnitude magnitude;
+    std::vector<bool> written;  ///< empty: all elements
   };
   explicit Expected(const Strictness& strictness) : strictness_(strictness) {}
   [[nodiscard]] Tolerance tolerance_of(const Entry& entry) const;

@@ -61,7 +61,8 @@ Result<std::unique_ptr<ExtremeWalk>> ExtremeWalk::create(const ProblemBench::Too
   const DeviceInfo& device = tools.device.info();
   const Scope scope = make_scope(spec, problem, device);
   const bool is_exact = strictness_of(spec, scope, InputSet::verify, /*sets_differ=*/true).exact;
-  if (!has_cpu_reference(spec) || !is_exact) return std::unique_ptr<ExtremeWalk>();
+  if (!has_cpu_reference(spec) || !is_exact || !spec.verify.written.empty())
+    return std::unique_ptr<ExtremeWalk>();
   const Config config = default_config(spec, problem, device);
   const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
   if (!plan) return plan.failure();

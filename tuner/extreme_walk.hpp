@@ -28,9 +28,10 @@ namespace kiln {
 
 class ExtremeWalk {
  public:
-  /// Nothing (an empty pointer) where no input of `problem` is a ramp, its results are not exact or
-  /// it has no CPU loop. The loop runs once for each of the places, `max_places` (two at least) at
-  /// most: the first, the last, and others at even distances. `spec` and the tools must outlive it.
+  /// Nothing (an empty pointer) where no input of `problem` is a ramp, its results are not exact,
+  /// it has no CPU loop, or an output is written in part. The loop runs once for each of the
+  /// places, `max_places` (two at least) at most: the first, the last, and others at even
+  /// distances. `spec` and the tools must outlive it.
   static Result<std::unique_ptr<ExtremeWalk>> create(const ProblemBench::Tools& tools,
                                                      const KernelSpec& spec, const Problem& problem,
                                                      std::uint64_t seed, std::size_t max_places);

@@ -8,6 +8,7 @@
 
 #include "core/hash.hpp"
 #include "templates/renderer.hpp"
+#include "tuner/reference_gaps.hpp"
 #include "tuner/shrink_problem.hpp"
 
 namespace kiln {
@@ -103,10 +104,71 @@ Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& 
   if (!binary) return binary.failure();
   Result<ConfigRun> run = ConfigRun::load(bench(), plan, *binary);
   if (!run) return run.failure();
-  return expect([&](InputSet set) -> Result<Expected> {
-    if (Status status = run->run_once(set); !status) return status.failure();
-    return Expected::from_outputs(tools_.device, *data_, set, strictness(set));
-  });
+  if (Status status = expect([&](InputSet set) { return expect_run(plan, *run, set); }); !status)
+    return status;
+  if (!changed_something_)
+    return reference_fault("changes no element of any output, so that nothing can be proved by it");
+  return Done{};
+}
+
+Failure ProblemBench::reference_fault(const std::string& what) const {
+  return {Outcome::wrong_result,
+          fmt::format("{}:{}: the device reference '{}' {}", spec_.path, spec_.verify.where.line,
+                      spec_.verify.device_reference, what)};
+}
+
+Result<std::vector<std::uint64_t>> ProblemBench::output_checksums(InputSet set) {
+  std::vector<std::uint64_t> checksums;
+  for (const ProblemData::Output& output : data_->outputs()) {
+    const Buffer& values = *data_->find(output.name, set);
+    const Result<std::uint64_t> checksum = tools_.toolbox.checksum(values, values.bytes);
+    if (!checksum) return checksum.failure();
+    checksums.push_back(*checksum);
+  }
+  return checksums;
+}
+
+Result<Expected> ProblemBench::expect_run(const LaunchPlan& plan, ConfigRun& run, InputSet set) {
+  WrittenParts parts;
+  if (Status status = data_->load(set); !status) return status.failure();
+  if (!spec_.verify.written.empty()) {
+    Result<std::map<std::string, HostArray>> inputs = data_->download_inputs(set);
+    if (!inputs) return inputs.failure();
+    parts = written_parts(spec_, problem_, plan, data_->outputs(), *inputs);
+  }
+  const Result<std::vector<std::uint64_t>> before = output_checksums(set);
+  if (!before) return before.failure();
+  if (Status status = run.run_once(set); !status) return status.failure();
+  const Result<std::vector<std::uint64_t>> after = output_checksums(set);
+  if (!after) return after.failure();
+  changed_something_ |= *before != *after;
+  Result<Expected> expected =
+      Expected::from_outputs(tools_.device, *data_, set, strictness(set), parts);
+  if (!expected) return expected;
+  const Result<std::string> gaps = gaps_in(run, set, *expected, parts);
+  if (!gaps) return gaps.failure();
+  if (!gaps->empty()) return reference_fault(*gaps);
+  return expected;
+}
+
+Result<std::string> ProblemBench::gaps_in(ConfigRun& run, InputSet set, const Expected& expected,
+                                          const WrittenParts& parts) {
+  data_->set_poison(Poison::other);
+  workspaces_.set_poison(Poison::other);
+  const Status again = run.run_once(set);
+  data_->set_poison(Poison::usual);
+  workspaces_.set_poison(Poison::usual);
+  if (!again) return again.failure();
+  for (const ProblemData::Output& output : data_->outputs()) {
+    if (output.access != Access::write) continue;  // what is not written keeps its value
+    const auto part = parts.find(output.name);
+    Result<std::string> gaps =
+        gaps_of(tools_.device, tools_.toolbox,
+                {output, expected.values_of(output.name), *data_->find(output.name, set)},
+                part == parts.end() ? std::vector<bool>() : part->second);
+    if (!gaps || !gaps->empty()) return gaps;
+  }
+  return std::string();
 }
 
 /// Runs the device reference on a problem that the CPU loop can do, and compares.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tuner/config_run.hpp"
 #include "tuner/expected.hpp"
@@ -53,6 +54,13 @@ class ProblemBench {
   [[nodiscard]] Status expect_set(const Reference& reference, InputSet set);
   [[nodiscard]] Status expect_from_cpu(const LaunchPlan& plan);
   [[nodiscard]] Status expect_from_device(const Config& config, const LaunchPlan& plan);
+  /// Runs the device reference over one set, twice, and keeps what it writes. Fails where it leaves
+  /// elements unwritten that are no gaps by `[verify] written`.
+  [[nodiscard]] Result<Expected> expect_run(const LaunchPlan& plan, ConfigRun& run, InputSet set);
+  [[nodiscard]] Result<std::string> gaps_in(ConfigRun& run, InputSet set, const Expected& expected,
+                                            const WrittenParts& parts);
+  [[nodiscard]] Result<std::vector<std::uint64_t>> output_checksums(InputSet set);
+  [[nodiscard]] Failure reference_fault(const std::string& what) const;
   [[nodiscard]] Status check_device_reference(const Config& config, std::uint64_t seed);
   [[nodiscard]] Result<Binary> compile(const Config& config) const;
   [[nodiscard]] Strictness strictness(InputSet set) const;
@@ -66,6 +74,7 @@ class ProblemBench {
   std::optional<Expected> verify_;
   std::optional<Expected> timing_;  ///< only where the sets differ
   std::string reference_;
+  bool changed_something_ = false;      ///< the device reference, in an output
   std::optional<LaunchPlan> cpu_plan_;  ///< whose arguments the CPU loop was given
 };
 

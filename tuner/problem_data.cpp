@@ -68,7 +68,10 @@ std::vector<double> thresholds_in(const LaunchPlan& plan, DType dtype) {
 
 }  // namespace
 
-std::uint8_t poison_byte(DType dtype) { return is_floating(dtype) ? 0xFF : 0xA5; }
+std::uint8_t poison_byte(DType dtype, Poison poison) {
+  if (poison == Poison::other) return 0x5A;
+  return is_floating(dtype) ? 0xFF : 0xA5;
+}
 
 std::size_t ProblemData::Argument::index_of(InputSet set) { return position_of(set); }
 
@@ -99,7 +102,8 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
       data->sets_differ_ |= argument.fills[0] != argument.fills[1];
     }
     if (is_output(buffer))
-      data->outputs_.push_back({buffer.name, buffer.dtype, buffer.shape, buffer.count});
+      data->outputs_.push_back(
+          {buffer.name, buffer.dtype, buffer.shape, buffer.count, buffer.access});
     data->arguments_.push_back(std::move(argument));
   }
   const Fence fence = verify == VerifyInputs::with_edges ? Fence::behind : Fence::none;
@@ -202,7 +206,8 @@ Status ProblemData::load(InputSet set) {
       continue;
     }
     const Buffer& view = argument.buffer(set).view();
-    if (Status status = device_.fill(view, 0, view.bytes, poison_byte(argument.plan.dtype));
+    if (Status status =
+            device_.fill(view, 0, view.bytes, poison_byte(argument.plan.dtype, poison_));
         !status)
       return status;
   }
@@ -292,7 +297,8 @@ Status Workspaces::poison() {
     for (Entry& entry : *pool) {
       if (entry.name.empty()) continue;
       const Buffer& view = entry.buffer->view();
-      const std::uint8_t byte = pool == &zeroed_pool_ ? std::uint8_t{0} : poison_byte(entry.dtype);
+      const std::uint8_t byte =
+          pool == &zeroed_pool_ ? std::uint8_t{0} : poison_byte(entry.dtype, poison_);
       if (Status status = device_.fill(view, 0, view.bytes, byte); !status) return status;
       if (Status status = entry.buffer->arm(); !status) return status;
     }

@@ -31,6 +31,12 @@ enum class VerifyInputs {
                ///< timed: a fence is behind each of their inputs, where the device has any
 };
 
+/// What outputs hold before a run.
+enum class Poison {
+  usual,
+  other,  ///< so that what was not written shows (reference_gaps.hpp)
+};
+
 class ProblemData {
  public:
   /// `plan`: the launch plan of any config of this problem; its arguments are the problem's.
@@ -46,6 +52,9 @@ class ProblemData {
   /// From now on inputs hold other values, drawn from `seed`; what was expected of the old ones is
   /// void.
   void reseed(std::uint64_t seed);
+
+  /// From the next load() on.
+  void set_poison(Poison poison) { poison_ = poison; }
 
   /// Makes everything ready for a checked run: inputs hold the set, read_write buffers are as
   /// before any run, outputs are poisoned, red zones armed.
@@ -64,6 +73,7 @@ class ProblemData {
     DType dtype = DType::f32;
     std::vector<std::int64_t> shape;
     std::int64_t count = 0;
+    Access access = Access::write;  ///< or read_write
   };
   [[nodiscard]] const std::vector<Output>& outputs() const { return outputs_; }
 
@@ -102,6 +112,7 @@ class ProblemData {
   std::vector<Output> outputs_;
   bool sets_differ_ = false;
   bool zones_damaged_ = false;
+  Poison poison_ = Poison::usual;
 };
 
 /// Memory for the workspaces of one config after the other: grows as needed, guarded and poisoned
@@ -112,6 +123,8 @@ class Workspaces {
   /// Room for the workspaces of `plan`. Fails with out_of_memory.
   [[nodiscard]] Status prepare(const LaunchPlan& plan);
   [[nodiscard]] Status poison();
+  /// From the next poison() on.
+  void set_poison(Poison poison) { poison_ = poison; }
   /// Sets to zero all that zeroed workspaces of any config prepared so far may hold. Red zones go:
   /// no inspect() until the next prepare().
   [[nodiscard]] Status clear_zeroed();
@@ -132,9 +145,11 @@ class Workspaces {
   // in turn may share them, for each leaves them zero.
   std::vector<Entry> scratch_pool_;
   std::vector<Entry> zeroed_pool_;
+  Poison poison_ = Poison::usual;
 };
 
-/// The byte that no correct result consists of: NaN for floats, a large odd number for integers.
-[[nodiscard]] std::uint8_t poison_byte(DType dtype);
+/// The byte that elements which nobody wrote consist of. The usual one makes NaN of floats and a
+/// large odd number of integers, which few right results are.
+[[nodiscard]] std::uint8_t poison_byte(DType dtype, Poison poison = Poison::usual);
 
 }  // namespace kiln

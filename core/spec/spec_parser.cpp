@@ -55,7 +55,8 @@ Verification parse_verification(const TomlNode& root, const std::string& path) {
   }
   const TableReader table(*node, "[verify]",
                           {"reference", "formulas", "device_reference", "cpu_operations",
-                           "sum_length", "exact", "tolerance"});
+                           "sum_length", "exact", "tolerance", "written"});
+  verify.where = node->where;
   verify.reference = table.text_or("reference", "");
   verify.device_reference = table.text_or("device_reference", "");
   verify.cpu_operations = table.optional_expression("cpu_operations");
@@ -79,14 +80,19 @@ Verification parse_verification(const TomlNode& root, const std::string& path) {
 }
 
 // Formulas see the elements of the inputs, the scalars, the problem and the derived values.
-void parse_formulas(const TomlNode& root, KernelSpec& spec) {
-  if (spec.verify.formulas.empty()) return;
+std::vector<std::string> formula_names(const KernelSpec& spec) {
   std::vector<std::string> names;
   for (const Argument& argument : spec.arguments) {
     if (argument.access != Access::write) names.push_back(argument.name);
   }
   for (const ProblemField& field : spec.problem) names.push_back(field.name);
   for (const Derived& derived : spec.derived) names.push_back(derived.name);
+  return names;
+}
+
+void parse_formulas(const TomlNode& root, KernelSpec& spec) {
+  if (spec.verify.formulas.empty()) return;
+  const std::vector<std::string> names = formula_names(spec);
   for (const TomlNode& entry : root.find("verify")->find("formulas")->children) {
     const Argument* output = spec.find_argument(entry.key);
     if (output == nullptr || output->access == Access::read || output->access == Access::scalar) {
@@ -96,6 +102,41 @@ void parse_formulas(const TomlNode& root, KernelSpec& spec) {
     }
     spec.verify.formulas[entry.key] =
         Expression::parse_formula(std::get<std::string>(entry.scalar), names, entry.text_where);
+  }
+}
+
+Expression parse_written_of(const TomlNode& entry, const KernelSpec& spec) {
+  if (!entry.is_text()) {
+    throw InputError(entry.text_where,
+                     "[verify]: 'written' must be a string, or a table of strings: an expression "
+                     "that is true for each element that the kernel writes");
+  }
+  std::vector<std::string> names = formula_names(spec);
+  names.emplace_back(kFlatIndexName);
+  for (std::size_t i = 0; i < kMaxNamedDimensions; ++i) names.push_back(fmt::format("i{}", i));
+  return Expression::parse_formula(std::get<std::string>(entry.scalar), names, entry.text_where);
+}
+
+// One expression for each output of access `write`, or a table with one for some.
+void parse_written(const TomlNode& root, KernelSpec& spec) {
+  const TomlNode* node = root.find("verify")->find("written");
+  if (node == nullptr) return;
+  if (node->kind != TomlNode::Kind::table) {
+    for (const Argument& argument : spec.arguments) {
+      if (argument.access == Access::write)
+        spec.verify.written[argument.name] = parse_written_of(*node, spec);
+    }
+    return;
+  }
+  for (const TomlNode& entry : node->children) {
+    const Argument* output = spec.find_argument(entry.key);
+    if (output == nullptr || output->access != Access::write) {
+      throw InputError(entry.where,
+                       fmt::format("[verify.written]: '{}' is no argument with access = \"write\"; "
+                                   "elements of others keep the values that they have",
+                                   entry.key));
+    }
+    spec.verify.written[entry.key] = parse_written_of(entry, spec);
   }
 }
 
@@ -182,6 +223,7 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   }
   spec.verify = parse_verification(root, path);
   parse_formulas(root, spec);
+  parse_written(root, spec);
   spec.cost = parse_cost(root);
   for (const TomlNode* node : table.entries("metrics")) spec.metrics.push_back(parse_metric(*node));
   validate_spec(spec);

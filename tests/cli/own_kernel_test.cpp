@@ -100,6 +100,30 @@ TEST_F(OwnKernel, AKernelThatDoesNotCompileNamesTheLineOfTheTemplate) {
   EXPECT_EQ(all[1], "ok: ");
 }
 
+TEST_F(OwnKernel, ThatNothingElseProvesSaysSoAtTheEnd) {
+  const std::string doubt =
+      "polynomial: proved only against its own variant 'naive'; what that computes was not checked "
+      "by a CPU loop or a formula ([verify] of the spec)\n";
+  EXPECT_EQ(tune().out.find(doubt), std::string::npos);
+  edit("mine/spec.toml", "[verify.formulas]\ny = \"a * x * x + b * x + c\"",
+       "[verify]\ndevice_reference = \"naive\"");
+  const Output output = tune();
+  EXPECT_TRUE(output.out.ends_with(doubt)) << output.out << output.err;
+  const Output again = tune();  // answered from the database
+  EXPECT_TRUE(again.out.ends_with(doubt)) << again.out;
+}
+
+TEST_F(OwnKernel, OfAnotherFolderButTheSameNameHasBestsOfItsOwn) {
+  ASSERT_EQ(tune().exit_code, 0);
+  copy_kernel("examples/polynomial", "other");
+  edit("other/spec.toml", "a * x * x + b * x + c", "a * x * x - b * x + c");
+  const auto grade = [&](const std::string& kernel) {
+    return kiln_json({"best", kernel, "--problem", "n=1001", "--db", "kiln.db", "--json"})["grade"];
+  };
+  EXPECT_EQ(grade("./mine"), "exact");
+  EXPECT_EQ(grade("./other"), "default");
+}
+
 TEST_F(OwnKernel, NothingValidIsExitCodeOne) {
   edit("mine/naive.inja", "FMA(FMA(a, x[i], b), x[i], c)", "a");
   const Output output = tune({"--variant", "naive"});

@@ -1,0 +1,123 @@
+// What a device reference leaves unwritten is never taken for the truth.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "session_fixture.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ReferenceGaps : public SessionTest {
+ protected:
+  /// The kernel with another [verify].
+  void load(const std::string& kernel, const std::string& verify) {
+    spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/" + kernel);
+    std::string text = spec_.text;
+    const std::size_t from = text.find("[verify]\n") + 9;
+    text.replace(from, text.find("\n\n", from) - from, verify);
+    const auto files = spec_.files;
+    spec_ = parse_spec(text, spec_.path);
+    spec_.files = files;
+  }
+
+  /// Outcome and message of each config, or the error that ended the session.
+  std::map<std::string, std::string> outcomes() {
+    Store store(database(), Store::Mode::write);
+    SessionObserver silent;
+    std::map<std::string, std::string> found;
+    try {
+      for (const TrialRecord& record : store.trials(tune(request({}), store, silent).id)) {
+        const Trial& trial = record.trial;
+        found[trial.config.text()] =
+            std::string(name_of(trial.outcome)) + (trial.ok() ? "" : ": " + trial.message);
+      }
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::failed);
+      found["error"] = error.what();
+    }
+    return found;
+  }
+};
+
+TEST_F(ReferenceGaps, AWholeReferenceProvesWhoForgets) {
+  load("gaps", "device_reference = \"whole\"");
+  auto found = outcomes();
+  EXPECT_EQ(found["whole"], "ok");
+  EXPECT_THAT(found["short"], StartsWith("wrong_result: 1 of 1000 elements of 'y' are wrong"));
+  EXPECT_THAT(found["nothing"], StartsWith("wrong_result: 1000 of 1000 elements"));
+}
+
+TEST_F(ReferenceGaps, AReferenceThatForgetsIsToldSoAndNoVariantIsBlamed) {
+  load("gaps", "device_reference = \"short\"");
+  auto found = outcomes();
+  EXPECT_EQ(found.size(), 1U);
+  EXPECT_THAT(found["error"], HasSubstr("/gaps/spec.toml:42: the device reference 'short' does not "
+                                        "write 1 of 1000 elements of 'y'; the first is y[999]; "));
+}
+
+TEST_F(ReferenceGaps, TwoThatWriteNothingDoNotAgree) {
+  load("gaps", "device_reference = \"nothing\"");
+  EXPECT_THAT(outcomes()["error"], HasSubstr("'nothing' does not write 1000 of 1000 elements"));
+}
+
+TEST_F(ReferenceGaps, AnOutputMayBeWrittenInPartWhereTheSpecSaysWhich) {
+  load("gaps", "device_reference = \"short\"\nwritten = \"index < n - 1\"");
+  auto found = outcomes();
+  EXPECT_EQ(found["short"], "ok");
+  EXPECT_THAT(found["whole"],
+              testing::MatchesRegex(
+                  "wrong_result: 1 of 1000 elements of 'y' are wrong; the first is y\\[999\\]: "
+                  "[-.e0-9]+ was written, and \\[verify\\] written says that this element is "
+                  "left"));
+  EXPECT_THAT(found["nothing"], StartsWith("wrong_result: 999 of 1000 elements of 'y'"));
+}
+
+TEST_F(ReferenceGaps, AMaskMaySayWhich) {
+  load("gaps", "device_reference = \"masked\"\nwritten = \"mask != 0\"");
+  auto found = outcomes();
+  EXPECT_EQ(found["masked"], "ok");
+  EXPECT_THAT(found["whole"], HasSubstr("[verify] written says that this element is left"));
+}
+
+TEST_F(ReferenceGaps, WhatTheSpecSaysIsHeldAgainstTheReference) {
+  load("gaps", "device_reference = \"whole\"\nwritten = { y = \"i0 < 998\" }");
+  EXPECT_THAT(outcomes()["error"],
+              HasSubstr("the device reference 'whole' writes 2 of 1000 elements of 'y'; the first "
+                        "is y[998], which [verify] written says are left"));
+}
+
+TEST_F(ReferenceGaps, FormulasMayDescribeAPartToo) {
+  load("gaps", "formulas = { y = \"2 * x\", z = \"0\" }\nwritten = \"index < 1\"");
+  auto found = outcomes();
+  EXPECT_THAT(found["whole"], StartsWith("wrong_result: 999 of 1000 elements of 'y' are wrong; the "
+                                         "first is y[1]: "));
+}
+
+TEST_F(ReferenceGaps, AReferenceThatChangesNothingProvesNothing) {
+  load("idle", "device_reference = \"idle\"");
+  EXPECT_THAT(outcomes()["error"],
+              HasSubstr("the device reference 'idle' changes no element of any output"));
+}
+
+TEST_F(ReferenceGaps, WhatCannotBeDeclaredIsNamedWithItsPlace) {
+  const auto error_of = [&](const std::string& verify) -> std::string {
+    try {
+      load("gaps", "device_reference = \"whole\"\n" + verify);
+      return "no error";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(error_of("written = 3"),
+              HasSubstr("spec.toml:44:11: [verify]: 'written' must be a string, or a table of "
+                        "strings"));
+  EXPECT_THAT(error_of("written = { x = \"true\" }"),
+              HasSubstr("[verify.written]: 'x' is no argument with access = \"write\""));
+  EXPECT_THAT(error_of("written = \"rows < 3\""), HasSubstr("spec.toml:44:12: "));
+}
+
+}  // namespace
+}  // namespace kiln
