@@ -71,6 +71,12 @@ Config best_of_session(SessionId id, const KernelSpec& spec, const Problem& prob
   const std::string place = options.common.database.string();
   if (!store.session(id)) throw InputError(fmt::format("{} has no session {}", place, id));
   const std::optional<BestRecord> best = store.best_of(id);
+  if (best && !KernelIdentity(spec).has(*best)) {
+    throw InputError(fmt::format("session {} of {} is of another kernel: {}", id, place,
+                                 best->key.kernel == spec.name
+                                     ? "one of this name that computes something else"
+                                     : best->key.kernel));
+  }
   if (!best) throw InputError(fmt::format("session {} published no best", id));
   return parse_config(spec, best->config.text(), problem, device);
 }

@@ -107,6 +107,29 @@ std::string content_hash(const KernelSpec& spec) {
   return KeyText().add(spec.text).add(spec.files).hash();
 }
 
+std::string computation_hash(const KernelSpec& spec) {
+  KeyText key;
+  key.add(spec.name).add(spec.derived);
+  for (const ProblemField& field : spec.problem) {
+    key.add(field.name).add(name_of(field.type)).add(field.variables);
+  }
+  for (const Argument& argument : spec.arguments) {
+    key.add(argument.name).add(name_of(argument.access)).add(argument.dtype.text());
+    key.add(argument.shape).add(argument.when).add(argument.value);
+  }
+  const Verification& verify = spec.verify;
+  key.add(verify.reference);
+  for (const auto& [output, formula] : verify.formulas) key.add(output).add(formula.text());
+  for (const auto& [output, written] : verify.written) key.add(output).add(written.text());
+  if (verify.by_itself()) {
+    const std::string trusted =
+        verify.device_reference.substr(0, verify.device_reference.find(':'));
+    key.add(verify.device_reference);
+    if (const Variant* variant = spec.find_variant(trusted)) key.add(files_of(spec, *variant));
+  }
+  return key.hash();
+}
+
 std::string template_hash(const KernelSpec& spec, const Variant& variant) {
   KeyText key;
   key.add(spec.name).add(variant.name).add(variant.template_file).add(files_of(spec, variant));

@@ -210,7 +210,9 @@ struct KernelSpec {
   std::string path;  ///< of spec.toml, for messages; "built-in:reduce/spec.toml"
   std::string text;  ///< the file as read
   std::map<std::string, std::string>
-      files;  ///< the folder's *.inja by file name; filled by the library
+      files;                        ///< the folder's *.inja by file name; filled by the library
+  std::string shipped_computation;  ///< computation_hash() of the kernel of this name that comes
+                                    ///< with Kiln; empty: none does, or this is it
 
   [[nodiscard]] const Variant* find_variant(std::string_view name) const;
   [[nodiscard]] const Argument* find_argument(std::string_view name) const;
@@ -237,6 +239,12 @@ struct KernelSpec {
 
 /// Content key of everything that shapes results: spec text and its templates (hex, 16 characters).
 [[nodiscard]] std::string content_hash(const KernelSpec& spec);
+
+/// Content key of what the kernel computes, whatever its templates: problem fields, arguments,
+/// derived values, references (hex, 16 characters). Where only a variant of its own proves a
+/// kernel, that variant's template says what it computes, and counts. Kernels of one name that
+/// differ in it are different kernels.
+[[nodiscard]] std::string computation_hash(const KernelSpec& spec);
 
 /// The same for one variant: its template and what that includes, without the spec's other
 /// variants.

@@ -14,6 +14,7 @@
 #include "core/json.hpp"
 #include "core/launch_plan.hpp"
 #include "db/selection_lock.hpp"
+#include "db/shipped.hpp"
 
 namespace kiln {
 namespace {
@@ -139,13 +140,30 @@ bool goes_before(const Candidate& a, const Candidate& b) {
 
 }  // namespace
 
+KernelIdentity::KernelIdentity(const KernelSpec& spec)
+    : spec_(spec), computation_(computation_hash(spec)) {}
+
+bool KernelIdentity::has(const BestRecord& best) const {
+  if (best.key.kernel != spec_.name) return false;
+  const std::string_view options = best.key.options;
+  const std::size_t at = options.find(kComputesOption);
+  if (at != std::string_view::npos) {
+    const std::string_view value = options.substr(at + kComputesOption.size());
+    return value.substr(0, value.find(' ')) == computation_;
+  }
+  const bool is_shipped = best.layer == kShippedLayer;
+  return !is_shipped || spec_.shipped_computation.empty() ||
+         spec_.shipped_computation == computation_;
+}
+
 std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& problem,
                                          const DeviceInfo& device,
                                          std::span<const BestRecord> bests, Devices devices) {
   std::vector<Candidate> candidates;
   TemplateHashes hashes(spec);
+  const KernelIdentity kernel(spec);
   for (const BestRecord& best : bests) {
-    if (best.key.kernel != spec.name || best.verdict == Verdict::none) {
+    if (!kernel.has(best) || best.verdict == Verdict::none) {
       continue;
     }
     const std::optional<Problem> measured = problem_of(spec, best);

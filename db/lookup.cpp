@@ -136,10 +136,19 @@ Result<Match> lookup(const KernelSpec& spec, const Problem& problem, const Devic
     return fallback.failure();
   }
   match.config = std::move(*fallback);
+  const KernelIdentity kernel(spec);
+  const auto others = std::count_if(bests.begin(), bests.end(), [&](const BestRecord& best) {
+    return best.key.kernel == spec.name && !kernel.has(best);
+  });
   match.reason =
       match.steps.empty()
           ? "nothing tuned for this kernel on a device like this one: the spec's default config"
           : "no tuned config is legal for this problem on this device: the spec's default config";
+  if (others > 0) {
+    match.reason += fmt::format(
+        " ({} of another kernel named '{}', with other arguments, problem or verification)",
+        others == 1 ? "there is a best" : fmt::format("there are {} bests", others), spec.name);
+  }
   match.steps.push_back(fmt::format("default: {}: chosen", match.config.text()));
   return match;
 }

@@ -8,12 +8,30 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config.hpp"
 #include "db/store.hpp"
 
 namespace kiln {
+
+/// In the options of a session: what its kernel computes (computation_hash()).
+inline constexpr std::string_view kComputesOption = " computes=";
+
+/// Tells bests of a kernel from those of another one of that name, which computes something else.
+/// Rows of sessions that did not say what they compute count by their name; of shipped rows it is
+/// known.
+class KernelIdentity {
+ public:
+  /// `spec` must outlive it.
+  explicit KernelIdentity(const KernelSpec& spec);
+  [[nodiscard]] bool has(const BestRecord& best) const;
+
+ private:
+  const KernelSpec& spec_;
+  std::string computation_;
+};
 
 enum class Grade { exact, near_size, same_arch, same_vendor, fallback };
 /// "exact", "near_size", "same_arch", "same_vendor", "default".

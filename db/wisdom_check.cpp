@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/json.hpp"
 #include "db/close_configs.hpp"
+#include "db/lookup.hpp"
 #include "db/wisdom.hpp"
 
 namespace kiln {
@@ -57,6 +58,11 @@ class TrialList {
 }  // namespace
 
 void check_wisdom(const KernelSpec& spec, BestRecord& best) {
+  if (!KernelIdentity(spec).has(best)) {
+    throw InputError(fmt::format(
+        "the best is of another kernel named '{}', with other arguments, problem or verification",
+        spec.name));
+  }
   const Problem problem = problem_of(spec, best);
   best.key.problem = problem.text();
   best.problem_json = to_json(problem).dump();

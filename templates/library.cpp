@@ -42,6 +42,16 @@ void require_inside(const fs::path& folder, const fs::path& file) {
   }
 }
 
+KernelSpec load_embedded(const std::string& folder);
+std::vector<std::string> embedded_names();
+
+/// What the kernel of this name that comes with Kiln computes; empty: none does.
+std::string shipped_computation(const std::string& name) {
+  const std::vector<std::string> names = embedded_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) return {};
+  return computation_hash(load_embedded("kernels/" + name));
+}
+
 KernelSpec load_folder(const fs::path& folder) {
   fs::path spec_file = folder / "spec.toml";
   require_inside(folder, spec_file);
@@ -51,6 +61,7 @@ KernelSpec load_folder(const fs::path& folder) {
     require_inside(folder, entry.path());
     spec.files[entry.path().filename().string()] = read_file(entry.path());
   }
+  spec.shipped_computation = shipped_computation(spec.name);
   return spec;
 }
 

@@ -13,12 +13,13 @@
 
 #include "core/json.hpp"
 #include "core/version.hpp"
+#include "db/lookup.hpp"
 
 namespace kiln {
 namespace {
 
 /// Everything else that changes results, as canonical text.
-std::string options_text(const TuneOptions& options) {
+std::string options_text(const TuneOptions& options, const KernelSpec& spec) {
   std::vector<std::string> variants = options.variants;
   std::sort(variants.begin(), variants.end());
   std::string text =
@@ -30,7 +31,7 @@ std::string options_text(const TuneOptions& options) {
     text += fmt::format(" warm_start={}", options.warm_configs);
   }
   if (options.objective != kTimeObjective) text += " objective=" + options.objective;
-  return text;
+  return text + std::string(kComputesOption) + computation_hash(spec);
 }
 
 std::string budget_text(const Budget& budget) {
@@ -63,7 +64,7 @@ SessionRecord make_record(const TuneRequest& request, const std::string& strateg
                 kVersion,
                 strategy,
                 request.options.seed,
-                options_text(request.options)};
+                options_text(request.options, request.spec)};
   record.device_info = device;
   record.problem_json = to_json(request.problem).dump();
   record.budget = budget_text(request.options.budget);

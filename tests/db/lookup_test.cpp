@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/shipped.hpp"
+#include "db/warm_start.hpp"
 #include "tests/db/scale.hpp"
 
 namespace kiln {
@@ -64,6 +66,61 @@ TEST_F(Lookup, AnEmptyDatabaseAnswersWithTheDefault) {
   EXPECT_EQ(match.reason,
             "nothing tuned for this kernel on a device like this one: the spec's default config");
   EXPECT_THAT(match.steps, ElementsAre("default: vector:block_size=64: chosen"));
+}
+
+// Two kernels may have one name: what they compute tells them apart.
+TEST_F(Lookup, ARowOfAnotherKernelOfThatNameIsNeverAsked) {
+  BestRecord same = tuned("n=4096", 512);
+  same.key.options += std::string(kComputesOption) + computation_hash(spec_);
+  EXPECT_EQ(ask("n=4096", {same}).grade, Grade::exact);
+
+  std::string text = test::kScaleSpec;
+  text.replace(text.find("out = \"2 *"), 10, "out = \"3 *");
+  KernelSpec tripled = parse_spec(text, "scale/spec.toml");
+  tripled.files = spec_.files;
+  spec_ = tripled;
+  const Match other = ask("n=4096", {same});
+  EXPECT_EQ(other.grade, Grade::fallback);
+  EXPECT_EQ(other.reason,
+            "nothing tuned for this kernel on a device like this one: the spec's default config "
+            "(there is a best of another kernel named 'scale', with other arguments, problem or "
+            "verification)");
+  EXPECT_TRUE(warm_configs(spec_, Problem::parse(spec_, "n=4096"), some_device(),
+                           std::vector<BestRecord>{same}, 4)
+                  .empty());
+}
+
+TEST_F(Lookup, AnotherTemplateOfTheSameKernelIsStale) {
+  BestRecord same = tuned("n=4096", 512);
+  same.key.options += std::string(kComputesOption) + computation_hash(spec_);
+  spec_.files["vector.inja"] = "another template";
+  const Match match = ask("n=4096", {same});
+  EXPECT_EQ(match.grade, Grade::exact);
+  EXPECT_TRUE(match.stale);
+}
+
+TEST_F(Lookup, ShippedRowsAnswerTheKernelThatComesWithKilnAlone) {
+  BestRecord shipped = tuned("n=4096", 512);
+  shipped.layer = kShippedLayer;
+  EXPECT_EQ(ask("n=4096", {shipped}).grade, Grade::exact) << "the built-in kernel itself";
+  spec_.shipped_computation = computation_hash(spec_);
+  EXPECT_EQ(ask("n=4096", {shipped}).grade, Grade::exact) << "a copy of it";
+  spec_.shipped_computation = "another";
+  EXPECT_EQ(ask("n=4096", {shipped}).grade, Grade::fallback) << "a stranger of its name";
+}
+
+TEST_F(Lookup, WhatIsComputedDoesNotChangeWithWordsAndTemplates) {
+  const std::string before = computation_hash(spec_);
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = test::kScaleSpec;
+    text.replace(text.find(from), from.size(), to);
+    return computation_hash(parse_spec(text, "scale/spec.toml"));
+  };
+  EXPECT_EQ(with("one load of several", "some other words about"), before);
+  EXPECT_EQ(with("[64, 128, 256, 512, 1024]", "[64, 128]"), before);
+  EXPECT_NE(with("shape = [\"n * stride\"]", "shape = [\"n\"]"), before);
+  EXPECT_NE(with("access = \"write\"", "access = \"read_write\""), before);
+  EXPECT_NE(with("out = \"2 * source\"", "out = \"3 * source\""), before);
 }
 
 TEST_F(Lookup, WalksFromTheSameProblemToTheSameVendor) {

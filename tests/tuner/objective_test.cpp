@@ -57,8 +57,10 @@ TEST_F(ObjectiveTest, TheMostOfAMetricOfTimeIsTheFastestInASessionOfItsOwn) {
   EXPECT_GE(evidence["finalists"][0]["values"].size(), 8U);
   EXPECT_EQ(tune_for("bandwidth").end, SessionEnd::stored);
   const Store store(database(), Store::Mode::read);
-  EXPECT_EQ(store.session(time.id)->key.options, "cache=cold variants=good");
-  EXPECT_EQ(store.session(result.id)->key.options, "cache=cold variants=good objective=bandwidth");
+  EXPECT_EQ(store.session(time.id)->key.options,
+            "cache=cold variants=good computes=" + computation_hash(spec_));
+  EXPECT_EQ(store.session(result.id)->key.options,
+            "cache=cold variants=good objective=bandwidth computes=" + computation_hash(spec_));
 }
 
 TEST_F(ObjectiveTest, EnergyWithoutAMeterEndsTheRunAndStoresNothing) {
