@@ -21,6 +21,7 @@
 #include "db/lookup.hpp"
 #include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
+#include "db/stored_problem.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;
@@ -95,7 +96,7 @@ DeviceInfo device_to_ask_for(const Options& options, const std::vector<BestRecor
 }
 
 Json tuned_json(const BestRecord& best) {
-  return {{"problem", Json::parse(best.problem_json)},
+  return {{"problem", stored_problem(best.problem_json, best.session)},
           {"device", best.key.device},
           {"options", best.key.options},
           {"objective", best.objective},

@@ -16,6 +16,7 @@
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "db/store.hpp"
+#include "db/stored_problem.hpp"
 #include "tuner/time_use.hpp"
 
 namespace kiln::cli {
@@ -46,7 +47,7 @@ SessionRecord find_session(const Store& store, const std::string& text) {
 Json session_json(const SessionRecord& session) {
   return {{"id", session.id},
           {"kernel", session.key.kernel},
-          {"problem", Json::parse(session.problem_json)},
+          {"problem", stored_problem(session.problem_json, session.id)},
           {"device", session.key.device},
           {"driver", session.key.driver},
           {"compiler", session.key.compiler},

@@ -181,7 +181,7 @@ std::string with_close_configs(const std::string& evidence,
   }
   json["close"] = std::move(close);
   json["first"] = std::move(first);
-  return json.dump();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::vector<CloseConfig> close_configs(const BestRecord& best) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/rows.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -67,10 +68,17 @@ SessionRecord session_from_row(SQLite::Statement& row) {
   return record;
 }
 
+// Throws InputError for what no measurement writes: sorting and medians need numbers.
 std::vector<double> doubles_from_blob(const SQLite::Column& column) {
+  if (static_cast<std::size_t>(column.getBytes()) % sizeof(double) != 0) {
+    throw InputError("samples that are no list of numbers");
+  }
   std::vector<double> values(static_cast<std::size_t>(column.getBytes()) / sizeof(double));
   if (!values.empty()) {
     std::memcpy(values.data(), column.getBlob(), values.size() * sizeof(double));
+  }
+  if (!std::all_of(values.begin(), values.end(), [](double ns) { return std::isfinite(ns); })) {
+    throw InputError("a sample that is no number");
   }
   return values;
 }

@@ -10,18 +10,14 @@
 #include "core/json.hpp"
 #include "db/close_configs.hpp"
 #include "db/lookup.hpp"
+#include "db/stored_problem.hpp"
 #include "db/wisdom.hpp"
 
 namespace kiln {
 namespace {
 
 Problem problem_of(const KernelSpec& spec, const BestRecord& best) {
-  std::vector<std::pair<std::string, Value>> fields;
-  const Json json = Json::parse(best.problem_json);
-  for (const auto& [name, value] : json.items()) {
-    fields.emplace_back(name, value_from_json(value));
-  }
-  return Problem::make(spec, fields);
+  return Problem::make(spec, stored_fields(best.problem_json, best.session));
 }
 
 /// Adds trials of configs that the spec knows; each config once.
@@ -88,9 +84,14 @@ FinishedSession imported_session(const KernelSpec& spec, const BestRecord& best)
 
   const Problem problem = problem_of(spec, best);
   TrialList trials(spec, problem, best.device_info);
-  const Json evidence = Json::parse(best.evidence);
-  for (const Json& finalist : evidence.at("finalists")) {
-    trials.add(finalist.at("config"), finalist.at("median_ns"), finalist.at("samples_ns"));
+  try {
+    const Json evidence = Json::parse(best.evidence);
+    for (const Json& finalist : evidence.at("finalists")) {
+      trials.add(finalist.at("config"), finalist.at("median_ns"), finalist.at("samples_ns"));
+    }
+  } catch (const Json::exception& error) {
+    throw InputError(
+        fmt::format("the evidence of {} cannot be read: {}", best.key.problem, error.what()));
   }
   for (const CloseConfig& close : close_configs(best)) {
     trials.add(close.config, close.slowdown * best.time_ns, {});

@@ -57,7 +57,9 @@ double DriftCurve::at(std::int64_t sequence) const {
   const std::int64_t from = is_first ? 0 : std::prev(after)->first;
   const double from_value = is_first ? 1 : std::prev(after)->second;
   if (to == from) return to_value;
-  const double share = static_cast<double>(sequence - from) / static_cast<double>(to - from);
+  // As floats: the numbers of a changed file may be too far apart for a difference of integers.
+  const auto begin = static_cast<double>(from);
+  const double share = (static_cast<double>(sequence) - begin) / (static_cast<double>(to) - begin);
   return from_value + share * (to_value - from_value);
 }
 

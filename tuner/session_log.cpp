@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/errors.hpp"
 #include "core/json.hpp"
 #include "core/version.hpp"
 #include "db/lookup.hpp"
@@ -88,9 +89,22 @@ constexpr double kNotePeriod = 1;
 double used_seconds(const SessionRecord& record, const std::vector<TrialRecord>& trials) {
   double ns = 0;
   for (const TrialRecord& stored : trials) {
-    ns += static_cast<double>(stored.trial.cost.verify_ns + stored.trial.cost.measure_ns);
+    ns += static_cast<double>(stored.trial.cost.verify_ns);
+    ns += static_cast<double>(stored.trial.cost.measure_ns);
   }
   return std::max(record.wall_seconds, ns * 1e-9);
+}
+
+/// Trials are numbered 1, 2, 3, ...; a file may have been changed by other hands.
+void check_numbers(SessionId session, const std::vector<TrialRecord>& trials) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const auto expected = static_cast<std::int64_t>(i) + 1;
+    if (trials[i].sequence == expected) continue;
+    throw DatabaseError(
+        fmt::format("session {} cannot go on: expected its trials to be numbered 1 to {}, found "
+                    "number {}; `kiln tune --fresh` begins another session",
+                    session, trials.size(), trials[i].sequence));
+  }
 }
 
 }  // namespace
@@ -107,6 +121,7 @@ SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::stri
   record_.id = stored->id;
   record_.state = stored->state;
   trials_ = store.trials(stored->id);
+  check_numbers(stored->id, trials_);
   open_attempts_ = store.attempts(stored->id);
   for (const DriftRecord& drift : store.drift(stored->id)) take_up(drift);
   for (std::size_t i = 0; i < trials_.size(); ++i) count(i);

@@ -2,6 +2,7 @@
 // with their trials, for the tools of others.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include <CLI/CLI.hpp>
@@ -49,7 +50,13 @@ void write_as_wisdom(const std::vector<BestRecord>& bests, const Options& option
 
 /// The same name for the same problem and device, whatever else the database holds.
 std::string t4_name(const BestRecord& best) {
-  return fmt::format("{}-{}.json", best.key.kernel,
+  // The name comes from a row: it does not get to say in which folder the file lies.
+  std::string kernel = best.key.kernel;
+  for (char& c : kernel) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+    if (!plain) c = '_';
+  }
+  return fmt::format("{}-{}.json", kernel.substr(0, 64),
                      hash64_hex(best.key.problem + '\n' + best.key.device));
 }
 

@@ -16,6 +16,7 @@
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "db/lookup.hpp"
+#include "db/stored_problem.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -123,12 +124,9 @@ Left leave_out(const Tuned& tuned, std::size_t index) {
   for (const BestRecord& best : tuned.bests) {
     if (best.key.problem != tuned.bests[index].key.problem) others.push_back(best);
   }
-  std::vector<std::pair<std::string, Value>> fields;
-  const Json json = Json::parse(tuned.bests[index].problem_json);
-  for (const auto& [name, value] : json.items()) {
-    fields.emplace_back(name, value_from_json(value));
-  }
-  const Problem problem = Problem::make(tuned.spec, fields);
+  const BestRecord& best = tuned.bests[index];
+  const Problem problem =
+      Problem::make(tuned.spec, stored_fields(best.problem_json, best.session));
   const Result<Match> match = lookup(tuned.spec, problem, tuned.bests[index].device_info, others);
   if (!match) throw DeviceError(match.failure().message);
   Left left{problem.short_text(tuned.spec), match->config.text(),

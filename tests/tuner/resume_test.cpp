@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <limits>
 #include <random>
 #include <set>
 #include <thread>
@@ -70,6 +71,26 @@ TEST_F(ResumeTest, KilledAtRandomMomentsLosesAndRepeatsNothing) {
   EXPECT_EQ(trials.size(), 5U);
   EXPECT_EQ(different.size(), 5U);
   EXPECT_TRUE(store.check().empty());
+}
+
+TEST_F(ResumeTest, ASessionWhoseTrialsAreNumberedOtherwiseIsRefused) {
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  TuneRequest wanted = request({"good"});
+  wanted.options.budget.trials = 1;
+  const SessionId id = tune(wanted, store, silent).id;
+  Trial odd = store.trials(id).front().trial;
+  odd.config.variant = "another";
+  store.append(id, std::numeric_limits<std::int64_t>::max(), odd);
+  wanted.options.budget.trials = 2;
+  try {
+    (void)tune(wanted, store, silent);
+    FAIL() << "the session went on";
+  } catch (const DatabaseError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "session 1 cannot go on: expected its trials to be numbered 1 to 2, found number "
+              "9223372036854775807; `kiln tune --fresh` begins another session");
+  }
 }
 
 }  // namespace
