@@ -23,12 +23,18 @@ struct PortfolioMember {
   double worst = 1;                   ///< largest slowdown over them
 };
 
+struct Portfolio {
+  std::vector<PortfolioMember> members;
+  /// No portfolio has fewer members: where it is their number, they are proved to be the fewest.
+  std::size_t at_least = 0;
+};
+
 /// The fewest configs such that each problem has one whose slowdown is at most 1 + `within` (0.05:
 /// 5% slower than its best); a config covers only problems it was tried for. Greedy set cover, then
-/// proved or improved by an exact search where that takes few steps. Members in the order of how
-/// much they cover, each problem under the member that is fastest for it. Deterministic.
-[[nodiscard]] std::vector<PortfolioMember> find_portfolio(std::span<const TunedProblem> problems,
-                                                          double within);
+/// proved or improved by an exact search of bounded work (a second; `at_least` is what it proved).
+/// Members in the order of how much they cover, each problem under the member that is fastest for
+/// it. Deterministic.
+[[nodiscard]] Portfolio find_portfolio(std::span<const TunedProblem> problems, double within);
 
 /// Slowdowns of all trials that were ok, the fastest first.
 [[nodiscard]] std::vector<CloseConfig> slowdowns(const std::vector<TrialRecord>& trials);

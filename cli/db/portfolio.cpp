@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -55,11 +56,10 @@ std::string device_asked_for(const Options& options, const std::vector<BestRecor
 // By the session's trials, and by what the row tells, which of an imported one is all there is.
 std::vector<CloseConfig> tried(const BestRecord& best, const std::vector<TrialRecord>& trials) {
   std::vector<CloseConfig> configs = slowdowns(trials);
-  for (CloseConfig& known : known_configs(best)) {
-    const bool is_there = std::any_of(configs.begin(), configs.end(), [&](const auto& each) {
-      return each.config == known.config;
-    });
-    if (!is_there) configs.push_back(std::move(known));
+  std::set<std::string> known;
+  for (const CloseConfig& each : configs) known.insert(each.config);
+  for (CloseConfig& each : known_configs(best)) {
+    if (known.insert(each.config).second) configs.push_back(std::move(each));
   }
   return configs;
 }
@@ -76,7 +76,7 @@ Tuned read_tuned(const Options& options) {
   for (BestRecord& best : tuned.bests) {
     const std::vector<TrialRecord> trials = store.trials(best.session);
     // A row of an older version lists less than its session tried, an imported one more.
-    if (slowdowns(trials).size() > known_configs(best).size()) {
+    if (options.leave_one_out && slowdowns(trials).size() > known_configs(best).size()) {
       best.evidence = with_close_configs(best.evidence, trials);
     }
     tuned.problems.push_back({best.key.problem, tried(best, trials)});
@@ -85,7 +85,8 @@ Tuned read_tuned(const Options& options) {
 }
 
 ExitCode print_portfolio(const Options& options, const Tuned& tuned) {
-  const std::vector<PortfolioMember> members = find_portfolio(tuned.problems, options.within / 100);
+  const Portfolio portfolio = find_portfolio(tuned.problems, options.within / 100);
+  const std::vector<PortfolioMember>& members = portfolio.members;
   if (options.common.json) {
     Json list = Json::array();
     for (const PortfolioMember& member : members) {
@@ -97,6 +98,7 @@ ExitCode print_portfolio(const Options& options, const Tuned& tuned) {
                                   {"device", tuned.bests.front().key.device},
                                   {"within", options.within / 100},
                                   {"problems", tuned.problems.size()},
+                                  {"at_least", portfolio.at_least},
                                   {"portfolio", list}}));
     return ExitCode::ok;
   }
@@ -104,6 +106,9 @@ ExitCode print_portfolio(const Options& options, const Tuned& tuned) {
              counted(static_cast<std::int64_t>(members.size()), "config"), tuned.spec.name,
              members.size() == 1 ? "covers" : "cover",
              counted(static_cast<std::int64_t>(tuned.problems.size()), "problem"), options.within);
+  if (portfolio.at_least < members.size()) {
+    fmt::print("not proved to be the fewest: no portfolio has fewer than {}\n", portfolio.at_least);
+  }
   for (const PortfolioMember& member : members) {
     fmt::print("\n{}  (at worst {:.1f}% slower)\n", member.config, 100 * (member.worst - 1));
     for (const std::size_t i : member.problems) fmt::print("  {}\n", tuned.problems[i].problem);
@@ -125,8 +130,7 @@ Left leave_out(const Tuned& tuned, std::size_t index) {
     if (best.key.problem != tuned.bests[index].key.problem) others.push_back(best);
   }
   const BestRecord& best = tuned.bests[index];
-  const Problem problem =
-      Problem::make(tuned.spec, stored_fields(best.problem_json, best.session));
+  const Problem problem = Problem::make(tuned.spec, stored_fields(best.problem_json, best.session));
   const Result<Match> match = lookup(tuned.spec, problem, tuned.bests[index].device_info, others);
   if (!match) throw DeviceError(match.failure().message);
   Left left{problem.short_text(tuned.spec), match->config.text(),

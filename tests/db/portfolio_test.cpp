@@ -24,13 +24,13 @@ TEST(Portfolio, OneConfigThatIsNearlyBestEverywhereReplacesTheSpecialists) {
   const std::vector<TunedProblem> problems = {{"p0", {{"a", 1}, {"all", 1.04}}},
                                               {"p1", {{"b", 1}, {"all", 1.01}}},
                                               {"p2", {{"c", 1}, {"all", 1.2}}}};
-  const std::vector<PortfolioMember> members = find_portfolio(problems, 0.05);
+  const std::vector<PortfolioMember> members = find_portfolio(problems, 0.05).members;
   EXPECT_THAT(configs_of(members), ElementsAre("all", "c"));
   EXPECT_THAT(members[0].problems, ElementsAre(0, 1));
   EXPECT_DOUBLE_EQ(members[0].worst, 1.04);
   EXPECT_THAT(members[1].problems, ElementsAre(2));
-  EXPECT_THAT(configs_of(find_portfolio(problems, 0.001)), ElementsAre("a", "b", "c"));
-  EXPECT_THAT(configs_of(find_portfolio(problems, 0.5)), ElementsAre("all"));
+  EXPECT_THAT(configs_of(find_portfolio(problems, 0.001).members), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(configs_of(find_portfolio(problems, 0.5).members), ElementsAre("all"));
 }
 
 TEST(Portfolio, FindsTheSmallerSetThatGreedMisses) {
@@ -43,24 +43,61 @@ TEST(Portfolio, FindsTheSmallerSetThatGreedMisses) {
       {"p4", {{"right", 1}, {"wide", 1}}},
       {"p5", {{"right", 1}}},
   };
-  EXPECT_THAT(configs_of(find_portfolio(problems, 0.05)), ElementsAre("left", "right"));
+  EXPECT_THAT(configs_of(find_portfolio(problems, 0.05).members), ElementsAre("left", "right"));
 }
 
 TEST(Portfolio, EachProblemGoesToTheMemberThatIsFastestForIt) {
   const std::vector<TunedProblem> problems = {{"p0", {{"a", 1}, {"b", 1.03}}},
                                               {"p1", {{"b", 1}, {"a", 1.2}}},
                                               {"p2", {{"a", 1}, {"b", 1.3}}}};
-  const std::vector<PortfolioMember> members = find_portfolio(problems, 0.05);
+  const std::vector<PortfolioMember> members = find_portfolio(problems, 0.05).members;
   ASSERT_EQ(members.size(), 2U);
   EXPECT_EQ(members[0].config, "a");
   EXPECT_THAT(members[0].problems, ElementsAre(0, 2));
   EXPECT_EQ(members[0].worst, 1);
 }
 
+/// Problems that each have a few of many configs within reach, drawn by a fixed rule.
+std::vector<TunedProblem> many_problems(std::size_t problems, std::size_t configs) {
+  std::vector<TunedProblem> all;
+  std::uint32_t random = 1;
+  const auto draw = [&](std::size_t below) {
+    random = random * 1664525 + 1013904223;
+    return (random >> 8) % below;
+  };
+  for (std::size_t i = 0; i < problems; ++i) {
+    TunedProblem problem{std::to_string(i), {}};
+    for (std::size_t c = 0; c < 6; ++c) {
+      problem.configs.push_back({"c" + std::to_string(draw(configs)), c == 0 ? 1 : 1.04});
+    }
+    all.push_back(std::move(problem));
+  }
+  return all;
+}
+
+TEST(Portfolio, OfManyProblemsCoversAllAndSaysHowGoodItIs) {
+  const std::vector<TunedProblem> problems = many_problems(5000, 400);
+  const Portfolio portfolio = find_portfolio(problems, 0.05);
+  std::size_t covered = 0;
+  for (const PortfolioMember& member : portfolio.members) covered += member.problems.size();
+  EXPECT_EQ(covered, problems.size());
+  EXPECT_GT(portfolio.at_least, 1U);
+  EXPECT_LE(portfolio.at_least, portfolio.members.size());
+}
+
+TEST(Portfolio, ThatIsProvedHasAsManyMembersAsAnyNeeds) {
+  const std::vector<TunedProblem> apart = {{"p0", {{"a", 1}}}, {"p1", {{"b", 1}}}};
+  EXPECT_EQ(find_portfolio(apart, 0.05).at_least, 2U);
+  const std::vector<TunedProblem> ring = {
+      {"p0", {{"a", 1}, {"b", 1}}}, {"p1", {{"b", 1}, {"c", 1}}}, {"p2", {{"c", 1}, {"a", 1}}}};
+  EXPECT_EQ(find_portfolio(ring, 0.05).members.size(), 2U);
+  EXPECT_EQ(find_portfolio(ring, 0.05).at_least, 2U) << "no single one covers all three";
+}
+
 TEST(Portfolio, NothingTunedIsNoPortfolio) {
-  EXPECT_THAT(find_portfolio({}, 0.05), IsEmpty());
+  EXPECT_THAT(find_portfolio({}, 0.05).members, IsEmpty());
   const std::vector<TunedProblem> all_failed = {{"p0", {}}};
-  EXPECT_THAT(find_portfolio(all_failed, 0.05), IsEmpty());
+  EXPECT_THAT(find_portfolio(all_failed, 0.05).members, IsEmpty());
 }
 
 TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
