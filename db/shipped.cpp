@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "core/hash.hpp"
 #include "db/wisdom.hpp"
 
 namespace kiln {
@@ -68,6 +70,22 @@ std::vector<BestRecord> shipped_bests(const std::string& kernel, std::string_vie
     bests.push_back(std::move(entry.best));
   }
   return bests;
+}
+
+std::vector<std::string> shipped_kernels() {
+  std::set<std::string> kernels;
+  for (const EmbeddedFile& part : shipped_parts()) {
+    kernels.emplace(part.path.substr(part.path.rfind('/') + 1));
+  }
+  return {kernels.begin(), kernels.end()};
+}
+
+std::string shipped_hash() {
+  std::string hashes;
+  for (const EmbeddedFile& part : shipped_parts()) {
+    hashes += std::string(part.path) + ' ' + hash128_hex(part.text()) + '\n';
+  }
+  return hash128_hex(hashes);
 }
 
 }  // namespace kiln

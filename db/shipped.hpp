@@ -28,4 +28,10 @@ inline constexpr int kShippedLayer = 1000;
 [[nodiscard]] std::vector<BestRecord> shipped_bests(const std::string& kernel,
                                                     std::string_view text, const std::string& file);
 
+/// The kernels that there are shipped parts of, sorted.
+[[nodiscard]] std::vector<std::string> shipped_kernels();
+
+/// The hash of all shipped parts: which rows they are.
+[[nodiscard]] std::string shipped_hash();
+
 }  // namespace kiln

@@ -1,7 +1,6 @@
 // `kiln db lock`: a text that pins which configs launchers choose.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,35 +20,44 @@ struct Options {
   std::string target;
   std::vector<std::string> devices;
   bool no_shipped = false;
+  bool hold_shipped = false;
 };
 
-/// What a launcher with this database would choose from.
-std::vector<BestRecord> layered_bests(const Options& options) {
+bool is_asked_for(const Options& options, const BestRecord& best) {
+  const bool is_named =
+      options.devices.empty() || std::find(options.devices.begin(), options.devices.end(),
+                                           best.key.device) != options.devices.end();
+  return best.verdict != Verdict::none && is_named;
+}
+
+/// What a launcher with this database would choose from; the shipped rows where the lock is to hold
+/// them.
+std::vector<BestRecord> locked_bests(const Options& options) {
   std::vector<BestRecord> bests = Store(options.common.database, Store::Mode::read).bests();
-  std::set<std::string> kernels;
-  for (const std::string& kernel : options.common.library().names()) kernels.insert(kernel);
-  for (const std::string& kernel : kernels) {
-    if (options.no_shipped) break;
-    for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
+  if (options.hold_shipped) {
+    for (const std::string& kernel : shipped_kernels()) {
+      for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
+    }
   }
-  std::erase_if(bests, [&](const BestRecord& best) {
-    const bool is_asked_for =
-        options.devices.empty() || std::find(options.devices.begin(), options.devices.end(),
-                                             best.key.device) != options.devices.end();
-    return best.verdict == Verdict::none || !is_asked_for;
-  });
+  std::erase_if(bests, [&](const BestRecord& best) { return !is_asked_for(options, best); });
   return bests;
 }
 
 ExitCode run(const Options& options) {
-  const std::vector<BestRecord> bests = layered_bests(options);
-  if (bests.empty()) {
+  if (options.no_shipped && options.hold_shipped) {
+    throw UsageError("--no-shipped and --hold-shipped exclude each other");
+  }
+  const std::vector<BestRecord> bests = locked_bests(options);
+  const bool names_shipped = !options.no_shipped && !options.hold_shipped;
+  if (bests.empty() && !names_shipped) {
     throw DatabaseError(fmt::format("{}: holds no best to lock", options.common.database.string()));
   }
-  write_text_file(options.target, write_selection_lock(bests));
+  const std::string text = write_selection_lock(bests, {names_shipped, options.devices});
+  write_text_file(options.target, text);
   if (options.target != "-") {
-    fmt::print("{}: locked to {}; launchers follow it with KILN_LOCK={}\n", options.target,
-               counted(static_cast<std::int64_t>(bests.size()), "best"), options.target);
+    fmt::print("{}: locked to {}{}; launchers follow it with KILN_LOCK={}\n", options.target,
+               counted(static_cast<std::int64_t>(bests.size()), "best"),
+               names_shipped ? " and the shipped ones" : "", options.target);
   }
   return ExitCode::ok;
 }
@@ -70,6 +78,9 @@ void add_db_lock(CLI::App& db, Work& work) {
       ->allow_extra_args(false);
   command->add_flag("--no-shipped", options->no_shipped,
                     "Lock to the database alone, without the wisdom that is part of Kiln");
+  command->add_flag("--hold-shipped", options->hold_shipped,
+                    "Hold the rows that are part of Kiln (megabytes) instead of naming them by\n"
+                    "their hash: for jobs whose programs have several versions of Kiln");
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   command->callback([options, &work] { work = [options] { return run(*options); }; });

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "db/close_configs.hpp"
 #include "db/lookup.hpp"
+#include "db/shipped.hpp"
 #include "tests/db/scale.hpp"
 
 namespace kiln {
@@ -56,6 +58,38 @@ TEST_F(SelectionLock, EqualDatabasesGiveEqualLocks) {
   EXPECT_EQ(write_selection_lock({{one, two}}), write_selection_lock({{two, one}}));
 }
 
+TEST_F(SelectionLock, HoldsWhatCanBeChosenWithoutItsSamples) {
+  BestRecord best = scale_best(spec_, "n=4096", 512);
+  std::string samples = "1";
+  for (int i = 0; i < 10'000; ++i) samples += ",1";
+  best.evidence =
+      R"({"finalists":[{"config":"vector:block_size=512","median_ns":2,"samples_ns":[)" + samples +
+      R"(]}],"close":[{"config":"vector:block_size=64","slowdown":1.5}]})";
+  const std::string text = write_selection_lock({{best}});
+  EXPECT_LT(text.size(), 4000U);
+  const std::vector<BestRecord> locked = read_selection_lock(text, "job.lock");
+  ASSERT_EQ(locked.size(), 1U);
+  EXPECT_EQ(close_configs(locked[0]).size(), 2U);
+  EXPECT_EQ(close_configs(locked[0])[1].slowdown, 1.5);
+}
+
+TEST_F(SelectionLock, NamesTheShippedRowsByTheirHash) {
+  const BestRecord best = scale_best(spec_, "n=4096", 512);
+  const std::string text = write_selection_lock({{best}}, {true, {}});
+  EXPECT_LT(text.size(), 4000U);
+  const std::vector<BestRecord> locked = read_selection_lock(text, "job.lock");
+  std::size_t shipped = 0;
+  for (const std::string& kernel : shipped_kernels()) shipped += shipped_bests(kernel).size();
+  EXPECT_GT(shipped, 0U);
+  EXPECT_EQ(locked.size(), 1 + shipped);
+  for (const BestRecord& row : locked) EXPECT_EQ(row.layer, kLockedLayer);
+  const std::string of_another = write_selection_lock({{best}}, {true, {"cuda/nvidia/none/sm_1"}});
+  EXPECT_EQ(read_selection_lock(of_another, "job.lock").size(), 1U);
+  std::string edited = text;
+  edited.replace(edited.find(shipped_hash()), 4, "0000");
+  EXPECT_THAT(fault_of(edited), HasSubstr("made with the shipped rows of another Kiln"));
+}
+
 TEST_F(SelectionLock, WhatWasChangedOrIsNoLockIsRefused) {
   std::string text = write_selection_lock({{scale_best(spec_, "n=4096", 512)}});
   EXPECT_EQ(fault_of(text), "sound");
@@ -65,8 +99,8 @@ TEST_F(SelectionLock, WhatWasChangedOrIsNoLockIsRefused) {
   edited.replace(edited.find("\"block_size\":512"), 16, "\"block_size\":256");
   EXPECT_THAT(fault_of(edited), HasSubstr("make it anew with `kiln db lock`"));
   edited = text;
-  edited.replace(edited.find("\"kiln_lock\":1"), 13, "\"kiln_lock\":2");
-  EXPECT_EQ(fault_of(edited), "job.lock:1: a lock of version 2; this Kiln reads version 1");
+  edited.replace(edited.find("\"kiln_lock\":1"), 13, "\"kiln_lock\":3");
+  EXPECT_EQ(fault_of(edited), "job.lock:1: a lock of version 3; this Kiln reads versions 1 and 2");
   EXPECT_EQ(fault_of("{}"),
             "job.lock:1: key 'kiln_lock' is missing; expected a whole number of at least 0");
   EXPECT_THAT(fault_of(""), StartsWith("job.lock:1: this is no JSON"));
