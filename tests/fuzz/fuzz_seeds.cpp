@@ -3,9 +3,9 @@
 //   fuzz_seeds TARGET [--seconds S] [--inputs N] [--first NUMBER] [--keep FOLDER] [--write FOLDER]
 //   fuzz_seeds TARGET --file FILE
 //
-// Ends after S seconds (default 10) or N inputs, whichever is first; with KILN_SOAK=1 after 15,000
-// inputs. An input may use one second of processor time. Every fault is printed and its input kept;
-// exit code 1 then.
+// Ends after S seconds (default 10) or N inputs, whichever is first, but not before all seeds; with
+// KILN_SOAK=1 after 15,000 inputs. An input may use one second of processor time. Every fault is
+// printed and its input kept; exit code 1 then.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -102,7 +102,7 @@ void run_one(const Target& target, const std::string& input, Shared& shared) {
   } catch (const Error&) {
     // Its turn comes.
   }
-  while (shared.next < end && Clock::now() < until) {
+  while (shared.next < end && (shared.next < seeds.size() || Clock::now() < until)) {
     run_one(target, make_input(seeds, shared.next), shared);
     ++shared.next;
   }
@@ -145,7 +145,8 @@ int fuzz(const Options& options) {
   const auto until = Clock::now() + std::chrono::seconds(seconds);
   shared.next = first;
   int faults = 0;
-  while (faults < kMaxFaults && shared.next < end && Clock::now() < until) {
+  while (faults < kMaxFaults && shared.next < end &&
+         (shared.next < seeds.size() || Clock::now() < until)) {
     std::fflush(stdout);
     const pid_t worker = ::fork();
     if (worker == 0) {

@@ -16,6 +16,8 @@ constexpr std::array kTargets = {
     Target{"interchange", "recorded trials and spaces of other tuners", run_interchange,
            interchange_seeds},
     Target{"database", "a database file that a launcher opens", run_database, database_seeds},
+    Target{"rows", "changes to the rows of a database that every command reads", run_rows,
+           rows_seeds},
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ void run_text(std::string_view input);
 void run_wisdom(std::string_view input);
 void run_interchange(std::string_view input);
 void run_database(std::string_view input);
+void run_rows(std::string_view input);
 
 std::vector<std::string> spec_seeds();
 std::vector<std::string> template_seeds();
@@ -48,5 +49,6 @@ std::vector<std::string> text_seeds();
 std::vector<std::string> wisdom_seeds();
 std::vector<std::string> interchange_seeds();
 std::vector<std::string> database_seeds();
+std::vector<std::string> rows_seeds();
 
 }  // namespace kiln::fuzz
