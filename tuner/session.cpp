@@ -130,6 +130,7 @@ class SessionRun {
   const TrialRecord& store(const Trial& trial, const Config* next);
   void watch_drift();
   void hurry();
+  [[nodiscard]] bool time_is_over() const;
   [[nodiscard]] TimeUse time_use() const;
   [[nodiscard]] bool stopped() const {
     return request_.options.stop != nullptr && request_.options.stop->load();
@@ -257,7 +258,7 @@ void SessionRun::warn_of_default(const Trial& trial) {
 void SessionRun::record_all(const std::vector<Trial>& trials) {
   for (const Trial& trial : trials) {
     const bool is_last = &trial == &trials.back();
-    const bool is_free = is_last && !schedule_.due(log_.run_seconds());
+    const bool is_free = is_last && !schedule_.due(log_.run_seconds()) && !time_is_over();
     record(trial, is_free ? Then::start_next : Then::wait);
   }
 }
@@ -297,16 +298,19 @@ std::optional<SessionEnd> SessionRun::reached_limit() const {
   return SessionEnd::no_progress;
 }
 
+bool SessionRun::time_is_over() const {
+  return request_.options.budget.exhausted(log_.search_progress()) == BudgetLimit::seconds;
+}
+
 /// A kernel that does not end must not hold a session whose time is over, or that was interrupted.
 void SessionRun::hurry() {
-  const bool time_is_over =
-      request_.options.budget.exhausted(log_.search_progress()) == BudgetLimit::seconds;
-  if (!time_is_over && !stopped()) return;
+  const bool is_over = time_is_over();
+  if (!is_over && !stopped()) return;
   const Config* config = pipeline_.hurry();
   if (config == nullptr) return;
   const std::chrono::duration<double> left = request_.options.deadlines.past_budget;
   observer_.on_warning(fmt::format("{}: waiting up to {:.3g} s for the first run of {}",
-                                   time_is_over ? "the time is over" : "interrupted", left.count(),
+                                   is_over ? "the time is over" : "interrupted", left.count(),
                                    config->text()));
 }
 
@@ -338,7 +342,8 @@ SessionEnd SessionRun::search() {
     hurry();
     record_all(pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()));
     watch_drift();
-    pipeline_.start_next(log_.best_ns());  // the device works while the strategy thinks
+    // The device works while the strategy thinks.
+    if (!time_is_over()) pipeline_.start_next(log_.best_ns());
     observer_.on_state(pipeline_.activity(),
                        log_.progress(request_.options.budget, default_config_));
     log_.note_time();
