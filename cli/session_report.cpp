@@ -128,7 +128,6 @@ Json default_value_json(const BestRecord& best) {
 
 Json session_json(const SessionSummary& session, const std::optional<Ceilings>& ceilings) {
   Json json = {{"kernel", session.kernel}, {"problem", session.problem}};
-  json["proved_by_itself"] = !session.doubt.empty();
   if (!session.result) {
     json["error"] = session.error;
     return json;
@@ -173,6 +172,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
     const std::optional<double> share = share_of_ceiling(session, ceilings);
     json["share_of_ceiling"] = share ? Json(*share) : Json(nullptr);
   }
+  json["proved_by_itself"] = !session.doubt.empty();
   return json;
 }
 

@@ -17,9 +17,9 @@ class ObjectiveProgram : public TuningTest {
     words.insert(words.end(), more.begin(), more.end());
     return kiln_json(words);
   }
-  [[nodiscard]] Json compare(const Words& more) const {
+  [[nodiscard]] Json compare(const Words& more, const std::string& rounds = "8") const {
     Words words = {"compare", kScale,     "--problem", "n=100", "--device",
-                   "opencl",  "--rounds", "8",         "--json"};
+                   "opencl",  "--rounds", rounds,      "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return kiln_json(words);
   }
@@ -155,7 +155,7 @@ TEST_F(ObjectiveProgram, NothingIsComparedInPlaceOfWhatIsNotThere) {
 }
 
 TEST_F(ObjectiveProgram, TooFewRoundsAreNoVerdict) {
-  const Json report = compare({"--config", "default", "--copies", "2", "--rounds", "2"});
+  const Json report = compare({"--config", "default", "--copies", "2"}, "2");
   EXPECT_EQ(report["configs"][1]["verdict"], "too few rounds");
   EXPECT_TRUE(report["configs"][1]["ratio"]["low"].is_null());
   EXPECT_EQ(report["pairs"]["tie"], 0);
