@@ -115,10 +115,8 @@ Renderer::Renderer(const KernelSpec& spec) {
   state->spec = spec;
   state->templates = parse_all(spec);
   for (const Variant& variant : spec.variants) {
-    for (const LintFinding& finding : lint_variant(spec, variant, state->templates)) {
-      if (finding.severity == LintFinding::Severity::error)
-        throw InputError(finding.where, finding.message);
-    }
+    const std::vector<LintFinding> findings = lint_variant(spec, variant, state->templates);
+    if (!findings.empty()) throw InputError(findings.front().where, findings.front().message);
     state->names.emplace(variant.name, template_names(spec, variant));
   }
   state_ = std::move(state);
@@ -195,9 +193,6 @@ std::vector<LintFinding> lint(const KernelSpec& spec) {
     for (LintFinding& finding : lint_variant(spec, variant, templates))
       findings.push_back(std::move(finding));
   }
-  std::stable_partition(findings.begin(), findings.end(), [](const LintFinding& finding) {
-    return finding.severity == LintFinding::Severity::error;
-  });
   return findings;
 }
 

@@ -74,7 +74,7 @@ class Linter {
 
  private:
   void error(std::size_t position, const std::string& message) {
-    findings.push_back({LintFinding::Severity::error, current_->where(position), message});
+    findings.push_back({current_->where(position), message});
     is_full_ = is_full_ || findings.size() >= kMaxFindings;
   }
 
@@ -199,25 +199,44 @@ class Linter {
   bool is_full_ = false;  // nothing more is looked at
 };
 
+void note(const Expression& expression, std::set<std::string>& used) {
+  used.insert(expression.names().begin(), expression.names().end());
+}
+
 void note(const std::optional<Expression>& expression, std::set<std::string>& used) {
-  if (expression) used.insert(expression->names().begin(), expression->names().end());
+  if (expression) note(*expression, used);
 }
 
 void note(const std::vector<Expression>& expressions, std::set<std::string>& used) {
-  for (const Expression& expression : expressions)
-    used.insert(expression.names().begin(), expression.names().end());
+  for (const Expression& expression : expressions) note(expression, used);
 }
 
-/// Names that the variant's derived values, workspaces and steps read (constraints alone use
-/// nothing).
+void note(const TensorMap& map, std::set<std::string>& used) {
+  note(map.of, used);
+  for (const auto* value : {&map.dtype, &map.offset, &map.swizzle, &map.promotion, &map.when}) {
+    note(*value, used);
+  }
+  for (const auto* values : {&map.shape, &map.strides, &map.box, &map.element_strides}) {
+    note(*values, used);
+  }
+}
+
+/// Names that the variant's derived values, workspaces, tensor maps and steps read. A tunable that
+/// only constraints read changes no kernel.
 std::set<std::string> names_in_expressions(const Variant& variant) {
   std::set<std::string> used;
   for (const Derived& derived : variant.derived) note(derived.value, used);
   for (const Tunable& tunable : variant.tunables) note(tunable.when, used);
-  for (const Workspace& workspace : variant.workspaces) note(workspace.count, used);
+  for (const Workspace& workspace : variant.workspaces) {
+    note(workspace.dtype, used);
+    note(workspace.count, used);
+    note(workspace.when, used);
+  }
+  for (const TensorMap& map : variant.tensor_maps) note(map, used);
   for (const Step& step : variant.steps) {
     note(step.when, used);
     note(step.shared_bytes, used);
+    note(step.programmatic, used);
     for (const auto* extents : {&step.grid, &step.block, &step.cluster}) note(*extents, used);
   }
   return used;
@@ -247,9 +266,9 @@ std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& var
   if (templates.count(variant.template_file) == 0) {
     std::vector<std::string> files;
     for (const auto& [name, parsed] : templates) files.push_back(name);
-    return {{LintFinding::Severity::error, variant.where,
-             "variant '" + variant.name + "': no template '" + variant.template_file +
-                 "' in the spec's folder" + did_you_mean(variant.template_file, files)}};
+    return {{variant.where, "variant '" + variant.name + "': no template '" +
+                                variant.template_file + "' in the spec's folder" +
+                                did_you_mean(variant.template_file, files)}};
   }
   TemplateNames names = template_names(spec, variant);
   Linter linter(templates, names);
@@ -259,8 +278,9 @@ std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& var
   for (const Tunable& tunable : variant.tunables) {
     if (used.count(tunable.name) > 0) continue;
     linter.findings.push_back(
-        {LintFinding::Severity::warning, tunable.where,
-         "tunable '" + tunable.name + "' of variant '" + variant.name + "' is used by nothing"});
+        {tunable.where, "tunable '" + tunable.name + "' of variant '" + variant.name +
+                            "' is used by nothing: expected its template, a derived value or a "
+                            "step to read it"});
   }
   return std::move(linter.findings);
 }

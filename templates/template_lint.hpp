@@ -15,10 +15,8 @@ namespace kiln {
 /// The parsed templates of a spec by file name.
 using TemplateSet = std::map<std::string, ParsedTemplate>;
 
-/// One remark about a template.
+/// One error of a template, or of what a variant says of it.
 struct LintFinding {
-  enum class Severity { error, warning };
-  Severity severity = Severity::error;
   SourceLocation where;
   std::string message;
   friend bool operator==(const LintFinding&, const LintFinding&) = default;
@@ -32,9 +30,9 @@ struct TemplateNames {
 };
 [[nodiscard]] TemplateNames template_names(const KernelSpec& spec, const Variant& variant);
 
-/// Errors: unknown and hidden names, includes that are missing or go in circles, names of the spec
-/// that are set anew. Warnings: tunables that neither the template nor any expression of the
-/// variant uses.
+/// Finds unknown and hidden names, includes that are missing or go in circles, names of the spec
+/// that are set anew, and tunables that neither the template nor any expression of the variant
+/// reads: the search would measure one kernel several times. Constraints alone are no use.
 [[nodiscard]] std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,
                                                     const TemplateSet& templates);
 

@@ -88,14 +88,40 @@ TEST(Lint, AMissingTemplateIsNamedAtItsVariant) {
   EXPECT_EQ(findings[0].where.file, "scale/spec.toml");
 }
 
-TEST(Lint, ListsEverythingAndWarnsOfUnusedTunables) {
+TEST(Lint, ListsEverything) {
   KernelSpec spec = scale_spec("{{ one }}\n{{ two }}\n");
   std::vector<LintFinding> findings = lint(spec);
-  ASSERT_EQ(findings.size(), 3U);
+  ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].message, "unknown name 'one'");
   EXPECT_EQ(findings[1].message, "unknown name 'two'");
-  EXPECT_EQ(findings[2].severity, LintFinding::Severity::warning);
-  EXPECT_EQ(findings[2].message, "tunable 'depth' of variant 'strided' is used by nothing");
+}
+
+// The search would measure one kernel as often as the tunable has values.
+TEST(Lint, ATunableThatNothingReadsIsRefused) {
+  const std::string text =
+      "name = 'double'\nproblem.n = { type = 'int', min = 1 }\n"
+      "arguments = [{ name = 'y', access = 'write', dtype = 'f32', shape = ['n'] }]\n"
+      "verify.formulas = { y = '1' }\n[[variants]]\nname = 'plain'\ntemplate = 'plain.inja'\n"
+      "[variants.tunables.block]\nvalues = [32, 64]\ndefault = 32\n"
+      "[variants.tunables.factor]\nvalues = [1, 2]\ndefault = 1\n"
+      "[[variants.constraints]]\nrequire = 'factor <= 2'\nbecause = 'few'\n"
+      "[[variants.steps]]\nentry = 'twice'\ngrid = ['ceil_div(n, block)']\nblock = ['block']\n"
+      "arguments = ['y']\n";
+  const auto refusal_of = [&](const std::string& body) -> std::string {
+    KernelSpec spec = parse_spec(text, "double/spec.toml");
+    spec.files["plain.inja"] = body;
+    try {
+      Renderer renderer(spec);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal_of("#ifndef factor\n"),
+            "double/spec.toml:11:20: tunable 'factor' of variant 'plain' is used by nothing: "
+            "expected its template, a derived value or a step to read it");
+  EXPECT_EQ(refusal_of("{{ factor }}\n"), "");
+  EXPECT_EQ(refusal_of("{{ choose(exists(\"factor\"), 1, 0) }}\n"), "");
 }
 
 TEST(Lint, AllTemplatesThatDoNotParseAreListed) {

@@ -87,6 +87,7 @@ doc = "blocks per compute unit"
 [variants.derived]
 tile = "block * unroll"
 tiles = "ceil_div(n, tile)"
+stages = "depth if unroll > 1 else 1"
 [[variants.steps]]
 entry = "scale_strided"
 grid = ["blocks_per_unit * device.compute_units"]
