@@ -36,6 +36,9 @@ ExitCode run(const Options& options) {
         fmt::format("{} is not legal here: {}", config.text(), legal.failure().message));
   }
   const Renderer renderer(spec);
+  for (const LintFinding& finding : renderer.unused_tunables()) {
+    fmt::print(stderr, "kiln: warning: {}: {}\n", to_text(finding.where), finding.message);
+  }
   fmt::print("{}", options.whole ? renderer.render(config, problem, device).text
                                  : renderer.render_readable(config, problem, device));
   return ExitCode::ok;

@@ -24,6 +24,7 @@
 #include "cli/units.hpp"
 #include "core/interchange/described_space.hpp"
 #include "core/problem_limits.hpp"
+#include "templates/renderer.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -84,6 +85,7 @@ Measured measure_kernel(const Options& options) {
   Measured measured;
   auto start = std::chrono::steady_clock::now();
   const KernelSpec spec = options.common.library().load(options.kernel);
+  require_used_tunables(spec);
   const Problem problem = Problem::parse(spec, options.problem);
   const DeviceInfo device =
       options.device.empty()

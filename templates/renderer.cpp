@@ -122,6 +122,21 @@ Renderer::Renderer(const KernelSpec& spec) {
   state_ = std::move(state);
 }
 
+std::vector<LintFinding> Renderer::unused_tunables() const {
+  std::vector<LintFinding> findings;
+  for (const Variant& variant : state_->spec.variants) {
+    for (LintFinding& finding : kiln::unused_tunables(state_->spec, variant, state_->templates)) {
+      findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
+}
+
+void require_used_tunables(const KernelSpec& spec) {
+  const std::vector<LintFinding> findings = Renderer(spec).unused_tunables();
+  if (!findings.empty()) throw InputError(findings.front().where, findings.front().message);
+}
+
 const Variant& Renderer::State::variant_of(const Config& config) const {
   const Variant* variant = spec.find_variant(config.variant);
   if (variant == nullptr)

@@ -35,13 +35,19 @@ class Renderer {
   [[nodiscard]] std::string render_readable(const Config& config, const Problem& problem,
                                             const DeviceInfo& device) const;
 
+  /// Tunables of several values that change no kernel; see unused_tunables() of template_lint.hpp.
+  [[nodiscard]] std::vector<LintFinding> unused_tunables() const;
+
  private:
   struct State;
   std::shared_ptr<const State> state_;
 };
 
-/// Everything there is to say about the templates of a spec, errors first; a template that does not
-/// parse is one finding.
+/// Throws InputError for the first tunable that changes no kernel. A search would measure one
+/// kernel several times and publish whichever value was lucky.
+void require_used_tunables(const KernelSpec& spec);
+
+/// All errors of the templates of a spec. A template that does not parse is one finding.
 [[nodiscard]] std::vector<LintFinding> lint(const KernelSpec& spec);
 
 }  // namespace kiln

@@ -270,19 +270,28 @@ std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& var
                                 variant.template_file + "' in the spec's folder" +
                                 did_you_mean(variant.template_file, files)}};
   }
-  TemplateNames names = template_names(spec, variant);
+  const TemplateNames names = template_names(spec, variant);
+  Linter linter(templates, names);
+  linter.file(variant.template_file);
+  return std::move(linter.findings);
+}
+
+std::vector<LintFinding> unused_tunables(const KernelSpec& spec, const Variant& variant,
+                                         const TemplateSet& templates) {
+  const TemplateNames names = template_names(spec, variant);
   Linter linter(templates, names);
   linter.file(variant.template_file);
   std::set<std::string> used = names_in_expressions(variant);
   used.insert(linter.used.begin(), linter.used.end());
+  std::vector<LintFinding> findings;
   for (const Tunable& tunable : variant.tunables) {
-    if (used.count(tunable.name) > 0) continue;
-    linter.findings.push_back(
+    if (tunable.values.size() == 1 || used.count(tunable.name) > 0) continue;
+    findings.push_back(
         {tunable.where, "tunable '" + tunable.name + "' of variant '" + variant.name +
                             "' is used by nothing: expected its template, a derived value or a "
                             "step to read it"});
   }
-  return std::move(linter.findings);
+  return findings;
 }
 
 }  // namespace kiln

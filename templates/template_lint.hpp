@@ -30,10 +30,16 @@ struct TemplateNames {
 };
 [[nodiscard]] TemplateNames template_names(const KernelSpec& spec, const Variant& variant);
 
-/// Finds unknown and hidden names, includes that are missing or go in circles, names of the spec
-/// that are set anew, and tunables that neither the template nor any expression of the variant
-/// reads: the search would measure one kernel several times. Constraints alone are no use.
+/// Finds unknown and hidden names, includes that are missing or go in circles, and names of the
+/// spec that are set anew.
 [[nodiscard]] std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,
                                                     const TemplateSet& templates);
+
+/// Finds tunables of several values that neither the template nor an expression of the variant
+/// reads. A constraint alone does not count: the kernel is the same for each value. `templates` has
+/// passed lint_variant().
+[[nodiscard]] std::vector<LintFinding> unused_tunables(const KernelSpec& spec,
+                                                       const Variant& variant,
+                                                       const TemplateSet& templates);
 
 }  // namespace kiln

@@ -18,6 +18,7 @@
 #include "db/shipped.hpp"
 #include "search/prior.hpp"
 #include "search/strategy.hpp"
+#include "templates/renderer.hpp"
 #include "tuner/pipeline.hpp"
 #include "tuner/published_best.hpp"
 #include "tuner/session_finals.hpp"
@@ -384,6 +385,7 @@ void require_meter(const Objective& objective, const DeviceClient& device) {
 
 SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& observer) {
   check(request.options.budget);
+  require_used_tunables(request.spec);
   WorkerHost host(request.options.worker_program);
   host.require_room(request.backend);
   DeviceDeadlines deadlines = request.options.deadlines;

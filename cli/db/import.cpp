@@ -14,6 +14,8 @@
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "core/interchange/kernel_launcher_wisdom.hpp"
+#include "core/interchange/kernel_tuner_cache.hpp"
+#include "core/interchange/t4.hpp"
 #include "db/foreign_wisdom.hpp"
 #include "db/t4_export.hpp"
 #include "db/wisdom.hpp"
@@ -38,6 +40,19 @@ struct Import {
   std::vector<std::string> notes;  ///< what was taken for granted
 };
 
+/// A file of another tuner, given without --kernel, would be read as wisdom: hundreds of bad lines.
+void refuse_foreign(const std::string& file, const std::string& text) {
+  const char* format = is_kernel_tuner_cache(text)       ? "a cache of Kernel Tuner"
+                       : is_t4(text)                     ? "a T4 file"
+                       : is_kernel_launcher_wisdom(text) ? "wisdom of Kernel Launcher"
+                                                         : nullptr;
+  if (format == nullptr || text.starts_with("{\"kiln_wisdom\"")) return;
+  throw InputError({file, 0, 0},
+                   fmt::format("this is {}: say whose tunables it holds with --kernel and which "
+                               "problem it is with --problem",
+                               format));
+}
+
 class Importer {
  public:
   explicit Importer(const CommonOptions& common) : library_(common.library()) {}
@@ -45,6 +60,7 @@ class Importer {
   void read(const std::string& file) {
     const std::string given = read_text_file(file, "wisdom as `kiln db export` writes it");
     const std::optional<std::string> inside_t4 = wisdom_in_t4(given);
+    if (!inside_t4) refuse_foreign(file, given);
     WisdomText text = inside_t4 ? read_wisdom(*inside_t4, file + ": metadata.kiln_wisdom")
                                 : read_wisdom(given, file);
     for (std::string& line : text.bad) import_.bad.push_back(std::move(line));

@@ -51,6 +51,15 @@ TEST_F(ForeignWisdomTest, AKernelIsGivenByItsFolderOrByTheNameOfItsSpec) {
   EXPECT_EQ(match["config_text"], "plain:block_size=128,items=1");
 }
 
+TEST_F(ForeignWisdomTest, WithoutAKernelTheFileIsNamed) {
+  write("w.wisdom", kWisdom);
+  const Output refused = kiln({"db", "import", "w.wisdom", "--db", "kiln.db"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_EQ(refused.err,
+            "kiln: error: w.wisdom: this is wisdom of Kernel Launcher: say whose tunables it holds "
+            "with --kernel and which problem it is with --problem\n");
+}
+
 TEST_F(ForeignWisdomTest, OneBadLineCostsThatLine) {
   std::string text = kWisdom;
   const std::string line = "{\"config\":[64,2]";

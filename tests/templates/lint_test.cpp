@@ -107,21 +107,24 @@ TEST(Lint, ATunableThatNothingReadsIsRefused) {
       "[[variants.constraints]]\nrequire = 'factor <= 2'\nbecause = 'few'\n"
       "[[variants.steps]]\nentry = 'twice'\ngrid = ['ceil_div(n, block)']\nblock = ['block']\n"
       "arguments = ['y']\n";
-  const auto refusal_of = [&](const std::string& body) -> std::string {
-    KernelSpec spec = parse_spec(text, "double/spec.toml");
+  const auto refusal_of = [](const std::string& body, const std::string& whole) -> std::string {
+    KernelSpec spec = parse_spec(whole, "double/spec.toml");
     spec.files["plain.inja"] = body;
     try {
-      Renderer renderer(spec);
+      require_used_tunables(spec);
     } catch (const InputError& error) {
       return error.what();
     }
     return "";
   };
-  EXPECT_EQ(refusal_of("#ifndef factor\n"),
+  EXPECT_EQ(refusal_of("#ifndef factor\n", text),
             "double/spec.toml:11:20: tunable 'factor' of variant 'plain' is used by nothing: "
             "expected its template, a derived value or a step to read it");
-  EXPECT_EQ(refusal_of("{{ factor }}\n"), "");
-  EXPECT_EQ(refusal_of("{{ choose(exists(\"factor\"), 1, 0) }}\n"), "");
+  EXPECT_EQ(refusal_of("{{ factor }}\n", text), "");
+  EXPECT_EQ(refusal_of("{{ choose(exists(\"factor\"), 1, 0) }}\n", text), "");
+  std::string one_value = text;
+  one_value.replace(one_value.find("[1, 2]"), 6, "[1]");
+  EXPECT_EQ(refusal_of("", one_value), "") << "a constant is measured once";
 }
 
 TEST(Lint, AllTemplatesThatDoNotParseAreListed) {
