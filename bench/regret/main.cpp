@@ -6,7 +6,8 @@
 // Of each problem of the plan: what a lookup in TUNED.db gives, and the best of its session in
 // FRESH.db, measured in turn like the finals of a session. Several files speak together. A problem
 // that TUNED.db has a session of is refused, but for --short-sessions: then it is what they lose.
-// docs/lookup.md shows the commands. Ends with 0; with 1 where a problem could not be compared.
+// bench/regret/lists/README.md shows the commands. Ends with 0; with 1 where a problem could not be
+// compared.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <fstream>
