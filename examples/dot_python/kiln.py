@@ -136,16 +136,18 @@ class Launcher:
         lock=None,
         tune_on_miss=TUNE_NEVER,
         tune_seconds=0,
+        kernel_path=None,
     ):
         """`database`: a file of `kiln tune`; None: the default places. `shipped`: whether the rows that
         are part of Kiln answer after it. `lock`: a file of `kiln db lock`. `tune_on_miss`: whether
-        `kiln` tunes what is not known."""
+        `kiln` tunes what is not known. `kernel_path`: the folder of a kernel of your own."""
         options = _Options(
             size=ctypes.sizeof(_Options),
             backend=backend.encode(),
             use_native=1,
             queue=queue,
             database=database and database.encode(),
+            kernel_path=kernel_path and kernel_path.encode(),
             no_shipped=not shipped,
             lock=lock and lock.encode(),
             tune_on_miss=tune_on_miss,
