@@ -1,6 +1,6 @@
-// AnswerCache: what lookups said, kept beside the binaries: a process that asks what an earlier one
-// asked, with the same rows and the same code, need not look up. A lookup between tuned sizes takes
-// longer than all the rest of a first launch.
+// AnswerCache: answers of lookups, kept on disk beside the binaries. If an earlier process made the
+// same request with the same rows and the same code, its answer is used and no lookup is made. A
+// lookup between tuned sizes takes longer than the rest of a first launch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,21 +15,22 @@
 
 namespace kiln {
 
-/// Of the rows of one kernel and whether the shipped ones, which are not read for it, come on top.
+/// Digest of the rows of one kernel. `with_shipped`: whether the shipped rows answer too; they are
+/// not read for the digest.
 [[nodiscard]] std::string digest_of(std::span<const BestRecord> rows, bool with_shipped);
 
-/// The program or library that has `address`, as its file is now: another build may look up
-/// otherwise. Empty where that cannot be told.
+/// Identifies the program or library that contains `address` by the size and time of its file,
+/// since another build may answer differently. Empty if the file is not known.
 [[nodiscard]] std::string build_with(const void* address);
 
 class AnswerCache {
  public:
-  /// Answers of one build for one device. `cache` outlives it. Nothing is kept where it is null or
-  /// the build is not known.
+  /// Answers of one build for one device. `cache` must outlive the object. If `cache` is null or
+  /// `build` is empty, nothing is kept.
   AnswerCache(const BinaryCache* cache, const std::string& build, const DeviceInfo& device);
 
-  /// What lookup() would say by the rows with this digest, without `best` and `steps`; nullopt
-  /// where nobody asked or what is kept is no answer for this problem on this device.
+  /// Returns what lookup() would return for the rows with this digest, without `best` and `steps`.
+  /// Returns nullopt if no answer is kept, or if the kept one does not fit this problem and device.
   [[nodiscard]] std::optional<Match> find(const KernelSpec& spec, const Problem& problem,
                                           const std::string& rows) const;
   void store(const KernelSpec& spec, const Problem& problem, const std::string& rows,
@@ -41,7 +42,7 @@ class AnswerCache {
 
   const BinaryCache* cache_;
   DeviceInfo device_;
-  std::string for_all_;  ///< the part that all keys have
+  std::string for_all_;  ///< the part that all keys share
 };
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// From arguments by name to what the steps of a plan take, with every mistake named.
+// Binds arguments by name to the buffers and scalars of a plan. An error names the mistake.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,21 +17,22 @@
 
 namespace kiln {
 
-/// A scalar as a kernel parameter takes it.
+/// The bytes of a scalar, as a kernel parameter takes them.
 struct ScalarBytes {
   std::array<std::byte, 8> bytes{};
   std::size_t size = 0;
 };
 
-/// `value` in the representation of `dtype`; types below f32 are rounded to nearest.
+/// Converts `value` to `dtype`; types smaller than f32 round to nearest.
 [[nodiscard]] ScalarBytes encode_scalar(DType dtype, const Value& value);
 
-/// What a launch was given, in the order of the plan's buffers and scalars.
+/// The arguments of a launch, in the order of the plan's buffers and scalars.
 struct BoundArguments {
   std::vector<Buffer> buffers;
   std::vector<ScalarBytes> scalars;
-  std::vector<char> given;  ///< not 0: by buffer, then by scalar
-  /// Which of them the argument at each place was last time (programs rarely change the order).
+  std::vector<char> given;  ///< per buffer, then per scalar: not 0 if it was passed
+  /// Per place in the call: the index of the argument that stood there at the last launch. Programs
+  /// rarely change the order.
   std::vector<std::size_t> order;
 };
 
@@ -39,15 +40,15 @@ struct BoundArguments {
 /// Allocates only for the text of an error.
 class ArgumentBinder {
  public:
-  /// `spec` and `plan` must outlive the binder. `offsets_in_handle`: device addresses, to which an
-  /// offset can be added (CUDA, HIP), as opposed to cl_mem.
+  /// `spec` and `plan` must outlive the binder. `offsets_in_handle`: handles are device addresses,
+  /// to which an offset can be added (CUDA, HIP), not cl_mem.
   ArgumentBinder(const KernelSpec& spec, const LaunchPlan& plan, bool offsets_in_handle);
 
-  /// Sized for the plan, with computed scalars filled in and nothing given.
+  /// Returns arguments sized for the plan: computed scalars are filled in, nothing else is given.
   [[nodiscard]] BoundArguments empty() const;
 
-  /// Binds by name. `pooled` are the launcher's workspaces in the order of the plan's buffers
-  /// (handle 0: none).
+  /// Binds by name. `pooled`: the launcher's workspaces in the order of the plan's buffers (handle
+  /// 0: none).
   [[nodiscard]] Expected<void> bind(std::span<const LaunchArgument> arguments,
                                     std::span<const Buffer> pooled, BoundArguments& bound) const;
 
@@ -58,8 +59,8 @@ class ArgumentBinder {
   [[nodiscard]] std::optional<LaunchError> bind_scalar(std::size_t index,
                                                        const LaunchArgument& given,
                                                        BoundArguments& bound) const;
-  /// Which argument is called `name`, counted over buffers, then scalars; the one that was at
-  /// `place` last time is tried first.
+  /// Returns the index of the argument `name`, counted over buffers, then scalars. Tries the
+  /// argument that stood at `place` last time first.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name, std::size_t place,
                                                 BoundArguments& bound) const;
   [[nodiscard]] std::optional<LaunchError> find_missing(const BoundArguments& bound) const;
@@ -69,7 +70,7 @@ class ArgumentBinder {
 
   const KernelSpec& spec_;
   const LaunchPlan& plan_;
-  std::vector<std::string_view> names_;  ///< by buffer, then by scalar
+  std::vector<std::string_view> names_;  ///< per buffer, then per scalar
   bool offsets_in_handle_;
 };
 

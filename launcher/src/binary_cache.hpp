@@ -1,10 +1,10 @@
 // BinaryCache: compiled kernels on disk, so that only the first process on a machine compiles.
 //
 // A binary is code that will run with the user's rights, so the folder must be the user's own and
-// closed to others (0700), links are not followed, and each entry proves its key and content by a
-// checksum. Entries appear whole (temporary name, then rename), so processes share the folder
-// without locks. The folder keeps to a size: the entries used longest ago go. Anything odd -
-// damaged, foreign, unreadable, a full disk - is a miss. Nothing here throws.
+// closed to others (0700). Links are not followed. Each entry holds its key and a checksum. Entries
+// appear whole (temporary name, then rename), so processes share the folder without locks. The
+// folder has a size limit: the entries used longest ago are deleted. A damaged, foreign or
+// unreadable entry, or a full disk, is a miss. Nothing here throws.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ namespace kiln {
 
 inline constexpr std::uint64_t kDefaultCacheBytes = std::uint64_t{1} << 30U;
 
-/// A binary and what compiled it.
+/// A binary and the compiler that made it.
 struct CachedBinary {
   Binary binary;
   std::string compiler;
@@ -27,22 +27,23 @@ struct CachedBinary {
 
 class BinaryCache {
  public:
-  /// Opens `folder`, creating it and its parents where they are missing. store() keeps it to
-  /// `limit` bytes.
+  /// Opens `folder`; creates it and its parents if they are missing. store() keeps the folder
+  /// within `limit` bytes.
   explicit BinaryCache(const std::filesystem::path& folder,
                        std::uint64_t limit = kDefaultCacheBytes) noexcept;
   ~BinaryCache();
   BinaryCache(const BinaryCache&) = delete;
   BinaryCache& operator=(const BinaryCache&) = delete;
 
-  /// Why the folder cannot be used (find() always misses then, store() does nothing); empty: it
-  /// can.
+  /// Why the folder cannot be used; empty if it can. An unusable cache always misses and stores
+  /// nothing.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
 
-  /// The entry under `key` (cache_key: hexadecimal digits), or a miss. Counts as a use of it.
+  /// Returns the entry of `key` (from cache_key: hexadecimal digits), or nullopt. Counts as a use
+  /// of the entry.
   [[nodiscard]] std::optional<CachedBinary> find(const std::string& key) const noexcept;
-  /// Publishes an entry, replacing one of the same key. `compiler` is for people: "nvrtc 13.0".
-  /// False when it could not be written.
+  /// Writes an entry; replaces an entry of the same key. `compiler` is for people: "nvrtc 13.0".
+  /// Returns false if the entry could not be written.
   bool store(const std::string& key, const Binary& binary,
              const std::string& compiler) const noexcept;
 
@@ -57,14 +58,15 @@ class BinaryCache {
 /// $KILN_CACHE, else $XDG_CACHE_HOME/kiln, else ~/.cache/kiln; empty when none of them is set.
 [[nodiscard]] std::filesystem::path default_cache_folder();
 
-/// How large a cache may grow.
+/// The size limit of a cache.
 struct CacheLimit {
   std::uint64_t bytes = kDefaultCacheBytes;
-  std::string trouble;  ///< why what was asked for is not it; empty: it is, or nothing was
+  /// Why the requested limit is not used; empty if it is, or if none was requested.
+  std::string trouble;
 };
 
-/// $KILN_CACHE_LIMIT: a whole number of bytes above 0, or with one of the units K, M and G (of
-/// 1024). Empty counts as not set.
+/// Reads $KILN_CACHE_LIMIT: a whole number of bytes above 0, or a number with the unit K, M or G
+/// (powers of 1024). An empty variable counts as not set.
 [[nodiscard]] CacheLimit default_cache_limit();
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Under which key a kernel's binary is kept.
+// The key of a kernel's binary in the cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace kiln {
 
-/// Source, its options and Kiln's own (`compiler_options`: of the device's backend), backend and
-/// architecture; for OpenCL the driver too, whose own format its binaries have. The compiler is in
-/// it only when `toolkit` is Toolkit::same: an entry is then found on a machine without a compiler
-/// as little as it is made there.
+/// Returns the key of a binary: source, its options, Kiln's own options (`compiler_options` of the
+/// device's backend), backend and architecture. For OpenCL it includes the driver, since binaries
+/// are in the driver's own format. The compiler is part of the key only if `toolkit` is
+/// Toolkit::same; then a machine without a compiler finds no entry.
 [[nodiscard]] std::string cache_key(const Source& source, const DeviceInfo& device,
                                     const std::string& compiler_options, Launcher::Toolkit toolkit);
 

@@ -1,4 +1,4 @@
-// Keeping the cache of binaries within its size.
+// Keeps the cache of binaries within its size limit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace kiln {
 
-/// Deletes the entries of the open folder `folder` that were used longest ago, until they take at
-/// most `limit` bytes, and what killed processes left half written an hour ago. An entry's time of
-/// change is the time of its last use. Several processes may do this at once. Never fails: what
-/// cannot be deleted stays.
+/// Deletes the entries that were used longest ago until the rest takes at most `limit` bytes.
+/// `folder` is the descriptor of the open folder. Also deletes temporary files of killed processes
+/// that are older than an hour. An entry's modification time is the time of its last use. Several
+/// processes may call this at once. Never fails: a file that cannot be deleted stays.
 void trim_cache(int folder, std::uint64_t limit) noexcept;
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What a Launcher and its kernels hold behind their handles.
+// The state behind the handles of a Launcher and its kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -40,7 +40,7 @@ struct Launcher::State {
   [[nodiscard]] Expected<Kernel> prepare(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<void> forget_queue(void* queue);
 
-  /// What tune_on_miss did; nothing where it is off.
+  /// The sessions of tune_on_miss; none if it is off.
   [[nodiscard]] MissTuner& tuner() { return *tuner_; }
 
   Options options;
@@ -49,36 +49,36 @@ struct Launcher::State {
 
  private:
   using Rows = std::shared_ptr<const std::vector<BestRecord>>;
-  /// A kernel's spec and templates, read when it is first asked for, and its bests.
+  /// A kernel's spec and templates, read at the first request, and its bests.
   struct KernelEntry {
     std::shared_ptr<const KernelSpec> spec;
     Renderer renderer;
-    // Replaced, under kernels_mutex_, when the shipped ones are needed or a problem was tuned
-    // meanwhile.
+    // Replaced under kernels_mutex_ when the shipped rows are needed or a problem was tuned.
     Rows rows;
-    bool lacks_shipped = false;         ///< no lookup needed them yet
-    std::optional<std::string> digest;  ///< of all rows; nullopt: answers are not kept
+    bool lacks_shipped = false;         ///< the shipped rows are not added yet
+    std::optional<std::string> digest;  ///< digest of all rows; nullopt: answers are not kept
   };
-  /// The bests of a kernel, as they are at one moment.
+  /// The bests of a kernel at one moment.
   struct Known {
     Rows rows;
     std::optional<std::string> digest;
   };
-  /// What a problem text of the application means, and what a lookup says of it.
+  /// The meaning of a problem text of the application, and the answer of its lookup.
   struct Found {
     const KernelEntry* entry = nullptr;
-    Rows rows;  ///< of the entry, as the lookup saw them
+    Rows rows;  ///< the rows that the lookup used
     Problem problem;
     kiln::Match match;
-    std::optional<std::string> unkept;  ///< digest of the rows where no process kept this answer
+    /// Digest of the rows, if this answer is not in the cache yet.
+    std::optional<std::string> unkept;
   };
   [[nodiscard]] Expected<KernelEntry*> find_kernel(std::string_view kernel);
   [[nodiscard]] Known known_of(const KernelEntry& entry);
-  /// With the shipped ones.
+  /// Including the shipped rows.
   [[nodiscard]] Known all_known_of(KernelEntry& entry);
   /// Under kernels_mutex_.
   static void add_shipped(KernelEntry& entry);
-  /// Looks up, notes the request, and has the problem tuned where that is wanted.
+  /// Makes the lookup, records the request, and starts tuning if the options ask for it.
   [[nodiscard]] Expected<Found> find(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<Found> find_once(std::string_view kernel, std::string_view problem);
   [[nodiscard]] bool is_current(const Found& found);
@@ -90,7 +90,7 @@ struct Launcher::State {
   [[nodiscard]] Expected<std::unique_ptr<PreparedKernel>> make_kernel(const KernelEntry& entry,
                                                                       const Problem& problem,
                                                                       const kiln::Match& match);
-  // What the tuner's thread does with a problem that it tuned.
+  // Called by the tuner's thread for each problem that it tuned.
   void add_best(const Miss& miss, const BestRecord& best);
   void forget(const Miss& miss, const std::set<std::string>& asked_texts);
 
@@ -99,20 +99,21 @@ struct Launcher::State {
   AnswerCache answers_;
   RequestRecorder recorder_;
 
-  std::mutex kernels_mutex_;                                 ///< over kernels_ and rows_
+  std::mutex kernels_mutex_;                                 ///< guards kernels_ and rows_
   std::map<std::string, KernelEntry, std::less<>> kernels_;  ///< only grows
   std::mutex prepare_mutex_;  ///< one kernel is rendered and compiled at a time
 
   ProblemTable<const Match> matches_;
   ProblemTable<Kernel::State> prepared_;
   std::mutex made_mutex_;
-  std::vector<std::weak_ptr<Kernel::State>> made_;  ///< all, also those that only handles keep
+  /// All kernels, also those that only the application holds.
+  std::vector<std::weak_ptr<Kernel::State>> made_;
   std::mutex outdated_mutex_;
-  /// Kernels that the tuner's thread took out of prepared_: they go with the application's next
-  /// cold call, as their end frees device memory, which a graph capture forbids to all threads.
+  /// Kernels that the tuner's thread took out of prepared_. The application's next cold call
+  /// destroys them: this frees device memory, which a graph capture forbids to all threads.
   std::vector<std::shared_ptr<Kernel::State>> outdated_;
 
-  std::unique_ptr<MissTuner> tuner_;  ///< last: its thread uses what is above
+  std::unique_ptr<MissTuner> tuner_;  ///< last member: its thread uses the members above
 };
 
 }  // namespace kiln

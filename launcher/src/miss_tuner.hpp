@@ -1,8 +1,8 @@
-// MissTuner: problems whose match is not exact, tuned one after the other by the `kiln` program
-// within a budget of time. Options::tune_on_miss; never by default.
+// MissTuner: tunes problems whose match is not exact, one after the other, within a time budget.
+// The `kiln` program does the tuning. Enabled by Options::tune_on_miss; never by default.
 //
-// One thread of its own, started with the first such problem. It never touches the device of the
-// launcher: an application may be capturing a graph.
+// It has one thread, which starts with the first such problem. The thread never touches the
+// launcher's device, since the application may be capturing a graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,40 +28,40 @@ namespace kiln {
 
 /// A problem to tune.
 struct Miss {
-  std::string kernel;      ///< as the application names it
-  std::string spec_name;   ///< as databases name it
+  std::string kernel;      ///< the kernel, as the application names it
+  std::string spec_name;   ///< the kernel, as databases name it
   std::string problem;     ///< Problem::text()
   std::string asked_text;  ///< as the application writes the problem
 };
 
 class MissTuner {
  public:
-  /// What is done with a problem that was tuned, by the tuner's thread, in this order.
+  /// Called by the tuner's thread for each tuned problem, in this order.
   struct Listener {
-    /// From now on lookups shall see `best`.
+    /// Makes `best` visible to lookups.
     std::function<void(const Miss& miss, const BestRecord& best)> add_best;
-    /// What was found before for the texts by which the application asked for it is out of date.
+    /// Drops earlier results for the texts by which the application requested the problem.
     std::function<void(const Miss& miss, const std::set<std::string>& asked_texts)> forget;
   };
   enum class Selection {
     free,
-    pinned,  ///< a lock decides what is chosen: nothing is tuned
+    pinned,  ///< a lock pins the selection: nothing is tuned
   };
 
   MissTuner(const Launcher::Options& options, const DeviceInfo& device, Selection selection,
             Listener listener);
-  /// Ends the session that runs, if any: it goes on when the problem is asked for again.
+  /// Ends the running session, if any. The session goes on when the problem is requested again.
   ~MissTuner();
   MissTuner(const MissTuner&) = delete;
   MissTuner& operator=(const MissTuner&) = delete;
 
-  /// Tunes the problem unless that was tried before. With TuneOnMiss::first_use it waits for the
-  /// end of it, but not much longer than one session may take. True: there is a new best, look
-  /// again.
+  /// Tunes the problem, unless that was tried before. With TuneOnMiss::first_use it waits for the
+  /// session, at most a little longer than one session may take. Returns true if there is a new
+  /// best: make the lookup again.
   bool want(const Miss& miss);
 
   [[nodiscard]] Launcher::Tuning state() const;
-  /// Waits until no problem waits; false: `seconds` went by before.
+  /// Waits until no problem is left to tune. Returns false after `seconds`.
   bool wait(double seconds) const;
 
  private:
@@ -88,10 +88,10 @@ class MissTuner {
   std::filesystem::path program_;
   bool enabled_ = false;
 
-  mutable std::mutex mutex_;  ///< over everything below
+  mutable std::mutex mutex_;  ///< guards everything below
   mutable std::condition_variable changed_;
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Job>> jobs_;  ///< only grows
-  std::deque<Job*> queue_;  ///< the first is being tuned
+  std::deque<Job*> queue_;  ///< the first job is being tuned
   Launcher::Tuning state_;
   bool warned_of_budget_ = false;
   bool stop_ = false;

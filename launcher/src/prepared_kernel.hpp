@@ -1,4 +1,4 @@
-// PreparedKernel: one config compiled and planned for one problem: launching it is filling in
+// PreparedKernel: one config, compiled and planned for one problem. A launch only fills in
 // pointers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,18 +17,19 @@
 
 namespace kiln {
 
-/// Any thread.
+/// Every function may be called from any thread.
 class PreparedKernel {
  public:
-  /// Compiles, loads, and makes everything that the launcher's own queue needs.
+  /// Compiles, loads, and allocates everything that the launcher's own queue needs.
   [[nodiscard]] static Expected<std::unique_ptr<PreparedKernel>> make(
       std::shared_ptr<Runtime> runtime, KernelParts parts);
 
-  /// Warm, this takes no lock but the one of this kernel on this queue.
+  /// A warm launch takes one lock: that of this kernel on this queue.
   [[nodiscard]] Expected<void> launch(void* queue, std::span<const LaunchArgument> arguments);
-  /// Makes everything that launches on `queue` need.
+  /// Allocates everything that launches on `queue` need.
   [[nodiscard]] Expected<void> prepare_queue(void* queue);
-  /// Lets go of that again. Nobody may launch on `queue` meanwhile, which is not the launcher's.
+  /// Frees what prepare_queue() allocated. Nobody may launch on `queue` meanwhile. `queue` must not
+  /// be the launcher's own.
   void forget_queue(void* queue);
 
   [[nodiscard]] bool from_cache() const { return from_cache_; }
@@ -36,14 +37,14 @@ class PreparedKernel {
   [[nodiscard]] const KernelSpec& spec() const { return *parts_.spec; }
 
  private:
-  /// Of one queue after another: one that is forgotten leaves it to the next. Who walks without a
-  /// lock looks at the key first: no place has that of a queue that does not have the place.
+  /// One slot per queue; forget_queue() frees the slot for reuse. Readers take no lock: they
+  /// compare `key` before they load `launch`, and no queue matches the key of a free slot.
   struct Place {
     static_assert(std::atomic<QueueKey>::is_always_lock_free);
 
     std::atomic<QueueKey> key;
-    std::atomic<QueueLaunch*> launch{nullptr};  ///< null: nobody's
-    std::unique_ptr<QueueLaunch> made;          ///< the same, owned; under mutex_
+    std::atomic<QueueLaunch*> launch{nullptr};  ///< null: the slot is free
+    std::unique_ptr<QueueLaunch> made;          ///< owns `launch`; guarded by mutex_
     Place* next = nullptr;
 
     explicit Place(const QueueKey& first) : key(first) {}
@@ -58,11 +59,12 @@ class PreparedKernel {
   std::shared_ptr<Runtime> runtime_;
   const KernelParts parts_;
   const ArgumentBinder binder_;
-  bool from_cache_ = false;  ///< on the launcher's own queue
-  /// A list that only grows, to as many as there were queues at a time, so that launches walk it
-  /// without a lock.
+  /// Whether the binary for the launcher's own queue came from the cache.
+  bool from_cache_ = false;
+  /// A list that only grows, so that launches can walk it without a lock. Its length is the largest
+  /// number of queues at one time.
   std::atomic<Place*> first_{nullptr};
-  std::mutex mutex_;  ///< over places_ and who has them
+  std::mutex mutex_;  ///< guards places_ and their owners
   std::deque<Place> places_;
 };
 

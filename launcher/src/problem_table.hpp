@@ -1,7 +1,7 @@
-// ProblemTable: what was found for a kernel and a problem text before, for many readers at once.
+// ProblemTable: results for a kernel and a problem text, for many readers at once.
 //
-// Split by hash into parts with a lock each, held for as long as it takes to copy a handle, so that
-// readers of different problems hardly meet. Looking up allocates nothing.
+// The table is split by hash into parts with one lock each. A lock is held only while a handle is
+// copied, so readers of different problems hardly wait for each other. find() allocates nothing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace kiln {
 
-/// A kernel and a problem as the application writes them, with their hash.
+/// A kernel and a problem, as the application writes them, with their hash.
 struct ProblemKey {
   ProblemKey(std::string_view kernel_name, std::string_view problem_text)
       : kernel(kernel_name),
@@ -36,8 +36,7 @@ class ProblemTable {
  public:
   using Handle = std::shared_ptr<Value>;
 
-  /// Holds about `limit` values: in a part that is full, the one that was not asked for the longest
-  /// makes room.
+  /// Holds about `limit` values. A full part removes its least recently used value.
   explicit ProblemTable(std::size_t limit) : part_limit_(limit / kParts) {}
 
   [[nodiscard]] Handle find(const ProblemKey& key) {
@@ -51,7 +50,7 @@ class ProblemTable {
     return found->second.value;
   }
 
-  /// Gives what was kept, or null. The caller lets go of it.
+  /// Removes and returns the value, or null. The caller releases it.
   [[nodiscard]] Handle take(const ProblemKey& key) {
     Part& part = part_of(key);
     const std::lock_guard held(part.mutex);
@@ -62,7 +61,8 @@ class ProblemTable {
     return value;
   }
 
-  /// Keeps the older value where two threads found the same: gives the one that is kept.
+  /// Inserts the value and returns the kept one: if two threads insert the same key, the first
+  /// value stays.
   Handle insert(const ProblemKey& key, Handle value) {
     Handle let_go;  // released after the lock
     Part& part = part_of(key);
@@ -97,7 +97,7 @@ class ProblemTable {
   };
   struct Entry {
     Handle value;
-    std::uint64_t last_used = 0;  ///< the part's age then
+    std::uint64_t last_used = 0;  ///< the part's age at the last use
   };
   struct alignas(64) Part {
     std::mutex mutex;

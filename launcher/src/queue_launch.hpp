@@ -1,4 +1,5 @@
-// QueueLaunch: one prepared kernel on one queue, with all done beforehand that can be.
+// QueueLaunch: one prepared kernel on one queue. Everything that can be done before a launch is
+// done.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace kiln {
 
-/// What a kernel is made of, whatever the queue. Outlives its QueueLaunches.
+/// The parts of a kernel that do not depend on the queue. Must outlive its QueueLaunches.
 struct KernelParts {
   std::shared_ptr<const KernelSpec> spec;
   LaunchPlan plan;
@@ -23,14 +24,14 @@ struct KernelParts {
   Launcher::Workspace workspace = Launcher::Workspace::pooled;
 };
 
-/// Which queue: its handle, and for CUDA's and HIP's stream of each thread (cudaStreamPerThread,
-/// hipStreamPerThread: one handle for as many streams as there are threads) an address that is the
-/// calling thread's own. As small as a pointer, so that it can change while others read it.
+/// Identifies a queue by its handle. cudaStreamPerThread and hipStreamPerThread are one handle for
+/// a stream per thread; their key is an address that belongs to the calling thread. As small as a
+/// pointer, so that it can be atomic.
 class QueueKey {
  public:
-  /// Of the calling thread.
+  /// The key of `queue` for the calling thread.
   explicit QueueKey(void* queue) : key_(is_one_of_many(queue) ? of_this_thread() : queue) {}
-  /// Unlike that of any queue.
+  /// A key that equals that of no queue.
   static QueueKey of_none() {
     static char mark = 0;
     return QueueKey(&mark);
@@ -48,13 +49,14 @@ class QueueKey {
   void* key_;
 };
 
-/// `failure` as the application sees it.
+/// Converts `failure` to the error that the application sees.
 [[nodiscard]] LaunchError to_error(const KernelSpec& spec, const Failure& failure);
 
-/// Any thread; launches of one kernel on one queue take turns, others do not meet.
+/// Any thread may call launch(). Launches of one kernel on one queue take turns; other launches do
+/// not wait for each other.
 class QueueLaunch {
  public:
-  /// Compiles or finds the program, loads it, and allocates workspaces. `queue` null: the
+  /// Compiles or finds the program, loads it and allocates workspaces. `queue`: null for the
   /// launcher's own.
   [[nodiscard]] static Expected<std::unique_ptr<QueueLaunch>> make(std::shared_ptr<Runtime> runtime,
                                                                    const KernelParts& parts,
@@ -64,13 +66,13 @@ class QueueLaunch {
   QueueLaunch(const QueueLaunch&) = delete;
   QueueLaunch& operator=(const QueueLaunch&) = delete;
 
-  /// No allocation, no wait for the device.
+  /// Allocates nothing and does not wait for the device.
   [[nodiscard]] Expected<void> launch(std::span<const LaunchArgument> arguments);
 
   [[nodiscard]] bool from_cache() const { return program_->from_cache; }
 
  private:
-  /// Where a step's parameter comes from.
+  /// The source of a step's parameter.
   struct Slot {
     enum class Kind { buffer, scalar, tensor_map } kind = Kind::buffer;
     std::size_t index = 0;  ///< in the plan's buffers, scalars or tensor maps
@@ -81,9 +83,9 @@ class QueueLaunch {
     std::uintptr_t address = 0;  ///< 0: not encoded yet
     TensorMapBytes bytes;
   };
-  /// A step with room for its parameters, which the prepared launch refers to.
+  /// A step with memory for its parameters; the prepared launch points into it.
   struct Step {
-    std::vector<Slot> slots;  ///< by argument
+    std::vector<Slot> slots;  ///< per argument
     std::vector<KernelArgument> arguments;
     std::vector<std::size_t> constant_slots;  ///< in the plan's buffers
     std::vector<ConstantArgument> constants;
@@ -97,7 +99,7 @@ class QueueLaunch {
   [[nodiscard]] Status load();
   [[nodiscard]] Status prepare_step(const StepPlan& plan, Step& step);
   [[nodiscard]] Expected<void> allocate_workspaces();
-  /// Fails where a tensor map has to be encoded anew and cannot be.
+  /// Fails if a tensor map must be encoded again and cannot be.
   [[nodiscard]] Status fill_in(Step& step);
   [[nodiscard]] Status update_map(std::size_t index);
 
@@ -106,11 +108,11 @@ class QueueLaunch {
   const ArgumentBinder& binder_;
   void* queue_;
   Runtime::Program* program_ = nullptr;
-  std::vector<Buffer> workspaces_;  ///< by the plan's buffers; handle 0: not a pooled workspace
-  std::vector<Map> maps_;           ///< by the plan's tensor maps; kernel arguments point into them
-  Device* device_ = nullptr;        ///< encodes them
+  std::vector<Buffer> workspaces_;  ///< per buffer of the plan; handle 0: not a pooled workspace
+  std::vector<Map> maps_;           ///< per tensor map of the plan; kernel arguments point into it
+  Device* device_ = nullptr;        ///< encodes the tensor maps
   std::vector<Step> steps_;
-  std::mutex mutex_;  ///< over everything that a launch writes
+  std::mutex mutex_;  ///< guards everything that a launch writes
   BoundArguments bound_;
 };
 

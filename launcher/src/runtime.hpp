@@ -1,7 +1,6 @@
-// Runtime: the device of a launcher, with everything that costs time done once: compilers,
-// binaries, modules.
+// Runtime: the device of a launcher, with its compilers, binaries and modules. Each is made once.
 //
-// Shared by a Launcher and its kernels; lives until the last of them is gone.
+// A Launcher and its kernels share it. It lives until the last of them is destroyed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,37 +24,37 @@ class Runtime {
   explicit Runtime(const Launcher::Options& options);
 
   [[nodiscard]] const DeviceInfo& info() const { return device_->info(); }
-  /// The same for lookups: without a compiler where there is none here.
+  /// The device for lookups: without a compiler if this machine has none.
   [[nodiscard]] const DeviceInfo& info_for_lookup() const { return known_to_lookup_; }
   [[nodiscard]] const std::string& device_text() const { return device_text_; }
-  /// Why there is no cache on disk, or why its limit is not the one of the environment; empty: all
-  /// is well.
+  /// Why there is no cache on disk, and why its limit is not the one of the environment; empty: no
+  /// trouble.
   [[nodiscard]] const std::string& cache_trouble() const { return cache_trouble_; }
   [[nodiscard]] const std::string& cache_limit_trouble() const { return cache_limit_trouble_; }
 
-  /// Null: none is wanted.
+  /// Null if the options exclude a cache.
   [[nodiscard]] const BinaryCache* cache() const { return cache_.get(); }
 
   /// A program on the device.
   struct Program {
     std::unique_ptr<Module> module;
     bool from_cache = false;  ///< nothing was compiled for it
-    bool taken = false;       ///< somebody has it for themselves
+    bool taken = false;       ///< a caller has it exclusively
   };
-  /// Compiles (or finds) and loads `source`. Takes seconds the first time, nothing later. Any
-  /// thread. The Runtime owns the program, which lives as long.
+  /// Compiles (or finds) and loads `source`. Takes seconds the first time and no time later. Any
+  /// thread may call it. The Runtime owns the program and keeps it until its own end.
   [[nodiscard]] Result<Program*> load(const Source& source);
-  /// The same for a caller that needs the program for itself until release(): constants are part of
-  /// its memory. Who takes a program that was released used it on the same queue before, so what is
-  /// under way there comes first.
+  /// Like load(), but the caller has the program exclusively until release(): constants are part of
+  /// the program's memory. A released program is given out again for the same queue only, so its
+  /// earlier launches come first.
   [[nodiscard]] Result<Program*> take(const Source& source, void* queue);
   void release(Program* taken);
   /// Unloads the programs that were taken for `queue` and released.
   void forget_queue(void* queue);
 
-  /// A device is no thread-safe object: hold this while using it.
+  /// A Device is not thread-safe: hold this lock while you use it.
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(device_mutex_); }
-  /// The device, on `queue` (null: the launcher's own). Only under lock().
+  /// Returns the device, set to `queue` (null: the launcher's own). Only under lock().
   [[nodiscard]] Device& on_queue(void* queue);
 
  private:
@@ -75,9 +74,10 @@ class Runtime {
   std::string cache_trouble_;
   std::string cache_limit_trouble_;
 
-  std::mutex load_mutex_;               ///< compiling and the list of programs
-  std::unique_ptr<Compiler> compiler_;  ///< made when something has to be compiled
-  /// By source, queue, and a number: 0 is for everybody, others are for one at a time each.
+  std::mutex load_mutex_;               ///< guards compiling and the list of programs
+  std::unique_ptr<Compiler> compiler_;  ///< made when the first source must be compiled
+  /// Key: source, queue and a number. Number 0 is shared; a program with another number has one
+  /// user at a time.
   std::map<std::tuple<std::string, void*, std::size_t>, Program> programs_;
 };
 
