@@ -1,7 +1,7 @@
-// Strategy: proposes configs and is told their trials; it never compiles, times or stores.
+// Strategy: proposes configs and is told their trials. It never compiles, times or stores.
 //
-// One file per strategy in search/strategies/, found by name through make_strategy. docs/search.md
-// says how to add one.
+// One file per strategy in search/strategies/, found by name through make_strategy().
+// docs/add_a_strategy.md says how to add one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,14 +27,15 @@ class Strategy {
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;
 
-  /// The next config to try. The first is the default config; none comes twice, and none that was
-  /// told already. May be called many times before a tell, to keep the compilers fed. nullopt:
-  /// nothing to propose now; with every asked config told, the space is exhausted or, where it is
-  /// not exact (Space::is_exact), no untried config was found with a bounded effort.
+  /// The next config to try. The first is the default config; no config comes twice, and none that
+  /// was told. May be called many times before a tell(), to keep the compilers busy. Returns
+  /// nullopt if there is nothing to propose now. If all asked configs were told, nullopt means that
+  /// the space is exhausted or, in a space that is not exact (Space::is_exact), that a bounded
+  /// search found no untried config.
   [[nodiscard]] virtual std::optional<std::size_t> ask() = 0;
 
-  /// What became of a config, in any order. A config that was never asked may be told too (an
-  /// interrupted session goes on, a warm start).
+  /// Reports the trial of a config, in any order. A config that was never asked may be told too: by
+  /// a resumed session or a warm start.
   virtual void tell(std::size_t index, const Trial& trial) = 0;
 };
 
