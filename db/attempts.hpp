@@ -1,5 +1,5 @@
-// Rows of configs that are on a device, or were when their session ended without a word. Private to
-// db/; errors are SQLite's own, which Store translates.
+// Rows of the configs that are on a device, or were on one when their session was killed. Private
+// to db/; errors are SQLite's own, which Store translates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,13 +14,13 @@ class Database;
 
 namespace kiln {
 
-/// Counts one more beginning; makes the row when there is none.
+/// Counts one more attempt; inserts the row if there is none.
 void count_attempt(SQLite::Database& database, SessionId session, const std::string& config);
 /// Counts one more death of the worker that had the config.
 void count_death(SQLite::Database& database, SessionId session, const std::string& config);
-/// The config came to an end: nothing is to be remembered.
+/// The attempt ended: removes the row.
 void forget_attempt(SQLite::Database& database, SessionId session, const std::string& config);
-/// In the order in which they were begun first.
+/// Returns the rows in the order of their first attempts.
 [[nodiscard]] std::vector<AttemptRecord> read_attempts(SQLite::Database& database,
                                                        SessionId session);
 

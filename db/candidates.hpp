@@ -1,7 +1,7 @@
-// Candidates: the bests that may say something about a problem on a device, the likeliest first.
+// Candidates: the bests that can answer for a problem on a device, the most similar first.
 //
-// What lookups (lookup.hpp) choose from and sessions start from (warm_start.hpp). Pure: works on
-// rows already read. Private to db.
+// Lookups (lookup.hpp) choose from them, and sessions (warm_start.hpp) start from them. Pure: works
+// on rows already read. Private to db.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-/// A best, and how it matches.
+/// A best, and how well it matches.
 struct Candidate {
   const BestRecord* best = nullptr;
   Grade grade = Grade::fallback;
@@ -26,28 +26,28 @@ struct Candidate {
   std::string problem;             ///< its short text
   std::vector<std::string> stale;  ///< what changed since the row was measured
   double handicap = 0;             ///< added to the distance when ranking
-  double staleness = 0;            ///< what of that it would be beside a row that is not stale
+  double staleness = 0;            ///< the handicap's part for staleness, relative to a fresh row
 };
 
-/// Bests of which devices are candidates?
+/// Whose bests are candidates.
 enum class Devices {
   alike,  ///< of the same backend and vendor: what a lookup trusts
   any,    ///< also of other GPUs for a GPU, of other CPUs for a CPU: worth a trial, no more; they
           ///< come last, with Grade::fallback
 };
 
-/// All bests of the kernel that match this problem on this device somehow, in the order in which a
-/// lookup asks them. They point into `bests`. Whether their configs are legal here is not looked
-/// at.
+/// Returns the bests of the kernel that match this problem on this device at any grade, in the
+/// order in which a lookup tries them. They point into `bests`. Does not check whether their
+/// configs are legal here.
 [[nodiscard]] std::vector<Candidate> ranked_candidates(const KernelSpec& spec,
                                                        const Problem& problem,
                                                        const DeviceInfo& device,
                                                        std::span<const BestRecord> bests,
                                                        Devices devices = Devices::alike);
 
-/// A stored config as the spec reads today: tunables added since it was stored take their defaults.
-/// Legal means launchable: the rules of the spec and the limits of the device. A Failure says why
-/// it is not.
+/// Reads a stored config by today's spec: tunables that were added later take their defaults. Legal
+/// means launchable: by the rules of the spec and the limits of the device. A Failure says why the
+/// config is not legal.
 [[nodiscard]] Result<Config> legal_config(const KernelSpec& spec, const std::string& text,
                                           const Problem& problem, const DeviceInfo& device);
 

@@ -1,8 +1,7 @@
-// ConfigPlace: how far apart two configs are, so that what was measured of one tells of the other.
-// Long sessions end among configs of their own; that many of them are but a step apart must not
-// look like ignorance.
+// ConfigPlace: the distance between two configs, so that a measurement of one says something about
+// the other. Two long sessions end among different configs, many of them only a step apart.
 //
-// Of the text alone: neither a spec nor a problem is asked. Pure. Private to db.
+// Uses only the text of a config, neither a spec nor a problem. Pure. Private to db.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,17 +14,17 @@
 
 namespace kiln {
 
-/// A config's tunables as places to measure between.
+/// A config as a point: its variant and tunables.
 class ConfigPlace {
  public:
-  /// Any text is taken; one that is no config is like itself only.
+  /// Accepts any text. A text that is not a config is similar only to itself.
   explicit ConfigPlace(std::string_view text);
 
   [[nodiscard]] const std::string& variant() const { return variant_; }
 
-  /// Steps from this config to the other, and back: of each tunable with numbers the doublings
-  /// between the two (of the number and one, for the sake of 0), half a step for a choice that
-  /// differs, and a whole one for a tunable that only one of them has. nullopt of another variant.
+  /// Returns the number of steps between two configs; it is symmetric. A tunable with numbers adds
+  /// the doublings between the two values plus 1 (so that 0 works). A choice that differs adds half
+  /// a step, a tunable that only one config has a whole step. Returns nullopt for another variant.
   [[nodiscard]] std::optional<double> steps_to(const ConfigPlace& other) const;
 
  private:
@@ -34,15 +33,15 @@ class ConfigPlace {
   [[nodiscard]] double steps_by_name(const ConfigPlace& other) const;
 
   std::string variant_;
-  std::string all_names_;  ///< of all tunables, in the order of the text
-  // One of each for a tunable, in that order.
+  std::string all_names_;  ///< names of all tunables, in the order of the text
+  // One entry per tunable, in that order.
   std::vector<std::string> names_;
   std::vector<std::string> texts_;
-  std::vector<double> numbers_;  ///< log2(1 + value); NaN where the text is no number
+  std::vector<double> numbers_;  ///< log2(1 + value); NaN if the text is not a number
 };
 
-/// The steps between each two of many: a tunable at a time where their texts have the same ones in
-/// the same places, as those of one variant mostly have.
+/// The steps between each pair of many configs. Configs with the same tunables in the same order,
+/// as most of one variant are, are compared one tunable at a time for all of them.
 class StepsTable {
  public:
   explicit StepsTable(std::span<const ConfigPlace> places);

@@ -1,9 +1,8 @@
 // Connection: an SQLite database opened the way Kiln opens one. Private to db/.
 //
-// A file may come from anybody: before its first row is read, its schema is known to hold nothing
-// but tables and indexes, and every statement has a bound on its work. At rest a database is one
-// file: the writer turns its WAL back into the file when it closes, and readers leave nothing
-// beside it.
+// A file may come from anybody. Before the first row is read, the schema is checked to hold only
+// tables and indexes. Every statement has a limit on its work. At rest a database is one file: the
+// writer turns its WAL back into the file when it closes, and readers leave no other file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +20,8 @@ namespace kiln {
 
 class Connection {
  public:
-  /// Opens `path`, which prepare_file() accepted. Throws DatabaseError, or SQLite::Exception for
-  /// what SQLite itself refuses (explain() has the sentence).
+  /// Opens `path`, which prepare_file() accepted. Throws DatabaseError, or SQLite::Exception if
+  /// SQLite itself refuses (explain() has the sentence).
   Connection(const std::filesystem::path& path, Store::Mode mode);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -30,8 +29,8 @@ class Connection {
 
   [[nodiscard]] SQLite::Database& database() const { return *database_; }
 
-  /// Closes the database of a writer and hands its lock on: what replaces the file is written under
-  /// it.
+  /// Closes the database of a writer and returns its lock, under which the caller may replace the
+  /// file.
   [[nodiscard]] std::unique_ptr<WriterLock> close();
 
  private:
@@ -43,7 +42,7 @@ class Connection {
   std::unique_ptr<SQLite::Database> database_;
 };
 
-/// Throws DatabaseError where `path` cannot be a database; makes its folder for a writer.
+/// Throws DatabaseError if `path` cannot be a database. For a writer, creates its folder.
 void prepare_file(const std::filesystem::path& path, Store::Mode mode);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// What is said where default_database_path() is empty.
+// The message when default_database_path() is empty.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

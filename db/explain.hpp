@@ -15,7 +15,7 @@ inline constexpr const char* kFullDisk = "the disk is full";
 inline constexpr const char* kAfterFullDisk =
     "; what was stored before is kept; make room, then run the same command again";
 
-/// What the error means for the file and what to do, to be put behind "FILE: ".
+/// Returns the meaning of the error and what to do, as text that follows "FILE: ".
 [[nodiscard]] std::string explain(const SQLite::Exception& error);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// Bests of other tuners: from what they recorded of one problem to a best of ours, where kernel and
-// tunables are those of a spec.
+// Bests of other tuners: converts their recorded trials of one problem to a best. Kernel and
+// tunables must be those of a spec.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace kiln {
 
-/// The problem text with "{0}", "{1}", ... replaced by the recorded sizes, in the file's order.
-/// Throws InputError for a number that the file does not have.
+/// Returns the problem text with "{0}", "{1}", ... replaced by the recorded sizes, in the file's
+/// order. Throws InputError for a number that the file does not have.
 [[nodiscard]] std::string with_recorded_sizes(const std::string& problem,
                                               const RecordedTrials& recorded);
 
-/// The fastest recorded config that is legal for `problem` on `device`, with those close to it as
-/// evidence. The recorded tunables must be those of one variant. Driver, compiler and template are
-/// not known: the best is stale everywhere. Its time of publication is 1970, so that every best of
-/// our own is newer. Throws InputError: measured on another device, tunables of no variant, nothing
-/// legal.
+/// Returns the fastest recorded config that is legal for `problem` on `device`, with the close ones
+/// as evidence. The recorded tunables must be those of one variant. Driver, compiler and template
+/// are unknown, so the best is stale everywhere. Its time of publication is 1970, so every best of
+/// our own is newer. Throws InputError if it was measured on another device, the tunables belong to
+/// no variant, or no config is legal.
 [[nodiscard]] BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,
                                           const DeviceInfo& device, const RecordedTrials& recorded);
 

@@ -1,5 +1,4 @@
-// One JSON object that a stranger wrote: its keys read one by one, each with the type expected of
-// it. Private to db/.
+// JsonLine: reads a stranger's JSON object key by key, each with its expected type. Private to db/.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,10 +12,10 @@
 
 namespace kiln {
 
-/// Every reader throws InputError naming the key and what was expected of it.
+/// Every reader throws InputError, which names the key and the expected value.
 class JsonLine {
  public:
-  /// `json` must outlive the line. Throws when it is no object.
+  /// `json` must outlive the line. Throws if it is not an object.
   explicit JsonLine(const Json& json);
 
   [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
@@ -36,7 +35,7 @@ class JsonLine {
   const Json& json_;
 };
 
-/// Parses one line. Throws InputError that says at which column it stops being JSON.
+/// Parses one line. Throws InputError with the column at which it stops being JSON.
 [[nodiscard]] Json parse_json_line(std::string_view line);
 
 }  // namespace kiln

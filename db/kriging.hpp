@@ -1,13 +1,12 @@
-// Kriging: what a config would take on a problem that nobody tuned, from what it and configs like
-// it took on the problems around.
+// Kriging: forecasts the slowdown of a config on an untuned problem from measurements of the same
+// and similar configs on nearby problems.
 //
-// The logarithm of a slowdown is taken for a Gaussian process over configs and problems: two of
-// them are the more alike the fewer steps lie between the configs and the fewer doublings between
-// the problems, as e^-(steps / kStepsApart + doublings / kDoublingsApart). What is known is
-// observed with noise; the forecast of an unknown one is its expectation given all that is known
-// (Krige, 1951; Rasmussen, Williams: "Gaussian Processes for Machine Learning", 2006, chapter 2).
-// Many measurements of what is nearly the same count little more than one of them, and one of
-// something far away nearly nothing: no rule says which of them has a say.
+// The logarithm of a slowdown is a Gaussian process over configs and problems. The correlation of
+// two points is e^-(steps / kStepsApart + doublings / kDoublingsApart), with the steps between the
+// configs and the doublings between the problems. Measurements are observations with noise. A
+// forecast is the expectation given all observations (Krige, 1951; Rasmussen, Williams: "Gaussian
+// Processes for Machine Learning", 2006, chapter 2). Many measurements of nearly the same point
+// count little more than one, and a distant measurement counts almost nothing.
 //
 // Pure. Private to db.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,7 +20,7 @@
 
 namespace kiln {
 
-/// A config and a problem, by their places in lists.
+/// A config and a problem, as indices into lists.
 struct Site {
   std::size_t config = 0;
   std::size_t problem = 0;
@@ -41,22 +40,22 @@ struct Forecast {
 /// Doublings between each two problems, symmetric, 0 in the diagonal.
 using Distances = std::vector<std::vector<double>>;
 
-/// How far apart two configs, and two problems, are that agree to 1/e (docs/lookup.md tells where
-/// the numbers come from).
+/// The steps, and the doublings, at which the correlation has fallen to 1/e
+/// (docs/results/lookup_rule.md has the reasons).
 inline constexpr double kStepsApart = 2;
 inline constexpr double kDoublingsApart = 2;
-/// What is expected where nothing is known, and how far slowdowns are from that: half of the
-/// configs with nothing alike around them were more than twice as slow as the best.
+/// The expected slowdown where nothing is known, and its spread. Half of the configs without a
+/// similar config nearby were more than twice as slow as the best.
 inline constexpr double kUnknownSlowdown = 2;
 inline constexpr double kSpread = 0.45;  ///< standard deviation of the logarithm
-/// What was slower still says "not this", whatever the number.
+/// A larger slowdown counts as this one.
 inline constexpr double kSlowest = 4;
-/// At most so many observations are taken into account, those that tell most of what is asked: a
-/// forecast takes O(n^3) once, and O(n^2) for each site.
+/// Use at most this many observations, the most informative ones. A forecast takes O(n^3) once and
+/// O(n^2) per site.
 inline constexpr std::size_t kMaxObservations = 256;
 
-/// Forecasts for `asked`, in that order. Indices are those of `configs` and `distances`; slowdowns
-/// are above 0.
+/// Returns the forecasts for `asked`, in that order. Sites hold indices into `configs` and
+/// `distances`. Slowdowns must be above 0.
 [[nodiscard]] std::vector<Forecast> krige(std::span<const ConfigPlace> configs,
                                           const Distances& distances,
                                           std::span<const Observation> observations,

@@ -1,4 +1,4 @@
-// How alike two problems are, and two devices: what lookups rank by.
+// The distance between two problems, and between two devices. Lookups rank by it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,32 +11,32 @@
 
 namespace kiln {
 
-/// Added to the distance for each field that is no number and differs, in doublings of a size: a
-/// choice (`op`, `trans_a`) or a formula, and an element type of the same size (f16 for bf16).
+/// Added to the distance, in doublings, for each field that differs and is not a number: a choice
+/// (`op`, `trans_a`) or a formula, and an element type of the same size (f16 for bf16).
 inline constexpr double kUnlikeChoice = 2;
 inline constexpr double kUnlikeDtype = 1;
 
 struct Likeness {
-  /// That of the sizes (core/problem_distance.hpp), plus the terms above.
+  /// The distance of the sizes (core/problem_distance.hpp) plus the terms above, in doublings.
   double distance = 0;
-  std::vector<std::string> unlike;  ///< fields that are no numbers and differ, in the spec's order
+  std::vector<std::string> unlike;  ///< fields that differ and are not numbers, in the spec's order
 };
 
-/// nullopt when the problems cannot stand for each other: an element type of another size differs.
+/// Returns nullopt if one problem cannot answer for the other: an element type has another size.
 [[nodiscard]] std::optional<Likeness> likeness(const KernelSpec& spec, const Problem& a,
                                                const Problem& b);
 
 /// How differently vector loads fit the sizes, in doublings: a quarter for each power of two up to
-/// 64 that divides a size of one problem and not that of the other. Part of no distance that is
-/// shown, only of the ranking: 4095 is next to 4096, and yet 2048 tells more of it.
+/// 64 that divides a size of one problem but not of the other. Counts in the ranking only, not in
+/// the printed distance: 4095 is near 4096, but its best config cannot use wide loads.
 [[nodiscard]] double alignment_gap(const KernelSpec& spec, const Problem& a, const Problem& b);
 
-/// What is best for a problem on one device is as good on another as what is best for a problem so
-/// many doublings away (docs/lookup.md): on another of its architecture, and on any other.
+/// The handicap of a best of another device, in doublings: as much as a problem this far away. For
+/// a device of the same architecture, and for any other.
 inline constexpr double kSiblingApart = 0.5;
 inline constexpr double kStrangerApart = 6;
 
-/// 0 for a device and itself.
+/// Returns the handicap between two devices; 0 for a device and itself.
 [[nodiscard]] double device_gap(const DeviceInfo& a, const DeviceInfo& b);
 
 }  // namespace kiln

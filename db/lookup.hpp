@@ -1,7 +1,8 @@
-// Lookup: from a problem to the config to run, with the grade of the match and the reason in words.
+// Lookup: finds the config to run for a problem, with the grade of the match and the reason in
+// words.
 //
-// Pure: works on rows already read, never throws for want of data, always ends in a config that is
-// legal for this problem on this device (or says that none is).
+// Pure: works on rows already read. Missing data never throws. The config is always legal for this
+// problem on this device; if no config is legal, the result says so.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,12 +17,11 @@
 
 namespace kiln {
 
-/// In the options of a session: what its kernel computes (computation_hash()).
+/// Marks, in the options of a session, what its kernel computes (computation_hash()).
 inline constexpr std::string_view kComputesOption = " computes=";
 
-/// Tells bests of a kernel from those of another one of that name, which computes something else.
-/// Rows of sessions that did not say what they compute count by their name; of shipped rows it is
-/// known.
+/// Recognises the bests of a kernel. Another kernel of the same name may compute something else. If
+/// a session did not record what it computes, its name decides. For shipped rows it is known.
 class KernelIdentity {
  public:
   /// `spec` must outlive it.
@@ -42,17 +42,18 @@ struct Match {
   Grade grade = Grade::fallback;
   double distance = 0;             ///< log2 units between the problems; 0 for exact and default
   std::string reason;              ///< one sentence
-  bool stale = false;              ///< found under another driver, compiler or template
-  std::optional<BestRecord> best;  ///< the row behind it; none for default
-  std::vector<std::string> steps;  ///< the chain as walked, one sentence each (kiln best --explain)
+  bool stale = false;              ///< tuned under another driver, compiler or template
+  std::optional<BestRecord> best;  ///< the row that answered; none for default
+  /// The steps of the lookup, one sentence each (kiln best --explain).
+  std::vector<std::string> steps;
 };
 
-/// Walks from exact over near_size, same_arch and same_vendor, whichever is nearest, to default.
-/// `bests` may hold rows of any kernel and device, in any order: nothing but their content decides.
-/// Rows of other devices and stale ones count as further away than they are (docs/lookup.md); of
-/// rows that match alike, the one of the better grade, then the one of the lower layer (user before
-/// shipped), then the newer one. A candidate illegal for this problem on this device is passed over
-/// and said so. A Failure means that not even the default is legal here.
+/// Tries the exact row, then the nearest row, then the default (docs/lookup.md). `bests` may hold
+/// rows of any kernel and device, in any order: only their content decides. Rows of other devices
+/// and stale rows count as further away. If two rows match equally well, the better grade wins,
+/// then the lower layer (user before shipped), then the newer row. A config that is illegal for
+/// this problem on this device is skipped, and the reason says so. A Failure means that not even
+/// the default is legal here.
 [[nodiscard]] Result<Match> lookup(const KernelSpec& spec, const Problem& problem,
                                    const DeviceInfo& device, std::span<const BestRecord> bests);
 

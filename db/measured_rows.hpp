@@ -1,7 +1,7 @@
-// Rows of schema version 3: what is measured beside time. Private to db/, like rows.hpp.
+// Rows of schema version 3: measurements other than time. Private to db/, like rows.hpp.
 //
-// A file of an older version, opened for reading, has none of these tables: reading finds nothing.
-// A row stands only where something is known.
+// A file of an older version that is opened for reading has none of these tables; reading then
+// finds nothing. A row exists only if something is known.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,20 +17,20 @@ class Database;
 
 namespace kiln {
 
-/// Has the file the tables of version 3?
+/// Returns whether the file has the tables of version 3.
 [[nodiscard]] bool has_measured_rows(SQLite::Database& database);
 
-/// Metrics and conditions of the trial with this row id.
+/// Inserts the metrics and conditions of the trial with this row id.
 void insert_measured(SQLite::Database& database, std::int64_t trial, const Trial& measured);
-/// Adds them to the session's trials, whose row ids are set.
+/// Reads them into the session's trials, whose row ids are set.
 void read_measured(SQLite::Database& database, SessionId session, std::vector<TrialRecord>& trials);
 
-/// Row ids of the newest best for `objective` per kernel, problem and device, in order; `kernel`
-/// empty: of all.
+/// Returns the row ids of the newest best for `objective` per kernel, problem and device, in order;
+/// `kernel`: empty for all.
 [[nodiscard]] std::vector<std::int64_t> newest_bests(SQLite::Database& database,
                                                      const std::string& kernel,
                                                      const std::string& objective);
-/// The objective of the best with this row id; nothing is stored for "time".
+/// Stores the objective of the best with this row id, unless it is "time".
 void insert_objective(SQLite::Database& database, std::int64_t row, const BestRecord& best);
 void read_objective(SQLite::Database& database, std::int64_t row, BestRecord& best);
 

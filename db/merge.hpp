@@ -1,8 +1,7 @@
-// Merging databases: the union of their sessions, the same whatever the order and however often.
+// Merges databases: the union of their sessions, whatever the order and however often.
 //
-// Copies of one session at different points become the furthest one. Copies that went on apart are
-// both kept, each whole: nothing that was measured is lost. docs/database_format.md states the
-// rules.
+// Of copies of one session at different points, the longest stays. Copies that went on separately
+// are both kept, each whole. No measurement is lost. docs/database_format.md states the rules.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,24 +15,24 @@
 namespace kiln {
 
 struct MergeReport {
-  std::size_t files = 0;     ///< read: the sources, and the target where there was one
-  std::size_t sessions = 0;  ///< in the target now
+  std::size_t files = 0;     ///< files read: the sources, and the target if it existed
+  std::size_t sessions = 0;  ///< sessions in the target now
   std::size_t trials = 0;
   std::size_t bests = 0;
   std::size_t repeated = 0;  ///< copies of sessions that another copy extends or equals
   std::size_t apart = 0;     ///< sessions kept although another has the same beginning
 };
 
-/// Merges `sources` and what `target` holds (when it is there) into `target`, complete or not at
-/// all: a new file that replaces it by rename, the file that it leads to where it is a link.
-/// Sources are only read. Session numbers of the target
-/// change. Throws DatabaseError naming the file that is unusable, or the process that writes the
-/// target.
+/// Merges `sources` and the content of `target` (if it exists) into `target`, completely or not at
+/// all: a new file replaces it by rename. If `target` is a link, the linked file is replaced.
+/// Sources are only read. Session numbers of the target change. Throws DatabaseError, which names
+/// the unusable file, or the process that writes the target.
 MergeReport merge_databases(const std::vector<std::filesystem::path>& sources,
                             const std::filesystem::path& target);
 
-/// Everything a database holds as lines of JSON that depend on nothing but its content: equal
-/// texts, equal databases. `sink` is called with each line, without its end. Throws DatabaseError.
+/// Writes the content of a database as lines of JSON that depend only on that content, so equal
+/// texts mean equal databases. Calls `sink` with each line, without its line end. Throws
+/// DatabaseError.
 void dump_database(const std::filesystem::path& path,
                    const std::function<void(const std::string&)>& sink);
 

@@ -1,5 +1,5 @@
-// What SQLiteCpp does not offer: bounds on what a database file of unknown origin can make SQLite
-// do, and a look at its first bytes. Private to db/.
+// Calls that SQLiteCpp does not offer: limits for database files of unknown origin, and access to
+// the file's first bytes. Private to db/.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,18 +11,17 @@ class Database;
 
 namespace kiln {
 
-/// For every connection: nothing in the file's schema is trusted, pages are checked as they are
-/// read.
+/// For every connection: does not trust the file's schema, and checks pages as they are read.
 void distrust(SQLite::Database& database);
 
-/// For readers: no value may be longer than the file, and no statement may take more steps than a
-/// file of this size can be worth; it then ends with SQLITE_INTERRUPT. A damaged or hostile tree of
-/// pages, whose branches lead back into it, would otherwise be walked for years.
+/// For readers: a value may not be longer than the file, and a statement may not take more steps
+/// than a file of this size can need. A longer statement ends with SQLITE_INTERRUPT. Otherwise a
+/// damaged or hostile tree of pages, whose branches lead back into it, would be walked for years.
 void limit_work(SQLite::Database& database, const std::filesystem::path& path);
 
-/// Does the file's header ask for a WAL (bytes 18 and 19 are 2)? True of files whose writer was
-/// killed. Reads through SQLite's own descriptor: closing another one of the same file would drop
-/// the locks of every connection that this process has to it.
+/// Returns whether the file's header asks for a WAL (bytes 18 and 19 are 2). True for a file whose
+/// writer was killed. Reads through SQLite's own descriptor: closing another descriptor of the file
+/// would drop the locks of all of this process's connections to it.
 [[nodiscard]] bool header_asks_for_wal(SQLite::Database& database);
 
 }  // namespace kiln

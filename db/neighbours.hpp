@@ -1,6 +1,6 @@
-// A config for a problem between tuned ones: the one that the tuned problems around together expect
-// the most of. The winner of a session is an accident among those that came close; a config that
-// is good for all problems around is more likely to be good between them.
+// Chooses a config for a problem between tuned ones: the config with the best forecast from all
+// nearby tuned problems. The winner of one session is one of many close configs by chance. A config
+// that is good for all nearby problems is more likely to be good between them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace kiln {
 
-/// What the tuned problems around say about one that was never tuned.
+/// The measurements of nearby tuned problems, for a problem that was never tuned.
 struct Neighbourhood {
-  /// All that any of them measured, each once. The first `eligible` may be the answer: the close
-  /// configs of the nearest problem, its fastest first, then those of the next.
+  /// All configs that any nearby problem measured, each once. The first `eligible` may be the
+  /// answer: the close configs of the nearest problem, the fastest first, then those of the next.
   std::vector<std::string> configs;
   std::size_t eligible = 0;
-  /// Between the problems; the first is the one asked for.
+  /// Between the problems, in doublings. The first problem is the queried one.
   Distances distances;
-  /// What was measured, carried over to the problem asked for (tiles.hpp).
+  /// Measured slowdowns, converted to the queried problem (tiles.hpp).
   std::vector<Observation> observations;
 
   [[nodiscard]] std::size_t problems() const {
@@ -31,35 +31,35 @@ struct Neighbourhood {
   }
 };
 
-/// Of `candidates`, the nearest first and none of this very problem on this device, those that are
-/// within reach. Rows of one problem on one device speak together.
+/// Selects the candidates within reach. `candidates` are sorted, the nearest first, without rows of
+/// this very problem on this device. Rows of one problem on one device count as one neighbour.
 [[nodiscard]] Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
                                              const DeviceInfo& device,
                                              std::span<const Candidate> candidates);
 
-/// At most this many problems have a say, and none further away than this many times the nearest,
-/// which counts as at least `kNearest` away here. Further ones would add nothing: what they say
-/// weighs by their distance (kriging.hpp).
+/// Use at most `kMaxNeighbours` problems, and none further away than `kReach` times the nearest.
+/// The nearest counts as at least `kNearest` doublings away here. Further problems would add
+/// nothing: their measurements weigh by distance (kriging.hpp).
 inline constexpr std::size_t kMaxNeighbours = 8;
 inline constexpr double kReach = 3;
 inline constexpr double kNearest = 0.5;
 
-/// So many of the fastest close configs of each are eligible.
+/// The number of fastest close configs of each problem that are eligible.
 inline constexpr std::size_t kMaxConfigs = kMaxClose;
-/// Of each so many of the fastest are known at all, some more than one session tells: there may be
-/// any number of sessions of one problem, and every two configs are compared.
+/// Keep at most this many configs per problem: comparing them is quadratic. One session has fewer,
+/// but a problem may have any number of sessions.
 inline constexpr std::size_t kMaxKnown = 128;
 
 struct ExpectedConfig {
   std::string config;
-  double slowdown = 1;  ///< as a multiple of the best time of the problem asked for
+  double slowdown = 1;  ///< as a multiple of the queried problem's best time
 };
 
-/// The eligible configs, the least expected slowdown first: the forecast (kriging.hpp), and
-/// `kDoubt` of its standard deviation on top. Ties keep the order of the configs.
+/// Returns the eligible configs, the smallest expected slowdown first: the forecast (kriging.hpp)
+/// plus `kDoubt` times its standard deviation. Ties keep the order of the configs.
 [[nodiscard]] std::vector<ExpectedConfig> rank_configs(const Neighbourhood& neighbourhood);
 
-/// Of two that are expected to be as fast, the one of which more is known.
+/// Prefers the better-known of two configs with equal forecasts.
 inline constexpr double kDoubt = 0.5;
 
 }  // namespace kiln

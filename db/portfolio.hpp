@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-/// What is known of configs for one problem.
+/// The known configs of one problem.
 struct TunedProblem {
   std::string problem;               ///< for people
   std::vector<CloseConfig> configs;  ///< one of them has slowdown 1
@@ -19,24 +19,25 @@ struct TunedProblem {
 
 struct PortfolioMember {
   std::string config;
-  std::vector<std::size_t> problems;  ///< that it covers, indices in ascending order
+  std::vector<std::size_t> problems;  ///< indices of the problems that it covers, ascending
   double worst = 1;                   ///< largest slowdown over them
 };
 
 struct Portfolio {
   std::vector<PortfolioMember> members;
-  /// No portfolio has fewer members: where it is their number, they are proved to be the fewest.
+  /// Proved lower bound on the number of members. If it equals their number, no smaller portfolio
+  /// exists.
   std::size_t at_least = 0;
 };
 
 /// The fewest configs such that each problem has one whose slowdown is at most 1 + `within` (0.05:
-/// 5% slower than its best); a config covers only problems it was tried for. Greedy set cover, then
-/// proved or improved by an exact search of bounded work (a second; `at_least` is what it proved).
-/// Members in the order of how much they cover, each problem under the member that is fastest for
-/// it. Deterministic.
+/// 5% slower than its best); a config covers only problems on which it was tried. Greedy set cover,
+/// then proved or improved by an exact search of bounded work (a second; `at_least` is what it
+/// proved). Members are sorted by how many problems they cover. Each problem is listed under its
+/// fastest member. Deterministic.
 [[nodiscard]] Portfolio find_portfolio(std::span<const TunedProblem> problems, double within);
 
-/// Slowdowns of all trials that were ok, the fastest first.
+/// Returns the slowdowns of all `ok` trials, the fastest first.
 [[nodiscard]] std::vector<CloseConfig> slowdowns(const std::vector<TrialRecord>& trials);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Publishing: a compact copy of a database that replaces another file in one step. Private to db/.
+// Publishes a database: a compact copy replaces another file in one step. Private to db/.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,23 +10,23 @@ class Database;
 
 namespace kiln {
 
-/// Writes what `database` (the file `source`) holds to `name`, or to the file that it leads to
-/// where it is a link, complete or not at all: a temporary file, fsync, rename. Readers of the old
+/// Writes the content of `database` (the file `source`) to `name`, completely or not at all:
+/// temporary file, fsync, rename. If `name` is a link, writes to its target. Readers of the old
 /// file go on reading it. Holds the writer's lock of the target meanwhile. Throws DatabaseError, or
 /// SQLite::Exception.
 void publish_copy(SQLite::Database& database, const std::filesystem::path& source,
                   const std::filesystem::path& name);
 
-/// The last step of it: makes the file `temporary` durable and gives it the name `target`; removes
-/// it where that fails. The caller holds the writer's lock of `target`.
+/// The last step of publishing: makes the file `temporary` durable and renames it to `target`. If
+/// that fails, removes `temporary`. The caller holds the writer's lock of `target`.
 void replace_file(const std::filesystem::path& temporary, const std::filesystem::path& target);
 
-/// Throws DatabaseError when `target` is a database whose last rows still lie in a file beside it:
-/// they would be taken for rows of what replaces it.
+/// Throws DatabaseError if the last rows of the database `target` are still in a file beside it.
+/// SQLite would take them for rows of the new file.
 void require_at_rest(const std::filesystem::path& target);
 
-/// The name under which a file is written before it replaces `target`: beside it, this process's
-/// own.
+/// Returns the name of the temporary file that will replace `target`: in the same folder, unique to
+/// this process.
 [[nodiscard]] std::filesystem::path temporary_for(const std::filesystem::path& target);
 
 }  // namespace kiln

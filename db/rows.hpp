@@ -1,5 +1,5 @@
-// Rows and statements: how records become columns and back. Private to db/; errors are SQLite's and
-// the JSON library's own, which Store translates.
+// Rows and statements: converts records to columns and back. Private to db/; errors are SQLite's
+// and the JSON library's own, which Store translates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,13 +35,14 @@ void insert_trial(SQLite::Database& database, SessionId session, std::int64_t se
 void update_session(SQLite::Database& database, SessionId session, SessionState state,
                     double wall_seconds);
 void count_seconds(SQLite::Database& database, SessionId session, double more_wall_seconds);
-/// `id`: the row's, which tells which best is newer; none: the newest.
+/// `id`: the row id, which orders bests by age; nullopt: the newest.
 void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best,
                  std::optional<std::int64_t> id = std::nullopt);
 
-/// Is there a best of this kernel, problem, device and config that was published at the same time?
+/// Returns whether there is a best of this kernel, problem, device and config with the same time of
+/// publication.
 [[nodiscard]] bool has_best(SQLite::Database& database, const BestRecord& best);
-/// The session with its state and times as they are, its trials and its best.
+/// Inserts the session with its state and times unchanged, its trials and its best.
 void insert_finished(SQLite::Database& database, const FinishedSession& session);
 
 /// Findings of the integrity check, each a sentence.

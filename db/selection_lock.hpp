@@ -1,5 +1,5 @@
-// Selection lock: a text that pins which configs are chosen, so that all ranks of a job choose
-// alike whatever databases their machines hold. docs/lookup.md tells how it is used.
+// Selection lock: a text that pins the selection of configs, so that all ranks of a job choose
+// alike, whatever databases their machines hold. docs/lookup.md says how to use it.
 //
 // A header with the hash of the rest, then wisdom: what a selection depends on, besides the spec
 // and the device. Measurements behind it stay in the database. The shipped rows are named by their
@@ -16,8 +16,8 @@
 
 namespace kiln {
 
-/// The layer of locked rows. Their driver, compiler and template do not rank them: a rank whose
-/// driver is another one chooses like the others.
+/// The layer of locked rows. Their driver, compiler and template do not change the ranking, so a
+/// rank with another driver chooses like the others.
 inline constexpr int kLockedLayer = -1;
 
 /// Which shipped rows belong to a lock, by reference.
@@ -26,7 +26,7 @@ struct LockedShipped {
   std::vector<std::string> devices;  ///< identities; none: of all devices
 };
 
-/// Equal bests in any order give equal text.
+/// Returns the text of a lock. Equal bests in any order give equal text.
 [[nodiscard]] std::string write_selection_lock(std::span<const BestRecord> bests,
                                                const LockedShipped& shipped = {});
 

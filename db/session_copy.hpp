@@ -14,14 +14,14 @@ class Database;
 
 namespace kiln {
 
-/// A best of a file, to be stored in an order of all files.
+/// A best of one file, to be sorted among the bests of all files.
 struct BestRow {
-  std::int64_t id = 0;  ///< in its file
+  std::int64_t id = 0;  ///< row id in its file
   std::string published_at;
 };
 [[nodiscard]] std::vector<BestRow> best_rows_of(SQLite::Database& source, SessionId session);
 
-/// Copies session `from` of `source` with its trials and samples; gives its id in `target`.
+/// Copies session `from` of `source` with its trials and samples; returns its id in `target`.
 [[nodiscard]] SessionId copy_session(SQLite::Database& source, SessionId from,
                                      SQLite::Database& target);
 /// Copies one best to the session `to` of `target`.

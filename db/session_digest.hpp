@@ -1,8 +1,8 @@
-// SessionDigest: a stored session as canonical text, and short keys of it, so that sessions of
-// different files can be compared. Private to db/.
+// SessionDigest: short keys of a stored session's canonical text, so that sessions of different
+// files can be compared. Private to db/.
 //
-// The text holds what was measured and nothing about the file: no row ids, no times of insertion.
-// The dump of a database is this text; two sessions are the same when their texts are equal.
+// The text holds the measurements and nothing about the file: no row ids, no times of insertion.
+// The dump of a database is this text. Two sessions are the same if their texts are equal.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,16 +19,17 @@ class Database;
 namespace kiln {
 
 struct SessionDigest {
-  SessionId id = 0;        ///< in its file
+  SessionId id = 0;        ///< row id in its file
   std::string started_at;  ///< UTC
-  std::string identity;    ///< what never changes in a session, as one line of JSON
+  std::string identity;    ///< the parts of a session that never change, as one line of JSON
   std::string progress;    ///< state, end and wall time, as one line of JSON
   int state_rank = 0;      ///< running < interrupted < finished
   double wall_seconds = 0;
   std::string finished_at;
   std::vector<std::string> trials;  ///< key i covers trials 1 to i + 1
-  std::vector<std::string> bests;   ///< one key a best, sorted
-  std::string recorded;             ///< key of when its rows were stored: not part of the text
+  std::vector<std::string> bests;   ///< one key per best, sorted
+  /// Key of the times at which its rows were stored; not part of the text.
+  std::string recorded;
 
   /// Sorts sessions of all files into one order: by start, then by content.
   [[nodiscard]] std::string order() const;
@@ -44,8 +45,8 @@ using LineSink = std::function<void(const std::string&)>;
 void write_session_text(SQLite::Database& database, const SessionDigest& session,
                         const LineSink& sink);
 
-/// Is `later` the same session as `earlier`, at the same point or further on? A partial order: of
-/// two copies that went on apart neither extends the other.
+/// Returns whether `later` is the same session as `earlier`, at the same point or further on. This
+/// is a partial order: if two copies went on separately, neither extends the other.
 [[nodiscard]] bool extends(const SessionDigest& later, const SessionDigest& earlier);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// The shipped wisdom: bests of the project's own sweeps (data/*.jsonl), part of the program and the
-// library, so that a user with one of these devices has tuned kernels on day one.
+// The shipped wisdom: bests of the project's own sweeps (data/*.jsonl) inside the program and the
+// library. So a user with one of these devices has tuned kernels from the first day.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,25 +13,25 @@
 
 namespace kiln {
 
-/// The layer of shipped bests: behind every database.
+/// The layer of shipped bests: after every database.
 inline constexpr int kShippedLayer = 1000;
 
 /// The rows of data/, one part per file and kernel, "FILE/KERNEL", sorted. Each part is wisdom text
 /// of its own, without the single samples of the finals (cmake/embed/pack.cpp).
 [[nodiscard]] std::span<const EmbeddedFile> shipped_parts();
 
-/// The shipped bests of `kernel`, in the shipped layer; no other kernel's are inflated. A line that
-/// cannot be read is left out: a test reads them all.
+/// Returns the shipped bests of `kernel`, in the shipped layer. Does not inflate those of other
+/// kernels. Skips a line that cannot be read; a test reads them all.
 [[nodiscard]] std::vector<BestRecord> shipped_bests(const std::string& kernel);
 
 /// The same from one wisdom text; `file` names it.
 [[nodiscard]] std::vector<BestRecord> shipped_bests(const std::string& kernel,
                                                     std::string_view text, const std::string& file);
 
-/// The kernels that there are shipped parts of, sorted.
+/// Returns the kernels with shipped bests, sorted.
 [[nodiscard]] std::vector<std::string> shipped_kernels();
 
-/// The hash of all shipped parts: which rows they are.
+/// Returns the hash of all shipped parts. It identifies the shipped rows.
 [[nodiscard]] std::string shipped_hash();
 
 }  // namespace kiln

@@ -1,10 +1,10 @@
 // Store: the SQLite file that holds sessions, trials and bests. docs/database_format.md is its
 // page.
 //
-// One process writes (a second one is refused with a message that names the first); any number
-// read. Every append is one durable commit: a trial that append() returned from survives SIGKILL.
-// Not thread-safe: one Store a thread. All failures throw DatabaseError naming the file and what to
-// do.
+// One process writes; a second writer is refused with a message that names the first. Any number of
+// processes may read. Every append is one durable commit: once append() returns, the trial survives
+// SIGKILL. Not thread-safe: use one Store per thread. All failures throw DatabaseError, which names
+// the file and what to do.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,7 +23,7 @@ namespace kiln {
 
 using SessionId = std::int64_t;
 
-/// What makes two runs the same session: equal keys resume, anything else starts a new one.
+/// Identifies a session: a run with an equal key resumes it, any other run starts a new one.
 struct SessionKey {
   std::string kernel;
   std::string spec_hash;  ///< content_hash of the spec
@@ -71,21 +71,22 @@ struct TrialRecord {
   Trial trial;
 };
 
-/// A config that was begun on the device and has no trial yet: it is there now, or the session
-/// ended without a word while it was.
+/// A config that a device worker got and that has no trial yet: it is running now, or its session
+/// was killed while it ran.
 struct AttemptRecord {
   std::string config;       ///< canonical text
-  std::int64_t begun = 0;   ///< how often it was given to a device worker
-  std::int64_t deaths = 0;  ///< how often the session saw that worker die over it
+  std::int64_t begun = 0;   ///< how often a device worker got it
+  std::int64_t deaths = 0;  ///< how often that worker died while the session was alive
   friend bool operator==(const AttemptRecord&, const AttemptRecord&) = default;
 };
 
-/// The config that led the search, measured again: how far the device has drifted since.
+/// The leader of the search, measured again: how far the device has drifted since its trial.
 struct DriftRecord {
-  std::int64_t sequence = 0;  ///< of the trial stored last before it
+  std::int64_t sequence = 0;  ///< sequence number of the trial before it
   std::string config;         ///< canonical text
-  double ratio = 1;           ///< its time now over its time in its trial
-  double low = 0;             ///< bounds of the ratio: beyond 1 it is more than noise
+  double ratio = 1;           ///< its time now divided by its time in its trial
+  /// Bounds of the ratio; if 1 lies outside them, the ratio is not noise.
+  double low = 0;
   double high = 0;
   std::int64_t took_ns = 0;  ///< wall time of measuring again
   friend bool operator==(const DriftRecord&, const DriftRecord&) = default;
@@ -100,25 +101,26 @@ struct BestRecord {
   DeviceInfo device_info;
   std::string problem_json;
   Config config;
-  std::string template_hash;  ///< of the config's variant
+  std::string template_hash;  ///< template hash of the config's variant
   double time_ns = 0;         ///< median in the finals
   double default_time_ns =
       0;  ///< the default config's median in the same finals; 0 when it was not ok
   std::optional<double> naive_time_ns;
   Verdict verdict = Verdict::none;
-  std::string objective = "time";  ///< what the session looked for (core/metrics.hpp)
-  double value = 0;                ///< of that objective, median in the finals; not used for "time"
-  std::optional<double> default_value;  ///< the default config's in the same finals
+  std::string objective = "time";  ///< the objective of the session (core/metrics.hpp)
+  /// Value of the objective, median in the finals; unused for "time".
+  double value = 0;
+  std::optional<double> default_value;  ///< the default config's value in the same finals
   double bytes = 0;                     ///< problem_cost, for GB/s and TFLOP/s
   double flops = 0;
   std::int64_t trials = 0;
   std::int64_t failures = 0;
   std::string evidence;      ///< JSON: the finalists with their samples
   std::string published_at;  ///< UTC, ISO 8601
-  int layer = 0;             ///< the database it was read from: 0 is asked first
+  int layer = 0;             ///< the database it was read from; 0 has the highest preference
 };
 
-/// A whole session as it is stored at once: what an import writes.
+/// A whole session that is stored at once, by an import.
 struct FinishedSession {
   SessionRecord record;
   std::vector<Trial> trials;  ///< in order of their sequence numbers
@@ -143,34 +145,34 @@ class Store {
   [[nodiscard]] std::optional<SessionRecord> find_finished(const SessionKey& key) const;
   [[nodiscard]] SessionId begin_session(const SessionRecord& record);
   /// One durable commit. `sequence` counts from 1 within the session and may not repeat.
-  /// `more_wall_seconds` of the session were used since they were last told. Ends the config's
-  /// attempt, and begins that of `next_config`, if there is one, as begin_attempt does.
+  /// `more_wall_seconds`: wall time of the session since the last report. Ends the config's
+  /// attempt. If `next_config` is not empty, begins its attempt, as begin_attempt() does.
   void append(SessionId session, std::int64_t sequence, const Trial& trial,
               double more_wall_seconds = 0, const std::string& next_config = {});
-  /// Durable, before the config is given to a device worker: should it take everything down with
-  /// it, the next run of the session knows.
+  /// Durable. Call it before a device worker gets the config: if the config takes the machine down,
+  /// the next run of the session knows.
   void begin_attempt(SessionId session, const std::string& config);
   /// Durable: a worker died over the config.
   void note_death(SessionId session, const std::string& config);
-  /// Attempts without a trial, in the order in which they were first begun; for a store that
+  /// Returns the attempts without a trial, in the order of their first begin. Needs a store that
   /// writes.
   [[nodiscard]] std::vector<AttemptRecord> attempts(SessionId session) const;
-  /// Durable: the session used this much more, so that a kill does not make it free.
+  /// Durable: adds wall time to the session, so that the time of a killed run counts.
   void add_wall_seconds(SessionId session, double seconds);
   /// Durable: the leader was measured again.
   void add_drift(SessionId session, const DriftRecord& drift);
-  /// In the order in which they were measured.
+  /// Returns the drift records in the order of measurement.
   [[nodiscard]] std::vector<DriftRecord> drift(SessionId session) const;
   /// Marks the end and publishes the best (if any) in one commit.
   void finish(SessionId session, SessionState state, double wall_seconds,
               const std::optional<BestRecord>& best);
 
-  /// Adds finished sessions, all or none of them, in one durable commit. One whose best the file
-  /// holds already (kernel, problem, device, config and time of publication are equal) is left out.
-  /// Returns how many were added.
+  /// Adds finished sessions, all or none of them, in one durable commit. Skips a session if the
+  /// file already holds its best (equal kernel, problem, device, config and time of publication).
+  /// Returns the number of added sessions.
   std::size_t add_sessions(const std::vector<FinishedSession>& sessions);
 
-  /// Takes a finished or interrupted session up again (a larger budget continues it).
+  /// Reopens a finished or interrupted session, to continue it with a larger budget.
   void reopen(SessionId session);
 
   [[nodiscard]] std::vector<SessionRecord> sessions() const;
@@ -180,7 +182,7 @@ class Store {
   [[nodiscard]] std::vector<BestRecord> bests(const std::string& kernel = {},
                                               const std::string& objective = "time") const;
 
-  /// What this session published last; nullopt: nothing.
+  /// Returns the best that this session published last; nullopt if none.
   [[nodiscard]] std::optional<BestRecord> best_of(SessionId session) const;
 
   struct Info {
@@ -194,12 +196,12 @@ class Store {
     std::vector<std::string> devices;
   };
   [[nodiscard]] Info info() const;
-  /// SQLite's integrity check plus our own rules (every trial has its session, sequences without
-  /// gaps, outcomes known); empty when all is well.
+  /// Runs SQLite's integrity check and Kiln's own (every trial has its session, sequences have no
+  /// gaps, outcomes are known). Returns the findings; empty if there are none.
   [[nodiscard]] std::vector<std::string> check() const;
 
-  /// Writes a compact copy for readers to `path`, or to the file that it leads to where it is a
-  /// link, complete or not at all (temporary file, fsync, rename).
+  /// Writes a compact copy for readers to `path`, completely or not at all (temporary file, fsync,
+  /// rename). If `path` is a link, writes to its target.
   void publish(const std::filesystem::path& path) const;
 
  private:
@@ -207,7 +209,8 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-/// $KILN_DB, else kiln/kiln.db in $XDG_DATA_HOME, else in ~/.local/share; empty: HOME is not set.
+/// Returns $KILN_DB, else kiln/kiln.db in $XDG_DATA_HOME, else in ~/.local/share; empty if HOME is
+/// not set.
 [[nodiscard]] std::filesystem::path default_database_path();
 
 }  // namespace kiln

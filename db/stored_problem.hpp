@@ -12,11 +12,11 @@
 
 namespace kiln {
 
-/// The fields of a problem as an object. Throws DatabaseError naming the session where the column
-/// holds no such JSON.
+/// The fields of a problem as an object. Throws DatabaseError, which names the session, if the
+/// column holds no such JSON.
 [[nodiscard]] Json stored_problem(const std::string& problem_json, SessionId session);
 
-/// The same as names and values. Throws DatabaseError also for a field that is no value.
+/// The same as names and values. Also throws DatabaseError for a field that is not a value.
 [[nodiscard]] std::vector<std::pair<std::string, Value>> stored_fields(
     const std::string& problem_json, SessionId session);
 

@@ -1,8 +1,8 @@
-// Counts the tiles that configs of one kernel have on one problem.
+// TileCounter: counts the tiles of a kernel's configs on one problem.
 //
-// A lookup asks this of some dozens of configs on each of several problems, and most of what the
-// expressions of a spec see is the same for all of them: device and problem are evaluated once, and
-// names are looked up once for each variant. Private to db.
+// A lookup counts some dozens of configs on each of several problems. Most values that the spec's
+// expressions use are the same for all configs. So device and problem are evaluated once, and names
+// are looked up once per variant. Private to db.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,13 +20,13 @@
 
 namespace kiln {
 
-/// The first launch of a config, were compute units without end, so that no block walks from one
-/// tile to the next. What a config launches behind it (to combine what blocks left) goes over the
-/// results, and is much the same for all configs.
+/// The first launch of a config on a device with unlimited compute units, so that no block walks
+/// from one tile to the next. Later launches, which combine the results of blocks, are similar for
+/// all configs and not counted.
 struct Tiles {
-  double blocks = 1;              ///< as many as there are tiles
-  std::int64_t threads = 1;       ///< of a block
-  std::int64_t shared_bytes = 0;  ///< of a block, dynamic
+  double blocks = 1;              ///< blocks, which is the number of tiles
+  std::int64_t threads = 1;       ///< per block
+  std::int64_t shared_bytes = 0;  ///< per block, dynamic
 };
 
 class TileCounter {
@@ -36,12 +36,12 @@ class TileCounter {
   TileCounter(const TileCounter&) = delete;  // its parts point at each other
   TileCounter& operator=(const TileCounter&) = delete;
 
-  /// nullopt where the config has none: its variant is not one of the spec, its grid no number.
-  /// Whether it is legal is not looked at.
+  /// Returns nullopt if the config has no tiles: its variant does not belong to the spec, or its
+  /// grid is not a number. Does not check whether the config is legal.
   [[nodiscard]] std::optional<Tiles> operator()(const Config& config);
 
  private:
-  /// An expression, and where the values of its names stand.
+  /// An expression, and the slots of its names.
   struct Slotted {
     const Expression* expression = nullptr;
     std::vector<std::size_t> slots;
@@ -53,8 +53,7 @@ class TileCounter {
     std::optional<Slotted> shared_bytes;
   };
 
-  /// The expressions of a variant that its grids depend on. Values stand in slots, one for each
-  /// name.
+  /// The expressions that the grids of a variant depend on. Each name has a slot for its value.
   class VariantGrids {
    public:
     VariantGrids(const Variant& variant, const Scope& scope);
@@ -65,7 +64,7 @@ class TileCounter {
     struct SlottedDerived {
       Slotted expression;
       std::size_t slot = 0;
-      Value value;  ///< of the config that is asked about
+      Value value;  ///< value for the current config
     };
     [[nodiscard]] std::size_t slot_of(std::string_view name);
     [[nodiscard]] Slotted slotted(const Expression& expression);
@@ -78,13 +77,13 @@ class TileCounter {
     std::map<std::string_view, std::size_t> slot_by_name_;
     std::vector<SlottedDerived> derived_;
     std::vector<SlottedStep> steps_;            ///< launches
-    std::vector<const Value*> of_all_configs_;  ///< slot by slot: problem and device
-    std::vector<const Value*> slots_;           ///< with those of the config
-    std::vector<const Value*> arguments_;       ///< of the expression that is evaluated
+    std::vector<const Value*> of_all_configs_;  ///< per slot: the values of problem and device
+    std::vector<const Value*> slots_;           ///< per slot, with the values of the config
+    std::vector<const Value*> arguments_;       ///< arguments of the expression being evaluated
   };
 
   const KernelSpec& spec_;
-  std::optional<Scope> scope_;  ///< none where the spec cannot evaluate the problem
+  std::optional<Scope> scope_;  ///< nullopt if the spec cannot evaluate the problem
   std::map<const Variant*, VariantGrids> grids_;
 };
 

@@ -1,4 +1,4 @@
-// Wisdom against the spec of its kernel: what makes a stranger's best fit to be stored.
+// Checks wisdom against the spec of its kernel, before a stranger's best is stored.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,14 +7,13 @@
 
 namespace kiln {
 
-/// Holds `best` against `spec`: the problem and the config are ones of the spec, and the config is
-/// legal for this problem on the device it was tuned on. Brings both to their canonical form. A
-/// best of an older template is sound (a lookup calls it stale). Throws InputError that says what
-/// does not fit.
+/// Checks `best` against `spec`: problem and config must belong to the spec, and the config must be
+/// legal for this problem on its device. Brings both to their canonical form. A best of an older
+/// template is accepted; a lookup calls it stale. Throws InputError, which says what does not fit.
 void check_wisdom(const KernelSpec& spec, BestRecord& best);
 
-/// The session that a database stores for an imported best: its finalists are the trials. `best`
-/// went through check_wisdom().
+/// Returns the session that a database stores for an imported best: its finalists are the trials.
+/// `best` must have passed check_wisdom().
 [[nodiscard]] FinishedSession imported_session(const KernelSpec& spec, const BestRecord& best);
 
 }  // namespace kiln

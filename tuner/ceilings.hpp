@@ -1,4 +1,4 @@
-// Ceilings: what a device can do at most, measured, so that a config's time can be held against it.
+// Ceilings: the measured maximum of a device, to compare a config's time with.
 //
 // Small kernels that only stream memory or only multiply (templates/ceilings), in a few shapes
 // each; the fastest run counts. Independent of tuning: no database, no strategy.
@@ -14,13 +14,13 @@ struct Ceilings {
   double read_bytes_per_s = 0;
   double copy_bytes_per_s = 0;  ///< bytes read and bytes written, both counted
   double f32_flops = 0;         ///< operations per second; a multiply-add is two
-  double f64_flops = 0;         ///< 0 where the device has no f64
+  double f64_flops = 0;         ///< 0 if the device has no f64
   friend bool operator==(const Ceilings&, const Ceilings&) = default;
 };
 
 /// Blocks for a second or two. Needs two buffers of at most 2 GiB and at most an eighth of the
-/// device's memory each, and releases them. A shape that fails is passed over; a Failure means that
-/// none of a kind could be measured, and is the last one's, or that the device is unusable.
+/// device's memory each, and releases them. A shape that fails is skipped. A Failure means that no
+/// shape of a kind could be measured (it is the last shape's), or that the device is unusable.
 [[nodiscard]] Result<Ceilings> measure_ceilings(Device& device, Compiler& compiler);
 
 }  // namespace kiln

@@ -1,9 +1,9 @@
-// A program of ours started by exec, with one socket to it and its output captured. POSIX lives
-// here.
+// ChildProcess: a program of ours, started by exec, with one socket and captured output. All POSIX
+// calls are here.
 //
 // The child gets its own process group (Ctrl-C does not reach it), leaves no core files, inherits
-// no descriptor but its own, and is killed by the kernel when the thread that started it ends: no
-// orphan outlives the supervisor.
+// only its own descriptors. The operating system kills it when the thread that started it ends, so
+// no orphan outlives the supervisor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@ namespace kiln {
 /// The socket is this descriptor in the child.
 inline constexpr int kWorkerSocket = 3;
 
-/// A file descriptor that is closed at the end of its scope.
+/// Owns a file descriptor and closes it.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -37,16 +37,16 @@ class Descriptor {
 };
 
 struct ChildCommand {
-  std::string program;                             ///< path; found through no search
+  std::string program;                             ///< path; not searched in $PATH
   std::vector<std::string> arguments;              ///< without the program's name
-  std::map<std::string, std::string> environment;  ///< set on top of this process's own
-  std::uint64_t memory_bytes = 0;  ///< heap and private mappings that it may have; 0: no limit
+  std::map<std::string, std::string> environment;  ///< added to this process's own environment
+  std::uint64_t memory_bytes = 0;  ///< limit of its heap and private mappings; 0: no limit
 };
 
 class ChildProcess {
  public:
-  /// Starts it. Throws Error(internal) naming the system call that failed; a program that cannot be
-  /// executed shows as a child that exits with 127 and says so on its output.
+  /// Starts the child. Throws Error(internal), which names the failed system call. If the program
+  /// cannot be executed, the child exits with 127 and prints the reason.
   explicit ChildProcess(const ChildCommand& command);
   /// Kills the process group and waits for the child.
   ~ChildProcess();
@@ -58,9 +58,9 @@ class ChildProcess {
   }  ///< its stdout and stderr; non-blocking
   /// SIGKILL to the whole group. Safe to repeat.
   void kill();
-  /// Waits for the end: "exit code 3", "signal SIGSEGV". The child must be ending (its socket
-  /// closed, or killed). One that does not end though killed (a driver call that never returns) is
-  /// left to the system after a while: "no end though it was killed".
+  /// Waits for the end and returns it in words: "exit code 3", "signal SIGSEGV". The child must be
+  /// ending: its socket closed, or killed. If a killed child does not end (a driver call that never
+  /// returns), it is left to the system after a while: "no end though it was killed".
   [[nodiscard]] std::string wait();
 
  private:

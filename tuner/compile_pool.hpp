@@ -1,7 +1,7 @@
-// CompilePool: sources in, binaries out, in worker processes that may crash or hang.
+// CompilePool: compiles sources in worker processes, which may crash or hang.
 //
-// One source per worker at a time, so that a death has one suspect. Workers start when there is
-// work for them. Used from the supervisor's thread.
+// Each worker compiles one source at a time, so a death has one suspect. Workers start when there
+// is work for them. Use it only from the supervisor's thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,30 +23,30 @@ class CompilePool {
     DeviceInfo target;
     std::size_t workers = 1;
     std::chrono::milliseconds deadline{60000};
-    std::uint64_t memory_bytes = 0;  ///< that one worker may have; 0: no limit
+    std::uint64_t memory_bytes = 0;  ///< memory limit of one worker; 0: no limit
   };
   /// `host` must outlive it.
   CompilePool(WorkerHost& host, Options options);
 
-  /// `key` comes back with the report.
+  /// The report returns `key`.
   void submit(const std::string& key, Source source);
   [[nodiscard]] std::size_t worker_count() const { return options_.workers; }
 
-  /// Held: what is being compiled goes on, nothing new starts. For devices that share the cores
+  /// While held, running compiles go on and no new one starts. For devices that share the cores
   /// with the compilers.
   void hold(bool held);
-  /// Is anything being compiled right now?
+  /// Returns whether a source is being compiled.
   [[nodiscard]] bool busy() const;
-  /// Forgets everything that was submitted and ends the workers that are at it.
+  /// Drops all submitted sources and ends the workers that compile them.
   void cancel();
 
   struct Compiled {
     std::string key;
     CompileReport report;
   };
-  /// Takes what arrived, ends what is overdue, starts what waits; does not block. Throws Error when
-  /// a worker says that there is no compiler, TransientError when there was one or when there is no
-  /// room for what compilers write.
+  /// Receives reports, ends overdue compiles and starts waiting ones. Does not block. Throws Error
+  /// if a worker reports that there is no compiler. Throws TransientError if there was a compiler
+  /// before, or if there is no room for compiler output.
   [[nodiscard]] std::vector<Compiled> step();
 
   /// For poll_workers.
@@ -56,7 +56,7 @@ class CompilePool {
   struct Job {
     std::string key;
     Source source;
-    bool tried = false;  ///< a worker died over it
+    bool tried = false;  ///< a worker died while it compiled this source
   };
   struct Worker {
     std::unique_ptr<WorkerProcess> process;

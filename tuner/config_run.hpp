@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-/// Where configs of one problem run. All must outlive the ConfigRuns made over it.
+/// The environment of a problem's configs. All members must outlive the ConfigRuns that use them.
 struct Bench {
   Device& device;
   Toolbox& toolbox;
@@ -23,13 +23,13 @@ struct Bench {
 
 class ConfigRun {
  public:
-  /// Loads the binary and makes room for the workspaces. Only the last one made over a bench may
-  /// run: workspaces are shared. Fails with launch_error or out_of_memory.
+  /// Loads the binary and allocates the workspaces. Workspaces are shared, so only the newest
+  /// ConfigRun of a bench may run. Fails with launch_error or out_of_memory.
   static Result<ConfigRun> load(const Bench& bench, const LaunchPlan& plan, const Binary& binary);
-  /// The same binary bound to the arguments of another problem; `plan` is the config's plan for
-  /// that one. Only the last one made over a bench may run.
+  /// The same binary bound to the arguments of another problem; `plan`: the config's plan for that
+  /// problem. Only the newest ConfigRun of a bench may run.
   [[nodiscard]] Result<ConfigRun> rebound(const Bench& bench, const LaunchPlan& plan) const;
-  /// Waits for the queue to run dry: code must not be unloaded while it runs.
+  /// Waits until the queue is empty: code must not be unloaded while it runs.
   ~ConfigRun();
   ConfigRun(ConfigRun&&) = default;
 
@@ -37,34 +37,34 @@ class ConfigRun {
     return set == InputSet::verify ? verify_ : timing_;
   }
 
-  /// Fresh inputs, poisoned outputs and workspaces; nothing runs yet.
+  /// Restores inputs and poisons outputs and workspaces. Runs nothing.
   [[nodiscard]] Status prepare(InputSet set);
-  /// prepare, poison what shared memory holds, then one run; waits for its end.
+  /// Prepares, poisons shared memory, runs once and waits for the end.
   [[nodiscard]] Status run_once(InputSet set);
-  /// Nanoseconds of the last run_once or run_checked on the device. The first one is cold.
+  /// Returns the device time of the last run_once() or run_checked(), in nanoseconds. The first run
+  /// is cold.
   [[nodiscard]] double last_run_ns() const { return last_run_ns_; }
 
-  /// After runs that nobody checks: red zones, read-only inputs and zeroed workspaces must be as
-  /// they were, or the next config would be blamed for it. Failure{wrong_result} where they are
-  /// not.
+  /// Call it after unchecked runs. Returns Failure{wrong_result} if red zones, read-only inputs or
+  /// zeroed workspaces have changed. Otherwise the next config would be blamed for the change.
   [[nodiscard]] Status inspect(InputSet set);
 
-  /// run_once, then everything that must hold: outputs as expected, red zones and read-only inputs
-  /// untouched. A result that is wrong in any way is a Failure{wrong_result}. Returns the largest
-  /// error, relative to the allowed one.
+  /// Runs once, then checks that outputs are as expected and that red zones and read-only inputs
+  /// are unchanged. A wrong result is a Failure{wrong_result}. Returns the largest error, relative
+  /// to the allowed one.
   [[nodiscard]] Result<double> run_checked(InputSet set, const Expected& expected);
 
  private:
-  /// `static_shared_bytes` of a block, as the compiler told; negative: it did not.
+  /// `static_shared_bytes`: per block, as the compiler reported; negative if it did not.
   ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module,
             std::int64_t static_shared_bytes);
-  /// What is wrong around the outputs, in words; empty: nothing.
+  /// Describes what is wrong around the outputs; empty if nothing is.
   [[nodiscard]] Result<std::string> damage(InputSet set);
 
   Bench bench_;
   std::shared_ptr<Module> module_;
   std::int64_t static_shared_bytes_;
-  std::int64_t shared_bytes_;  ///< of a block of any step, at most
+  std::int64_t shared_bytes_;  ///< per block, the largest of all steps
   LaunchSequence verify_;
   LaunchSequence timing_;
   double last_run_ns_ = 0;

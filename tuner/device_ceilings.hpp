@@ -1,4 +1,4 @@
-// The ceilings of a device, measured in a worker of their own: for programs that load no driver
+// Measures the ceilings of a device in a separate worker, for programs that load no driver
 // themselves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,10 +1,9 @@
-// DeviceClient: the device worker as the supervisor sees it, with its deadlines and its
-// replacements.
+// DeviceClient: the supervisor's view of the device worker, with its deadlines and replacements.
 //
-// Opens the device, prepares the problem, runs one trial at a time. A worker that hangs is killed
-// at its deadline; one that died or reported a sticky failure is replaced, and the problem is
-// prepared again while the supervisor goes on. Used from the supervisor's thread; nothing blocks
-// except open() and run_finals().
+// Opens the device, prepares the problem and runs one trial at a time. A worker that hangs is
+// killed at its deadline. A worker that died or reported a sticky failure is replaced, and the
+// problem is prepared again while the supervisor goes on. Used from the supervisor's thread;
+// nothing blocks except open() and run_finals().
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,28 +20,28 @@
 
 namespace kiln {
 
-/// How long the parts of a device worker's life may take; what takes longer is killed.
+/// The deadlines of a device worker. A worker that exceeds one is killed.
 struct DeviceDeadlines {
   std::chrono::milliseconds open{60000};
   std::chrono::milliseconds prepare{600000};  ///< arguments and references of one problem
-  double run_factor = 50;  ///< a run may take this many times the best one known ...
+  double run_factor = 50;  ///< a run may take this many times the best known run ...
   std::chrono::milliseconds run_floor{2000};  ///< ... but at least this ...
-  std::chrono::milliseconds run_cap{60000};   ///< ... and at most this; also while none is known
-  /// A first run that the session ends on may go on for this long: when its time is over, or it was
-  /// interrupted. Raise it for kernels that honestly take longer.
+  std::chrono::milliseconds run_cap{60000};   ///< ... and at most this; also while no best is known
+  /// A first run may go on for this long once the session's time is over or it was interrupted.
+  /// Raise it for kernels that honestly take longer.
   std::chrono::milliseconds past_budget{10000};
-  /// On top of the first run where the first launch generates code (OpenCL): tune() sets the
-  /// compilers' deadline.
+  /// Added to the deadline of the first run if the first launch generates code (OpenCL). tune()
+  /// sets it to the compilers' deadline.
   std::chrono::milliseconds first_launch{60000};
 };
 
-/// How long one run may take when the best known one takes `best_ns` (0: none is known).
+/// Returns the deadline of one run if the best known run takes `best_ns` (0: none is known).
 [[nodiscard]] Clock::duration run_limit(const DeviceDeadlines& deadlines, double best_ns);
 
-/// What a trial goes through that may be its worker's end.
+/// Events of a trial that may be its worker's end.
 enum class AttemptEvent {
-  begins,  ///< it is about to be given to a worker
-  death,   ///< that worker died over it, and it is given another chance
+  begins,  ///< a worker is about to get it
+  death,   ///< that worker died, and the trial gets another chance
 };
 
 class DeviceClient {
@@ -53,32 +52,32 @@ class DeviceClient {
   /// Waits until the device is open. Throws TransientError with the reason.
   const DeviceInfo& open();
 
-  /// Why the open device's energy cannot be measured; empty: it can.
+  /// Why the energy of the open device cannot be measured; empty if it can.
   [[nodiscard]] const std::string& energy_unavailable() const { return energy_unavailable_; }
 
-  /// From now on trials belong to this problem.
+  /// Sets the problem of the following trials.
   void set_problem(ProblemJob job);
-  /// Told of the running trial's attempts, before anything is done about them.
+  /// Called with the running trial's attempts, before the client acts on them.
   void set_watch(std::function<void(AttemptEvent)> watch) { watch_ = std::move(watch); }
 
   enum class Chances {
-    two,  ///< a worker's death is held against it the second time
+    two,  ///< the second death of a worker counts against it
     one,  ///< a worker died over it in an earlier run of the session
   };
   /// Starts a trial; the client must be idle.
   void start(TrialJob job, Chances chances = Chances::two);
-  /// Prepared, and nothing is running.
+  /// Returns whether the problem is prepared and no trial is running.
   [[nodiscard]] bool idle() const { return state_ == State::idle; }
   [[nodiscard]] bool running() const { return trial_ != nullptr; }
-  /// The session is about to end: from now on a first run has `past_budget` left. True when that is
-  /// news to the trial at hand.
+  /// The session is about to end: from now on a first run has `past_budget` left. Returns true if
+  /// this shortens the current trial for the first time.
   bool hurry();
-  /// How results are proved; empty until the problem is prepared.
+  /// Says how results are proved; empty until the problem is prepared.
   [[nodiscard]] const std::string& reference() const { return reference_; }
 
-  /// Takes what arrived; gives the report of the running trial when there is one. A report whose
-  /// worker was replaced waits for the new one: a device that does not come back is no fault of the
-  /// config. Throws Error when the problem cannot be prepared, DeviceGone when the device stays
+  /// Receives messages and returns the report of the running trial, if there is one. If the worker
+  /// was replaced, the report waits for the new worker: a device that does not come back is not the
+  /// config's fault. Throws Error if the problem cannot be prepared, DeviceGone if the device stays
   /// dead.
   [[nodiscard]] std::optional<TrialReport> step();
 
@@ -97,9 +96,9 @@ class DeviceClient {
   struct Trial {
     TrialJob job;
     Chances chances = Chances::two;
-    bool checked = false;           ///< past its first check
-    bool hurried = false;           ///< its first run has `past_budget`
-    Clock::duration first_check{};  ///< what that took
+    bool checked = false;           ///< whether the first check is over
+    bool hurried = false;           ///< whether its first run is limited to `past_budget`
+    Clock::duration first_check{};  ///< how long the first check took
   };
 
   void start_worker();
@@ -130,11 +129,11 @@ class DeviceClient {
   std::optional<Clock::time_point> hurried_at_;
   std::function<void(AttemptEvent)> watch_;
   std::optional<FinalsReport> finals_;
-  Clock::time_point sent_;   ///< when the job at hand, or its part after the check, began
-  Clock::duration limit_{};  ///< how long that may take
-  Clock::duration longest_first_check_{};  ///< what the first check of a good trial took, at most
-  Clock::duration longest_check_{};        ///< likewise, all of its checks
-  int failed_starts_ = 0;                  ///< in a row
+  Clock::time_point sent_;   ///< when the current job, or its part after the check, began
+  Clock::duration limit_{};  ///< deadline of that part
+  Clock::duration longest_first_check_{};  ///< longest first check of an `ok` trial
+  Clock::duration longest_check_{};        ///< longest sum of an `ok` trial's checks
+  int failed_starts_ = 0;                  ///< consecutive
 };
 
 }  // namespace kiln

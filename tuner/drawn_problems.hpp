@@ -1,8 +1,9 @@
-// Problems drawn at random, on which a config is proven beside those of tuner/shrink_problem.hpp.
+// Problems drawn at random, for the checks of a config, in addition to those of
+// tuner/shrink_problem.hpp.
 //
-// Chosen problems find the mistakes that somebody thought of: a tail, a full tile, one direction
-// only. Drawn ones find some of the others, for sizes meet each other in them as nobody planned:
-// more filters than a tile has and groups, or a row that is longer than it must be. Pure.
+// Planned problems find the mistakes that somebody thought of: a tail, a full tile, one direction
+// only. Drawn problems find some of the others, since they combine sizes in unplanned ways: more
+// filters than a tile has together with groups, or a row that is longer than it must be. Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +16,8 @@
 
 namespace kiln {
 
-/// Draws legal problems of the compile-time fields of `problem`, each another one, none of them
-/// `problem` itself.
+/// Draws different legal problems with the compile-time fields of `problem`, never `problem`
+/// itself.
 ///
 /// A size is tiny, a small multiple of a power of two or next to one, anything (evenly in log
 /// space), or what `problem` has. In half of these problems all are of one order of magnitude, and
@@ -31,7 +32,7 @@ class ProblemDrawer {
   struct Limits {
     /// Of the CPU loop on each problem; its arguments have at most four times so many elements.
     double max_operations = 0;
-    std::uint64_t seed = 0;  ///< the same one draws the same problems everywhere
+    std::uint64_t seed = 0;  ///< the same seed draws the same problems everywhere
   };
   /// `spec` and `device` must outlive it.
   ProblemDrawer(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
@@ -39,7 +40,7 @@ class ProblemDrawer {
   ~ProblemDrawer();
   ProblemDrawer(ProblemDrawer&&) noexcept;
 
-  /// nullopt: there are no more, or they are hard to find.
+  /// Returns nullopt if there are no more, or if they are hard to find.
   [[nodiscard]] std::optional<Problem> next();
 
  private:
@@ -47,8 +48,8 @@ class ProblemDrawer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Do all compile-time fields have the same values? A template sees no others, so that every config
-/// has one source for both.
+/// Returns whether all compile-time fields have the same values. A template sees no other fields,
+/// so every config has the same source for both problems.
 [[nodiscard]] bool shares_source(const KernelSpec& spec, const Problem& a, const Problem& b);
 
 }  // namespace kiln

@@ -1,8 +1,7 @@
-// Expected: what the outputs of a problem must be for one set of inputs, and how exactly.
+// Expected: the required outputs of a problem for one set of inputs, and their tolerance.
 //
-// Values lie in device memory in the output's own element type, so that comparing needs no
-// download. They come from the CPU loop where that takes seconds at most, else from the device
-// reference.
+// Values are in device memory in the output's own element type, so comparing needs no download.
+// They come from the CPU loop if it takes seconds at most, else from the device reference.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,15 +14,15 @@
 
 namespace kiln {
 
-/// The typical size of an output's elements: the root of the mean of their squares.
+/// The typical size of an output's elements: their root mean square.
 class Magnitude {
  public:
-  /// `written`: which of them count; empty: all. They are elements `start` and on of it.
+  /// `written`: which elements count; empty: all. Its element `start` belongs to the first value.
   void add(const HostArray& values, const std::vector<bool>& written = {}, std::size_t start = 0);
   void add(const Magnitude& other);
-  /// 0 while nothing was added.
+  /// 0 before the first element.
   [[nodiscard]] double root() const;
-  /// How many elements were added.
+  /// The number of added elements.
   [[nodiscard]] double count() const { return count_; }
 
  private:
@@ -31,7 +30,7 @@ class Magnitude {
   double count_ = 0;
 };
 
-/// How strict a comparison is, from the spec's [verify].
+/// The strictness of a comparison, from the spec's [verify].
 struct Strictness {
   bool exact = false;  ///< bit for bit
   double sum_length = 1;
@@ -42,21 +41,20 @@ struct Strictness {
 [[nodiscard]] Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet set,
                                        bool sets_differ);
 
-/// Does the spec name a CPU loop, or give formulas?
+/// Returns whether the spec names a CPU loop or has formulas.
 [[nodiscard]] bool has_cpu_reference(const KernelSpec& spec);
 
-/// Output name -> which of its elements are written; of outputs that are written in part.
+/// Output name -> which of its elements are written. Holds only outputs that are written in part.
 using WrittenParts = std::map<std::string, std::vector<bool>>;
 
-/// What `[verify] written` says for these inputs. Throws InputError where it cannot be evaluated.
+/// Evaluates `[verify] written` for these inputs. Throws InputError if it cannot be evaluated.
 [[nodiscard]] WrittenParts written_parts(const KernelSpec& spec, const Problem& problem,
                                          const LaunchPlan& plan,
                                          const std::vector<ProblemData::Output>& outputs,
                                          std::map<std::string, HostArray>& inputs);
 
 /// Runs the CPU loop (or the spec's formulas): `arrays` holds the inputs in their own element
-/// types, afterwards also the outputs, in f64 or i64. Throws InputError where there is no such
-/// loop.
+/// types, afterwards also the outputs, in f64 or i64. Throws InputError if there is no such loop.
 void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
                    const std::vector<ProblemData::Output>& outputs,
                    std::map<std::string, HostArray>& arrays);
@@ -68,34 +66,34 @@ class Expected {
                                    const LaunchPlan& plan, ProblemData& data, InputSet set,
                                    const Strictness& strictness);
 
-  /// `arrays` holds the outputs as a reference gives them. Elements that are not written must hold
-  /// what they held before a run.
+  /// `arrays` holds the reference's outputs. Elements that are not written must keep their value
+  /// from before a run.
   static Result<Expected> from_arrays(Device& device,
                                       const std::vector<ProblemData::Output>& outputs,
                                       const std::map<std::string, HostArray>& arrays,
                                       const Strictness& strictness,
                                       const WrittenParts& written = {});
 
-  /// Keeps what the outputs hold now: the device reference has just run.
+  /// Keeps the current outputs. Call it right after the device reference.
   static Result<Expected> from_outputs(Device& device, ProblemData& data, InputSet set,
                                        const Strictness& strictness, const WrittenParts& written);
 
   /// The values of an output.
   [[nodiscard]] const Buffer& values_of(const std::string& output) const;
 
-  /// Is the tolerance of an output that has few elements known from those few? Chance may make all
-  /// of them small: a sum of one row whose terms cancel.
+  /// Returns whether the tolerance of an output depends on few elements. Chance may make all of
+  /// them small, such as a sum of one row whose terms cancel.
   [[nodiscard]] bool wants_scale() const;
 
-  /// `other`: what the same outputs must be for other inputs of the same kind. The tolerance then
-  /// belongs to the typical size of both.
+  /// `other`: the same outputs for other inputs of the same kind. The tolerance then uses the
+  /// typical size of both.
   void learn_scale(const Expected& other);
 
   struct Check {
-    double max_error = 0;  ///< relative to the allowed error, over all outputs
-    std::string mismatch;  ///< a sentence on the first wrong element; empty: all agree
+    double max_error = 0;  ///< largest error of all outputs, relative to the allowed one
+    std::string mismatch;  ///< a sentence about the first wrong element; empty if all agree
   };
-  /// Compares what the outputs, found by their names, hold now.
+  /// Compares the current outputs, found by name.
   [[nodiscard]] Result<Check> check(Device& device, Toolbox& toolbox,
                                     const BufferLookup& find_output) const;
 

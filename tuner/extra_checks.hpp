@@ -1,15 +1,15 @@
-// ExtraChecks: a config must be right on other sizes and on inputs that no other config saw.
+// ExtraChecks: checks a config on other sizes, and on inputs that no other config saw
+// (docs/checks_other_sizes.md).
 //
-// A config that is right for one problem may still forget a tail or read past an end that this
-// problem does not have; another size of the same kernel would then get a wrong answer from a
-// lookup. So each binary also runs on other small problems of the same compile-time fields (they
-// share the binary), against the CPU loop: on a few chosen ones (tuner/shrink_problem.hpp), the
-// first of which gets fresh inputs for every config, and on as many drawn at random
-// (tuner/drawn_problems.hpp) as are promised, for each config the first of them that are legal for
-// it; and on those where it has a few blocks. Problems are prepared when they are first needed, and
-// kept for the configs that follow.
-// Where results are extremes of inputs, these walk through a small problem, and in longer steps
-// through the problem itself, half of it, a quarter, and so on (extreme_walk.hpp).
+// A config that is right for one problem may skip a tail, or read past an end, that this problem
+// does not have. A lookup could then return it for a size where it is wrong. So each binary also
+// runs on small problems of the same compile-time fields, which share the binary, against the CPU
+// loop: planned problems (tuner/shrink_problem.hpp), the first of them with new inputs for every
+// config; problems drawn at random (tuner/drawn_problems.hpp), for each config the first ones that
+// are legal for it; and problems on which it has few blocks. A problem is prepared when it is first
+// needed, and kept for later configs. If results are extremes of inputs, the extremes walk through
+// a small problem, and in longer steps through the problem itself, half of it, a quarter and so on
+// (extreme_walk.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,19 +26,19 @@ namespace kiln {
 
 class ExtraChecks {
  public:
-  /// Prepares the chosen problems. The CPU loop takes `max_operations` at most on each (0: there
-  /// are none, and none is drawn). Those whose reference is not a CPU loop, or for which there is
-  /// no room, are left out. `spec` and the tools must outlive it. A Failure is sticky.
+  /// Prepares the planned problems. On each, the CPU loop takes at most `max_operations` (0: no
+  /// problem is planned or drawn). A problem without a CPU loop, or without room in memory, is left
+  /// out. `spec` and the tools must outlive it. A Failure is sticky.
   static Result<std::unique_ptr<ExtraChecks>> create(const ProblemBench::Tools& tools,
                                                      const KernelSpec& spec, const Problem& problem,
                                                      std::uint64_t seed, double max_operations);
 
-  /// Runs `config`, loaded as `run`, on every chosen problem for which it is legal, on those where
-  /// it gets more blocks, and on kDrawnProblems drawn ones; extremes walk. A Failure names the
-  /// problem. Returns the largest error, relative to the allowed one.
+  /// Runs `config`, loaded as `run`, on every planned problem for which it is legal, on those where
+  /// it gets more blocks, and on kDrawnProblems drawn ones, and lets extremes walk. A Failure names
+  /// the problem. Returns the largest error, relative to the allowed one.
   [[nodiscard]] Result<double> check(const Config& config, const ConfigRun& run);
 
-  /// So many drawn problems each config is put through, where so many are legal for it ...
+  /// Each config runs on this many drawn problems, if so many are legal for it ...
   static constexpr std::size_t kDrawnProblems = 56;
   /// ... among this many.
   static constexpr std::size_t kDrawnInAll = 200;
@@ -46,7 +46,7 @@ class ExtraChecks {
  private:
   struct Extra {
     Problem problem;
-    std::unique_ptr<ProblemBench> bench;  ///< nullptr: there was no room for it
+    std::unique_ptr<ProblemBench> bench;  ///< nullptr if there was no room for it
     std::unique_ptr<ExtremeWalk> walk;    ///< of borders, where extremes walk
   };
   ExtraChecks(const ProblemBench::Tools& tools, const KernelSpec& spec, const Problem& problem,
@@ -61,13 +61,13 @@ class ExtraChecks {
   [[nodiscard]] Status reseed_first(const Config& config);
   [[nodiscard]] Result<double> check_on_chosen(const Config& config, const ConfigRun& run);
   [[nodiscard]] Result<double> check_at_borders(const Config& config, const ConfigRun& run);
-  /// What is known of the problem; prepared when it is asked for the first time.
+  /// Returns the prepared problem; prepares it at the first call.
   [[nodiscard]] Result<Extra*> border(const Problem& problem);
   [[nodiscard]] Result<double> check_on_drawn(const Config& config, const ConfigRun& run);
   [[nodiscard]] Status walk_extremes(const Config& config, const ConfigRun& run);
   [[nodiscard]] Problem small_problem_to_walk() const;
   [[nodiscard]] Status make_walks();
-  /// An empty pointer where there is none for this problem, or no room for it.
+  /// Returns an empty pointer if this problem has no walk, or if there is no room for it.
   [[nodiscard]] Result<std::unique_ptr<ExtremeWalk>> make_walk(const Problem& problem,
                                                                std::size_t max_places);
   /// The drawn problem at `index`; nullptr: there are no more.
@@ -85,7 +85,7 @@ class ExtraChecks {
   ProblemDrawer drawer_;
   std::vector<Extra> drawn_;
   std::vector<Extra> borders_;
-  bool walks_are_made_ = false;  ///< when first needed
+  bool walks_are_made_ = false;  ///< set when the walks are first needed
   std::vector<std::unique_ptr<ExtremeWalk>> walks_;
 };
 

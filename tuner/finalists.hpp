@@ -1,4 +1,4 @@
-// From the trials of a session to its best: who enters the finals, and what their samples say.
+// Finalists: selects the configs for the finals from a session's trials, and describes the result.
 // Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,10 +16,10 @@
 
 namespace kiln {
 
-inline constexpr std::size_t kMaxFinalists = 3;  ///< beside the default config
+inline constexpr std::size_t kMaxFinalists = 3;  ///< in addition to the default config
 
-/// Configs that may take part in the semi-finals, and their rounds: enough to tell differences of a
-/// per cent where runs are short, for those are noisy.
+/// The limits of the semi-finals: configs and rounds. Enough to find differences of one per cent
+/// for short runs, which are noisy.
 inline constexpr std::size_t kMaxContenders = 32;
 inline constexpr FinalsOptions kSemiFinals = {4, 24, 0.25e9};
 
@@ -28,25 +28,26 @@ struct Finalists {
   std::optional<std::size_t> default_index;  ///< 0, or nullopt when the default config was not ok
 };
 
-/// The best trial and others whose samples overlap with its own, fastest first, at most `most` and
-/// without the default config. Empty when no other trial was ok. Points into `trials`.
+/// Returns the best trial and those whose samples overlap its own, the fastest first: at most
+/// `most`, without the default config. Empty if no other trial was ok. Points into `trials`.
 [[nodiscard]] std::vector<const TrialRecord*> choose_contenders(
     const std::vector<TrialRecord>& trials, const Config& default_config, std::size_t most);
 
-/// Positions of contenders that ran in turn, `scores[contender][round]`, best first: by the median
-/// ratio to the median of the same round, so that drift hits all alike.
+/// Ranks contenders that ran in turn by `scores[contender][round]`. Returns their positions, best
+/// first, by the median of the ratio to the median of the same round. So drift cancels.
 [[nodiscard]] std::vector<std::size_t> rank_rounds(const std::vector<std::vector<double>>& scores);
 
-/// The default config and the first kMaxFinalists of `contenders`, which point into `trials`. Empty
-/// when no trial was ok.
+/// Returns the default config and the first kMaxFinalists of `contenders`, which point into
+/// `trials`. Empty if no trial was ok.
 [[nodiscard]] Finalists choose_finalists(const std::vector<TrialRecord>& trials,
                                          const Config& default_config,
                                          const std::vector<const TrialRecord*>& contenders);
 
-/// Takes the finalist at `index` out.
+/// Removes the finalist at `index`.
 void remove_finalist(Finalists& finalists, std::size_t index);
 
-/// The finals as JSON, for people and tests: each finalist's config, sequence number and samples.
+/// Returns the finals as JSON, for people and tests: each finalist's config, sequence number and
+/// samples.
 [[nodiscard]] std::string evidence_text(const Finalists& finalists,
                                         const std::vector<std::vector<double>>& samples);
 

@@ -1,16 +1,15 @@
-// Device memory with red zones: a known pattern before and behind, so that writes past the ends are
-// seen.
+// GuardedBuffer: device memory with red zones, a known pattern before and after it, which show
+// writes past the ends.
 //
 //   | 4 KiB pattern | bytes that a kernel may touch | 4 KiB pattern |
 //
-// Around inputs the zones hold values that show in a result, so that reads past the ends are seen
-// too (input_values.hpp).
-// The right zone begins at the very next byte. The kernel's part starts aligned like an allocation
-// (256 bytes).
+// Around inputs the zones hold values that show in a result, so they also show reads past the ends
+// (input_values.hpp). The right zone begins at the very next byte. The kernel's part starts aligned
+// like an allocation (256 bytes).
 //
-// With a fence, where the backend has them, the right zone ends at the next multiple of 256 bytes,
-// and behind it nothing is mapped: a kernel that reads there faults, also one that makes no use of
-// what it reads. All that is mapped in front of the left zone holds the pattern.
+// With a fence, if the backend has fences, the right zone ends at the next multiple of 256 bytes,
+// and the memory after it is not mapped. A kernel that reads there faults, even if it does not use
+// the value. All mapped memory before the left zone holds the pattern.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +25,7 @@ namespace kiln {
 inline constexpr std::size_t kRedZoneBytes = 4096;
 using ZoneBytes = std::array<std::byte, kRedZoneBytes>;
 
-/// An allocation that is released at the end of its scope. Must not outlive its Device.
+/// Owns an allocation and releases it. Must not outlive its Device.
 class OwnedBuffer {
  public:
   OwnedBuffer() = default;
@@ -49,30 +48,31 @@ enum class Fence { none, behind };
 
 class GuardedBuffer {
  public:
-  /// Room for `bytes`; zones are armed. Without a fence where the device has none to give. A
-  /// Failure is {out_of_memory, which buffer and how much}.
+  /// Allocates `bytes` and arms the zones. Has no fence if the device offers none. A Failure is
+  /// {out_of_memory, which buffer and how much}.
   static Result<GuardedBuffer> allocate(Device& device, const std::string& name, std::size_t bytes,
                                         Fence fence = Fence::none);
 
-  /// Lends the memory to another buffer of up to room() bytes, and arms the zones around those.
+  /// Uses the memory for another buffer of up to room() bytes, and arms the zones around it.
   [[nodiscard]] Status assign(const std::string& name, std::size_t bytes);
   [[nodiscard]] std::size_t room() const { return room_; }
 
-  /// What the kernel may touch.
+  /// The part that the kernel may touch.
   [[nodiscard]] const Buffer& view() const { return view_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// Other contents for the zones than the pattern, from the next arm() on.
+  /// Sets contents for the zones in place of the pattern, from the next arm() on.
   void set_zones(const ZoneBytes& before, const ZoneBytes& behind);
 
   /// Writes both zones.
   [[nodiscard]] Status arm();
-  /// Empty when both zones hold what arm() wrote; else a sentence on what was overwritten. Blocks.
+  /// Returns a sentence about what was overwritten; empty if both zones hold what arm() wrote.
+  /// Blocks.
   [[nodiscard]] Result<std::string> inspect();
 
  private:
   GuardedBuffer();
-  /// What is armed behind the kernel's part.
+  /// The contents of the zone after the kernel's part.
   [[nodiscard]] std::span<const std::byte> zone_behind() const {
     return std::span(behind_).first(bytes_behind_);
   }

@@ -1,7 +1,7 @@
 // LaunchSequence: the steps of one config, bound to a loaded module and to buffers, ready to be
 // enqueued many times.
 //
-// Everything is looked up once, when it is built: enqueueing is a loop over prepared Launches.
+// All names are resolved when it is built. Enqueueing is a loop over prepared Launches.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,13 +15,12 @@
 
 namespace kiln {
 
-/// From the name of an argument or workspace to the device memory that stands for it; nullptr:
-/// unknown.
+/// Maps the name of an argument or workspace to its device memory; nullptr if the name is unknown.
 using BufferLookup = std::function<const Buffer*(const std::string& name)>;
 
 class LaunchSequence {
  public:
-  /// Binds `plan`; keeps a copy of what it needs. `module` must outlive the sequence.
+  /// Binds `plan` and copies what it needs. `module` must outlive the sequence.
   LaunchSequence(const LaunchPlan& plan, Module& module, const BufferLookup& find_buffer);
   LaunchSequence(LaunchSequence&&) = default;
   LaunchSequence& operator=(LaunchSequence&&) = default;

@@ -1,10 +1,9 @@
-// Measurer: the protocol by which samples are taken. When to stop is tuner/stop_rule.hpp's
-// business.
+// Measurer: the protocol that takes samples. tuner/stop_rule.hpp decides when to stop.
 //
-// One sample is the time between two events around all steps. What a sample needs is enqueued while
-// the flush before it runs, so the host's launch cost stays hidden; the next is enqueued when it is
-// over, because a queue with work behind a short run slows the run. docs/measurement.md tells it
-// all.
+// One sample is the time between two events around all steps. The launches of a sample are enqueued
+// while the flush before it runs, so the host's launch cost is not part of the sample. The next
+// sample is enqueued when this one is over, because work queued behind a short run slows the run.
+// docs/measurement.md has the rules.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,28 +30,31 @@ class Measurer {
   /// does anything.
   [[nodiscard]] Status warm_device(const LaunchSequence& sequence);
 
-  /// Nanoseconds of one warm run: some untimed runs, then a timed one.
+  /// Returns the time of one warm run in nanoseconds: some untimed runs, then a timed one.
   [[nodiscard]] Result<double> estimate(const LaunchSequence& sequence);
 
-  /// What the first runs after a config's first check say.
+  /// The result of the first runs after a config's first check.
   struct FirstLook {
-    double run_ns = 0;              ///< about one run
-    Samples samples;                ///< those taken; measure() goes on with them
-    bool hopeless = false;          ///< clearly slower than the incumbent: these are all there are
-    std::int64_t untimed_runs = 0;  ///< runs that became no sample
+    double run_ns = 0;  ///< estimated time of one run
+    Samples samples;    ///< the samples so far; measure() adds to them
+    /// Clearly slower than the incumbent: no more samples are taken.
+    bool hopeless = false;
+    std::int64_t untimed_runs = 0;  ///< runs that are not samples
   };
-  /// A sample or two: enough to call a config hopeless that is far off. One sample does so only
-  /// where the first check, which took `check_ns` on the device, was slower, too. Without a race,
-  /// or while there is no incumbent (`incumbent_ns`: the best median so far, 0: none), an estimate.
+  /// Takes one or two samples: enough to drop a config that is far slower than the incumbent. One
+  /// sample is enough only if the first check, which took `check_ns` on the device, was also
+  /// slower. Without a race or an incumbent, it only estimates the time of a run. `incumbent_ns`:
+  /// the best median so far, 0: none.
   [[nodiscard]] Result<FirstLook> first_look(const LaunchSequence& sequence, double check_ns,
                                              double incumbent_ns);
 
-  /// All samples of a config that is not hopeless, those of the first look included.
+  /// Takes all samples of a config that is not hopeless. The result includes those of the first
+  /// look.
   [[nodiscard]] Result<Samples> measure(const LaunchSequence& sequence, FirstLook look,
                                         double incumbent_ns);
 
-  /// Joules of one run, from runs back to back (so with a warm cache) between two steps of the
-  /// device's meter.
+  /// Returns the energy of one run in joules, from runs without a pause (so with a warm cache)
+  /// between two steps of the device's meter.
   [[nodiscard]] Result<double> measure_energy(const LaunchSequence& sequence, double estimate_ns);
 
   struct Rounds {
@@ -66,8 +68,8 @@ class Measurer {
                                                const FinalsOptions& finals);
 
  private:
-  /// A sample: the time of `batch` runs after one flush, divided by `batch`. `state`: how the
-  /// device runs meanwhile; nullptr: not asked.
+  /// Takes a sample: the time of `batch` runs after one flush, divided by `batch`. `state`:
+  /// receives how the device runs meanwhile; nullptr: not needed.
   [[nodiscard]] Result<double> take(const LaunchSequence& sequence, std::int64_t batch,
                                     Device::ClockState* state);
   [[nodiscard]] Result<double> run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
@@ -75,7 +77,7 @@ class Measurer {
   [[nodiscard]] bool races(double incumbent_ns) const { return options_.race && incumbent_ns > 0; }
   [[nodiscard]] std::size_t next_samples(std::size_t taken, double incumbent_ns) const;
   [[nodiscard]] std::int64_t batch_for(double estimate_ns) const;
-  /// Writes through the last-level cache, so that nothing of the arguments is left in it.
+  /// Overwrites the last-level cache, so that it holds nothing of the arguments.
   [[nodiscard]] Status flush();
 
   Device& device_;

@@ -1,7 +1,7 @@
-// What the supervisor and its workers say to each other, as plain values.
+// The messages between the supervisor and its workers, as plain values.
 //
-// The one place that knows how they look as JSON is messages.cpp. decode_* throw InputError on a
-// frame of another shape; a worker that sends one is treated as dead.
+// Only messages.cpp knows their form as JSON. decode_* throws InputError for a frame of another
+// shape; a worker that sends one is treated as dead.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,8 +28,8 @@ namespace kiln {
 
 // --- Any worker ---
 
-/// The worker cannot do what it is for (no driver, no compiler, a spec whose reference does not
-/// exist): ends the run.
+/// The worker cannot do its task (no driver, no compiler, a spec whose reference does not exist).
+/// Ends the run.
 struct Unavailable {
   std::string reason;
   ExitCode code = ExitCode::no_device;
@@ -63,10 +63,10 @@ struct CompileReport {
 
 // --- Device worker ---
 
-/// What the device worker says first: the device it opened.
+/// The first message of the device worker: the opened device.
 struct Opened {
   DeviceInfo device;
-  std::string energy_unavailable;  ///< why energy cannot be measured; empty: it can
+  std::string energy_unavailable;  ///< why energy cannot be measured; empty if it can
 };
 [[nodiscard]] Frame encode(const Opened& message);
 [[nodiscard]] Opened decode_opened(const Frame& frame);
@@ -91,10 +91,10 @@ struct ProblemReport {
 [[nodiscard]] Frame encode(const ProblemReport& message);
 [[nodiscard]] ProblemReport decode_problem_report(const Frame& frame);
 
-/// What a config is sent to the device for.
+/// The task of a config on the device.
 enum class TrialPurpose {
   measure,  ///< verify and measure it
-  prove,    ///< put it through every check, those on other problems included; nothing is measured
+  prove,    ///< run every check, those on other problems included; measure nothing
 };
 struct TrialJob {
   Config config;
@@ -105,7 +105,7 @@ struct TrialJob {
 };
 struct TrialReport {
   std::optional<Failure> failure;
-  bool proven = false;  ///< went through every check
+  bool proven = false;  ///< whether it passed every check
   double max_error = 0;
   Samples samples;
   std::optional<double> energy_j;  ///< of one run, where it was asked for
@@ -126,7 +126,7 @@ struct Checked {
 [[nodiscard]] Frame encode(const Checked& message);
 [[nodiscard]] Checked decode_checked(const Frame& frame);
 
-/// Configs that were ok, to be run in turn.
+/// `ok` configs that run in turn.
 struct FinalsJob {
   std::vector<LaunchPlan> plans;
   std::vector<Binary> binaries;  ///< one a plan
@@ -134,7 +134,7 @@ struct FinalsJob {
 };
 struct FinalsReport {
   std::optional<Failure> failure;
-  /// One a finalist: why its result was wrong after the rounds; empty where it was right.
+  /// Per finalist: why its result was wrong after the rounds; empty if it was right.
   std::vector<std::string> wrong;
   std::vector<std::vector<double>> samples;   ///< [finalist][round], nanoseconds
   std::vector<std::vector<double>> energy_j;  ///< the same in joules, where it was asked for

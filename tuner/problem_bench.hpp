@@ -1,4 +1,4 @@
-// ProblemBench: everything that trials of one problem share on the device: arguments, references,
+// ProblemBench: the shared state of one problem's trials on the device: arguments, references,
 // workspaces.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,23 +24,23 @@ class ProblemBench {
     Toolbox& toolbox;
   };
 
-  /// Allocates, fills and computes the references: by the CPU loop up to `max_cpu_operations`,
-  /// above by the spec's device reference, after it has agreed with the CPU loop on a shrunk
-  /// problem.
+  /// Allocates and fills the arguments and computes the references. Up to `max_cpu_operations` the
+  /// CPU loop computes them; above, the spec's device reference, after it has agreed with the CPU
+  /// loop on a shrunk problem.
   static Result<std::unique_ptr<ProblemBench>> create(const Tools& tools, const KernelSpec& spec,
                                                       const Problem& problem, std::uint64_t seed,
                                                       double max_cpu_operations,
                                                       VerifyInputs verify = VerifyInputs::filled);
 
-  /// Other inputs, drawn from `seed`, and what they ask for; only where the CPU loop is the
-  /// reference (create() with a limit that it keeps).
+  /// Sets other inputs, drawn from `seed`, and computes their reference. Only if the CPU loop is
+  /// the reference (create() with a sufficient limit).
   [[nodiscard]] Status reseed(std::uint64_t seed);
 
   [[nodiscard]] Bench bench() { return {tools_.device, tools_.toolbox, *data_, workspaces_}; }
   [[nodiscard]] const Expected& expected(InputSet set) const {
     return set == InputSet::timing && timing_ ? *timing_ : *verify_;
   }
-  /// How results are proved, in words: "the CPU loop 'reduce'".
+  /// Says how results are proved: "the CPU loop 'reduce'".
   [[nodiscard]] const std::string& reference() const { return reference_; }
 
  private:
@@ -48,14 +48,14 @@ class ProblemBench {
                std::uint64_t seed)
       : tools_(tools), spec_(spec), problem_(problem), seed_(seed), workspaces_(tools.device) {}
 
-  /// Computes what a set of the inputs that the data holds asks for.
+  /// Computes the expected outputs for a set of the current inputs.
   using Reference = std::function<Result<Expected>(InputSet)>;
   [[nodiscard]] Status expect(const Reference& reference);
   [[nodiscard]] Status expect_set(const Reference& reference, InputSet set);
   [[nodiscard]] Status expect_from_cpu(const LaunchPlan& plan);
   [[nodiscard]] Status expect_from_device(const Config& config, const LaunchPlan& plan);
-  /// Runs the device reference over one set, twice, and keeps what it writes. Fails where it leaves
-  /// elements unwritten that are no gaps by `[verify] written`.
+  /// Runs the device reference on one set, twice, and keeps its outputs. Fails if it leaves
+  /// elements unwritten that `[verify] written` does not exclude.
   [[nodiscard]] Result<Expected> expect_run(const LaunchPlan& plan, ConfigRun& run, InputSet set);
   [[nodiscard]] Result<std::string> gaps_in(ConfigRun& run, InputSet set, const Expected& expected,
                                             const WrittenParts& parts);
@@ -72,9 +72,9 @@ class ProblemBench {
   std::unique_ptr<ProblemData> data_;
   Workspaces workspaces_;
   std::optional<Expected> verify_;
-  std::optional<Expected> timing_;  ///< only where the sets differ
+  std::optional<Expected> timing_;  ///< only if the sets differ
   std::string reference_;
-  bool changed_something_ = false;      ///< the device reference, in an output
+  bool changed_something_ = false;      ///< whether the device reference changed an output
   std::optional<LaunchPlan> cpu_plan_;  ///< whose arguments the CPU loop was given
 };
 

@@ -1,8 +1,8 @@
 // ProblemData: the arguments of one problem in device memory, filled, guarded and watched.
 //
 // Allocated once per problem. There are two sets of inputs: one for the first check (fill_verify:
-// values whose results can be compared exactly) and one for timing (fill). Both stay in memory
-// where there is room; otherwise load() fills anew.
+// values whose results can be compared exactly) and one for timing (fill). Both stay in memory if
+// there is room; otherwise load() fills them again.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,19 +22,19 @@ namespace kiln {
 
 enum class InputSet { verify, timing };
 
-/// What the inputs of the first check hold.
+/// The contents of the inputs of the first check.
 enum class VerifyInputs {
-  filled,      ///< what the spec says
+  filled,      ///< as the spec says
   with_edges,  ///< where it says uniform, also the values on edges; where it says ramp, the
                ///< extremes elsewhere, and the set for timing has them at the ends of a ramp, or is
                ///< what the spec wants there (fill_extra); for small problems that are never
                ///< timed: a fence is behind each of their inputs, where the device has any
 };
 
-/// What outputs hold before a run.
+/// The poison of outputs before a run.
 enum class Poison {
   usual,
-  other,  ///< so that what was not written shows (reference_gaps.hpp)
+  other,  ///< shows unwritten elements (reference_gaps.hpp)
 };
 
 class ProblemData {
@@ -46,25 +46,24 @@ class ProblemData {
                                                      const LaunchPlan& plan, std::uint64_t seed,
                                                      VerifyInputs verify);
 
-  /// Does the set for timing hold other values than the one for the first check?
+  /// Returns whether the set for timing has other values than the set for the first check.
   [[nodiscard]] bool sets_differ() const { return sets_differ_; }
 
-  /// From now on inputs hold other values, drawn from `seed`; what was expected of the old ones is
-  /// void.
+  /// Sets other input values, drawn from `seed`. Expected outputs of the old values become invalid.
   void reseed(std::uint64_t seed);
 
   /// From the next load() on.
   void set_poison(Poison poison) { poison_ = poison; }
 
-  /// Makes everything ready for a checked run: inputs hold the set, read_write buffers are as
-  /// before any run, outputs are poisoned, red zones armed.
+  /// Prepares a checked run: loads the set of inputs, restores read_write buffers, poisons outputs
+  /// and arms red zones.
   [[nodiscard]] Status load(InputSet set);
 
-  /// After a checked run: empty when red zones and read-only inputs are untouched, else a sentence.
-  /// Repaired by the next load().
+  /// Call it after a checked run. Returns a sentence if red zones or read-only inputs have changed,
+  /// else an empty string. The next load() repairs them.
   [[nodiscard]] Result<std::string> inspect(InputSet set);
 
-  /// The buffer that stands for an argument; nullptr when `name` is none.
+  /// Returns the buffer of an argument; nullptr if there is no argument `name`.
   [[nodiscard]] const Buffer* find(const std::string& name, InputSet set) const;
 
   /// One argument that a kernel writes.
@@ -84,11 +83,12 @@ class ProblemData {
   struct Argument {
     BufferPlan plan;
     std::array<Fill, 2> fills;  ///< by set; inputs only
-    bool shares_buffer = true;  ///< both sets in one buffer: filled anew when the set changes
-    std::vector<GuardedBuffer> buffers;  ///< one, or one a set
+    /// Both sets use one buffer, which is filled again when the set changes.
+    bool shares_buffer = true;
+    std::vector<GuardedBuffer> buffers;  ///< one, or one per set
     std::array<bool, 2> filled = {false, false};
     std::array<std::optional<std::uint64_t>, 2> hash;
-    std::optional<std::size_t> zones_of;  ///< the set whose zones lie around a shared buffer
+    std::optional<std::size_t> zones_of;  ///< the set whose zones are around a shared buffer
 
     [[nodiscard]] static std::size_t index_of(InputSet set);
     [[nodiscard]] GuardedBuffer& buffer(InputSet set) {
@@ -115,18 +115,18 @@ class ProblemData {
   Poison poison_ = Poison::usual;
 };
 
-/// Memory for the workspaces of one config after the other: grows as needed, guarded and poisoned
-/// like outputs.
+/// Memory for workspaces, reused from config to config. It grows as needed, and is guarded and
+/// poisoned like outputs.
 class Workspaces {
  public:
   explicit Workspaces(Device& device) : device_(device) {}
-  /// Room for the workspaces of `plan`. Fails with out_of_memory.
+  /// Allocates the workspaces of `plan`. Fails with out_of_memory.
   [[nodiscard]] Status prepare(const LaunchPlan& plan);
   [[nodiscard]] Status poison();
   /// From the next poison() on.
   void set_poison(Poison poison) { poison_ = poison; }
-  /// Sets to zero all that zeroed workspaces of any config prepared so far may hold. Red zones go:
-  /// no inspect() until the next prepare().
+  /// Sets the memory of all zeroed workspaces so far to zero. This overwrites red zones: call
+  /// inspect() only after the next prepare().
   [[nodiscard]] Status clear_zeroed();
   [[nodiscard]] Result<std::string> inspect();
   [[nodiscard]] const Buffer* find(const std::string& name) const;
@@ -135,21 +135,21 @@ class Workspaces {
   struct Entry {
     std::optional<GuardedBuffer> buffer;
     DType dtype = DType::f32;
-    std::string name;  ///< in the plan at hand; empty: not in use
+    std::string name;  ///< name in the current plan; empty if not in use
   };
   [[nodiscard]] Status prepare_entry(Entry& entry, const BufferPlan& workspace);
   [[nodiscard]] Result<bool> is_all_zero(const Buffer& buffer);
 
   Device& device_;
-  // By position, kept from config to config. Zeroed ones are a pool of their own: configs that run
-  // in turn may share them, for each leaves them zero.
+  // By position, kept from config to config. Zeroed workspaces have a separate pool: configs that
+  // run in turn may share them, since each leaves them zero.
   std::vector<Entry> scratch_pool_;
   std::vector<Entry> zeroed_pool_;
   Poison poison_ = Poison::usual;
 };
 
-/// The byte that elements which nobody wrote consist of. The usual one makes NaN of floats and a
-/// large odd number of integers, which few right results are.
+/// Returns the byte of poisoned elements. The usual byte makes floats NaN and integers a large odd
+/// number, which is rarely a right result.
 [[nodiscard]] std::uint8_t poison_byte(DType dtype, Poison poison = Poison::usual);
 
 }  // namespace kiln

@@ -1,9 +1,8 @@
 // Frames between the supervisor and its workers: a JSON header and an optional blob over a socket.
 //
 // On the wire: magic, header length, blob length (32-bit, machine's byte order: both ends are the
-// same machine and program), header, blob. Lengths are bounded, so that a worker with a broken heap
-// cannot make the supervisor allocate without limit. What the headers say is tuner/messages.hpp's
-// business.
+// same machine and program), header, blob. Lengths are bounded, so a worker with a broken heap
+// cannot make the supervisor allocate without limit. tuner/messages.hpp defines the headers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,16 +22,16 @@ struct Frame {
 inline constexpr std::size_t kMaxHeaderBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxBlobBytes = std::size_t{512} << 20;
 
-/// The bytes of a frame on the wire. Throws std::length_error beyond the limits.
+/// Returns the bytes of a frame on the wire. Throws std::length_error beyond the limits.
 [[nodiscard]] std::vector<std::byte> to_wire(const Frame& frame);
 
-/// Takes bytes as they arrive and gives frames as they become complete.
+/// Collects bytes and returns frames as they become complete.
 class FrameReader {
  public:
   void feed(std::span<const std::byte> bytes);
-  /// The next complete frame; nullopt: more bytes are needed, or the stream is malformed.
+  /// Returns the next complete frame; nullopt if more bytes are needed, or the stream is malformed.
   [[nodiscard]] std::optional<Frame> next();
-  /// The stream cannot be a peer's: nothing more comes out of it.
+  /// Returns whether the stream is malformed: no more frames come out of it.
   [[nodiscard]] bool malformed() const { return malformed_; }
 
  private:
@@ -45,9 +44,9 @@ class FrameReader {
 class BlockingChannel {
  public:
   explicit BlockingChannel(int descriptor) : descriptor_(descriptor) {}
-  /// nullopt when the peer has gone or sends garbage: the worker ends.
+  /// Returns nullopt if the peer is gone or sends garbage: the worker must end.
   [[nodiscard]] std::optional<Frame> receive();
-  /// False when the peer has gone.
+  /// Returns false if the peer is gone.
   [[nodiscard]] bool send(const Frame& frame);
 
  private:

@@ -1,8 +1,8 @@
-// What a device reference left unwritten.
+// Finds the elements that a device reference left unwritten.
 //
-// Outputs are poisoned before a run, so an element that nobody wrote still holds the poison. The
-// reference runs twice, over two kinds of poison: an element that holds the one and then the other
-// was not written, whatever values a result may have.
+// Outputs are poisoned before a run, so an unwritten element still holds the poison. The reference
+// runs twice, over two kinds of poison. An element that holds the first and then the second was not
+// written, whatever values a result may have.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace kiln {
 
-/// `first` and `second` hold the output after a run over Poison::usual and over Poison::other.
+/// `first` and `second`: the output after a run over Poison::usual and over Poison::other.
 struct TwoRuns {
   const ProblemData::Output& output;
   const Buffer& first;
   const Buffer& second;
 };
 
-/// Compares what was written with what `[verify] written` declares (`declared`; empty: all).
-/// Returns what is wrong with the reference, as the end of a sentence, or an empty string.
+/// Compares the written elements with those that `[verify] written` declares (`declared`; empty:
+/// all). Returns what is wrong with the reference, as the end of a sentence, or an empty string.
 [[nodiscard]] Result<std::string> gaps_of(Device& device, Toolbox& toolbox, const TwoRuns& runs,
                                           const std::vector<bool>& declared);
 

@@ -1,8 +1,7 @@
 // Scoring: trials and finals by the objective of a session.
 //
-// Strategies and the rule of the finals know one thing: a positive number of which less is better.
-// For the objective "time" that is the time; for every other one it is the score of its value
-// (core/metrics.hpp). Pure.
+// Strategies and the finals use one positive number; less is better. For the objective "time" it is
+// the time, for every other objective the score of its value (core/metrics.hpp). Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,12 +25,12 @@ class Scoring {
   /// nullopt: the trial is not ok, or the objective has no value for it.
   [[nodiscard]] std::optional<double> score(const Trial& trial) const;
 
-  /// The trial as a strategy is to see it: time_ns is the score. Without a score it is a failure,
-  /// for it can never win.
+  /// Returns the trial for a strategy: time_ns is the score. A trial without a score becomes a
+  /// failure, since it can never win.
   [[nodiscard]] Trial told(const Trial& trial) const;
 
   /// Scores of a finalist's rounds. `trial` is its trial in the search; `ns` and `energy_j` (may be
-  /// empty) are of the rounds. Empty when a round has no score.
+  /// empty) are those of the rounds. Empty if a round has no score.
   [[nodiscard]] std::vector<double> scores(const Trial& trial, const std::vector<double>& ns,
                                            const std::vector<double>& energy_j) const;
 

@@ -2,8 +2,7 @@
 // used, then publish.
 //
 // Every trial is stored as it finishes; a session that was killed goes on where it stopped when the
-// same request is made again. docs/measurement.md tells what is measured and how the winner is
-// found.
+// same request is made again. docs/sessions.md and docs/measurement.md have the rules.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,16 +27,16 @@
 
 namespace kiln {
 
-/// How a session runs; none of it names what is tuned.
+/// The options of a session; the request says what is tuned.
 struct TuneOptions {
   // What is searched.
   std::string strategy;               ///< empty: the default one (search/strategy.hpp lists them)
   std::uint64_t seed = 1;             ///< of the strategy and of the inputs
   std::vector<std::string> variants;  ///< only these; empty: all that are possible
   Budget budget;
-  /// After the default config, try at most so many configs that were best for problems and devices
-  /// around, as the store and the shipped bests tell. 0: none, where sessions are to know nothing
-  /// of each other; many, with a budget of little more, to try what is known elsewhere and no more.
+  /// After the default config, start from up to this many configs that were best on similar
+  /// problems and devices, by the store and the shipped bests. 0 if sessions must not know of each
+  /// other. A large number with a budget of little more tries only what is known elsewhere.
   std::size_t warm_configs = kWarmConfigs;
 
   std::string objective = "time";  ///< "time", "energy" or a metric of the spec
@@ -46,15 +45,15 @@ struct TuneOptions {
   MeasureOptions measure;  ///< the objective decides about `race` and `energy`
   FinalsOptions finals;
   DriftOptions drift;
-  /// CPU loops longer than this are replaced by the spec's device reference: raise it to trust
-  /// nothing but the loop.
+  /// Above this length the spec's device reference replaces the CPU loop. Raise it to trust only
+  /// the loop.
   double max_cpu_operations = 3e7;
-  /// Length of the CPU loop on each of the other sizes that a config is checked on: about a
-  /// millisecond. Lower it where preparing a problem takes too long; 0: no other sizes.
+  /// Operations of the CPU loop on each of the other sizes of the checks: about a millisecond.
+  /// Lower it if preparing a problem takes too long; 0: no other sizes.
   double extra_operations = 3e5;
 
   // Processes.
-  std::size_t compile_workers = 0;  ///< 0: one a core, less one for the device worker
+  std::size_t compile_workers = 0;  ///< 0: one per core, less one for the device worker
   std::chrono::milliseconds compile_deadline{60000};
   /// Heap of one compile worker: raise it for a compiler that honestly needs more.
   /// 0: their share of half of the machine's memory, between 1 and 16 GiB.
@@ -63,9 +62,9 @@ struct TuneOptions {
   std::filesystem::path worker_program;  ///< empty: this program (tuner/worker.hpp)
 
   // Memory of earlier sessions.
-  bool fresh = false;  ///< neither continue nor answer from a stored session: start anew
+  bool fresh = false;  ///< start a new session: neither continue nor answer from a stored one
   const std::atomic<bool>* stop =
-      nullptr;  ///< set it (a signal handler may) to end after the trial in hand
+      nullptr;  ///< set it to end after the current trial; a signal handler may
 };
 
 struct TuneRequest {
@@ -95,16 +94,16 @@ struct SessionResult {
   std::int64_t space_size = 0;
   std::int64_t trials = 0;  ///< stored in all runs of the session
   std::int64_t failures = 0;
-  std::int64_t new_trials = 0;   ///< made by this run
-  double wall_seconds = 0;       ///< of all runs
-  std::vector<WarmConfig> warm;  ///< what this run started from
-  std::int64_t throttled = 0;    ///< trials whose samples were taken while the clock was held back
-  std::string throttle;          ///< why, for the trials that were: "power_cap,heat"
+  std::int64_t new_trials = 0;     ///< made by this run
+  double wall_seconds = 0;         ///< of all runs
+  std::vector<WarmConfig> warm;    ///< what this run started from
+  std::int64_t throttled = 0;      ///< trials with samples taken while the clock was limited
+  std::string throttle;            ///< the reasons: "power_cap,heat"
   std::vector<DriftRecord> drift;  ///< the leader measured again, in order
   std::optional<BestRecord> best;
 };
 
-/// What an observer is told when a session starts.
+/// The message to an observer when a session starts.
 struct SessionStart {
   SessionId id = 0;
   DeviceInfo device;

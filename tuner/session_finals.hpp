@@ -1,5 +1,6 @@
-// What follows a search: the semi-finals choose the finalists where many configs are close, whoever
-// may win or be handed out is proven, the finalists run in turn, and the best is made.
+// SessionFinals: the end of a session. If many configs are close, the semi-finals choose the
+// finalists. All configs that may win or be returned by a lookup are checked. The finalists run in
+// turn, and the best is made.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,8 +18,8 @@
 namespace kiln {
 
 struct FinalsEnd {
-  bool stopped = false;            ///< by request: there is no best then
-  std::optional<BestRecord> best;  ///< nullopt: no config was right to the end
+  bool stopped = false;            ///< stopped by request; there is no best then
+  std::optional<BestRecord> best;  ///< nullopt if no config passed all checks
 };
 
 class SessionFinals {
@@ -36,22 +37,22 @@ class SessionFinals {
   [[nodiscard]] FinalsEnd run();
 
  private:
-  /// Who may win and what may be handed out with it.
+  /// The configs that may win, and those that a lookup may return.
   struct Field {
-    std::vector<TrialRecord> trials;  ///< without those that failed a check at the end
-    std::vector<TrialRecord> judged;  ///< the same as the choice of finalists sees them
+    std::vector<TrialRecord> trials;  ///< without the configs that failed a check at the end
+    std::vector<TrialRecord> judged;  ///< the same trials, as the choice of finalists sees them
     Finalists finalists;              ///< points into `judged`
   };
   void judge(Field& field) const;
-  /// The contenders of the judged field run in turn where they are more than there are finalists;
-  /// their texts, best first. Those that gave a wrong result are taken out of the field. Empty:
-  /// there was no need, or they could not be measured. nullopt: stopped.
+  /// If there are more contenders than finalists, runs them in turn and returns their texts, best
+  /// first. Removes contenders with a wrong result from the field. Returns an empty list if there
+  /// was no need, or if they could not be measured; nullopt if stopped.
   [[nodiscard]] std::optional<std::vector<std::string>> run_semi_finals(Field& field);
-  /// By their rank in the semi-finals; by the samples of the search where there were none.
+  /// Ranks by the semi-finals, or by the samples of the search if there were none.
   [[nodiscard]] Finalists choose(const Field& field, const std::vector<std::string>& ranking) const;
   /// nullopt: stopped. All finalists and close configs have passed every check.
   [[nodiscard]] std::optional<Field> choose_proven();
-  /// nullopt: stopped. Finalists that gave a wrong result are taken out.
+  /// Returns nullopt if stopped. Removes finalists with a wrong result.
   [[nodiscard]] std::optional<FinalsRounds> measure_finalists(Finalists& finalists);
 
   const TuneRequest& request_;

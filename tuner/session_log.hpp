@@ -1,7 +1,7 @@
-// SessionLog: a session's rows: found or begun, appended to, counted, finished.
+// SessionLog: the rows of a session: finds or begins them, appends, counts and finishes.
 //
-// Decides whether a request continues a stored session, is answered by one, or starts anew. Private
-// to the session.
+// Decides whether a request continues a stored session, gets its answer from one, or starts a new
+// one. Private to the session.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,18 +23,19 @@ class SessionLog {
   SessionLog(Store& store, const TuneRequest& request, const std::string& strategy,
              const DeviceInfo& device, const Space& space, const Scoring& scoring);
 
-  /// Is the request answered by a finished session, since the budget leaves room for nothing more?
+  /// Returns whether a finished session answers the request, because the budget leaves no room for
+  /// more.
   [[nodiscard]] bool answers(const Budget& budget) const;
-  /// Begins the session, or takes the stored one up again.
+  /// Begins the session, or reopens the stored one.
   void begin();
-  /// Stores a trial durably, then returns its record. `next`, if any, is about to be given to a
-  /// worker: its attempt begins in the same commit, and the note() that follows does nothing.
+  /// Stores a trial durably, then returns its record. `next`, if any: the config that a worker gets
+  /// next. Its attempt begins in the same commit, and the following note() does nothing.
   const TrialRecord& append(const Trial& trial, const Config* next);
-  /// Stores durably what may be the last thing that this run does.
+  /// Stores an event durably, since it may be the last of this run.
   void note(const Config& config, AttemptEvent event);
-  /// Stores the seconds used, once a second or so: killed runs count too.
+  /// Stores the used seconds, about once a second, so that killed runs count too.
   void note_time();
-  /// Attempts of earlier runs that came to no end.
+  /// Returns the unfinished attempts of earlier runs.
   [[nodiscard]] const std::vector<AttemptRecord>& open_attempts() const { return open_attempts_; }
   /// Marks the end and publishes the best.
   void finish(SessionState state, std::optional<BestRecord> best);
@@ -42,28 +43,28 @@ class SessionLog {
   [[nodiscard]] SessionId id() const { return record_.id; }
   [[nodiscard]] const DeviceInfo& device() const { return record_.device_info; }
   [[nodiscard]] const std::vector<TrialRecord>& trials() const { return trials_; }
-  /// Time of the leader, as a run would take now; 0: none.
+  /// Returns the leader's time, corrected for the current drift; 0 if there is no leader.
   [[nodiscard]] double best_ns() const;
-  /// The trial that leads by the objective; nullptr: none yet.
+  /// Returns the leader by the objective; nullptr if there is none yet.
   [[nodiscard]] const TrialRecord* leader() const;
-  /// The trial as strategies and the choice of finalists see it: time and samples are scores,
+  /// Returns the trial for strategies and the choice of finalists: time and samples are scores,
   /// corrected for drift.
   [[nodiscard]] TrialRecord judged(const TrialRecord& record) const;
-  /// The trial with this sequence number, as it was measured.
+  /// Returns the trial with this sequence number, as measured.
   [[nodiscard]] const Trial& trial(std::int64_t sequence) const {
     return trials_.at(static_cast<std::size_t>(sequence - 1)).trial;
   }
   /// Stores that the leader was measured again.
   void add_drift(DriftRecord drift);
-  /// Seconds of this run.
+  /// Returns the seconds of this run.
   [[nodiscard]] double run_seconds() const;
-  /// Median of a config; nullopt when it was not tried or not ok.
+  /// Returns the median of a config; nullopt if it was not tried or not ok.
   [[nodiscard]] std::optional<double> time_of(const Config& config) const;
 
   [[nodiscard]] Progress search_progress() const;
   [[nodiscard]] SessionProgress progress(const Budget& budget, const Config& default_config) const;
   [[nodiscard]] SessionResult result(SessionEnd end) const;
-  /// A best with everything filled in that the session alone knows.
+  /// Returns a best with all fields that only the session knows.
   [[nodiscard]] BestRecord new_best() const;
 
  private:
@@ -79,7 +80,7 @@ class SessionLog {
   SessionRecord record_;
   std::vector<TrialRecord> trials_;  ///< in order of sequence
   std::vector<AttemptRecord> open_attempts_;
-  std::string begun_;  ///< entered with the last trial, not yet given to a worker
+  std::string begun_;  ///< config entered with the last trial, not yet with a worker
   std::optional<BestRecord> published_;
   std::optional<std::size_t> best_;  ///< index of the leader
   double best_score_ = 0;
@@ -90,7 +91,7 @@ class SessionLog {
   std::int64_t without_progress_ = 0;
   std::int64_t stored_before_ = 0;
   double earlier_seconds_ = 0;
-  double noted_seconds_ = 0;  ///< of this run, that are stored
+  double noted_seconds_ = 0;  ///< stored seconds of this run
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

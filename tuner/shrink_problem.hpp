@@ -1,5 +1,5 @@
-// Smaller and other problems of the same kind: to check the device reference against the CPU loop,
-// and configs beside the problem that they are tuned for. Pure.
+// Smaller and other problems of the same kind, to check the device reference against the CPU loop,
+// and to check configs on other sizes. Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace kiln {
 
-/// Of all arguments of this problem together.
+/// Of all arguments of this problem in total.
 [[nodiscard]] double argument_elements(const KernelSpec& spec, const Problem& problem,
                                        const DeviceInfo& device);
 
-/// What the CPU loop costs: the spec's cpu_operations, or the elements of the arguments where it
-/// does not say.
+/// Returns the operations of the CPU loop: the spec's cpu_operations, or else the elements of the
+/// arguments.
 [[nodiscard]] double cpu_operations(const KernelSpec& spec, const Problem& problem,
                                     const DeviceInfo& device);
 
 /// Halves the largest integer field, again and again, until the CPU loop costs at most
-/// `max_operations` or nothing can be halved without breaking a problem rule. Fields that the spec
-/// bakes into the source, gives a list of values or a weight of 0 stay; fields that hold their
-/// default follow the ones they are computed from.
+/// `max_operations` or nothing can be halved without breaking a problem rule. Compile-time fields,
+/// fields with a list of values and fields with weight 0 do not change. Fields that hold their
+/// default follow the fields that they are computed from.
 [[nodiscard]] Problem shrink_problem(const KernelSpec& spec, const Problem& problem,
                                      const DeviceInfo& device, double max_operations);
 
@@ -38,9 +38,9 @@ namespace kiln {
 
 /// Problems of few blocks for this config: for each of the largest sizes, the others being 2 and 3,
 /// the least at which it launches more of them than at the least legal one, half as much again, and
-/// two and a quarter times as much. What a kernel does with its only block, and what it leaves to a
-/// last one, is not what it does with two, and two results are combined where three are not. Of the
-/// same compile-time fields, `max_operations` of the CPU loop at most.
+/// two and a quarter times as much. A kernel treats its only block and its last block differently
+/// from two blocks, and may combine two results but not three. The problems have the same
+/// compile-time fields and need at most `max_operations` of the CPU loop.
 [[nodiscard]] std::vector<Problem> border_problems(const KernelSpec& spec, const Config& config,
                                                    const Problem& problem, const DeviceInfo& device,
                                                    double max_operations);

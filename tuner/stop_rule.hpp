@@ -1,7 +1,7 @@
 // When to stop sampling a config: pure arithmetic on the samples taken so far.
 //
-// The protocol (tuner/measure.hpp) takes samples, this rule looks at them. Tests feed it invented
-// samples. docs/measurement.md gives the reasons behind the constants.
+// The protocol (tuner/measure.hpp) takes samples, and this rule evaluates them. Tests feed it
+// invented samples. docs/measurement.md has the reasons for the constants.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,22 +12,24 @@
 namespace kiln {
 
 struct StopOptions {
-  /// Before a config may count as measured. Even, for every second run may be slower (measure.hpp).
+  /// The least number of samples. Even, since every second run may be slower (measure.hpp).
   std::size_t min_samples = 6;
-  /// However noisy a config is: who may win is measured again after the search.
+  /// The largest number of samples, however noisy a config is: possible winners are measured again
+  /// after the search.
   std::size_t max_samples = 24;
-  std::size_t behind_samples = 4;  ///< enough for one that does not lead; even, too
+  std::size_t behind_samples = 4;  ///< enough if the config does not lead; even, too
   double relative_error =
       0.005;              ///< enough: the standard error of the median, relative to the median
-  double max_ns = 0.3e9;  ///< time spent on sampling one config; min_samples go before it
-  /// Clearly slower: even the fastest of 1, 2, 3, 4 or more samples is this many times slower.
+  double max_ns = 0.3e9;  ///< time limit for one config; min_samples has priority
+  /// A config is clearly slower if the fastest of its 1, 2, 3, 4 or more samples is this many times
+  /// slower.
   std::array<double, 4> drop_factors = {1.2, 1.08, 1.05, 1.03};
 };
 
 enum class StopDecision { more, enough, dropped };
 
-/// `ns`: samples so far; `spent_ns`: time spent on taking them; `incumbent_ns`: the best median
-/// known, 0: none.
+/// `ns`: samples so far; `spent_ns`: the time they took; `incumbent_ns`: the best median known, 0:
+/// none.
 [[nodiscard]] StopDecision decide(std::span<const double> ns, double spent_ns, double incumbent_ns,
                                   const StopOptions& options);
 

@@ -1,7 +1,7 @@
-// TimeUse: where the time of a search went, by who worked and who waited.
+// TimeUse: how a search spent its time: who worked and who waited.
 //
-// The pipeline and the session add it up while they run; it is stored in the evidence of the best
-// (db/store.hpp) as its key "time_use". Pure.
+// The pipeline and the session add it up while they run. The evidence of the best (db/store.hpp)
+// stores it under the key "time_use". Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace kiln {
 
-/// Seconds of one run's search. Device, compilers and supervisor work at the same time: each has
-/// the whole search.
+/// Seconds of one run's search. Device, compilers and supervisor work at the same time, so the
+/// seconds of each add up to the whole search.
 struct TimeUse {
   double search = 0;   ///< from the first config to the end of the last trial
-  double prepare = 0;  ///< of that, before the device was ready for the first trial
+  double prepare = 0;  ///< of that: until the device was ready for the first trial
 
   // The device.
   double device = 0;             ///< a config was with its worker, messages included
@@ -40,16 +40,16 @@ struct TimeUse {
   friend bool operator==(const TimeUse&, const TimeUse&) = default;
 };
 
-/// `evidence` (JSON as in BestRecord) with `use` in it.
+/// Adds `use` to `evidence` (JSON as in BestRecord).
 [[nodiscard]] std::string with_time_use(const std::string& evidence, const TimeUse& use);
 
-/// nullopt: the evidence holds none, or cannot be read.
+/// Returns nullopt if the evidence has no time use or cannot be read.
 [[nodiscard]] std::optional<TimeUse> time_use_of(const std::string& evidence);
 
-/// The same as the JSON object that `kiln tune --json` and `kiln show --json` print.
+/// Returns it as the JSON object that `kiln tune --json` and `kiln show --json` print.
 [[nodiscard]] std::string time_use_json(const TimeUse& use);
 
-/// For people: one line for each of device, compilers, supervisor and GPU.
+/// Returns text for people: one line for each of device, compilers, supervisor and GPU.
 [[nodiscard]] std::vector<std::string> lines_of(const TimeUse& use);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// How far a result may be from its reference. docs/measurement.md derives the rule.
+// The allowed difference between a result and its reference. docs/checks.md derives the rule.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,11 +14,12 @@ struct Tolerance {
   friend bool operator==(const Tolerance&, const Tolerance&) = default;
 };
 
-/// For an output of type `dtype`, each element a sum of `sum_length` terms, of typical magnitude
-/// `scale` (root mean square of the reference). Integers: exact.
+/// Returns the tolerance of an output of type `dtype` whose elements are sums of `sum_length` terms
+/// with the typical magnitude `scale` (root mean square of the reference). Integers: exact.
 [[nodiscard]] Tolerance default_tolerance(DType dtype, double sum_length, double scale);
 
-/// For a spec's own `tolerance`: allowed error relative to the result's magnitude.
+/// Returns the tolerance for a spec's own `tolerance`: the allowed error relative to the result's
+/// magnitude.
 [[nodiscard]] Tolerance stated_tolerance(DType dtype, double relative, double scale);
 
 }  // namespace kiln

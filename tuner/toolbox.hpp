@@ -1,7 +1,7 @@
-// Toolbox: the checks that run on the device, so that gigabytes are never downloaded.
+// Toolbox: checks that run on the device, so that large buffers are never downloaded.
 //
 // Fills, compares and hashes buffers with small kernels of our own (templates/toolbox), compiled
-// once a device worker. Blocks where a value comes back. One thread.
+// once per device worker. A call that returns a value blocks. Use it from one thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,36 +25,36 @@ struct Fill {
   double high = 1;
   std::uint64_t seed = 0;
   // Done on the host (input_values.hpp), not by the toolbox:
-  std::vector<double> edges;    ///< put among the elements
+  std::vector<double> edges;    ///< edge values to put among the elements
   bool exchanges_ends = false;  ///< the first and last element of a row change places with others
   bool shifts_rows = false;     ///< rows begin or end at zero, or lie above or below it, in turn
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 
 struct Comparison {
-  std::int64_t wrong = 0;        ///< elements further from the reference than allowed
-  std::int64_t first_wrong = 0;  ///< lowest index of one; meaningless when none is wrong
+  std::int64_t wrong = 0;        ///< number of elements outside the tolerance
+  std::int64_t first_wrong = 0;  ///< lowest index of a wrong element; undefined if none is wrong
   double max_error = 0;  ///< largest error relative to the allowed one (exact: 0 or infinite)
 };
 
 class Toolbox {
  public:
-  /// Both must outlive it. Kernels are compiled when first needed; a Failure there comes out of the
-  /// call.
+  /// Both arguments must outlive it. Kernels are compiled when first needed; the call then returns
+  /// the Failure of compiling.
   Toolbox(Device& device, Compiler& compiler);
   ~Toolbox();
 
   [[nodiscard]] Status fill(const Buffer& buffer, DType dtype, std::int64_t count,
                             const Fill& fill);
-  /// Two buffers of `count` elements of `dtype`. NaN equals NaN only.
+  /// Compares two buffers of `count` elements of `dtype`. NaN equals only NaN.
   [[nodiscard]] Result<Comparison> compare(const Buffer& values, const Buffer& reference,
                                            DType dtype, std::int64_t count,
                                            const Tolerance& tolerance);
-  /// A 64-bit hash of the first `bytes` bytes, the same in any order of execution.
+  /// Returns a 64-bit hash of the first `bytes` bytes, the same in any order of execution.
   [[nodiscard]] Result<std::uint64_t> checksum(const Buffer& buffer, std::size_t bytes);
   /// Sets all bits of the device's shared memory, on every unit, for the next kernel to find; on a
   /// CPU only as much as a block of `bytes` may get (memory there, the same for every block of a
-  /// thread). Where the device will not run it nothing happens; a Failure is sticky.
+  /// thread). If the device refuses the kernel, nothing happens. A Failure is sticky.
   [[nodiscard]] Status poison_shared(std::int64_t bytes);
 
  private:

@@ -1,7 +1,7 @@
-// TrialEngine: what the device worker does with a device, behind an interface.
+// TrialEngine: the device worker's work on a device, as an interface.
 //
-// The device worker turns messages into these calls. The one engine of today drives a real Device;
-// a scripted one can stand in its place to rehearse hangs, crashes and noise without a device.
+// The device worker turns messages into these calls. The engine drives a real Device. A scripted
+// engine can take its place, to play hangs, crashes and noise without a device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,11 +17,11 @@ class TrialEngine {
  public:
   virtual ~TrialEngine() = default;
   [[nodiscard]] virtual const DeviceInfo& device() const = 0;
-  /// Why energy cannot be measured; empty: it can.
+  /// Why energy cannot be measured; empty if it can.
   [[nodiscard]] virtual std::string energy_unavailable() const = 0;
-  /// Makes arguments and references for one problem, in place of the ones before. A Failure ends
-  /// the session (out of memory, a spec whose reference fails); InputError and DeviceError are
-  /// thrown for what a user must mend.
+  /// Makes arguments and references for one problem and drops the earlier ones. A Failure ends the
+  /// session (out of memory, a spec whose reference fails). Throws InputError and DeviceError for
+  /// faults that a user must mend.
   [[nodiscard]] virtual ProblemReport prepare(const ProblemJob& job) = 0;
   /// Verifies, calls `checked`, measures, verifies again.
   [[nodiscard]] virtual TrialReport run(const TrialJob& job,

@@ -1,9 +1,10 @@
-// Who won the finals, and is it worth saying? Pure arithmetic on interleaved samples.
+// Verdict: the winner of the finals, and whether its lead is real. Pure arithmetic on interleaved
+// samples.
 //
-// Finalists run in turn, round after round (ABCABC), so that drift of clocks and neighbours hits
-// all alike. Two of them are compared by the ratios of their samples in the same rounds: the
-// interval for the median ratio comes from its order statistics (the sign test), which assumes
-// nothing about the noise. docs/measurement.md explains.
+// Finalists run in turn, round after round (ABCABC), so drift of clocks and load affects all alike.
+// Two finalists are compared by the ratios of their samples in the same rounds: the interval for
+// the median ratio comes from its order statistics (the sign test), which assumes nothing about the
+// noise. docs/measurement.md explains.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,10 +20,10 @@ namespace kiln {
 
 /// Differences below this are a tie: nobody notices them, and they do not survive the next driver.
 inline constexpr double kPracticalTie = 0.01;
-/// An interval that reaches further than this to both sides of 1 says nothing: unmeasurable.
+/// If the interval reaches further than this to both sides of 1, the verdict is unmeasurable.
 inline constexpr double kUnmeasurableSpread = 0.10;
 
-/// Bounds of the median of a/b over the rounds, at 99% confidence.
+/// The bounds of the median of a/b over the rounds, at 99% confidence.
 struct RatioInterval {
   double low = 0;
   double middle = 1;
@@ -39,10 +40,10 @@ struct FinalsVerdict {
   Verdict verdict = Verdict::none;
 };
 
-/// `samples[f][round]`: of each finalist; of equally fast ones the first counts. `default_index`:
-/// the default config among them, nullopt when it was not ok (then the fastest is `better`). The
-/// winner is the finalist with the least median, unless the default config is not clearly slower:
-/// then it is the default. No finalist: Verdict::none.
+/// `samples[f][round]`: per finalist; of equally fast finalists the first counts. `default_index`:
+/// the default config among them, nullopt if it was not ok (then the fastest is `better`). The
+/// winner is the finalist with the smallest median. If the default config is not clearly slower,
+/// the default is the winner. Without a finalist: Verdict::none.
 [[nodiscard]] FinalsVerdict judge_finals(const std::vector<std::vector<double>>& samples,
                                          std::optional<std::size_t> default_index);
 

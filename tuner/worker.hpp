@@ -1,4 +1,4 @@
-// A worker process: the same program, executed anew, talking to the supervisor over one socket.
+// A worker process: the same program, executed again, connected to the supervisor by one socket.
 //
 // `kiln worker compile|device|list --backend B --device N` is a hidden command that ends in
 // run_worker. Workers are processes because kernels crash and hang, compilers too, and two vendors'
@@ -21,26 +21,26 @@ struct DeviceInfo;
 enum class WorkerKind {
   compile,   ///< turns sources into binaries
   device,    ///< owns one device: verifies and measures
-  list,      ///< says which devices a backend has, and ends
-  ceilings,  ///< measures what one device can do at most, and ends
+  list,      ///< lists the devices of a backend, and ends
+  ceilings,  ///< measures the ceilings of one device, and ends
 };
 
 struct WorkerOptions {
   WorkerKind kind = WorkerKind::compile;
   std::string backend;
-  int device = 0;  ///< ordinal within the backend; only the device worker looks at it
+  int device = 0;  ///< ordinal within the backend; only the device worker uses it
 };
 
-/// The arguments that make a program of ours such a worker: {"worker", "compile", "--backend",
-/// ...}.
+/// Returns the arguments that start a program of ours as such a worker: {"worker", "compile",
+/// "--backend", ...}.
 [[nodiscard]] std::vector<std::string> to_arguments(const WorkerOptions& options);
 
-/// The inverse, for main(): nullopt when the command line asks for something else.
+/// The inverse, for main(): nullopt if the command line is for another command.
 [[nodiscard]] std::optional<WorkerOptions> parse_worker_arguments(int argc,
                                                                   const char* const* argv);
 
-/// What a worker works with. A test program puts a script in the place of a compiler or of a
-/// device: processes, messages and deadlines stay the real ones.
+/// The tools of a worker. A test program replaces the compiler or the device by a script;
+/// processes, messages and deadlines are the real ones.
 struct WorkerParts {
   std::function<std::unique_ptr<Compiler>(const WorkerOptions&, const DeviceInfo& target)>
       open_compiler;

@@ -1,5 +1,4 @@
-// WorkerHost: how workers of this program are started, each with a private folder for its driver's
-// caches.
+// WorkerHost: starts workers of this program, each with a private folder for its driver's caches.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,18 +13,18 @@ namespace kiln {
 
 class WorkerHost {
  public:
-  /// `program`: what to execute; empty: this very program (it must call run_worker when asked to,
-  /// see worker.hpp). Makes a scratch folder (0700) and removes those that killed programs of this
-  /// user left behind.
+  /// `program`: the program to execute; empty: this program, which must then call run_worker (see
+  /// worker.hpp). Makes a scratch folder (0700) and removes the folders of this user's killed
+  /// programs.
   explicit WorkerHost(std::filesystem::path program = {});
   ~WorkerHost();
   WorkerHost(const WorkerHost&) = delete;
 
-  /// A fresh worker's command line and environment.
+  /// Returns the command line and environment of a new worker.
   [[nodiscard]] ChildCommand command(const WorkerOptions& options);
 
-  /// Throws TransientError when the file system of the scratch folder is full and `backend` writes
-  /// temporary files, which it may then call a fault of the source.
+  /// Throws TransientError if the file system of the scratch folder is full and `backend` writes
+  /// temporary files. The compiler might call that a fault of the source.
   void require_room(std::string_view backend) const;
 
  private:

@@ -1,4 +1,4 @@
-// What each kind of worker does with its socket; private to the tuner.
+// The loops of the worker kinds on their sockets. Private to the tuner.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ void serve_compile_jobs(const WorkerOptions& options, const WorkerParts& parts,
                         BlockingChannel& channel);
 
 /// Opens the device, says Opened, then answers ProblemJobs, TrialJobs and FinalsJobs. Returns after
-/// a sticky failure: the process is of no more use.
+/// a sticky failure, since the process is then unusable.
 void serve_device_jobs(const WorkerOptions& options, const WorkerParts& parts,
                        BlockingChannel& channel);
 

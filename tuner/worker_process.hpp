@@ -1,4 +1,5 @@
-// One worker as the supervisor sees it: frames in and out, a deadline, and an obituary.
+// WorkerProcess: the supervisor's view of one worker: frames in and out, a deadline, and the reason
+// of its death.
 //
 // All calls from the supervisor's one thread. Nothing blocks except the destructor (it waits for a
 // killed child) and poll_workers.
@@ -23,27 +24,27 @@ class WorkerProcess {
  public:
   explicit WorkerProcess(const ChildCommand& command) : child_(command) {}
 
-  /// Queues a frame; it leaves as the socket takes it.
+  /// Queues a frame, which is sent as the socket accepts it.
   void send(const Frame& frame);
-  /// The next frame that has arrived.
+  /// Returns the next received frame.
   [[nodiscard]] std::optional<Frame> receive();
-  /// receive() would give one.
+  /// Returns whether receive() would return a frame.
   [[nodiscard]] bool has_frame() const { return !received_.empty(); }
 
-  /// False once its socket closed, it sent garbage, or it was killed.
+  /// Returns false once the socket closed, the worker sent garbage, or it was killed.
   [[nodiscard]] bool alive() const { return alive_; }
   void kill();
-  /// Why it is not alive, with the last lines it printed: "the worker died: signal SIGSEGV; it
-  /// printed: ...".
+  /// Returns why it is not alive, with the last lines that it printed: "the worker died: signal
+  /// SIGSEGV; it printed: ...".
   [[nodiscard]] std::string obituary();
-  /// The last lines that it printed.
+  /// Returns the last lines that it printed.
   [[nodiscard]] std::string last_words() const;
 
-  /// poll_workers returns when it has passed; what then happens is the caller's business.
+  /// poll_workers() returns when the deadline has passed. The caller decides what happens then.
   void set_deadline(std::optional<Clock::time_point> deadline) { deadline_ = deadline; }
   [[nodiscard]] std::optional<Clock::time_point> deadline() const { return deadline_; }
-  /// True when the deadline has passed and nothing that the worker said is left to be received:
-  /// where this process stood still for long, the answer has been waiting.
+  /// Returns true if the deadline has passed and no message of the worker is left to read. If this
+  /// process stood still for long, the answer may have been waiting.
   [[nodiscard]] bool overdue();
 
  private:
@@ -57,7 +58,7 @@ class WorkerProcess {
   std::deque<std::vector<std::byte>> unsent_;
   std::size_t sent_of_first_ = 0;
   std::deque<Frame> received_;
-  std::string output_;  ///< the end of what it printed
+  std::string output_;  ///< the end of its output
   bool alive_ = true;
   std::optional<Clock::time_point> deadline_;
 };
