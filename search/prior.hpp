@@ -3,8 +3,8 @@
 // From the launch (grid, block, dynamic shared memory), the limits of the device and the cost that
 // the spec states: how much of the device the launch can keep busy, how many bytes it can have
 // under way, and from both a time that is good for one thing: telling hopeless configs. It does not
-// tell good ones from each other; docs/search.md has the evidence. Registers and static shared
-// memory, which only a compiler knows, count as free. Pure: no device, no files.
+// tell good ones from each other; docs/results/search_prior.md has the evidence. Registers and
+// static shared memory, which only a compiler knows, count as free. Pure: no device, no files.
 //
 // Sources: J. D. C. Little, "A proof for the queuing formula L = lambda W" (1961), for bytes under
 // way; S. Williams, A. Waterman, D. Patterson, "Roofline" (2009), for the larger of two times.
