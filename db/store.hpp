@@ -40,12 +40,8 @@ struct SessionKey {
 };
 
 enum class SessionState { running, finished, interrupted };
-enum class Verdict {
-  better,
-  tie,
-  unmeasurable,
-  none
-};  ///< best against default; none: no config was ok
+/// How the best compares with the default config. none: no config was ok.
+enum class Verdict { better, tie, unmeasurable, none };
 
 [[nodiscard]] std::string_view name_of(SessionState state);
 [[nodiscard]] std::string_view name_of(Verdict verdict);
@@ -103,8 +99,8 @@ struct BestRecord {
   Config config;
   std::string template_hash;  ///< template hash of the config's variant
   double time_ns = 0;         ///< median in the finals
-  double default_time_ns =
-      0;  ///< the default config's median in the same finals; 0 when it was not ok
+  /// The default config's median in the same finals; 0 if it was not ok.
+  double default_time_ns = 0;
   std::optional<double> naive_time_ns;
   Verdict verdict = Verdict::none;
   std::string objective = "time";  ///< the objective of the session (core/metrics.hpp)

@@ -53,9 +53,8 @@ class ChildProcess {
   ChildProcess(ChildProcess&&) = delete;
 
   [[nodiscard]] int socket() const { return socket_.get(); }  ///< non-blocking
-  [[nodiscard]] int output() const {
-    return output_.get();
-  }  ///< its stdout and stderr; non-blocking
+  /// Its stdout and stderr; non-blocking.
+  [[nodiscard]] int output() const { return output_.get(); }
   /// SIGKILL to the whole group. Safe to repeat.
   void kill();
   /// Waits for the end and returns it in words: "exit code 3", "signal SIGSEGV". The child must be

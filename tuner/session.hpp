@@ -63,8 +63,8 @@ struct TuneOptions {
 
   // Memory of earlier sessions.
   bool fresh = false;  ///< start a new session: neither continue nor answer from a stored one
-  const std::atomic<bool>* stop =
-      nullptr;  ///< set it to end after the current trial; a signal handler may
+  /// Set it to end after the current trial; a signal handler may.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct TuneRequest {

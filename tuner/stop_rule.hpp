@@ -18,8 +18,8 @@ struct StopOptions {
   /// after the search.
   std::size_t max_samples = 24;
   std::size_t behind_samples = 4;  ///< enough if the config does not lead; even, too
-  double relative_error =
-      0.005;              ///< enough: the standard error of the median, relative to the median
+  /// Sampling ends at this standard error of the median, relative to the median.
+  double relative_error = 0.005;
   double max_ns = 0.3e9;  ///< time limit for one config; min_samples has priority
   /// A config is clearly slower if the fastest of its 1, 2, 3, 4 or more samples is this many times
   /// slower.

@@ -27,8 +27,8 @@ inline constexpr double kUnmeasurableSpread = 0.10;
 struct RatioInterval {
   double low = 0;
   double middle = 1;
-  double high =
-      0;  ///< infinity when there are too few rounds for an interval (fewer than 8); low is 0 then
+  /// Infinity if there are too few rounds for an interval (fewer than 8); low is 0 then.
+  double high = 0;
   [[nodiscard]] bool is_known() const { return std::isfinite(high); }
 };
 

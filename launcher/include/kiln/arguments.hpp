@@ -26,7 +26,7 @@ struct LaunchArgument {
   const void* memory = nullptr;  ///< device pointer (CUDA, HIP) or cl_mem
   std::size_t bytes = 0;         ///< size of the memory from `offset` on
   std::size_t offset = 0;        ///< bytes from the start of the memory
-  std::string_view dtype;        ///< element type ("f32") where it is known; empty: not checked
+  std::string_view dtype;        ///< element type ("f32") if it is known; empty: not checked
   std::int64_t integer = 0;
   double floating = 0;
 };
@@ -57,8 +57,8 @@ constexpr std::string_view dtype_of() {
 template <typename T>
 inline constexpr std::string_view element_type = detail::dtype_of<T>();
 
-/// Device memory whose element type the application does not name: `memory` is a device pointer or
-/// a cl_mem, `bytes` what may be used of it from `offset` on.
+/// Device memory without an element type. `memory`: a device pointer or a cl_mem. `bytes`: the
+/// usable size from `offset` on.
 inline LaunchArgument memory(std::string_view name, const void* memory, std::size_t bytes,
                              std::size_t offset = 0) {
   LaunchArgument argument;
@@ -81,9 +81,9 @@ LaunchArgument array(std::string_view name, T* pointer, std::size_t count) {
   return argument;
 }
 
-/// A number passed by value. A whole number is fit for every type that can hold it; a
-/// floating-point number only for floating-point arguments. These round to nearest, and refuse
-/// finite numbers beyond their range; e4m3, which has no infinities, refuses those, too.
+/// A number passed by value. A whole number fits every type that can hold it. A floating-point
+/// number fits only floating-point arguments; they round to nearest and refuse finite numbers
+/// beyond their range. e4m3 has no infinities and refuses those, too.
 template <typename T>
 LaunchArgument scalar(std::string_view name, T value) {
   static_assert(std::is_arithmetic_v<T>, "kiln::scalar takes numbers");

@@ -1,9 +1,9 @@
-// Expected<T>: a value, or what went wrong. Kiln's answer to every call; nothing throws unless
-// value() is asked.
+// Expected<T>: a value or an error. Every call of Kiln returns one. Only value() throws.
 //
-//   if (auto kernel = launcher.prepare("reduce", "n=1e6")) use(*kernel); else
-//   report(kernel.error().message); auto kernel = launcher.prepare("reduce", "n=1e6").value();   //
-//   the throwing twin
+//   auto kernel = launcher.prepare("reduce", "n=1e6");
+//   if (!kernel) report(kernel.error().message);
+//
+//   auto same = launcher.prepare("reduce", "n=1e6").value();  // throws LaunchFailure
 //
 // C++17, standard library only.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,14 +16,14 @@
 
 namespace kiln {
 
-/// What kind of thing went wrong. Numbers are part of the C interface (kiln.h) and never change.
+/// The kind of an error. Numbers are part of the C interface (kiln.h) and never change.
 enum class LaunchErrorCode : int {
   unknown_kernel = 1,  ///< no built-in kernel or folder of that name, or its spec is wrong
   bad_problem = 2,     ///< the problem text does not fit the spec
-  no_device = 3,       ///< backend or device are not there
+  no_device = 3,       ///< the backend or the device is missing
   impossible = 4,      ///< no config of the kernel is legal for this problem on this device
-  bad_argument =
-      5,  ///< an argument of launch() is missing, unknown, of the wrong type or too small
+  /// An argument of launch() is missing, unknown, of the wrong type or too small.
+  bad_argument = 5,
   compile_failed = 6,  ///< rendering or compiling failed; the message holds the compiler's log
   device_failed = 7,   ///< the driver refused a call, or an earlier launch failed
   out_of_memory = 8,   ///< device memory for the workspace
@@ -36,7 +36,7 @@ struct LaunchError {
   std::string message;  ///< for people: names the kernel, the argument, what was expected
 };
 
-/// What Expected::value() throws.
+/// The exception of Expected::value().
 class LaunchFailure : public std::runtime_error {
  public:
   explicit LaunchFailure(const LaunchError& error)

@@ -4,11 +4,11 @@
 //   auto kernel = launcher.prepare("transpose", "rows=4096 cols=4096 dtype=f32").value();
 //   kernel.launch(queue, {kiln::memory("in", in, bytes), kiln::memory("out", out, bytes)}).value();
 //
-// The launcher asks the tuning database which config to run, compiles it (or takes it from the
-// cache on disk) and launches it. It never tunes by itself (Options::tune_on_miss has the `kiln`
-// program do it in processes of its own), never synchronises, and never throws into the
-// application: calls give an Expected, whose value() throws for those who want that. Selection
-// never fails for want of data: without a database, kernels run with their default configs.
+// The launcher finds the config for a problem in the tuning database, compiles it (or takes it from
+// the cache on disk) and launches it. It never tunes by itself: with Options::tune_on_miss the
+// `kiln` program tunes in separate processes. It never synchronises. Calls return an Expected and
+// do not throw; only value() throws. Selection never fails for lack of data: without a database,
+// kernels run with their default configs.
 //
 // All classes here are handles: cheap to copy, safe to use from many threads. docs/launcher.md is
 // the guide. C++17, standard library only.
@@ -49,58 +49,63 @@ class KILN_API Launcher {
 
   /// Who provides the device memory that some configs need between their steps.
   enum class Workspace {
-    pooled,  ///< the launcher: allocated by prepare(), once more per further queue, kept until the
-             ///< kernel goes or forget_queue()
-    caller,  ///< the application: named like arguments in launch(); Kernel::workspaces() says how
-             ///< large
+    /// The launcher. prepare() allocates it, and the first launch on each further queue. It is kept
+    /// until the kernel is destroyed or forget_queue() is called.
+    pooled,
+    /// The application, which passes it to launch() by name. Kernel::workspaces() lists the sizes.
+    caller,
   };
 
   /// Which compiled kernels of the cache may be used.
   enum class Toolkit {
-    any,   ///< those of any compiler version: a warm cache needs no compiler on the machine
-    same,  ///< those that the compiler of this machine made: after an upgrade, all is compiled anew
+    any,   ///< kernels of any compiler version: a warm cache needs no compiler on the machine
+    same,  ///< only kernels of this machine's compiler: after an upgrade, all are compiled again
   };
 
-  /// Whether problems whose match is not exact are tuned, by the installed `kiln` program in
-  /// processes of its own.
+  /// Whether the installed `kiln` program tunes problems without an exact match, in separate
+  /// processes.
   enum class TuneOnMiss {
     never,
-    background,  ///< select() and prepare() go on with the best config that is known; once the
-                 ///< problem is tuned, the next call sees the new best
-    first_use,   ///< the first select() or prepare() of a problem waits for its tuning
+    /// select() and prepare() use the best known config. Once the problem is tuned, the next call
+    /// sees the new best.
+    background,
+    /// The first select() or prepare() of a problem waits for its tuning.
+    first_use,
   };
 
   struct Options {
     // Where to run.
     std::string backend = "auto";  ///< "cuda", "hip", "opencl"; auto: the first that has a device
     int ordinal = 0;               ///< index of the device within the backend
-    std::optional<Native>
-        native;  ///< set: run on these objects (ordinal is ignored, backend must be named)
+    /// If set, the launcher runs on these objects: `ordinal` is ignored, `backend` must be named.
+    std::optional<Native> native;
 
     // What to run.
     std::vector<std::string> databases;  ///< in order of preference; empty: the default places
-    bool use_shipped = true;  ///< the rows that are part of Kiln answer after every database;
-                              ///< false: the databases alone are asked
+    /// Whether the rows that are part of Kiln answer, after every database.
+    bool use_shipped = true;
     std::vector<std::string> kernel_paths;  ///< folders of the application's own kernels
-    std::string lock;  ///< file of `kiln db lock` to choose from instead of the databases, so that
-                       ///< all ranks of a job choose alike; empty: $KILN_LOCK
-    std::string record_requests;  ///< file to append problems to that are not tuned (`kiln sweep
-                                  ///< --requested` tunes them); empty: $KILN_RECORD_REQUESTS
+    /// File of `kiln db lock`, used in place of the databases, so that all ranks of a job choose
+    /// alike; empty: $KILN_LOCK.
+    std::string lock;
+    /// File that receives the untuned problems, which `kiln sweep --requested` tunes; empty:
+    /// $KILN_RECORD_REQUESTS.
+    std::string record_requests;
 
-    // Whether to tune what is not known (docs/launcher.md, "Tuning what is not known").
+    // Whether to tune untuned problems (docs/launcher_tuning.md).
     TuneOnMiss tune_on_miss = TuneOnMiss::never;
     double tune_seconds = 30;          ///< wall time of the session of one problem
     double tune_budget_seconds = 600;  ///< wall time of all sessions of this launcher
-    std::string tuner;  ///< the `kiln` program; empty: bin/kiln of the library's prefix, else the
-                        ///< one in $PATH
+    /// The `kiln` program; empty: bin/kiln of the library's prefix, else the one in $PATH.
+    std::string tuner;
 
     // How.
     Workspace workspace = Workspace::pooled;
-    std::string cache_folder;  ///< compiled kernels; empty: $KILN_CACHE, $XDG_CACHE_HOME/kiln or
-                               ///< ~/.cache/kiln
-    bool use_cache = true;     ///< false: compile in every process
-    std::uint64_t cache_bytes = 0;   ///< size of the cache that stores keep to; 0:
-                                     ///< $KILN_CACHE_LIMIT or 1 GiB
+    /// Folder of compiled kernels; empty: $KILN_CACHE, $XDG_CACHE_HOME/kiln or ~/.cache/kiln.
+    std::string cache_folder;
+    bool use_cache = true;  ///< false: compile in every process
+    /// Size limit of the cache in bytes; 0: $KILN_CACHE_LIMIT or 1 GiB.
+    std::uint64_t cache_bytes = 0;
     Toolkit toolkit = Toolkit::any;  ///< OpenCL binaries always need the driver that made them
 
     static Options on_device(std::string backend, int ordinal = 0) {
@@ -123,7 +128,7 @@ class KILN_API Launcher {
     }
   };
 
-  /// How well the database knew the problem; in the order in which they are tried.
+  /// How well the match fits the problem, the best grade first.
   enum class Grade : int {
     exact = 0,        ///< tuned for this problem on this device
     near_size = 1,    ///< the nearest problem tuned on this device
@@ -140,44 +145,44 @@ class KILN_API Launcher {
     std::string reason;   ///< one sentence
     bool stale = false;   ///< tuned under another driver, compiler or template
   };
-  /// A Match that is kept for everyone who asks again: never null, cheap to copy.
+  /// A shared Match: never null, cheap to copy.
   using MatchHandle = std::shared_ptr<const Match>;
 
-  /// Something that is not as it should be and does not stop the launcher.
+  /// A problem that does not stop the launcher.
   struct Warning {
     enum class Kind : int {
-      database_missing = 1,   ///< no such file, or no place where one could be
+      database_missing = 1,   ///< no such file, or no place for a database
       database_unusable = 2,  ///< damaged, newer, of another program, not readable
-      cache_unusable =
-          3,  ///< the folder cannot be used safely; kernels are compiled in every process
-      lock_unusable = 4,  ///< missing, damaged or edited: the databases are asked instead
+      /// The folder cannot be used safely; kernels are compiled in every process.
+      cache_unusable = 3,
+      lock_unusable = 4,  ///< missing, damaged or edited: the databases are read instead
       lock_unfit = 5,     ///< holds nothing for this device: other grades or defaults are chosen
       tuning_unavailable = 6,    ///< tune_on_miss: no `kiln` program, no database, or a lock
       tuning_failed = 7,         ///< tune_on_miss: a session ended without a best
       tuning_budget_used = 8,    ///< tune_on_miss: tune_budget_seconds are over
-      cache_limit_unusable = 9,  ///< $KILN_CACHE_LIMIT is no size: 1 GiB is the limit
+      cache_limit_unusable = 9,  ///< $KILN_CACHE_LIMIT is not a size: 1 GiB is the limit
       requests_unusable = 10,    ///< there is no place for requests, or it cannot be written
     };
     Kind kind = Kind::database_missing;
     std::string message;
   };
 
-  /// What tune_on_miss did so far.
+  /// The state of tune_on_miss.
   struct Tuning {
-    std::size_t waiting = 0;        ///< problems that wait, the one being tuned among them
-    std::size_t tuned = 0;          ///< problems that have a best of their own now
+    std::size_t waiting = 0;        ///< problems that wait, including the one being tuned
+    std::size_t tuned = 0;          ///< problems that were tuned
     std::size_t failed = 0;         ///< problems that were given up
-    double seconds = 0;             ///< of tune_budget_seconds
-    std::vector<Warning> warnings;  ///< why
+    double seconds = 0;             ///< used seconds of tune_budget_seconds
+    std::vector<Warning> warnings;  ///< why problems were given up or not tuned
   };
 
   /// A compiled kernel for one problem, ready to launch.
   class KILN_API Kernel {
    public:
-    /// Puts the kernel's steps on `queue` (a stream or command queue of the launcher's context;
-    /// null: the one the launcher was opened with). Returns at once: errors of the running kernel
-    /// show where the queue is next waited for. Arguments may come in any order. Allocates nothing
-    /// once the kernel ran on that queue.
+    /// Puts the kernel's steps on `queue`: a stream or command queue of the launcher's context, or
+    /// null for the queue that the launcher was opened with. Returns at once. An error of the
+    /// running kernel shows when you next wait for the queue. Arguments may come in any order.
+    /// Allocates nothing once the kernel has run on that queue.
     Expected<void> launch(void* queue,
                           std::initializer_list<LaunchArgument> arguments) const noexcept {
       return launch(queue, arguments.begin(), arguments.size());
@@ -185,15 +190,15 @@ class KILN_API Launcher {
     Expected<void> launch(void* queue, const LaunchArgument* arguments,
                           std::size_t count) const noexcept;
 
-    /// Makes what launches on `queue` need (workspaces, a program of its own), so that not even the
-    /// first of them allocates: before the stream is captured into a CUDA graph, which forbids
-    /// that. Launches do it themselves where it was not done.
+    /// Allocates everything that launches on `queue` need (workspaces, a program), so that even the
+    /// first launch allocates nothing. Call it before you capture the stream into a CUDA graph,
+    /// which forbids allocations. Otherwise the first launch does it.
     Expected<void> prepare_queue(void* queue) const noexcept;
 
     [[nodiscard]] const Match& match() const noexcept;
     /// The problem with every field, e.g. "n=1000000 dtype=f32 op=sum".
     [[nodiscard]] const std::string& problem() const noexcept;
-    /// Where the binary came from: true when the cache on disk had it and nothing was compiled.
+    /// Whether the binary came from the cache on disk, so that nothing was compiled.
     [[nodiscard]] bool from_cache() const noexcept;
 
     struct Requirement {
@@ -201,10 +206,10 @@ class KILN_API Launcher {
       std::string dtype;      ///< "f32"
       std::size_t bytes = 0;  ///< least size of the memory; size of a scalar
       bool scalar = false;    ///< passed by value
-      bool zeroed =
-          false;  ///< workspace: must be all zero before the first launch; launches leave it so
+      /// Workspace: must be all zero before the first launch; launches leave it zero.
+      bool zeroed = false;
     };
-    /// What launch() must be given, in the order of the spec.
+    /// The arguments of launch(), in the order of the spec.
     [[nodiscard]] const std::vector<Requirement>& arguments() const noexcept;
     /// Device memory between steps; empty for most configs.
     [[nodiscard]] const std::vector<Requirement>& workspaces() const noexcept;
@@ -216,8 +221,8 @@ class KILN_API Launcher {
     std::shared_ptr<State> state_;
   };
 
-  /// Opens the device and reads the databases. Fails only for want of the device or for options
-  /// that make no sense; a missing or damaged database is a warning.
+  /// Opens the device and reads the databases. Fails only if the device is missing or an option
+  /// makes no sense. A missing or damaged database is a warning.
   static Expected<Launcher> open(const Options& options) noexcept;
   /// The throwing twin: throws LaunchFailure.
   explicit Launcher(const Options& options) : Launcher(open(options).value()) {}
@@ -226,26 +231,27 @@ class KILN_API Launcher {
   /// "cuda:0 NVIDIA H200 (sm_90a)".
   [[nodiscard]] const std::string& device() const noexcept;
 
-  /// Which config would run. `problem` as on the command line: "m=4096 n=4096 k=64 dtype=f32".
-  /// Asked again with the same text, it takes a hash and a lookup, and allocates nothing.
+  /// Returns the config that would run. `problem` as on the command line:
+  /// "m=4096 n=4096 k=64 dtype=f32". A second call with the same text hashes the text, searches a
+  /// table and allocates nothing.
   Expected<MatchHandle> select(std::string_view kernel, std::string_view problem) const noexcept;
 
-  /// The kernel ready to launch: selected, rendered, compiled or read from the cache, loaded. The
-  /// same call again gives the same kernel without work. Deterministic: databases are read once,
-  /// when the launcher is opened.
+  /// Returns the kernel ready to launch: selected, rendered, compiled or read from the cache, and
+  /// loaded. The same call again returns the same kernel without work. Deterministic: the launcher
+  /// reads its databases once, when it opens.
   Expected<Kernel> prepare(std::string_view kernel, std::string_view problem) const noexcept;
 
-  /// Lets go of what kernels keep for `queue` (workspaces, programs of their own) before the
-  /// application destroys it: otherwise it is kept as long as they are. Nothing that Kiln launched
-  /// there may be under way still, or be held by a captured graph, and no thread may launch there
-  /// meanwhile; launches on other queues go on. Frees device memory, which waits for the device and
-  /// which no capture allows. A launch on `queue` afterwards makes it all anew. Of a stream of each
-  /// thread (cudaStreamPerThread) it is the calling thread's. Null, the launcher's own, is refused.
+  /// Releases everything that kernels keep for `queue` (workspaces, programs). Call it before you
+  /// destroy the queue; otherwise it is kept as long as the kernels. No launch of Kiln on `queue`
+  /// may still be running or be part of a captured graph, and no thread may launch there meanwhile.
+  /// Launches on other queues go on. Frees device memory, which waits for the device and is
+  /// forbidden during a capture. A later launch on `queue` allocates again. For a stream per thread
+  /// (cudaStreamPerThread) it concerns the calling thread's. Null, the launcher's own, is refused.
   Expected<void> forget_queue(void* queue) const noexcept;
 
-  /// What tune_on_miss did so far; any thread.
+  /// Returns the state of tune_on_miss. Any thread may call it.
   [[nodiscard]] Expected<Tuning> tuning() const noexcept;
-  /// Waits until no problem waits to be tuned; false: `seconds` went by before.
+  /// Waits until no problem is left to tune. Returns false after `seconds`.
   Expected<bool> wait_for_tuning(double seconds) const noexcept;
 
  private:
