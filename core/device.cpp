@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/errors.hpp"
+#include "core/last_level_cache.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -36,6 +37,7 @@ void for_each_scope_entry(const DeviceInfo& device, Add&& add) {
   add("device.registers_per_block", device.registers_per_block);
   add("device.max_threads_per_unit", device.max_threads_per_unit);
   add("device.l2_bytes", device.l2_bytes);
+  add("device.last_level_bytes", bytes_to_flush_out(device));
   add("device.global_bytes", device.global_bytes);
   add("device.has_f16", device.has_f16);
   add("device.has_f64", device.has_f64);
@@ -135,6 +137,7 @@ DeviceInfo amd_device(const Limits& limits) {
   device.max_grid = {2147483647, 65535, 65535};
   device.max_shared_bytes = 64 * kKiB;
   device.has_f32_atomic_add = limits.has_f32_atomic_add;
+  set_amd_last_level(device, device.architecture);
   return device;
 }
 

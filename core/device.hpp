@@ -36,7 +36,10 @@ struct DeviceInfo {
   std::int64_t shared_bytes_per_unit = 32768;  ///< per compute unit
   std::int64_t registers_per_block = 65536;
   std::int64_t max_threads_per_unit = 2048;
-  std::int64_t l2_bytes = 0;  ///< last-level cache; sizes the cold-cache flush
+  std::int64_t l2_bytes = 0;  ///< L2 of a GPU, largest cache of a CPU
+  /// Of a larger cache behind the L2, which HIP does not report; 0: there is none. Sizes the
+  /// cold-cache flush in place of the L2 (core/last_level_cache.hpp).
+  std::int64_t last_level_bytes = 0;
   std::int64_t global_bytes = 0;
   std::int64_t clock_khz = 0;
   std::int64_t memory_clock_khz = 0;

@@ -29,7 +29,7 @@ Json to_json(const Problem& problem) {
 }
 
 Json to_json(const DeviceInfo& device) {
-  return {
+  Json json = {
       {"backend", device.backend},
       {"ordinal", device.ordinal},
       {"name", valid_utf8(device.name)},
@@ -60,6 +60,9 @@ Json to_json(const DeviceInfo& device) {
       {"has_f32_atomic_add", device.has_f32_atomic_add},
       {"is_cpu", device.is_cpu},
   };
+  // Only where there is something to say: other devices read as they always did.
+  if (device.last_level_bytes > 0) json["last_level_bytes"] = device.last_level_bytes;
+  return json;
 }
 
 Json to_json(const Trial& trial) {

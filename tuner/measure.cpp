@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/last_level_cache.hpp"
+
 namespace kiln {
 namespace {
 
@@ -46,7 +48,7 @@ constexpr std::size_t kMaxCpuFlushBytes = std::size_t{64} << 20;
 
 std::size_t flush_bytes(const DeviceInfo& device) {
   const std::size_t wanted =
-      std::max(kMinFlushBytes, static_cast<std::size_t>(2 * device.l2_bytes));
+      std::max(kMinFlushBytes, static_cast<std::size_t>(2 * bytes_to_flush_out(device)));
   return device.is_cpu ? std::min(wanted, kMaxCpuFlushBytes) : wanted;
 }
 

@@ -20,7 +20,8 @@ namespace kiln {
 namespace {
 
 /// Everything else that changes results, as canonical text.
-std::string options_text(const TuneOptions& options, const KernelSpec& spec) {
+std::string options_text(const TuneOptions& options, const KernelSpec& spec,
+                         const DeviceInfo& device) {
   std::vector<std::string> variants = options.variants;
   std::sort(variants.begin(), variants.end());
   std::string text =
@@ -32,6 +33,8 @@ std::string options_text(const TuneOptions& options, const KernelSpec& spec) {
     text += fmt::format(" warm_start={}", options.warm_configs);
   }
   if (options.objective != kTimeObjective) text += " objective=" + options.objective;
+  if (options.measure.cold_cache && device.last_level_bytes > 0)
+    text += fmt::format(" last_level={}", device.last_level_bytes);
   return text + std::string(kComputesOption) + computation_hash(spec);
 }
 
@@ -65,7 +68,7 @@ SessionRecord make_record(const TuneRequest& request, const std::string& strateg
                 kVersion,
                 strategy,
                 request.options.seed,
-                options_text(request.options, request.spec)};
+                options_text(request.options, request.spec, device)};
   record.device_info = device;
   record.problem_json = to_json(request.problem).dump();
   record.budget = budget_text(request.options.budget);

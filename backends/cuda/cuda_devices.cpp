@@ -9,6 +9,7 @@
 
 #include "backends/cuda/cuda_api.hpp"
 #include "backends/cuda/nvrtc_compiler.hpp"
+#include "backends/last_level_override.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {
@@ -82,6 +83,7 @@ DeviceInfo describe(int ordinal) {
   info.has_f64 = true;
   info.has_shuffle = true;
   info.has_f32_atomic_add = true;
+  override_last_level(info);
   return info;
 }
 

@@ -10,7 +10,9 @@
 
 #include "backends/hip/hip_api.hpp"
 #include "backends/hip/hiprtc_compiler.hpp"
+#include "backends/last_level_override.hpp"
 #include "core/errors.hpp"
+#include "core/last_level_cache.hpp"
 
 namespace kiln {
 namespace {
@@ -82,6 +84,7 @@ void add_limits(int device, DeviceInfo& info) {
   info.clock_khz = attribute(device, clock_khz, 0);
   info.memory_clock_khz = attribute(device, memory_clock_khz, 0);
   info.memory_bus_bits = attribute(device, memory_bus_bits, 0);
+  set_amd_last_level(info, info.architecture);
 }
 
 DeviceInfo describe(int device, int version) {
@@ -104,6 +107,7 @@ DeviceInfo describe(int device, int version) {
   info.compiler = hiprtc_version_text();
   info.global_bytes = static_cast<std::int64_t>(global_bytes);
   add_limits(device, info);
+  override_last_level(info);
   info.has_f16 = true;
   info.has_f64 = true;
   info.has_shuffle = true;

@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "backends/last_level_override.hpp"
 #include "core/errors.hpp"
+#include "core/last_level_cache.hpp"
 
 namespace kiln {
 namespace {
@@ -124,6 +126,10 @@ void add_limits(cl_device_id device, DeviceInfo& info) {
   info.max_threads_per_unit =
       std::max<std::int64_t>(info.max_threads_per_block, info.is_cpu ? 0 : 2048);
   info.l2_bytes = last_level_cache_bytes(device, info.is_cpu);
+  // ROCm's OpenCL calls a device by its architecture and features: "gfx942:sramecc+:xnack-".
+  if (info.vendor == "amd" && !info.is_cpu)
+    set_amd_last_level(info, std::string_view(info.name).substr(0, info.name.find(':')));
+  override_last_level(info);
   info.global_bytes = integer(CL_DEVICE_GLOBAL_MEM_SIZE, cl_ulong{});
   info.clock_khz = integer(CL_DEVICE_MAX_CLOCK_FREQUENCY, cl_uint{}) * 1000;
 }

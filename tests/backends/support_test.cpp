@@ -15,6 +15,7 @@
 #include "backends/driver_errors.hpp"
 #include "backends/dynamic_library.hpp"
 #include "backends/elf_image.hpp"
+#include "backends/last_level_override.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {
@@ -34,6 +35,23 @@ std::string message_of(Action action) {
 
 TEST(Registry, MakesEveryBackendItNamesWithoutLoadingAnything) {
   for (const std::string_view name : backend_names()) EXPECT_EQ(make_backend(name)->name(), name);
+}
+
+TEST(LastLevel, IsWhatTheUserSays) {
+  DeviceInfo device = device_for_architecture("hip", "gfx1100");
+  unsetenv("KILN_LAST_LEVEL_BYTES");
+  override_last_level(device);
+  EXPECT_EQ(device.last_level_bytes, 96 << 20);
+  setenv("KILN_LAST_LEVEL_BYTES", "67108864", 1);
+  override_last_level(device);
+  EXPECT_EQ(device.last_level_bytes, 64 << 20);
+  for (const char* wrong : {"64M", "0", "-1", "1.5", "99999999999999999999"}) {
+    setenv("KILN_LAST_LEVEL_BYTES", wrong, 1);
+    EXPECT_EQ(message_of<UsageError>([&] { override_last_level(device); }),
+              std::string("KILN_LAST_LEVEL_BYTES is '") + wrong +
+                  "': expected a whole number of bytes from 1 to 2^40");
+  }
+  unsetenv("KILN_LAST_LEVEL_BYTES");
 }
 
 TEST(Registry, NamesTheBackendsForAnUnknownOne) {

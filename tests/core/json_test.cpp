@@ -46,6 +46,22 @@ TEST(Json, DevicesReadBackEqual) {
   EXPECT_EQ(device_from_json(sent(to_json(device))), device);
 }
 
+TEST(Json, DevicesOfAmdKeepTheirCache) {
+  DeviceInfo device = device_for_architecture("hip", "gfx942");
+  EXPECT_EQ(device.last_level_bytes, 256 << 20);
+  EXPECT_EQ(device_from_json(sent(to_json(device))), device);
+  Json older = to_json(device);
+  older.erase("last_level_bytes");
+  device.last_level_bytes = 0;
+  EXPECT_EQ(device_from_json(older), device);
+}
+
+TEST(Json, DevicesOfOthersReadAsTheyAlwaysDid) {
+  const Json json = to_json(device_for_architecture("cuda", "sm_90a"));
+  EXPECT_EQ(json.size(), 29u);
+  EXPECT_FALSE(json.contains("last_level_bytes"));
+}
+
 TEST(Json, TrialsReadBackEqual) {
   Trial trial;
   trial.config = {"naive", {{"block_x", std::int64_t{32}}}};

@@ -45,6 +45,12 @@ TEST_F(MeasureTest, AColdSampleIsOneRunAfterAFlushOfTwiceTheCache) {
   EXPECT_EQ(device_.flushed_bytes, std::size_t{8} << 20) << "the least there is";
 }
 
+TEST_F(MeasureTest, ACacheBehindTheL2IsFlushedToo) {
+  device_.become(device_for_architecture("hip", "gfx942"));  // 4 MiB of L2, 256 MiB behind it
+  ASSERT_TRUE(Measurer(device_, options(true)).measure(sequence("quick"), look_of(1000), 0));
+  EXPECT_EQ(device_.flushed_bytes, std::size_t{512} << 20);
+}
+
 TEST_F(MeasureTest, WarmRunsTooShortForTheTimerAreBatched) {
   const Samples samples =
       *Measurer(device_, options(false)).measure(sequence("quick"), look_of(1000), 0);
