@@ -84,7 +84,7 @@ DeviceInfo device_to_ask_for(const Options& options, const std::vector<BestRecor
   if (options.device == "auto" && own.size() == 1) return own.front();
   const std::vector<DeviceInfo> tuned = tuned_devices(bests);
   for (const DeviceInfo& device : tuned) {
-    if (identity_of(device) == options.device) return device;
+    if (current_identity(options.device, device) == identity_of(device)) return device;
   }
   try {
     return choose_device(options.device);

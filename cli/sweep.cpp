@@ -106,7 +106,7 @@ std::vector<ReadySession> requested_sessions(const Options& options, const Devic
   const KernelLibrary library = options.common.library();
   std::vector<ReadySession> sessions;
   for (const Request& request : list.open) {
-    if (request.device != identity_of(device)) continue;
+    if (current_identity(request.device, device) != identity_of(device)) continue;
     try {
       KernelSpec spec = library.load(request.kernel);
       Problem problem = Problem::parse(spec, request.problem);

@@ -175,8 +175,25 @@ std::string selector_of(const DeviceInfo& device) {
   return device.backend + ":" + std::to_string(device.ordinal);
 }
 
-std::string identity_of(const DeviceInfo& device) {
+namespace {
+
+// What identity_of was for all devices before AMD's got units and partition.
+std::string short_identity(const DeviceInfo& device) {
   return device.backend + "/" + device.vendor + "/" + device.name + "/" + device.architecture;
+}
+
+}  // namespace
+
+std::string identity_of(const DeviceInfo& device) {
+  std::string identity = short_identity(device);
+  if (device.vendor != "amd" || device.is_cpu) return identity;
+  identity += "/" + std::to_string(device.compute_units) + " units";
+  if (!device.partition.empty()) identity += "/" + device.partition;
+  return identity;
+}
+
+std::string current_identity(const std::string& identity, const DeviceInfo& device) {
+  return identity == short_identity(device) ? identity_of(device) : identity;
 }
 
 std::int64_t max_threads_per_dimension(const DeviceInfo& device) {

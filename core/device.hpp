@@ -49,6 +49,9 @@ struct DeviceInfo {
   bool has_shuffle = false;         ///< exchange between threads of a warp or wavefront
   bool has_f32_atomic_add = false;  ///< native; otherwise a compare-and-swap loop is used
   bool is_cpu = false;
+  /// How an AMD board is split into devices, compute mode and memory mode: "CPX/NPS4"; empty: not
+  /// known, or the board cannot be split.
+  std::string partition;
 
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 };
@@ -57,8 +60,14 @@ struct DeviceInfo {
 [[nodiscard]] std::string selector_of(const DeviceInfo& device);
 
 /// Stable identity for the database: backend, vendor, name and architecture (not ordinal, not
-/// driver): "cuda/nvidia/NVIDIA H200/sm_90a".
+/// driver): "cuda/nvidia/NVIDIA H200/sm_90a". AMD gives boards and partitions of different size one
+/// name, so its GPUs add their compute units and partition:
+/// "hip/amd/AMD Instinct MI300X/gfx942/38 units/CPX/NPS4".
 [[nodiscard]] std::string identity_of(const DeviceInfo& device);
+
+/// `identity`, or identity_of(device) where `identity` is the shorter one that Kiln up to 0.1
+/// stored for that AMD GPU.
+[[nodiscard]] std::string current_identity(const std::string& identity, const DeviceInfo& device);
 
 /// Threads of one launch along one dimension (grid extent x block extent) that the device takes at
 /// most. HIP's dispatch packet holds that product in 32 bits; elsewhere only the extents are

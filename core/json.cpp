@@ -62,6 +62,7 @@ Json to_json(const DeviceInfo& device) {
   };
   // Only where there is something to say: other devices read as they always did.
   if (device.last_level_bytes > 0) json["last_level_bytes"] = device.last_level_bytes;
+  if (!device.partition.empty()) json["partition"] = valid_utf8(device.partition);
   return json;
 }
 

@@ -173,6 +173,7 @@ DeviceInfo device_from_json(const Json& json) {
     get(json, "has_f32_atomic_add", device.has_f32_atomic_add);
     get(json, "is_cpu", device.is_cpu);
     if (json.contains("last_level_bytes")) get(json, "last_level_bytes", device.last_level_bytes);
+    if (json.contains("partition")) get(json, "partition", device.partition);
     return device;
   });
 }

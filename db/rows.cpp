@@ -58,6 +58,7 @@ SessionRecord session_from_row(SQLite::Statement& row) {
                 .options = row.getColumn(12).getString()};
   record.problem_json = row.getColumn(4).getString();
   record.device_info = device_from_json(Json::parse(row.getColumn(6).getString()));
+  record.key.device = current_identity(record.key.device, record.device_info);
   record.budget = row.getColumn(13).getString();
   record.space_size = row.getColumn(14).getInt64();
   record.started_at = row.getColumn(15).getString();

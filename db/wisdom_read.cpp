@@ -159,11 +159,12 @@ class Reader {
   void read_device(const JsonLine& line) {
     line.allow_only({"device", "info"});
     DeviceInfo device = device_from_json(line.object("info"));
-    if (identity_of(device) != line.text("device")) {
-      throw InputError(fmt::format("the device is called '{}', its info is that of '{}'",
-                                   line.text("device"), identity_of(device)));
+    const std::string called = line.text("device");
+    if (current_identity(called, device) != identity_of(device)) {
+      throw InputError(fmt::format("the device is called '{}', its info is that of '{}'", called,
+                                   identity_of(device)));
     }
-    devices_.insert_or_assign(identity_of(device), std::move(device));
+    devices_.insert_or_assign(called, std::move(device));
   }
 
   DeviceInfo find_device(const std::string& identity) const {
@@ -189,6 +190,7 @@ class Reader {
                 .seed = seed_from(line.text("seed")),
                 .options = line.text("options")};
     best.device_info = find_device(best.key.device);
+    best.key.device = identity_of(best.device_info);
     best.device_info.driver = best.key.driver;
     best.device_info.compiler = best.key.compiler;
     check_scalars(line.object("problem"), "problem");

@@ -48,6 +48,7 @@
   CALL(int, set_device, hipSetDevice, (int device))                                       \
   CALL(int, device_get_name, hipDeviceGetName, (char* name, int bytes, int device))       \
   CALL(int, device_total_mem, hipDeviceTotalMem, (std::size_t* bytes, int device))        \
+  CALL(int, device_get_pci_bus_id, hipDeviceGetPCIBusId, (char* id, int bytes, int device)) \
   CALL(int, device_get_attribute, hipDeviceGetAttribute, (int* value, int attribute, int device))
 
 #define KILN_HIPRTC_CALLS(CALL)                                                           \

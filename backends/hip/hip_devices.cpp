@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "backends/hip/hip_api.hpp"
+#include "backends/hip/hip_partition.hpp"
 #include "backends/hip/hiprtc_compiler.hpp"
 #include "backends/last_level_override.hpp"
 #include "core/errors.hpp"
@@ -87,6 +88,13 @@ void add_limits(int device, DeviceInfo& info) {
   set_amd_last_level(info, info.architecture);
 }
 
+std::string partition_of(int device) {
+  constexpr std::size_t kBusIdBytes = 64;
+  std::array<char, kBusIdBytes> id{};
+  if (hip().device_get_pci_bus_id(id.data(), static_cast<int>(id.size()), device) != 0) return {};
+  return read_amd_partition("/sys/bus/pci/devices", id.data());
+}
+
 DeviceInfo describe(int device, int version) {
   std::array<char, kNameBytes> name{};
   throw_unless_ok(hip().device_get_name(name.data(), static_cast<int>(name.size()), device),
@@ -106,6 +114,7 @@ DeviceInfo describe(int device, int version) {
   info.runtime = "HIP " + hip_version_text(version);
   info.compiler = hiprtc_version_text();
   info.global_bytes = static_cast<std::int64_t>(global_bytes);
+  info.partition = partition_of(device);
   add_limits(device, info);
   override_last_level(info);
   info.has_f16 = true;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -15,6 +16,7 @@
 #include "backends/driver_errors.hpp"
 #include "backends/dynamic_library.hpp"
 #include "backends/elf_image.hpp"
+#include "backends/hip/hip_partition.hpp"
 #include "backends/last_level_override.hpp"
 #include "core/errors.hpp"
 
@@ -52,6 +54,40 @@ TEST(LastLevel, IsWhatTheUserSays) {
                   "': expected a whole number of bytes from 1 to 2^40");
   }
   unsetenv("KILN_LAST_LEVEL_BYTES");
+}
+
+class AmdPartition : public testing::Test {
+ protected:
+  AmdPartition() : folder_(testing::TempDir() + "kiln-partition") {
+    std::filesystem::create_directories(folder_ / kBoard);
+  }
+  ~AmdPartition() override { std::filesystem::remove_all(folder_); }
+  void write(const char* file, const char* text) const {
+    std::ofstream(folder_ / kBoard / file) << text;
+  }
+
+  static constexpr const char* kBoard = "0000:c1:00.0";
+  std::filesystem::path folder_;
+};
+
+TEST_F(AmdPartition, IsWhatTheKernelDriverWrites) {
+  EXPECT_EQ(read_amd_partition(folder_, kBoard), "") << "a board that cannot be split";
+  write("current_compute_partition", "CPX\n");
+  EXPECT_EQ(read_amd_partition(folder_, kBoard), "CPX");
+  write("current_memory_partition", "NPS4\n");
+  EXPECT_EQ(read_amd_partition(folder_, kBoard), "CPX/NPS4");
+  EXPECT_EQ(read_amd_partition(folder_, "0000:C1:00.3"), "CPX/NPS4") << "its fourth part";
+  EXPECT_EQ(read_amd_partition(folder_, "0000:c2:00.0"), "");
+}
+
+TEST_F(AmdPartition, IsNothingWhereTheWordsAreOdd) {
+  for (const char* odd : {"", "\n", "../..", "C P/X", "AVERYLONGWORDTHATNOBODYWROTE"}) {
+    write("current_compute_partition", odd);
+    EXPECT_THAT(read_amd_partition(folder_, kBoard), testing::AnyOf("", "C")) << odd;
+  }
+  write("current_compute_partition", "CPX\n");
+  for (const char* odd : {"", "0000:c1:00", "../../0000:c1", "0000/c1/00/0"})
+    EXPECT_EQ(read_amd_partition(folder_, odd), "") << odd;
 }
 
 TEST(Registry, NamesTheBackendsForAnUnknownOne) {

@@ -19,6 +19,34 @@ TEST(Device, HasASelectorAndAnIdentity) {
   EXPECT_EQ(identity_of(device), "cuda/nvidia/NVIDIA H200/sm_90a");
 }
 
+TEST(Device, OfAmdIsToldFromPartitionsAndBoardsOfTheSameName) {
+  DeviceInfo whole = device_for_architecture("hip", "gfx942");
+  whole.name = "AMD Instinct MI300X";
+  DeviceInfo eighth = whole;
+  eighth.compute_units = 38;
+  EXPECT_NE(identity_of(whole), identity_of(eighth));
+  EXPECT_EQ(identity_of(whole), "hip/amd/AMD Instinct MI300X/gfx942/304 units");
+  eighth.partition = "CPX/NPS4";
+  EXPECT_EQ(identity_of(eighth), "hip/amd/AMD Instinct MI300X/gfx942/38 units/CPX/NPS4");
+}
+
+TEST(Device, OfAnotherVendorKeepsItsIdentity) {
+  DeviceInfo nvidia = device_for_architecture("cuda", "sm_80");
+  nvidia.backend = "hip";  // HIP over CUDA
+  EXPECT_EQ(identity_of(nvidia), "hip/nvidia/A100 (made up)/sm_80");
+  DeviceInfo cpu = device_for_architecture("opencl", "opencl");
+  cpu.vendor = "amd";
+  cpu.is_cpu = true;
+  EXPECT_EQ(identity_of(cpu), "opencl/amd/OpenCL device (made up)/opencl");
+}
+
+TEST(Device, IsKnownByTheIdentityThatOlderRowsHave) {
+  const DeviceInfo device = device_for_architecture("hip", "gfx90a");
+  EXPECT_EQ(current_identity("hip/amd/MI250X (made up)/gfx90a", device), identity_of(device));
+  EXPECT_EQ(current_identity(identity_of(device), device), identity_of(device));
+  EXPECT_EQ(current_identity("hip/amd/MI210/gfx90a", device), "hip/amd/MI210/gfx90a");
+}
+
 TEST(Device, DefinesExactlyTheDocumentedNames) {
   Scope scope;
   add_to_scope(device_for_architecture("hip", "gfx90a"), scope);

@@ -46,13 +46,16 @@ TEST(Json, DevicesReadBackEqual) {
   EXPECT_EQ(device_from_json(sent(to_json(device))), device);
 }
 
-TEST(Json, DevicesOfAmdKeepTheirCache) {
+TEST(Json, DevicesOfAmdKeepCacheAndPartition) {
   DeviceInfo device = device_for_architecture("hip", "gfx942");
+  device.partition = "SPX/NPS1";
   EXPECT_EQ(device.last_level_bytes, 256 << 20);
   EXPECT_EQ(device_from_json(sent(to_json(device))), device);
   Json older = to_json(device);
   older.erase("last_level_bytes");
+  older.erase("partition");
   device.last_level_bytes = 0;
+  device.partition.clear();
   EXPECT_EQ(device_from_json(older), device);
 }
 
@@ -60,6 +63,7 @@ TEST(Json, DevicesOfOthersReadAsTheyAlwaysDid) {
   const Json json = to_json(device_for_architecture("cuda", "sm_90a"));
   EXPECT_EQ(json.size(), 29u);
   EXPECT_FALSE(json.contains("last_level_bytes"));
+  EXPECT_FALSE(json.contains("partition"));
 }
 
 TEST(Json, TrialsReadBackEqual) {

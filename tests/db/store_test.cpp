@@ -54,6 +54,19 @@ void expect_same(const Trial& stored, const Trial& given) {
   EXPECT_EQ(stored.source_key, given.source_key);
 }
 
+TEST(Store, RowsOfAmdDevicesFromBeforeTheirUnitsCountedAreTheSameDevices) {
+  const ScratchFolder folder;
+  SessionRecord record = some_session();
+  record.device_info = device_for_architecture("hip", "gfx90a");
+  record.key.device = "hip/amd/MI250X (made up)/gfx90a";
+  Store store(folder / "k.db", Store::Mode::write);
+  const SessionId id = store.begin_session(record);
+  EXPECT_EQ(store.session(id)->key.device, identity_of(record.device_info));
+  record.key.device = "hip/amd/MI250X (made up)/gfx90a/104 units";  // another board
+  const SessionId other = store.begin_session(record);
+  EXPECT_EQ(store.session(other)->key.device, record.key.device);
+}
+
 TEST(Store, KeepsTrialsOfEveryOutcomeInOrder) {
   const ScratchFolder folder;
   std::vector<Trial> given;

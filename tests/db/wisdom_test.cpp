@@ -48,6 +48,19 @@ class Wisdom : public ::testing::Test {
   KernelSpec spec_ = test::scale_spec();
 };
 
+TEST_F(Wisdom, OfAmdDevicesIsReadUnderTheNameThatOlderKilnsWrote) {
+  BestRecord one = best("n=4096");
+  one.device_info = device_for_architecture("hip", "gfx90a");
+  one.key.device = identity_of(one.device_info);
+  std::string text = write_wisdom({{one}});
+  const std::string units = "/110 units";
+  for (std::size_t at; (at = text.find(units)) != std::string::npos;) text.erase(at, units.size());
+  const WisdomText read = read_wisdom(text, "w.jsonl");
+  EXPECT_THAT(read.bad, ElementsAre());
+  ASSERT_EQ(read.entries.size(), 1U);
+  EXPECT_EQ(read.entries[0].best.key.device, "hip/amd/MI250X (made up)/gfx90a/110 units");
+}
+
 TEST_F(Wisdom, ReadsBackWhatItWrote) {
   BestRecord one = best("n=4096");
   BestRecord two = best("n=512 dtype=f64", 128);

@@ -119,6 +119,8 @@ int hipDeviceGetName(char* name, int bytes, int device) {
   return cuda().device_get_name(name, bytes, device);
 }
 
+int hipDeviceGetPCIBusId(char*, int, int) { return kInvalidValue; }
+
 int hipDeviceTotalMem(std::size_t* bytes, int device) {
   return cuda().device_total_mem(bytes, device);
 }
