@@ -14,6 +14,7 @@
 #include "cli/json_output.hpp"
 #include "cli/text_files.hpp"
 #include "cli/winners.hpp"
+#include "tuner/worker_compiler.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;
@@ -106,8 +107,7 @@ fs::path in_folder(const fs::path& folder, const std::string& name) {
 }
 
 Binary compile(const Winner& winner, const DeviceInfo& device) {
-  Result<Binary> binary =
-      make_backend(device.backend)->open_compiler(device)->compile(winner.source);
+  Result<Binary> binary = WorkerCompiler(device).compile(winner.source);
   if (!binary)
     throw InputError(winner.spec.name + " does not compile: " + binary.failure().message);
   return std::move(*binary);

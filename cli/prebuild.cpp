@@ -17,6 +17,7 @@
 #include "core/plan.hpp"
 #include "launcher/src/binary_cache.hpp"
 #include "launcher/src/cache_key.hpp"
+#include "tuner/worker_compiler.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;
@@ -96,7 +97,7 @@ class Builder {
     built.key = cache_key(built.winner.source, device_, backend_->compiler_options(),
                           Launcher::Toolkit::any);
     if (cache_.find(built.key)) return built;
-    if (!compiler_) compiler_ = backend_->open_compiler(device_);
+    if (!compiler_) compiler_ = std::make_unique<WorkerCompiler>(device_);
     const Result<Binary> binary = compiler_->compile(built.winner.source);
     built.state = binary ? "compiled" : "failed";
     if (!binary) {
