@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "core/transient_error.hpp"
+#include "tuner/hip_root.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -116,6 +117,9 @@ ChildCommand WorkerHost::command(const WorkerOptions& options) {
     command.environment.emplace("POCL_KERNEL_CACHE", "0");
     if (::getenv(kTunables) == nullptr) command.environment.emplace(kTunables, kKeepMemory);
   }
+  const char* hip_root = std::getenv("KILN_HIP_ROOT");
+  if (options.backend == "hip" && hip_root != nullptr && *hip_root != '\0')
+    start_in(find_hip_root(hip_root), command);
   return command;
 }
 

@@ -20,7 +20,8 @@ class WorkerHost {
   ~WorkerHost();
   WorkerHost(const WorkerHost&) = delete;
 
-  /// Returns the command line and environment of a new worker.
+  /// Returns the command line and environment of a new worker. Throws UsageError if KILN_HIP_ROOT
+  /// applies and holds no HIP (tuner/hip_root.hpp).
   [[nodiscard]] ChildCommand command(const WorkerOptions& options);
 
   /// Throws TransientError if the file system of the scratch folder is full and `backend` writes

@@ -27,13 +27,15 @@ DynamicLibrary open_hip() {
                                                   "libamdhip64.so.5", "libamdhip64.so"})));
 }
 
-/// hipRTC has a library of its own from HIP 5.5 on; before, it is part of the runtime's.
+/// AMD's packages give hipRTC a library of its own from HIP 5.5 on; before, and in Debian's
+/// packages, it is part of the runtime's.
 DynamicLibrary open_hiprtc() {
   return DynamicLibrary(
       "hipRTC",
       library_candidates("KILN_HIP_LIBRARY",
                          in_usual_folders({"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5",
-                                           "libhiprtc.so", "libamdhip64.so.5", "libamdhip64.so"})));
+                                           "libhiprtc.so", "libamdhip64.so.7", "libamdhip64.so.6",
+                                           "libamdhip64.so.5", "libamdhip64.so"})));
 }
 
 std::string describe(const HipApi& api, int code) {
@@ -63,20 +65,26 @@ struct ComgrApi {
   int (*get_isa_name)(std::size_t index, const char** name) = nullptr;
 };
 
-ComgrApi load_comgr(const DynamicLibrary& hiprtc_library) {
+/// `version` of HIP: one process holds one comgr, for each carries LLVM, so it must be the one that
+/// HIP itself opens.
+ComgrApi load_comgr(const DynamicLibrary& hiprtc_library, int version) {
   ComgrApi api;
   hiprtc_library.bind_optional(api.get_isa_count, "amd_comgr_get_isa_count");
   hiprtc_library.bind_optional(api.get_isa_name, "amd_comgr_get_isa_name");
   if (api.get_isa_count != nullptr && api.get_isa_name != nullptr) return api;
-  const std::vector<std::string> candidates =
-      in_usual_folders({"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"});
+  constexpr int kFirstWithComgr3 = 60'400'000;
+  const std::vector<std::string> candidates = in_usual_folders(
+      version > 0 && version < kFirstWithComgr3
+          ? std::vector<std::string>{"libamd_comgr.so.2", "libamd_comgr.so.3", "libamd_comgr.so"}
+          : std::vector<std::string>{"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"});
   const DynamicLibrary library("amd_comgr", candidates);
   library.bind(api.get_isa_count, "amd_comgr_get_isa_count");
   library.bind(api.get_isa_name, "amd_comgr_get_isa_name");
   return api;
 }
 
-/// "gfx90a" out of "amdgcn-amd-amdhsa--gfx90a".
+/// "gfx90a" out of "amdgcn-amd-amdhsa--gfx90a". Left out: generic ones ("gfx9-4-generic"), on which
+/// hipRTC 6.4 ends the process.
 std::vector<std::string> known_architectures(const ComgrApi& comgr) {
   std::size_t count = 0;
   if (comgr.get_isa_count(&count) != 0) return {};
@@ -84,8 +92,9 @@ std::vector<std::string> known_architectures(const ComgrApi& comgr) {
   for (std::size_t i = 0; i < count; ++i) {
     const char* name = nullptr;
     if (comgr.get_isa_name(i, &name) != 0 || name == nullptr) continue;
-    const std::string_view text = name;
-    names.emplace_back(text.substr(text.rfind('-') + 1));
+    const std::string_view architecture = architecture_of_isa(name);
+    const bool is_generic = architecture.find('-') != std::string_view::npos;
+    if (!architecture.empty() && !is_generic) names.emplace_back(architecture);
   }
   return names;
 }
@@ -102,7 +111,7 @@ HiprtcApi load_hiprtc() {
   int version = 0;
   if (runtime_version != nullptr && runtime_version(&version) == 0)
     api.version = hip_version_text(version);
-  api.architectures = known_architectures(load_comgr(library));
+  api.architectures = known_architectures(load_comgr(library, version));
   return api;
 }
 
@@ -121,6 +130,11 @@ const HiprtcApi& hiprtc() {
 Failure hip_failure(int code, std::string_view call, Outcome otherwise) {
   const ErrorMeaning meaning = meaning_of_driver_code(code, otherwise);
   return {meaning.outcome, fmt::format("{}: {}", call, describe(hip(), code)), meaning.sticky};
+}
+
+std::string_view architecture_of_isa(std::string_view isa) {
+  const std::size_t at = isa.find("--");
+  return at == std::string_view::npos ? std::string_view() : isa.substr(at + 2);
 }
 
 std::string hip_version_text(int version) {

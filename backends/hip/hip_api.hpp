@@ -119,6 +119,9 @@ struct HiprtcApi {
 [[nodiscard]] Failure hip_failure(int code, std::string_view call,
                                   Outcome otherwise = Outcome::launch_error);
 
+/// "gfx9-4-generic" out of "amdgcn-amd-amdhsa--gfx9-4-generic"; empty for another text.
+[[nodiscard]] std::string_view architecture_of_isa(std::string_view isa);
+
 /// "5.2.21153" out of hipRuntimeGetVersion's 50221153.
 [[nodiscard]] std::string hip_version_text(int version);
 

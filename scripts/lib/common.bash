@@ -7,6 +7,7 @@
 
 kiln_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 kiln_nvrtc_prefix=${XDG_DATA_HOME:-${HOME:-/root}/.local/share}/kiln/nvrtc
+kiln_hip_prefix=${XDG_DATA_HOME:-${HOME:-/root}/.local/share}/kiln/hip6
 
 say() { printf '%s\n' "$*"; }
 step() { printf '\n== %s\n' "$*"; }
@@ -134,4 +135,9 @@ export_private_nvrtc() {
     export KILN_CUDA_INCLUDE
     say "NVRTC: $KILN_NVRTC_PATH"
   fi
+}
+
+# Prints the folder with the private HIP 6.4; fails when there is none or when it is not whole.
+find_private_hip() {
+  [[ -e $kiln_hip_prefix/complete ]] && printf '%s\n' "$kiln_hip_prefix"
 }

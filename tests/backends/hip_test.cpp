@@ -46,6 +46,12 @@ TEST(HipNames, VersionsAreReadAsWritten) {
   EXPECT_EQ(hip_version_text(60342131), "6.3.42131");
 }
 
+TEST(HipNames, AnIsaNamesItsArchitecture) {
+  EXPECT_EQ(architecture_of_isa("amdgcn-amd-amdhsa--gfx90a"), "gfx90a");
+  EXPECT_EQ(architecture_of_isa("amdgcn-amd-amdhsa--gfx9-4-generic"), "gfx9-4-generic");
+  EXPECT_EQ(architecture_of_isa("gfx90a"), "");
+}
+
 TEST(HipNames, TheArchitectureIsFoundInAnyLayout) {
   const auto block_with = [](std::string_view text, std::size_t at) {
     std::vector<char> block(2048, '\0');
@@ -96,7 +102,8 @@ TEST_F(Hiprtc, CompilesForAmdDevicesWithoutOne) {
 }
 
 TEST_F(Hiprtc, RefusesAnArchitectureItDoesNotKnowAndLivesOn) {
-  std::vector<std::string> unknown = {"gfx9999", "sm_90a", "", "gfx90a:xnack+"};
+  std::vector<std::string> unknown = {
+      "gfx9999", "sm_90a", "", "gfx90a:xnack+", "generic", "gfx9-generic", "gfx9-4-generic"};
   if (!knows("gfx942")) unknown.emplace_back("gfx942");
   for (const std::string& architecture : unknown) {
     try {
