@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/render_report.hpp"
 #include "core/config.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -21,6 +22,7 @@ struct Options {
   std::string backend = "cuda";
   std::string architecture;
   bool whole = false;
+  bool report = false;
 };
 
 ExitCode run(const Options& options) {
@@ -31,9 +33,16 @@ ExitCode run(const Options& options) {
   const Config config = options.config.empty()
                             ? default_config(spec, problem, device)
                             : parse_config(spec, options.config, problem, device);
+  if (options.common.json && !options.report)
+    throw UsageError("--json is for --report: the source is text");
   if (const Status legal = check_config(spec, config, problem, device); !legal) {
     throw InputError(
         fmt::format("{} is not legal here: {}", config.text(), legal.failure().message));
+  }
+  if (options.report) {
+    print_render_report({spec, problem, config, device},
+                        options.common.json ? ReportForm::json : ReportForm::text);
+    return ExitCode::ok;
   }
   const Renderer renderer(spec);
   for (const LintFinding& finding : renderer.unused_tunables()) {
@@ -64,12 +73,24 @@ void add_render_command(CLI::App& app, Work& work) {
       ->type_name("NAME");
   command->add_flag("--whole", options->whole,
                     "As the compiler gets it: with the dialect's prelude in front");
+  command->add_flag(
+      "--report", options->report,
+      "Compile it and print what its kernels take of a device, instead of the source");
   add_kernel_path_option(*command, options->common);
+  add_json_option(*command, options->common);
   command->footer(
       "Without --config it is the default config of the problem.\n"
       "\n"
-      "Example:\n"
-      "  kiln render transpose --problem rows=1024,cols=1024,dtype=f32 --config tile:tile_rows=32");
+      "--report and its --json need the compiler, but no device. For HIP, KILN_HIP_ROOT names the\n"
+      "HIP that compiles (docs/amd.md). \"occupancy\" is the share of a unit's threads that can "
+      "be\n"
+      "resident at once.\n"
+      "\n"
+      "Examples:\n"
+      "  kiln render transpose --problem rows=1024,cols=1024,dtype=f32 --config tile:tile_rows=32\n"
+      "  kiln render matmul --problem m=4096,n=4096,k=4096,dtype=f16 --backend hip --arch gfx90a "
+      "\\\n"
+      "    --report");
   command->callback([options, &work] { work = [options] { return run(*options); }; });
 }
 

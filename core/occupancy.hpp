@@ -17,7 +17,8 @@ struct BlockNeeds {
 
 /// Blocks that are resident in a compute unit at the same time, at most; 1 at least, since the
 /// launch is legal. Registers are given to whole warps, in steps of 256 (CUDA C++ Programming
-/// Guide, "Hardware Multithreading"); what a driver keeps of the shared memory is left out.
+/// Guide, "Hardware Multithreading"); on AMD's GPUs in steps that depend on the architecture. What
+/// a driver keeps of the shared memory is left out.
 [[nodiscard]] std::int64_t resident_blocks(const BlockNeeds& block, const DeviceInfo& device);
 
 }  // namespace kiln

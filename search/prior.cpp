@@ -62,6 +62,14 @@ Prior::Prior(const KernelSpec& spec, Problem problem, DeviceInfo device)
       cost_(problem_cost(spec_, problem_, device_)) {}
 
 std::optional<Forecast> Prior::forecast(const Config& config) const {
+  return forecast_with(config, nullptr);
+}
+
+std::optional<Forecast> Prior::forecast(const Config& config, const Binary& binary) const {
+  return forecast_with(config, &binary);
+}
+
+std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary* binary) const {
   const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem_, device_);
   if (!plan) return std::nullopt;
   Forecast out;
@@ -72,9 +80,13 @@ std::optional<Forecast> Prior::forecast(const Config& config) const {
     const double warp = at_least_one(device_.warp_size);
     const double padded = std::ceil(threads / warp) * warp;
     const double units = at_least_one(device_.compute_units);
-    const std::int64_t fitting = resident_blocks(
-        {.threads = static_cast<std::int64_t>(threads), .shared_bytes = step->shared_bytes},
-        device_);
+    BlockNeeds needs{.threads = static_cast<std::int64_t>(threads),
+                     .shared_bytes = step->shared_bytes};
+    if (binary != nullptr) {
+      needs.registers = binary->registers;
+      needs.shared_bytes += std::max<std::int64_t>(0, binary->shared_bytes);
+    }
+    const std::int64_t fitting = resident_blocks(needs, device_);
     const double resident = std::min(static_cast<double>(fitting), std::ceil(blocks / units));
     out.lanes = threads / padded;
     out.units = std::min(1.0, blocks / units);

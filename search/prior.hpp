@@ -4,7 +4,8 @@
 // the spec states: how much of the device the launch can keep busy, how many bytes it can have
 // under way, and from both a time that is good for one thing: telling hopeless configs. It does not
 // tell good ones from each other; docs/results/search_prior.md has the evidence. Registers and
-// static shared memory, which only a compiler knows, count as free. Pure: no device, no files.
+// static shared memory, which only a compiler knows, count as free unless a compiled binary is
+// given. Pure: no device, no files.
 //
 // Sources: J. D. C. Little, "A proof for the queuing formula L = lambda W" (1961), for bytes under
 // way; S. Williams, A. Waterman, D. Patterson, "Roofline" (2009), for the larger of two times.
@@ -16,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "core/artifact.hpp"
 #include "core/config.hpp"
 #include "core/launch_plan.hpp"
 
@@ -41,8 +43,13 @@ class Prior {
 
   /// nullopt: the config is not legal here, and make_launch_plan says why.
   [[nodiscard]] std::optional<Forecast> forecast(const Config& config) const;
+  /// The same once the config is compiled: registers and static shared memory of its kernels limit
+  /// how many threads are resident.
+  [[nodiscard]] std::optional<Forecast> forecast(const Config& config, const Binary& binary) const;
 
  private:
+  [[nodiscard]] std::optional<Forecast> forecast_with(const Config& config,
+                                                      const Binary* binary) const;
   [[nodiscard]] double bytes_per_second() const;
   [[nodiscard]] double time_of(const Forecast& forecast) const;
 

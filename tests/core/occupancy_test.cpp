@@ -30,6 +30,25 @@ TEST(Occupancy, EndsAtWhatRunsOutFirst) {
       << "168 registers a thread, which warps get by eights";
 }
 
+TEST(Occupancy, OfAmdGpusFollowsTheirRegisterFiles) {
+  const auto blocks_of = [](const char* architecture, std::int64_t threads,
+                            std::int64_t registers) {
+    return resident_blocks({.threads = threads, .registers = registers},
+                           device_for_architecture("hip", architecture));
+  };
+  EXPECT_EQ(blocks_of("gfx90a", 256, 64), 8) << "8 wavefronts of 64 a SIMD";
+  EXPECT_EQ(blocks_of("gfx90a", 256, 65), 7) << "72 registers each of 512";
+  EXPECT_EQ(blocks_of("gfx90a", 256, 512), 1);
+  EXPECT_EQ(blocks_of("gfx906", 256, 128), 2) << "256 registers a SIMD";
+  EXPECT_EQ(blocks_of("gfx906", 256, 24), 10);
+  EXPECT_EQ(blocks_of("gfx1030", 256, 128), 4) << "1024 registers a SIMD, wavefronts of 32";
+  EXPECT_EQ(blocks_of("gfx1100", 256, 128), 5) << "144 registers each of 1536";
+  EXPECT_EQ(blocks_of("gfx942", 256, std::numeric_limits<std::int64_t>::max()), 1);
+  DeviceInfo wide = device_for_architecture("hip", "gfx1030");
+  wide.warp_size = 64;
+  EXPECT_EQ(resident_blocks({.threads = 256, .registers = 128}, wide), 4) << "half of each";
+}
+
 TEST(Occupancy, IsOneAtLeast) {
   const DeviceInfo device = hopper();
   EXPECT_EQ(resident_blocks({.threads = 4096}, device), 1);

@@ -93,6 +93,21 @@ TEST_F(CopyPrior, CountsTheThreadsThatFitBesideEachOther) {
   EXPECT_EQ(forecast("plain:threads=256,blocks=4096,shared_kib=90").threads_per_unit, 256);
 }
 
+TEST_F(CopyPrior, CountsWhatACompiledConfigTakesOfAUnit) {
+  const Config wide = config("plain:threads=256,blocks=4096");
+  Binary binary;
+  EXPECT_EQ(prior_.forecast(wide, binary)->threads_per_unit, 2048) << "nothing is known";
+  binary.registers = 128;
+  EXPECT_EQ(prior_.forecast(wide, binary)->threads_per_unit, 512);
+  binary.registers = 32;
+  binary.shared_bytes = 80 * 1024;
+  EXPECT_EQ(prior_.forecast(wide, binary)->threads_per_unit, 512);
+  const Config narrow = config("plain:threads=32,blocks=4096");
+  binary.shared_bytes = 160 * 1024;
+  EXPECT_EQ(prior_.forecast(narrow, binary)->threads_per_unit, 32);
+  EXPECT_GT(prior_.forecast(narrow, binary)->time_ns, prior_.forecast(narrow)->time_ns);
+}
+
 TEST_F(CopyPrior, BoundsTheBytesUnderWay) {
   EXPECT_EQ(forecast("plain:threads=256,blocks=432").bytes_in_flight, 1024 * 64);
   const Prior small(spec_, Problem::parse(spec_, "n=110592"), device_);

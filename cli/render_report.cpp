@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/render_report.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "backends/hip/code_object.hpp"
+#include "cli/json_output.hpp"
+#include "cli/table.hpp"
+#include "cli/units.hpp"
+#include "core/errors.hpp"
+#include "core/launch_plan.hpp"
+#include "core/occupancy.hpp"
+#include "search/prior.hpp"
+#include "templates/renderer.hpp"
+#include "tuner/worker_compiler.hpp"
+
+namespace kiln::cli {
+namespace {
+
+/// One launch of the plan.
+struct Line {
+  std::string entry;
+  std::int64_t threads = 0;
+  std::optional<KernelResources> exact;  ///< AMD: of this very kernel
+  std::int64_t registers = -1;           ///< of a thread; -1: not known
+  std::int64_t spill_bytes = -1;         ///< of a thread
+  std::int64_t shared_bytes = 0;         ///< static and dynamic, per block
+  std::int64_t blocks_per_unit = 0;
+  double occupancy = 0;
+};
+
+Line line_of(const StepPlan& step, const Binary& binary,
+             const std::vector<KernelResources>& kernels, const DeviceInfo& device) {
+  constexpr std::int64_t kRegisterBytes = 4;
+  Line line;
+  line.entry = step.entry;
+  line.threads = std::int64_t{step.block[0]} * step.block[1] * step.block[2];
+  line.registers = binary.registers;
+  line.spill_bytes = binary.spill_bytes;
+  line.shared_bytes = std::max<std::int64_t>(0, binary.shared_bytes) + step.shared_bytes;
+  for (const KernelResources& kernel : kernels) {
+    if (kernel.name != step.entry) continue;
+    line.exact = kernel;
+    line.registers = kernel.vector_registers;
+    line.spill_bytes = kernel.spilled_vector_registers * kRegisterBytes;
+    line.shared_bytes = kernel.shared_bytes + step.shared_bytes;
+  }
+  line.blocks_per_unit = resident_blocks(
+      {.threads = line.threads, .shared_bytes = line.shared_bytes, .registers = line.registers},
+      device);
+  const std::int64_t most = std::max<std::int64_t>(1, device.max_threads_per_unit);
+  line.occupancy = std::min(1.0, static_cast<double>(line.blocks_per_unit * line.threads) / most);
+  return line;
+}
+
+std::string count_text(std::int64_t count) { return count < 0 ? "-" : std::to_string(count); }
+
+std::string text_of(const std::vector<Line>& lines) {
+  using Align = Table::Align;
+  Table table({{"kernel"},
+               {"threads", Align::right},
+               {"registers", Align::right},
+               {"accumulators", Align::right},
+               {"scalar", Align::right},
+               {"spilled", Align::right},
+               {"scratch", Align::right},
+               {"shared", Align::right},
+               {"blocks/unit", Align::right},
+               {"occupancy", Align::right}});
+  for (const Line& line : lines) {
+    const KernelResources* exact = line.exact ? &*line.exact : nullptr;
+    table.add_row({line.entry, std::to_string(line.threads), count_text(line.registers),
+                   exact ? std::to_string(exact->accumulators) : "-",
+                   exact ? std::to_string(exact->scalar_registers) : "-",
+                   line.spill_bytes < 0 ? "-" : fmt::format("{} B", line.spill_bytes),
+                   exact ? fmt::format("{} B", exact->scratch_bytes) : "-",
+                   pretty_bytes(static_cast<double>(line.shared_bytes)),
+                   std::to_string(line.blocks_per_unit),
+                   fmt::format("{:.0f}%", 100 * line.occupancy)});
+  }
+  return table.text();
+}
+
+Json json_of(const Line& line) {
+  Json json = {{"entry", line.entry},
+               {"threads", line.threads},
+               {"registers", line.registers},
+               {"spill_bytes", line.spill_bytes},
+               {"shared_bytes", line.shared_bytes},
+               {"blocks_per_unit", line.blocks_per_unit},
+               {"occupancy", line.occupancy}};
+  if (!line.exact) return json;
+  json["accumulators"] = line.exact->accumulators;
+  json["scalar_registers"] = line.exact->scalar_registers;
+  json["spilled_scalar_registers"] = line.exact->spilled_scalar_registers;
+  json["scratch_bytes"] = line.exact->scratch_bytes;
+  json["wavefront"] = line.exact->wavefront;
+  return json;
+}
+
+Binary compile(const RenderedConfig& rendered) {
+  const Source source =
+      Renderer(rendered.spec).render(rendered.config, rendered.problem, rendered.device);
+  Result<Binary> binary = WorkerCompiler(rendered.device).compile(source);
+  if (!binary) {
+    throw InputError(fmt::format("{} does not compile for {}: {}", rendered.config.text(),
+                                 rendered.device.architecture, binary.failure().message));
+  }
+  return std::move(*binary);
+}
+
+}  // namespace
+
+void print_render_report(const RenderedConfig& rendered, ReportForm form) {
+  const auto& [spec, problem, config, device] = rendered;
+  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  if (!plan) throw InputError(config.text() + " is not legal here: " + plan.failure().message);
+  const Binary binary = compile(rendered);
+  const std::vector<KernelResources> kernels = kernels_of_code_object(binary.data);
+  std::vector<Line> lines;
+  for (const StepPlan& step : plan->steps) {
+    if (step.kind == StepKind::launch) lines.push_back(line_of(step, binary, kernels, device));
+  }
+  const std::optional<Forecast> forecast = Prior(spec, problem, device).forecast(config, binary);
+  const double forecast_ns = forecast ? forecast->time_ns : 0;
+  if (form == ReportForm::json) {
+    Json launches = Json::array();
+    for (const Line& line : lines) launches.push_back(json_of(line));
+    fmt::print("{}", json_output({{"kernel", spec.name},
+                                  {"problem", problem.text()},
+                                  {"config", config.text()},
+                                  {"backend", device.backend},
+                                  {"architecture", device.architecture},
+                                  {"launches", std::move(launches)},
+                                  {"forecast_ns", forecast_ns}}));
+    return;
+  }
+  fmt::print("{} {}, {}\nfor {} as {}\n\n{}\n", spec.name, problem.short_text(spec), config.text(),
+             device.architecture, device.name, text_of(lines));
+  fmt::print("A rough forecast from these, to compare configs with each other: {}\n",
+             pretty_time(forecast_ns));
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,81 @@
+// `kiln render --report`: the compiler's own counts, or why there are none.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "kiln_program.hpp"
+#include "tests/backends/required.hpp"
+#include "tests/support/private_hip.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Words matmul_for(const std::string& backend, const std::string& architecture) {
+  return {"render", "matmul",     "--problem", "m=512,n=512,k=512,dtype=f16", "--backend", backend,
+          "--arch", architecture, "--report"};
+}
+
+class RenderReport : public ProgramTest {};
+
+TEST_F(RenderReport, CountsWhatTheKernelsTake) {
+  Words words = matmul_for("hip", "gfx90a");
+  words.emplace_back("--json");
+  const Output output = kiln(words);
+  if (output.exit_code == 4) KILN_SKIP_UNLESS_REQUIRED("hiprtc", output.err);
+  const Json report = Json::parse(output.out);
+  EXPECT_EQ(report["architecture"], "gfx90a");
+  EXPECT_THAT(report["config"], StartsWith("mfma:"));
+  const Json& launch = report["launches"].at(0);
+  EXPECT_EQ(launch["entry"], "matmul_mfma");
+  EXPECT_EQ(launch["spill_bytes"], 0);
+  EXPECT_EQ(launch["spilled_scalar_registers"], 0);
+  EXPECT_EQ(launch["wavefront"], 64);
+  EXPECT_GT(launch["registers"], 0);
+  EXPECT_GT(launch["scalar_registers"], 0);
+  EXPECT_GT(launch["shared_bytes"], 0);
+  EXPECT_GE(launch["blocks_per_unit"], 1);
+  EXPECT_GT(launch["occupancy"], 0);
+  EXPECT_LE(launch["occupancy"], 1);
+  EXPECT_GT(report["forecast_ns"], 0);
+}
+
+TEST_F(RenderReport, OfAHipInAFolder) {
+  const auto root = test::private_hip();
+  if (!root) KILN_SKIP_UNLESS_REQUIRED("hiprtc6", "no private HIP was fetched");
+  const Output output = kiln(matmul_for("hip", "gfx1100"), {{"KILN_HIP_ROOT", root->string()}});
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+  EXPECT_THAT(output.out, StartsWith("matmul m=512 n=512 k=512 dtype=f16, wmma:"));
+  EXPECT_THAT(output.out, HasSubstr("\nfor gfx1100 as RX 7900 XTX (made up)\n"));
+  EXPECT_THAT(output.out, HasSubstr("\nmatmul_wmma "));
+}
+
+TEST_F(RenderReport, SaysWhichArchitecturesTheCompilerKnows) {
+  const Output output = kiln(matmul_for("hip", "gfx942"));
+  if (output.exit_code == 0) GTEST_SKIP() << "the machine's own hipRTC knows it";
+  if (output.err.find("unavailable") != std::string::npos)
+    KILN_SKIP_UNLESS_REQUIRED("hiprtc", output.err);
+  EXPECT_EQ(output.exit_code, 4);
+  EXPECT_EQ(output.out, "");
+  EXPECT_THAT(output.err, HasSubstr("hiprtc 5."));
+  EXPECT_THAT(output.err, HasSubstr(" does not know 'gfx942': it knows gfx"));
+}
+
+TEST_F(RenderReport, OfAFolderWithoutHipIsOneError) {
+  const Output output = kiln(matmul_for("hip", "gfx90a"), {{"KILN_HIP_ROOT", "/no/folder"}});
+  EXPECT_EQ(output.exit_code, 2);
+  EXPECT_EQ(output.out, "");
+  EXPECT_THAT(output.err,
+              HasSubstr("KILN_HIP_ROOT is '/no/folder': expected a folder that holds "));
+}
+
+TEST_F(RenderReport, JsonIsForTheReportAlone) {
+  const Output output = kiln({"render", "reduce", "--problem", "n=10", "--json"});
+  EXPECT_EQ(output.exit_code, 2);
+  EXPECT_THAT(output.err, HasSubstr("--json is for --report: the source is text"));
+}
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,111 @@
+// What kernels take of AMD devices, from their code objects: the default config of every variant
+// and three more, which are drawn. Prints one line each; nothing runs.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backends/backend.hpp"
+#include "backends/hip/code_object.hpp"
+#include "core/errors.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+#include "tests/backends/required.hpp"
+#include "tests/kernels/cases.hpp"
+#include "tests/kernels/disassembly.hpp"
+#include "tests/kernels/problems.hpp"
+
+namespace kiln::test {
+namespace {
+
+constexpr std::size_t kDrawn = 3;  // configs of each variant beside its default
+constexpr std::uint64_t kSeed = 7;
+
+using KernelAndArchitecture = std::tuple<std::string, std::string>;
+
+class ResourceTable : public testing::TestWithParam<KernelAndArchitecture> {
+ protected:
+  void SetUp() override {
+    const auto& [kernel, architecture] = GetParam();
+    if (std::getenv("KILN_TEST_HIP6") == nullptr) GTEST_SKIP() << "done by kernels_hip6";
+    spec_ = KernelLibrary().load(kernel);
+    device_ = device_for_architecture("hip", architecture);
+    try {
+      compiler_ = make_backend("hip")->open_compiler(device_);
+    } catch (const DeviceError& error) {
+      KILN_SKIP_UNLESS_REQUIRED("hiprtc6", error.what());
+    }
+  }
+
+  /// The compiled kernels of a case; none when it does not compile.
+  std::vector<KernelResources> compile(const Case& c) {
+    const Result<Binary> binary =
+        compiler_->compile(Renderer(spec_).render(c.config, c.problem, device_));
+    EXPECT_TRUE(binary) << c.text(spec_) << ": " << binary.failure().message;
+    if (!binary) return {};
+    matrix_ = matrix_instructions(count_instructions(binary->data, device_.architecture));
+    return kernels_of_code_object(binary->data);
+  }
+
+  void print(const Case& c, const KernelResources& kernel, const char* kind) const {
+    std::printf("%s | %s | %s | %s | %s | %lld | %lld | %lld | %lld | %lld | %lld | %d\n",
+                device_.architecture.c_str(), kind, c.problem.short_text(spec_).c_str(),
+                c.config.text().c_str(), kernel.name.c_str(),
+                static_cast<long long>(kernel.vector_registers),
+                static_cast<long long>(kernel.accumulators),
+                static_cast<long long>(kernel.scalar_registers),
+                static_cast<long long>(kernel.spilled_vector_registers),
+                static_cast<long long>(kernel.scratch_bytes),
+                static_cast<long long>(kernel.shared_bytes), matrix_);
+  }
+
+  [[nodiscard]] static bool uses_matrix_units(const Case& c) {
+    return c.config.variant == "mfma" || c.config.variant == "wmma";
+  }
+
+  KernelSpec spec_;
+  DeviceInfo device_;
+  std::unique_ptr<Compiler> compiler_;
+  int matrix_ = 0;  ///< matrix instructions of the case compiled last
+};
+
+TEST_P(ResourceTable, OfDefaultsDoNotSpillAndMatrixUnitsAreUsed) {
+  const std::vector<Problem> problems = problems_to_compile(spec_);
+  std::vector<Case> defaults =
+      one_of_each_type(spec_, default_cases(spec_, problems, device_), kSeed);
+  ASSERT_FALSE(defaults.empty());
+  std::printf(
+      "architecture | config | problem | config | kernel | VGPRs | AGPRs | SGPRs | "
+      "spilled | scratch | LDS | matrix instructions\n");
+  for (const Case& c : defaults) {
+    const auto kernels = compile(c);
+    ASSERT_FALSE(kernels.empty()) << c.text(spec_);
+    for (const KernelResources& kernel : kernels) {
+      print(c, kernel, "default");
+      EXPECT_EQ(kernel.wavefront, device_.warp_size) << c.text(spec_);
+      EXPECT_EQ(kernel.spilled_vector_registers, 0) << c.text(spec_);
+      EXPECT_EQ(kernel.spilled_scalar_registers, 0) << c.text(spec_);
+    }
+    EXPECT_EQ(matrix_ > 0, uses_matrix_units(c)) << c.text(spec_);
+  }
+  for (const Case& c : random_cases(spec_, problems, device_, kDrawn, kSeed)) {
+    for (const KernelResources& kernel : compile(c)) print(c, kernel, "drawn");
+    EXPECT_EQ(matrix_ > 0, uses_matrix_units(c)) << c.text(spec_);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, ResourceTable,
+                         testing::Combine(testing::ValuesIn(kernel_names()),
+                                          testing::Values("gfx90a", "gfx942", "gfx1100")),
+                         [](const testing::TestParamInfo<KernelAndArchitecture>& each) {
+                           return std::get<0>(each.param) + "_" + std::get<1>(each.param);
+                         });
+
+}  // namespace
+}  // namespace kiln::test
