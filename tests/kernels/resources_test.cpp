@@ -1,5 +1,6 @@
-// What kernels take of AMD devices, from their code objects: the default config of every variant
-// and three more, which are drawn. Prints one line each; nothing runs.
+// What kernels take of AMD devices, from their code objects: the default config of every variant;
+// with KILN_SOAK=1 in every element type, and three configs more, which are drawn. Prints one line
+// each; nothing runs.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,12 +22,26 @@
 #include "tests/kernels/cases.hpp"
 #include "tests/kernels/disassembly.hpp"
 #include "tests/kernels/problems.hpp"
+#include "tests/reliability/size.hpp"
 
 namespace kiln::test {
 namespace {
 
 constexpr std::size_t kDrawn = 3;  // configs of each variant beside its default
 constexpr std::uint64_t kSeed = 7;
+
+/// Scalar registers that a default config may spill. They go to lanes of vector registers, not to
+/// memory. "shifted" of transpose holds a mask for each of its unrolled loads.
+std::int64_t most_scalar_spills(const std::string& variant) {
+  return variant == "shifted" ? 96 : 0;
+}
+
+/// The first case of each variant.
+std::vector<Case> one_of_each_variant(std::vector<Case> cases) {
+  std::set<std::string> seen;
+  std::erase_if(cases, [&](const Case& c) { return !seen.insert(c.config.variant).second; });
+  return cases;
+}
 
 using KernelAndArchitecture = std::tuple<std::string, std::string>;
 
@@ -54,13 +70,14 @@ class ResourceTable : public testing::TestWithParam<KernelAndArchitecture> {
   }
 
   void print(const Case& c, const KernelResources& kernel, const char* kind) const {
-    std::printf("%s | %s | %s | %s | %s | %lld | %lld | %lld | %lld | %lld | %lld | %d\n",
+    std::printf("%s | %s | %s | %s | %s | %lld | %lld | %lld | %lld | %lld | %lld | %lld | %d\n",
                 device_.architecture.c_str(), kind, c.problem.short_text(spec_).c_str(),
                 c.config.text().c_str(), kernel.name.c_str(),
                 static_cast<long long>(kernel.vector_registers),
                 static_cast<long long>(kernel.accumulators),
                 static_cast<long long>(kernel.scalar_registers),
                 static_cast<long long>(kernel.spilled_vector_registers),
+                static_cast<long long>(kernel.spilled_scalar_registers),
                 static_cast<long long>(kernel.scratch_bytes),
                 static_cast<long long>(kernel.shared_bytes), matrix_);
   }
@@ -79,10 +96,11 @@ TEST_P(ResourceTable, OfDefaultsDoNotSpillAndMatrixUnitsAreUsed) {
   const std::vector<Problem> problems = problems_to_compile(spec_);
   std::vector<Case> defaults =
       one_of_each_type(spec_, default_cases(spec_, problems, device_), kSeed);
+  if (!is_soak()) defaults = one_of_each_variant(std::move(defaults));
   ASSERT_FALSE(defaults.empty());
   std::printf(
       "architecture | config | problem | config | kernel | VGPRs | AGPRs | SGPRs | "
-      "spilled | scratch | LDS | matrix instructions\n");
+      "spilled | spilled SGPRs | scratch | LDS | matrix instructions\n");
   for (const Case& c : defaults) {
     const auto kernels = compile(c);
     ASSERT_FALSE(kernels.empty()) << c.text(spec_);
@@ -90,10 +108,13 @@ TEST_P(ResourceTable, OfDefaultsDoNotSpillAndMatrixUnitsAreUsed) {
       print(c, kernel, "default");
       EXPECT_EQ(kernel.wavefront, device_.warp_size) << c.text(spec_);
       EXPECT_EQ(kernel.spilled_vector_registers, 0) << c.text(spec_);
-      EXPECT_EQ(kernel.spilled_scalar_registers, 0) << c.text(spec_);
+      EXPECT_EQ(kernel.scratch_bytes, 0) << c.text(spec_);
+      EXPECT_LE(kernel.spilled_scalar_registers, most_scalar_spills(c.config.variant))
+          << c.text(spec_);
     }
     EXPECT_EQ(matrix_ > 0, uses_matrix_units(c)) << c.text(spec_);
   }
+  if (!is_soak()) return;
   for (const Case& c : random_cases(spec_, problems, device_, kDrawn, kSeed)) {
     for (const KernelResources& kernel : compile(c)) print(c, kernel, "drawn");
     EXPECT_EQ(matrix_ > 0, uses_matrix_units(c)) << c.text(spec_);
