@@ -164,8 +164,12 @@ const Limits& find_limits(const Limits (&table)[N], const std::string& backend,
     if (limits.architecture == architecture) return limits;
     names.emplace_back(limits.architecture);
   }
+  // A well-formed name is of another part, not a slip: the nearest one would be a wrong guess.
+  const bool is_well_formed =
+      (architecture.starts_with("sm_") || architecture.starts_with("gfx")) &&
+      std::isdigit(static_cast<unsigned char>(architecture.back())) != 0;
   throw DeviceError("the limits of " + backend + " architecture '" + architecture +
-                    "' are not known" + did_you_mean(architecture, names) +
+                    "' are not known" + (is_well_formed ? "" : did_you_mean(architecture, names)) +
                     " (known: " + comma_list(names) + ")");
 }
 

@@ -26,8 +26,11 @@ const Value* find(const Fields& fields, std::string_view name) {
 }
 
 [[noreturn]] void reject(const KernelSpec& spec, const ProblemField& field, const Value& value) {
-  throw InputError(fmt::format("problem field '{}' of {} must be {}, not '{}'", field.name,
-                               spec.name, expectation(field), to_text(value)));
+  std::vector<std::string> values;
+  for (const Value& each : field.values) values.push_back(to_text(each));
+  throw InputError(fmt::format("problem field '{}' of {} must be {}, not '{}'{}", field.name,
+                               spec.name, expectation(field), to_text(value),
+                               did_you_mean(to_text(value), values)));
 }
 
 bool in_bounds(const ProblemField& field, const Value& value) {

@@ -9,7 +9,9 @@
 
 namespace kiln {
 
-/// The candidate with the fewest edits from `name`; nullopt when none is close enough to be meant.
+/// The candidate that `name` most likely means: the same word in other letters ("OpenCL",
+/// "tile-m"), what others call it ("gemm" for matmul, "float" for f32), else the one with the
+/// fewest edits; nullopt when none is close enough to be meant.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name,
                                                       const std::vector<std::string>& candidates);
 
@@ -17,7 +19,7 @@ namespace kiln {
 [[nodiscard]] std::string did_you_mean(std::string_view name,
                                        const std::vector<std::string>& candidates);
 
-/// "a, b, c": for messages that list what is allowed.
+/// "a, b, c", each name once: for messages that list what is allowed.
 [[nodiscard]] std::string comma_list(const std::vector<std::string>& names);
 
 }  // namespace kiln

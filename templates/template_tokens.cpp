@@ -7,6 +7,8 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -241,13 +243,29 @@ class TagBody {
   std::size_t tag_start_;
 };
 
+/// Does the tag whose body begins at `at` end before its line does, and before another one begins?
+bool is_closed_on_its_line(const std::string& text, std::size_t at, std::string_view close) {
+  const std::size_t end = text.find(close, at);
+  if (end == std::string::npos) return false;
+  return text.find('\n', at) > end && text.find("{{", at) > end && text.find("{%", at) > end;
+}
+
 }  // namespace
 
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
 std::size_t check_tag_body(const std::string& file, const std::string& text, std::size_t tag_start,
                            std::size_t at, std::string_view close) {
-  return TagBody(file, text, tag_start).run(at, close);
+  try {
+    return TagBody(file, text, tag_start).run(at, close);
+  } catch (const InputError& error) {
+    // What is wrong inside of a tag that was never closed is the text behind it.
+    const bool says_so =
+        std::string_view(error.what()).find("the tag that starts here") != std::string_view::npos;
+    if (says_so || close == "\n" || is_closed_on_its_line(text, at, close)) throw;
+    throw InputError(locate(file, text, tag_start),
+                     "the tag that starts here has no '" + std::string(close) + "' on its line");
+  }
 }
 
 }  // namespace kiln

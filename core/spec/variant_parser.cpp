@@ -207,6 +207,10 @@ Variant parse_variant(const TomlNode& node) {
   check_identifier(variant.name, table.find("name")->text_where, "a variant");
   variant.summary = table.text_or("summary", "");
   variant.template_file = table.text("template");
+  if (!variant.template_file.ends_with(".inja")) {
+    table.fail("template", fmt::format("'{}' must be the name of a template, which ends in .inja",
+                                       variant.template_file));
+  }
   if (variant.template_file.find_first_of("/\\") != std::string::npos ||
       variant.template_file.find("..") != std::string::npos) {
     table.fail("template", fmt::format("'{}' must be the name of a file in the spec's folder",

@@ -248,6 +248,11 @@ TEST(Spec, SurvivesDamage) {
   EXPECT_GT(refused, 100);
 }
 
+TEST(Spec, KnowsATemplateByItsEnding) {
+  EXPECT_THAT(spec_error(with("template = \"tile.inja\"", "template = \"tile.cu\"")),
+              HasSubstr("'tile.cu' must be the name of a template, which ends in .inja"));
+}
+
 TEST(Spec, KeepsTemplatesInTheSpecsFolder) {
   EXPECT_THAT(spec_error(with("template = \"tile.inja\"", "template = \"../tile.inja\"")),
               HasSubstr("'../tile.inja' must be the name of a file in the spec's folder"));

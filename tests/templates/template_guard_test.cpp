@@ -82,6 +82,11 @@ TEST(TemplateGuard, CTextThatLooksLikeATag) {
             "later line");
   EXPECT_EQ(lint(scale_spec("\n{{ tile"))[0].message,
             "scale/strided.inja:2:1: the tag that starts here has no '}}'");
+  // Not what the text behind the tag would mean in it.
+  EXPECT_EQ(error_of("  y[{{ tile ] = 2 * x[i];\n"),
+            "scale/strided.inja:1:5: the tag that starts here has no '}}' on its line");
+  EXPECT_EQ(error_of("y[{{ tile] = x[{{ tile }}];\n"),
+            "scale/strided.inja:1:3: the tag that starts here has no '}}' on its line");
 }
 
 TEST(TemplateGuard, LiteralsAreWellFormed) {
