@@ -38,6 +38,12 @@ const Variant* naive_variant(const KernelSpec& spec) {
   return spec.find_variant(reference.substr(0, reference.find(':')));
 }
 
+std::optional<Config> naive_config(const TuneRequest& request, const DeviceInfo& device) {
+  const Variant* naive = naive_variant(request.spec);
+  if (naive == nullptr) return std::nullopt;
+  return default_config(*naive, request.spec, request.problem, device);
+}
+
 BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const SessionLog& log,
                      const std::vector<TrialRecord>& candidates, const Finalists& finalists,
                      const FinalsRounds& rounds) {
@@ -63,9 +69,11 @@ BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const S
   }
   best.verdict = verdict.verdict;
   best.evidence = evidence_of(scoring, candidates, finalists, rounds);
-  if (const Variant* naive = naive_variant(request.spec)) {
-    best.naive_time_ns =
-        log.time_of(default_config(*naive, request.spec, request.problem, log.device()));
+  if (const std::optional<Config> naive = naive_config(request, log.device())) {
+    best.naive_time_ns = log.time_of(*naive);
+    for (std::size_t i = 0; i < finalists.trials.size(); ++i) {
+      if (finalists.trials[i]->trial.config == *naive) best.naive_time_ns = time_of(i);
+    }
   }
   const ProblemCost cost = problem_cost(request.spec, request.problem, log.device());
   best.bytes = cost.bytes;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "tuner/finalists.hpp"
@@ -19,6 +20,9 @@ struct FinalsRounds {
 
 /// Returns the variant whose default config is the naive figure; nullptr if the spec has none.
 [[nodiscard]] const Variant* naive_variant(const KernelSpec& spec);
+/// The naive config of the request; nullopt: the spec has none.
+[[nodiscard]] std::optional<Config> naive_config(const TuneRequest& request,
+                                                 const DeviceInfo& device);
 
 /// `finalists`: at least one, chosen among the judged trials of `log`. `candidates`: the trials
 /// that a lookup may return. If the finalists could not be measured, the samples of the search

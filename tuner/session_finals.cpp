@@ -149,6 +149,23 @@ std::optional<SessionFinals::Field> SessionFinals::choose_proven() {
   return field;
 }
 
+void SessionFinals::measure_naive(const Finalists& finalists, BestRecord& best) const {
+  constexpr double kLongestRun = 0.1e9;
+  constexpr FinalsOptions kRounds = {8, 8, 0};
+  const std::optional<Config> naive = naive_config(request_, log_.device());
+  if (!naive || scoring_.objective().needs_energy) return;
+  const auto took_part =
+      std::any_of(finalists.trials.begin(), finalists.trials.end(),
+                  [&](const TrialRecord* record) { return record->trial.config == *naive; });
+  const std::optional<double> searched = log_.time_of(*naive);
+  if (took_part || !searched || *searched > kLongestRun) return;
+  const std::optional<FinalsReport> report =
+      pipeline_.run_finals({best.config, *naive}, kRounds, request_.options.stop);
+  if (!report || report->failure) return;
+  best.naive_time_ns =
+      best.time_ns * ratio_interval(report->samples.back(), report->samples.front()).middle;
+}
+
 FinalsEnd SessionFinals::run() {
   std::optional<Field> field = choose_proven();
   if (!field) return {true, std::nullopt};
@@ -158,7 +175,9 @@ FinalsEnd SessionFinals::run() {
   if (finalists.trials.size() > 1) rounds = measure_finalists(finalists);
   if (!rounds) return {true, std::nullopt};
   if (finalists.trials.empty()) return {};  // none was right to the end
-  return {false, make_best(request_, scoring_, log_, field->trials, finalists, *rounds)};
+  BestRecord best = make_best(request_, scoring_, log_, field->trials, finalists, *rounds);
+  if (!rounds->ns.empty()) measure_naive(finalists, best);
+  return {false, std::move(best)};
 }
 
 }  // namespace kiln
