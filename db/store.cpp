@@ -16,6 +16,7 @@
 #include "db/measured_rows.hpp"
 #include "db/publish.hpp"
 #include "db/rows.hpp"
+#include "db/session_answers.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -170,6 +171,10 @@ std::vector<BestRecord> Store::bests(const std::string& kernel,
 
 std::optional<BestRecord> Store::best_of(SessionId session) const {
   return impl_->guarded([&] { return read_best_of(impl_->database, session); });
+}
+
+std::map<SessionId, SessionAnswer> Store::answers() const {
+  return impl_->guarded([&] { return read_session_answers(impl_->database); });
 }
 
 Store::Info Store::info() const {

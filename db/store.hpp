@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -123,6 +124,14 @@ struct FinishedSession {
   std::optional<BestRecord> best;
 };
 
+/// What a session answers, in short.
+struct SessionAnswer {
+  double time_ns = 0;          ///< of its best; without one, of its fastest trial
+  double default_time_ns = 0;  ///< of the default config likewise; 0: it was not ok
+  Verdict verdict = Verdict::none;
+  bool is_published = false;  ///< it has a best
+};
+
 class Store {
  public:
   enum class Mode {
@@ -180,6 +189,9 @@ class Store {
 
   /// Returns the best that this session published last; nullopt if none.
   [[nodiscard]] std::optional<BestRecord> best_of(SessionId session) const;
+
+  /// Of every session of which a trial was ok; reads neither samples nor evidence.
+  [[nodiscard]] std::map<SessionId, SessionAnswer> answers() const;
 
   struct Info {
     std::string path;

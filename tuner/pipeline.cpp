@@ -414,7 +414,7 @@ const Config* TrialPipeline::hurry() {
 
 std::string TrialPipeline::activity() const {
   if (running_) return "running " + running_->trial.config.text();
-  if (device_.reference().empty()) return "preparing arguments and references";
+  if (device_.reference().empty()) return "preparing inputs and reference";
   if (!waiting_.empty()) return "compiling " + waiting_.front().trial.config.text();
   return "searching";
 }

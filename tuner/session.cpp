@@ -372,6 +372,15 @@ ProblemJob problem_job(const TuneRequest& request, const Objective& objective) {
           request.options.extra_operations};
 }
 
+std::optional<BestRecord> best_so_far(const TuneRequest& request, const SessionLog& log) {
+  std::optional<BestRecord> best = log.so_far();
+  if (!best) return best;
+  const ProblemCost cost = problem_cost(request.spec, request.problem, log.device());
+  best->bytes = cost.bytes;
+  best->flops = cost.flops;
+  return best;
+}
+
 /// Time never stands in for an energy that cannot be measured.
 void require_meter(const Objective& objective, const DeviceClient& device) {
   if (!objective.needs_energy || device.energy_unavailable().empty()) return;
@@ -415,6 +424,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
                finals.best);
     SessionResult result = log.result(end);
     result.warm = warm;
+    if (!result.best) result.so_far = best_so_far(request, log);
     return result;
   } catch (const DatabaseError&) {
     throw;  // nothing more can be written

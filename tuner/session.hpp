@@ -101,6 +101,8 @@ struct SessionResult {
   std::string throttle;            ///< the reasons: "power_cap,heat"
   std::vector<DriftRecord> drift;  ///< the leader measured again, in order
   std::optional<BestRecord> best;
+  /// Of a session that ended without a best: the fastest config so far (db/best_so_far.hpp).
+  std::optional<BestRecord> so_far;
 };
 
 /// The message to an observer when a session starts.

@@ -14,6 +14,7 @@
 #include "core/errors.hpp"
 #include "core/json.hpp"
 #include "core/version.hpp"
+#include "db/best_so_far.hpp"
 #include "db/lookup.hpp"
 
 namespace kiln {
@@ -302,6 +303,8 @@ SessionResult SessionLog::result(SessionEnd end) const {
   result.best = published_;
   return result;
 }
+
+std::optional<BestRecord> SessionLog::so_far() const { return best_so_far(record_, trials_); }
 
 BestRecord SessionLog::new_best() const {
   BestRecord best;

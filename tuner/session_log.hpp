@@ -64,6 +64,8 @@ class SessionLog {
   [[nodiscard]] Progress search_progress() const;
   [[nodiscard]] SessionProgress progress(const Budget& budget, const Config& default_config) const;
   [[nodiscard]] SessionResult result(SessionEnd end) const;
+  /// Returns the best of a session that has not ended (db/best_so_far.hpp).
+  [[nodiscard]] std::optional<BestRecord> so_far() const;
   /// Returns a best with all fields that only the session knows.
   [[nodiscard]] BestRecord new_best() const;
 
