@@ -1,5 +1,7 @@
 // `kiln best KERNEL --problem ...`: ask the database for the config to run.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -8,16 +10,21 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/best_list.hpp"
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
+#include "cli/finals.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
 #include "cli/pareto.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text_files.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/problem_limits.hpp"
+#include "db/best_so_far.hpp"
 #include "db/lookup.hpp"
 #include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
@@ -35,6 +42,7 @@ struct Options {
   std::string objective = "time";
   std::string pareto;  ///< "time,energy"; empty: the best alone
   bool explain = false;
+  bool names_problem = false;   ///< --problem was given, be it empty
   bool names_database = false;  ///< --db was given: the file must be there
   bool no_shipped = false;
   fs::path lock;  ///< not empty: asked instead of database and shipped wisdom
@@ -67,6 +75,30 @@ std::vector<BestRecord> layered_bests(const Options& options, const std::string&
                      kernel, options.objective);
 }
 
+/// What sessions that have not finished would answer, for problems that no row answers exactly.
+void add_unfinished(std::vector<BestRecord>& bests, const Options& options,
+                    const KernelSpec& spec) {
+  if (!options.lock.empty() || options.objective != kTimeObjective ||
+      !fs::exists(options.common.database)) {
+    return;
+  }
+  const Store store(options.common.database, Store::Mode::read);
+  for (const SessionRecord& session : store.sessions()) {
+    if (session.key.kernel != spec.name || session.state == SessionState::finished) continue;
+    const bool is_answered = std::any_of(bests.begin(), bests.end(), [&](const BestRecord& best) {
+      return best.key.problem == session.key.problem && best.key.device == session.key.device &&
+             best.layer != kShippedLayer;
+    });
+    std::optional<BestRecord> best;
+    if (!is_answered) best = best_so_far(session, store.trials(session.id));
+    if (!best) continue;
+    const Variant* variant = spec.find_variant(best->config.variant);
+    if (variant != nullptr && session.key.spec_hash == content_hash(spec))
+      best->template_hash = template_hash(spec, *variant);
+    bests.push_back(std::move(*best));
+  }
+}
+
 std::vector<BestRecord> without_shipped(std::vector<BestRecord> bests) {
   std::erase_if(bests, [](const BestRecord& best) { return best.layer == kShippedLayer; });
   return bests;
@@ -95,6 +127,13 @@ DeviceInfo device_to_ask_for(const Options& options, const std::vector<BestRecor
   }
 }
 
+std::string unfinished_text(const BestRecord& best) {
+  return fmt::format(
+      "session {} has not finished: this is its fastest config so far, not decided in finals; the "
+      "same `kiln tune` goes on",
+      best.session);
+}
+
 Json tuned_json(const BestRecord& best) {
   return {{"problem", stored_problem(best.problem_json, best.session)},
           {"device", best.key.device},
@@ -107,6 +146,7 @@ Json tuned_json(const BestRecord& best) {
           {"trials", best.trials},
           {"failures", best.failures},
           {"session", best.session},
+          {"unfinished", is_unfinished(best)},
           {"published_at", best.published_at},
           {"driver", best.key.driver},
           {"compiler", best.key.compiler}};
@@ -128,34 +168,72 @@ Json match_json(const KernelSpec& spec, const Problem& problem, const DeviceInfo
   return json;
 }
 
+/// One fact, its name in front; further lines stand under the first.
+void print_fact(const std::string& name, const std::string& text) {
+  constexpr std::size_t kName = 9;
+  fmt::print("{}", paragraph(fmt::format("{:<{}}{}", name, kName, text), output_width(), 0, kName));
+}
+
+std::string tuned_text(const BestRecord& best) {
+  std::string text = pretty_time(best.time_ns);
+  const std::string rate = pretty_rate(best.bytes, best.flops, best.time_ns);
+  if (rate != "-") text += " (" + rate + ")";
+  if (best.default_time_ns > 0) {
+    text += fmt::format(", {} over the default config ({})",
+                        pretty_speedup(best.default_time_ns, best.time_ns), verdict_text(best));
+  } else {
+    text += " (the default config has no time to compare with)";
+  }
+  text += fmt::format("; {}, {} failed", counted(best.trials, "trial"), best.failures);
+  return is_unfinished(best) ? text : text + "; " + best.published_at;
+}
+
 void print_match(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                  const Match& match) {
-  fmt::print("kernel   {}  {}\n", spec.name, problem.short_text(spec));
-  fmt::print("device   {}\n", identity_of(device));
-  fmt::print("config   {}\n", match.config.text());
-  fmt::print("grade    {}: {}\n", name_of(match.grade), match.reason);
-  if (match.best) {
-    const BestRecord& best = *match.best;
-    fmt::print("tuned    {} ({}), {} over the default config ({}); {}, {} failed; {}\n",
-               pretty_time(best.time_ns), pretty_rate(best.bytes, best.flops, best.time_ns),
-               pretty_speedup(best.default_time_ns, best.time_ns), name_of(best.verdict),
-               counted(best.trials, "trial"), best.failures, best.published_at);
-    if (best.objective != kTimeObjective) {
-      fmt::print("{:<8} {:.4g} {}\n", best.objective, best.value,
-                 find_objective(spec, best.objective).unit);
-    }
+  print_fact("kernel", fmt::format("{}  {}", spec.name, problem.short_text(spec)));
+  print_fact("device", identity_of(device));
+  print_fact("config", match.config.text());
+  print_fact("grade", fmt::format("{}: {}", name_of(match.grade), match.reason));
+  if (!match.best) return;
+  const BestRecord& best = *match.best;
+  print_fact("tuned", tuned_text(best));
+  if (is_unfinished(best)) print_fact("note", unfinished_text(best));
+  if (best.objective != kTimeObjective) {
+    print_fact(best.objective,
+               fmt::format("{:.4g} {}", best.value, find_objective(spec, best.objective).unit));
   }
 }
 
 void print_steps(const Match& match) {
-  for (const std::string& step : match.steps) fmt::print("  - {}\n", step);
+  for (const std::string& step : match.steps)
+    fmt::print("{}", paragraph("- " + step, output_width(), 2, 4));
+}
+
+/// Everything that is known of the kernel, where no problem is asked about.
+ExitCode list_known(const KernelSpec& spec, const Options& options) {
+  std::vector<BestRecord> bests = layered_bests(options, spec.name);
+  add_unfinished(bests, options, spec);
+  if (options.common.json) {
+    Json json = Json::array();
+    for (const BestRecord& best : bests) {
+      json.push_back(tuned_json(best));
+      json.back()["config_text"] = best.config.text();
+      json.back()["shipped"] = best.layer == kShippedLayer;
+    }
+    fmt::print("{}", json_output(json));
+  } else {
+    fmt::print("{}", best_list(spec, bests, screen_of(STDOUT_FILENO)));
+  }
+  return ExitCode::ok;
 }
 
 ExitCode run(const Options& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
+  if (!options.names_problem && options.pareto.empty()) return list_known(spec, options);
   const Problem problem = Problem::parse(spec, options.problem);
   (void)find_objective(spec, options.objective);
-  const std::vector<BestRecord> bests = layered_bests(options, spec.name);
+  std::vector<BestRecord> bests = layered_bests(options, spec.name);
+  add_unfinished(bests, options, spec);
   const DeviceInfo device = device_to_ask_for(options, bests);
   require_problem_fits(spec, problem, device);
   if (!options.pareto.empty())
@@ -207,12 +285,15 @@ void add_best_command(CLI::App& app, Work& work) {
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
-      "Grades, best first: exact, near_size, same_arch, same_vendor, default.\n"
+      "Without --problem: lists the problems of the kernel that are known.\n"
+      "Grades, best first: exact, near_size, same_arch, same_vendor, default. A session that has\n"
+      "not finished answers too, with its fastest config so far, and the answer says so.\n"
       "\n"
       "Example:\n"
       "  kiln best matmul --problem m=500,n=500,k=500,dtype=f32 --json\n"
       "  kiln best matmul --problem m=512,n=512,k=512,dtype=f32 --pareto time,energy");
   command->callback([options, command, &work] {
+    options->names_problem = command->count("--problem") > 0;
     options->names_database = command->count("--db") > 0;
     work = [options] { return run(*options); };
   });

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/checks.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,15 +53,18 @@ Check file_name() {
 }
 
 Check strategy_name() {
-  return [](const std::string& text) -> std::string {
-    std::vector<std::string> names;
-    for (const StrategyInfo& info : strategies()) {
-      if (info.name == text) return "";
-      names.push_back(info.name);
-    }
-    return fmt::format("there is no strategy '{}'{} (there are: {})", text,
-                       did_you_mean(text, names), comma_list(names));
-  };
+  std::vector<std::string> names;
+  for (const StrategyInfo& info : strategies()) names.push_back(info.name);
+  return one_of("strategy", std::move(names));
+}
+
+Check one_of(std::string noun, std::vector<std::string> words) {
+  return
+      [noun = std::move(noun), words = std::move(words)](const std::string& text) -> std::string {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+        return fmt::format("there is no {} '{}'{} (there are: {})", noun, text,
+                           did_you_mean(text, words), comma_list(words));
+      };
 }
 
 }  // namespace kiln::cli

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace kiln::cli {
 
@@ -21,5 +22,7 @@ using Check = std::function<std::string(const std::string&)>;
 [[nodiscard]] Check file_name();
 /// The name of a strategy (search/strategy.hpp lists them).
 [[nodiscard]] Check strategy_name();
+/// One of these words: "there is no column 'tme'; did you mean 'time'? (there are: ...)".
+[[nodiscard]] Check one_of(std::string noun, std::vector<std::string> words);
 
 }  // namespace kiln::cli

@@ -13,6 +13,7 @@
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "db/lookup.hpp"
@@ -173,7 +174,7 @@ void print_text(const ComparisonRequest& request, const Comparison& comparison,
                    comparison.wrong[i].empty() ? verdict_text(rounds, i) : "wrong result",
                    request.configs[i].text()});
   }
-  fmt::print("{}\n{} of {} rounds, {} cache, on {}\n", table.text(),
+  fmt::print("{}\n{} of {} rounds, {} cache, on {}\n", table.text(output_width()),
              counted(static_cast<std::int64_t>(comparison.samples.size()), "final"),
              rounds.front().size() / comparison.samples.size(),
              options.warm_cache ? "warm" : "cold", comparison.device.name);

@@ -12,6 +12,8 @@
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 
 namespace kiln::cli {
@@ -42,11 +44,12 @@ void print_text(const std::vector<BackendDevices>& backends) {
     }
   }
   if (!table.empty()) {
-    fmt::print("{}", table.text());
+    fmt::print("{}", table.text(output_width()));
   }
   for (const BackendDevices& entry : backends) {
     if (!entry.unavailable.empty()) {
-      fmt::print("{}: {}\n", entry.backend, entry.unavailable);
+      fmt::print(
+          "{}", paragraph(fmt::format("{}: {}", entry.backend, entry.unavailable), output_width()));
     }
   }
 }

@@ -1,7 +1,5 @@
 // `kiln kernels [KERNEL]`: what can be tuned, and what a problem of it looks like.
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +10,7 @@
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "cli/text_layout.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -79,33 +78,37 @@ Json kernel_json(const KernelSpec& spec) {
 }
 
 void print_variant(const Variant& variant) {
-  fmt::print("\nvariant {}: {}\n", variant.name, variant.summary);
-  if (variant.requires_) fmt::print("  needs {}\n", variant.requires_->text());
+  const auto print_line = [](const std::string& line, std::size_t indent) {
+    fmt::print("{}", paragraph(line, output_width(), indent, 4));
+  };
+  fmt::print("\n");
+  print_line(fmt::format("variant {}: {}", variant.name, variant.summary), 0);
+  if (variant.requires_) print_line("needs " + variant.requires_->text(), 2);
   if (variant.tunables.empty()) return;
   Table tunables({{"  tunable"}, {"default"}, {"values"}, {"meaning"}});
   for (const Tunable& tunable : variant.tunables) {
     tunables.add_row(
         {"  " + tunable.name, to_text(tunable.fallback), list_text(tunable.values), tunable.doc});
   }
-  fmt::print("{}", tunables.text());
+  fmt::print("{}", tunables.text(output_width()));
 }
 
 void print_kernel(const KernelSpec& spec) {
-  fmt::print("{}: {}\n\n", spec.name, spec.summary);
+  fmt::print("{}\n", paragraph(fmt::format("{}: {}", spec.name, spec.summary), output_width()));
   Table fields({{"problem"}, {"type"}, {"default"}, {"values"}, {"meaning"}});
   for (const ProblemField& field : spec.problem) {
     fields.add_row({field.name, std::string(name_of(field.type)),
                     field.fallback ? field.fallback->text() : "(required)", list_text(field.values),
                     field.doc});
   }
-  fmt::print("{}", fields.text());
+  fmt::print("{}", fields.text(output_width()));
   for (const Variant& variant : spec.variants) print_variant(variant);
   if (spec.metrics.empty()) return;
   Table metrics({{"metric"}, {"goal"}, {"unit"}, {"value"}, {"meaning"}});
   for (const Metric& metric : spec.metrics) {
     metrics.add_row({metric.name, goal_text(metric), metric.unit, metric.value.text(), metric.doc});
   }
-  fmt::print("\n{}", metrics.text());
+  fmt::print("\n{}", metrics.text(output_width()));
 }
 
 ExitCode list_kernels(const Options& options) {
@@ -117,8 +120,7 @@ ExitCode list_kernels(const Options& options) {
     table.add_row({spec.name, std::to_string(spec.variants.size()), spec.summary});
     all.push_back(kernel_json(spec));
   }
-  fmt::print("{}",
-             options.common.json ? json_output(all) : table.text(terminal_width(STDOUT_FILENO)));
+  fmt::print("{}", options.common.json ? json_output(all) : table.text(output_width()));
   return ExitCode::ok;
 }
 

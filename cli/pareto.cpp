@@ -10,6 +10,7 @@
 
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "db/store.hpp"
@@ -84,7 +85,7 @@ void print_text(const std::vector<Point>& front, const Objective& a, const Objec
     table.add_row(
         {value_text(a, point.first), value_text(b, point.second), point.trial->config.text()});
   }
-  fmt::print("{}", table.text());
+  fmt::print("{}", table.text(output_width()));
 }
 
 Json front_json(const std::vector<Point>& front, const Objective& a, const Objective& b) {

@@ -7,21 +7,54 @@
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/terminal.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 
 namespace kiln::cli {
 namespace {
 
 constexpr int kBarWidth = 20;
+constexpr std::size_t kUsualWidth = 100;
+constexpr std::size_t kRoomForBar = 120;  // a narrower line has none
 constexpr auto kQuietTime = std::chrono::seconds(10);
 constexpr auto kLineInterval = std::chrono::seconds(1);
 
+/// "458 us, 2.97x the default, 0:05 left"; without what is not known yet.
+std::string answer_so_far(const SessionProgress& progress) {
+  std::vector<std::string> parts;
+  if (progress.best_ns > 0) {
+    parts.push_back("best " + pretty_time(progress.best_ns));
+    if (progress.default_ns > 0)
+      parts.push_back(pretty_speedup(progress.default_ns, progress.best_ns) + " the default");
+  }
+  if (progress.seconds_left) parts.push_back(pretty_duration(*progress.seconds_left) + " left");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
+std::string progress_text(const std::string& title, const std::string& activity,
+                          const SessionProgress& progress, double share_done, std::size_t width) {
+  std::string line = cut_to(title, width / 3);
+  const std::string answer = answer_so_far(progress);
+  if (!answer.empty()) line += ": " + answer;
+  if (width >= kRoomForBar) {
+    const int filled = static_cast<int>(share_done * kBarWidth);
+    line += fmt::format(" [{:#<{}}{:.<{}}]", "", filled, "", kBarWidth - filled);
+  }
+  if (progress.trials > 0) {
+    line += fmt::format("; {}, {:.1f}/s", counted(progress.trials, "trial"),
+                        progress.trials_per_second);
+    if (progress.failures > 0) line += fmt::format(", {} failed", progress.failures);
+  }
+  return cut_to(line + "; " + activity, width);
+}
+
 ProgressLine::Mode ProgressLine::suited_mode() {
-  return ::isatty(STDERR_FILENO) != 0 ? Mode::terminal : Mode::lines;
+  return can_redraw(STDERR_FILENO) ? Mode::terminal : Mode::lines;
 }
 
 ProgressLine::ProgressLine(std::string title, const Budget& budget, Mode mode)
@@ -48,7 +81,9 @@ void ProgressLine::on_state(const std::string& activity, const SessionProgress& 
   if (mode_ == Mode::terminal) {
     redraw(activity, progress);
   } else if (mode_ == Mode::lines && Clock::now() - printed_at_ >= kQuietTime) {
-    print_line(fmt::format("{}: {}; {}", title_, summary(progress), activity));
+    print_line(progress.trials == 0
+                   ? fmt::format("{}: {}", title_, activity)
+                   : fmt::format("{}: {}; {}", title_, summary(progress), activity));
   }
 }
 
@@ -66,15 +101,10 @@ void ProgressLine::on_trial(const TrialRecord& record, const SessionProgress& pr
 }
 
 void ProgressLine::on_finals(const std::vector<Config>& finalists) {
-  if (mode_ == Mode::terminal) {
-    clear_line();
-    std::fputs(fmt::format("{}: finals of {}", title_,
-                           counted(static_cast<std::int64_t>(finalists.size()), "config"))
-                   .c_str(),
-               stderr);
-    std::fflush(stderr);
-    drawn_ = true;
-  }
+  if (mode_ != Mode::terminal) return;
+  draw(cut_to(fmt::format("{}: finals of {}", title_,
+                          counted(static_cast<std::int64_t>(finalists.size()), "config")),
+              terminal_width(STDERR_FILENO).value_or(kUsualWidth) - 1));
 }
 
 void ProgressLine::on_warning(const std::string& message) {
@@ -82,10 +112,11 @@ void ProgressLine::on_warning(const std::string& message) {
 }
 
 void ProgressLine::redraw(const std::string& activity, const SessionProgress& progress) {
-  const int filled = static_cast<int>(share_done(progress) * kBarWidth);
-  std::string line = fmt::format("{} [{:#<{}}{:.<{}}] {}; {}", title_, "", filled, "",
-                                 kBarWidth - filled, summary(progress), activity);
-  line.resize(std::min(line.size(), terminal_width(STDERR_FILENO).value_or(100) - 1));
+  draw(progress_text(title_, activity, progress, share_done(progress),
+                     terminal_width(STDERR_FILENO).value_or(kUsualWidth) - 1));
+}
+
+void ProgressLine::draw(const std::string& line) {
   std::fputs(("\r\x1b[K" + line).c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;
@@ -93,7 +124,9 @@ void ProgressLine::redraw(const std::string& activity, const SessionProgress& pr
 
 void ProgressLine::print_line(const std::string& text) {
   clear_line();
-  std::fputs((text + "\n").c_str(), stderr);
+  const auto width =
+      mode_ == Mode::terminal ? terminal_width(STDERR_FILENO) : std::optional<std::size_t>();
+  std::fputs(paragraph(text, width).c_str(), stderr);
   printed_at_ = Clock::now();
 }
 

@@ -4,20 +4,27 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 
 #include "tuner/session.hpp"
 
 namespace kiln::cli {
 
+/// The one line of a terminal with `width` columns: what a person wants to know, best, speed-up and
+/// time left, stands first; what the session is doing comes last and is cut.
+[[nodiscard]] std::string progress_text(const std::string& title, const std::string& activity,
+                                        const SessionProgress& progress, double share_done,
+                                        std::size_t width);
+
 class ProgressLine : public SessionObserver {
  public:
   enum class Mode {
-    terminal,  ///< one line, redrawn, with a bar
+    terminal,  ///< one line, redrawn; the answer first
     lines,  ///< a line at the start, at each new best (at most one a second), and every ten seconds
     quiet,  ///< warnings only
   };
-  /// The mode that suits stderr.
+  /// The mode that suits stderr: lines where it is no terminal, or one that cannot redraw.
   [[nodiscard]] static Mode suited_mode();
 
   /// `title` heads every line, e.g. "[2/5] reduce n=1048576".
@@ -34,6 +41,7 @@ class ProgressLine : public SessionObserver {
   using Clock = std::chrono::steady_clock;
 
   void redraw(const std::string& activity, const SessionProgress& progress);
+  void draw(const std::string& line);
   void print_line(const std::string& text);
   void clear_line();
   [[nodiscard]] double share_done(const SessionProgress& progress) const;

@@ -139,12 +139,12 @@ void print_text(const std::vector<StrategyScores>& all, const std::vector<Replay
       add_score(table, spaces[s].recorded.name, scores.spaces[s]);
     }
     if (spaces.size() > 1) add_score(table, "mean", mean(scores.spaces));
-    fmt::print("\n{}", table.text());
+    fmt::print("\n{}", table.text(output_width()));
   }
   if (all.size() < 2) return;
   Table table = score_table("strategy");
   for (const StrategyScores& scores : all) add_score(table, scores.strategy, mean(scores.spaces));
-  fmt::print("\n{}", table.text());
+  fmt::print("\n{}", table.text(output_width()));
 }
 
 Json score_json(const ReplayScore& score) {

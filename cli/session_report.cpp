@@ -6,13 +6,23 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/failures.hpp"
+#include "cli/finals.hpp"
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "tuner/time_use.hpp"
 
 namespace kiln::cli {
 namespace {
+
+/// The session's best, or what it had when it was interrupted; nullptr: neither.
+const BestRecord* best_of(const SessionSummary& session) {
+  if (!session.result) return nullptr;
+  if (session.result->best) return &*session.result->best;
+  return session.result->so_far ? &*session.result->so_far : nullptr;
+}
 
 // The device's limit for this mix of reads and writes or for this arithmetic, in bytes or
 // operations a second; 0: not known.
@@ -27,10 +37,9 @@ double ceiling_for(const SessionSummary& session, const BestRecord& best,
 
 std::optional<double> share_of_ceiling(const SessionSummary& session,
                                        const std::optional<Ceilings>& ceilings) {
-  if (!ceilings || !session.result || !session.result->best) {
-    return std::nullopt;
-  }
-  const BestRecord& best = *session.result->best;
+  const BestRecord* known = best_of(session);
+  if (!ceilings || known == nullptr) return std::nullopt;
+  const BestRecord& best = *known;
   const double ceiling = ceiling_for(session, best, *ceilings);
   const double work = is_arithmetic(best.bytes, best.flops) ? best.flops : best.bytes;
   if (ceiling <= 0 || work <= 0 || best.time_ns <= 0) {
@@ -49,7 +58,7 @@ std::vector<std::string> headings(bool with_share) {
   if (with_share) {
     names.emplace_back("of ceiling");
   }
-  names.insert(names.end(), {"verdict", "trials", "failures", "config"});
+  names.insert(names.end(), {"verdict", "trials", "failures"});
   return names;
 }
 
@@ -58,11 +67,16 @@ std::string why_no_best(const SessionSummary& session) {
   return session.result->end == SessionEnd::interrupted ? "interrupted" : "no config was ok";
 }
 
+/// The config, or why there is none: too long for a cell.
+std::string config_or_reason(const SessionSummary& session) {
+  const BestRecord* best = best_of(session);
+  return best != nullptr ? best->config.text() : why_no_best(session);
+}
+
 std::vector<std::string> cells(const SessionSummary& session,
-                               const std::optional<Ceilings>& ceilings) {
+                               const std::optional<Ceilings>& ceilings, const Screen& screen) {
   std::vector<std::string> row = {session.kernel, session.problem};
-  const BestRecord* best =
-      session.result && session.result->best ? &*session.result->best : nullptr;
+  const BestRecord* best = best_of(session);
   if (best != nullptr) {
     row.push_back(best->naive_time_ns ? time_or_dash(*best->naive_time_ns) : "-");
     row.insert(row.end(), {time_or_dash(best->default_time_ns), time_or_dash(best->time_ns),
@@ -75,16 +89,48 @@ std::vector<std::string> cells(const SessionSummary& session,
     const std::optional<double> share = share_of_ceiling(session, ceilings);
     row.push_back(share ? fmt::format("{:.1f}%", *share * 100) : "-");
   }
-  row.push_back(best != nullptr ? std::string(name_of(best->verdict)) : "none");
+  row.push_back(best != nullptr ? verdict_text(*best, screen) : "none");
   row.push_back(session.result ? std::to_string(session.result->trials) : "0");
   row.push_back(session.result ? std::to_string(session.result->failures) : "0");
-  row.push_back(best != nullptr ? best->config.text() : why_no_best(session));
   return row;
 }
 
+/// The session in three lines: the answer, what it is compared with, the config.
+std::string session_block(const SessionSummary& session, const std::optional<Ceilings>& ceilings,
+                          const Screen& screen) {
+  constexpr std::size_t kIndent = 2;
+  const std::size_t width = screen.width.value_or(100) - kIndent;
+  std::string out = paragraph(fmt::format("{} {}", session.kernel, session.problem), screen.width,
+                              0, 2 * kIndent);
+  const auto add = [&](const std::vector<std::string>& pieces) {
+    for (const std::string& line : packed(pieces, width))
+      out += std::string(kIndent, ' ') + line + "\n";
+  };
+  if (const BestRecord* best = best_of(session)) {
+    std::vector<std::string> answer = {
+        fmt::format("{}: {}", verdict_text(*best, screen), time_or_dash(best->time_ns))};
+    if (best->default_time_ns > 0) {
+      answer.push_back(fmt::format("{} over the default config",
+                                   pretty_speedup(best->default_time_ns, best->time_ns)));
+    }
+    const std::string rate = pretty_rate(best->bytes, best->flops, best->time_ns);
+    if (rate != "-") answer.push_back(rate);
+    if (const std::optional<double> share = share_of_ceiling(session, ceilings))
+      answer.push_back(fmt::format("{:.1f}% of the ceiling", *share * 100));
+    add(answer);
+    add({"default " + time_or_dash(best->default_time_ns),
+         "naive " + time_or_dash(best->naive_time_ns.value_or(0)),
+         counted(session.result->trials, "trial"),
+         fmt::format("{} failed", session.result->failures)});
+  }
+  for (const std::string& line : wrapped(config_or_reason(session), width))
+    out += std::string(kIndent, ' ') + styled(line, Style::dim, screen) + "\n";
+  return out;
+}
+
 std::string text_report(const std::vector<SessionSummary>& sessions,
-                        const std::optional<Ceilings>& ceilings) {
-  const std::vector<std::string> left = {"kernel", "problem", "verdict", "config"};
+                        const std::optional<Ceilings>& ceilings, const Screen& screen) {
+  const std::vector<std::string> left = {"kernel", "problem", "verdict"};
   std::vector<Table::Column> columns;
   for (const std::string& heading : headings(ceilings.has_value())) {
     const bool is_left = std::find(left.begin(), left.end(), heading) != left.end();
@@ -92,9 +138,12 @@ std::string text_report(const std::vector<SessionSummary>& sessions,
   }
   Table table(std::move(columns));
   for (const SessionSummary& session : sessions) {
-    table.add_row(cells(session, ceilings));
+    table.add_row(cells(session, ceilings, screen), {config_or_reason(session)});
   }
-  return table.text();
+  if (!screen.width || table.width() <= *screen.width) return table.text(screen.width);
+  std::string out;
+  for (const SessionSummary& session : sessions) out += session_block(session, ceilings, screen);
+  return out;
 }
 
 // A bar inside a cell (in a formula, in a message) would end it.
@@ -109,12 +158,14 @@ std::string markdown_cell(const std::string& text) {
 
 std::string markdown_report(const std::vector<SessionSummary>& sessions,
                             const std::optional<Ceilings>& ceilings) {
-  const std::vector<std::string> names = headings(ceilings.has_value());
+  std::vector<std::string> names = headings(ceilings.has_value());
+  names.emplace_back("config");
   std::string out = fmt::format("| {} |\n|", fmt::join(names, " | "));
   for (std::size_t i = 0; i < names.size(); ++i) out += "---|";
   out += "\n";
   for (const SessionSummary& session : sessions) {
-    std::vector<std::string> row = cells(session, ceilings);
+    std::vector<std::string> row = cells(session, ceilings, {});
+    row.push_back(config_or_reason(session));
     std::transform(row.begin(), row.end(), row.begin(), markdown_cell);
     out += fmt::format("| {} |\n", fmt::join(row, " | "));
   }
@@ -154,6 +205,11 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
                              {"beyond_noise", drift.beyond_noise()},
                              {"took_ns", drift.took_ns}});
   }
+  if (!result.best && result.so_far) {
+    json["so_far"] = {{"config_text", result.so_far->config.text()},
+                      {"time_ns", result.so_far->time_ns},
+                      {"default_time_ns", result.so_far->default_time_ns}};
+  }
   if (result.best) {
     const BestRecord& best = *result.best;
     const std::optional<TimeUse> use = time_use_of(best.evidence);
@@ -189,6 +245,30 @@ std::string json_report(const std::vector<SessionSummary>& sessions,
                         {"f64_flops", ceilings->f64_flops}};
   }
   return json_output(json);
+}
+
+std::string objective_remark(const BestRecord& best, const std::string& unit) {
+  const std::string space = unit.empty() ? "" : " ";
+  return fmt::format("{}: {:.4g}{}{}{}", best.objective, best.value, space, unit,
+                     best.default_value ? fmt::format(" (default config {:.4g}{}{})",
+                                                      *best.default_value, space, unit)
+                                        : "");
+}
+
+/// The device became slower or faster while it searched, by more than noise.
+std::string drift_remark(const std::vector<DriftRecord>& drift) {
+  const auto beyond = std::count_if(drift.begin(), drift.end(),
+                                    [](const DriftRecord& each) { return each.beyond_noise(); });
+  if (beyond == 0) return "";
+  const auto [least, most] = std::minmax_element(
+      drift.begin(), drift.end(),
+      [](const DriftRecord& a, const DriftRecord& b) { return a.ratio < b.ratio; });
+  return fmt::format(
+      "drift: the leading config, run again during the search, took {:.2f} to {:.2f} times as long "
+      "as at first; trials are corrected for that up to 1.25x, and the finals, where configs run "
+      "in "
+      "turn, decide",
+      least->ratio, most->ratio);
 }
 
 }  // namespace
@@ -234,41 +314,33 @@ std::vector<std::string> doubts(const std::vector<SessionSummary>& sessions) {
   return lines;
 }
 
-std::vector<std::string> remarks(const SessionResult& result, const std::string& unit) {
+std::vector<std::string> remarks(const SessionSummary& session, const std::string& unit) {
   std::vector<std::string> lines;
-  if (result.best && result.best->objective != "time") {
-    const BestRecord& best = *result.best;
-    const std::string space = unit.empty() ? "" : " ";
-    lines.push_back(fmt::format("{}: {:.4g}{}{}{}", best.objective, best.value, space, unit,
-                                best.default_value ? fmt::format(" (default config {:.4g}{}{})",
-                                                                 *best.default_value, space, unit)
-                                                   : ""));
-  }
+  if (!session.result) return lines;
+  const SessionResult& result = *session.result;
+  if (result.best && result.best->objective != "time")
+    lines.push_back(objective_remark(*result.best, unit));
+  for (std::string& line : failed_variants(session.trials)) lines.push_back(std::move(line));
+  const std::vector<Finalist> finalists =
+      result.best ? finalists_of(*result.best) : std::vector<Finalist>();
+  const std::string noise = noise_remark(finalists, session.trials);
+  if (!noise.empty()) lines.push_back(noise);
   if (result.throttled > 0) {
     lines.push_back(fmt::format("throttled: the clock was held back during {} of {} ({})",
                                 result.throttled, counted(result.trials, "trial"),
                                 result.throttle));
   }
-  const auto beyond = std::count_if(result.drift.begin(), result.drift.end(),
-                                    [](const DriftRecord& each) { return each.beyond_noise(); });
-  if (beyond > 0) {
-    const auto [least, most] = std::minmax_element(
-        result.drift.begin(), result.drift.end(),
-        [](const DriftRecord& a, const DriftRecord& b) { return a.ratio < b.ratio; });
-    lines.push_back(
-        fmt::format("drift: the leader, measured again {}, took {:.3f} to {:.3f} "
-                    "of its time; beyond noise {}",
-                    counted(static_cast<std::int64_t>(result.drift.size()), "time"), least->ratio,
-                    most->ratio, counted(beyond, "time")));
-  }
+  const std::string drift = drift_remark(result.drift);
+  if (!drift.empty()) lines.push_back(drift);
   return lines;
 }
 
 std::string report(const std::vector<SessionSummary>& sessions,
-                   const std::optional<Ceilings>& ceilings, ReportFormat format) {
+                   const std::optional<Ceilings>& ceilings, ReportFormat format,
+                   const Screen& screen) {
   switch (format) {
     case ReportFormat::text:
-      return text_report(sessions, ceilings);
+      return text_report(sessions, ceilings, screen);
     case ReportFormat::markdown:
       return markdown_report(sessions, ceilings);
     case ReportFormat::json:

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/terminal.hpp"
 #include "core/spec.hpp"
 #include "tuner/ceilings.hpp"
 #include "tuner/session.hpp"
@@ -22,14 +23,16 @@ struct SessionSummary {
   std::optional<SessionResult> result;
   std::string error;    ///< why there is no result
   std::string doubt{};  ///< a kernel that is proved only against itself: a sentence; else empty
+  std::vector<TrialRecord> trials{};  ///< of the session, for the remarks; empty: there are none
 };
 
 [[nodiscard]] SessionSummary summarise(const KernelSpec& spec, const Problem& problem,
                                        const DeviceInfo& device);
 
-/// What a table has no room for, a line each: the objective's value where it is not time, a clock
-/// that was held back, drift beyond the noise. `unit`: of the objective.
-[[nodiscard]] std::vector<std::string> remarks(const SessionResult& result,
+/// What a table has no room for, a line each: the objective's value where it is not time, variants
+/// of which every config failed, noise, a clock that was held back, drift. `unit`: of the
+/// objective.
+[[nodiscard]] std::vector<std::string> remarks(const SessionSummary& session,
                                                const std::string& unit);
 
 /// What the kernels of these sessions are proved by, a line for each that only a variant of its own
@@ -38,9 +41,11 @@ struct SessionSummary {
 
 enum class ReportFormat { text, markdown, json };
 
-/// The whole report, ended with a newline. With ceilings the table has a column for the share
-/// reached.
+/// The whole report, ended with a newline. With ceilings it has the share reached. As text it is a
+/// table with each config on a line of its own; a block of lines a session where the screen is too
+/// narrow for the table.
 [[nodiscard]] std::string report(const std::vector<SessionSummary>& sessions,
-                                 const std::optional<Ceilings>& ceilings, ReportFormat format);
+                                 const std::optional<Ceilings>& ceilings, ReportFormat format,
+                                 const Screen& screen = {});
 
 }  // namespace kiln::cli

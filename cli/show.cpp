@@ -1,7 +1,9 @@
-// `kiln show [SESSION]`: sessions, and the trials of one: the fastest, and the failures by reason.
+// `kiln show [SESSION]`: the sessions, or what one of them found; cli/show/ makes the texts.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <map>
+#include "cli/show/show.hpp"
+
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 
@@ -13,8 +15,8 @@
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
-#include "cli/table.hpp"
-#include "cli/units.hpp"
+#include "core/suggest.hpp"
+#include "db/best_so_far.hpp"
 #include "db/store.hpp"
 #include "db/stored_problem.hpp"
 #include "tuner/time_use.hpp"
@@ -25,7 +27,8 @@ namespace {
 struct Options {
   CommonOptions common;
   std::string session;
-  std::size_t top = 10;
+  TrialChoice choice;
+  bool csv = false;
   bool failures = false;
 };
 
@@ -78,74 +81,9 @@ ExitCode list_sessions(const Store& store, const Options& options) {
     fmt::print("no sessions yet\n");
     return ExitCode::ok;
   }
-  Table table({{"session", Table::Align::right},
-               {"kernel"},
-               {"problem"},
-               {"device"},
-               {"strategy"},
-               {"state"},
-               {"trials", Table::Align::right},
-               {"started"}});
-  for (const SessionRecord& session : sessions) {
-    table.add_row({std::to_string(session.id), session.key.kernel, session.key.problem,
-                   session.device_info.name, session.key.strategy,
-                   std::string(name_of(session.state)), std::to_string(session.trial_count),
-                   session.started_at});
-  }
-  fmt::print("{}", table.text());
+  ProblemNames names(options.common.library());
+  fmt::print("{}", session_list(sessions, store.answers(), names, screen_of(STDOUT_FILENO)));
   return ExitCode::ok;
-}
-
-void print_fastest(std::vector<TrialRecord> trials, std::size_t top) {
-  std::erase_if(trials, [](const TrialRecord& row) { return !row.trial.ok(); });
-  std::stable_sort(trials.begin(), trials.end(), [](const TrialRecord& a, const TrialRecord& b) {
-    return a.trial.time_ns < b.trial.time_ns;
-  });
-  if (trials.empty()) {
-    fmt::print("no trial was ok\n");
-    return;
-  }
-  Table table({{"trial", Table::Align::right},
-               {"time", Table::Align::right},
-               {"samples", Table::Align::right},
-               {"compile", Table::Align::right},
-               {"registers", Table::Align::right},
-               {"config"}});
-  for (const TrialRecord& row : trials) {
-    if (top-- == 0) {
-      break;
-    }
-    table.add_row({std::to_string(row.sequence), pretty_time(row.trial.time_ns),
-                   std::to_string(row.trial.samples.ns.size()),
-                   row.trial.cost.compile_ns == 0
-                       ? "shared"
-                       : pretty_time(static_cast<double>(row.trial.cost.compile_ns)),
-                   row.trial.registers < 0 ? "-" : std::to_string(row.trial.registers),
-                   row.trial.config.text()});
-  }
-  fmt::print("{}", table.text());
-}
-
-void print_failure_reasons(const std::vector<TrialRecord>& trials) {
-  std::map<std::string, std::pair<std::size_t, const TrialRecord*>> by_outcome;
-  for (const TrialRecord& row : trials) {
-    if (!row.trial.ok()) {
-      auto& [count, example] = by_outcome[std::string(name_of(row.trial.outcome))];
-      ++count;
-      example = example == nullptr ? &row : example;
-    }
-  }
-  if (by_outcome.empty()) {
-    fmt::print("\nno failures\n");
-    return;
-  }
-  Table table({{"outcome"}, {"trials", Table::Align::right}, {"first, with its reason"}});
-  for (const auto& [outcome, entry] : by_outcome) {
-    table.add_row({outcome, std::to_string(entry.first),
-                   fmt::format("{}: {}", entry.second->trial.config.text(),
-                               first_line(entry.second->trial.message))});
-  }
-  fmt::print("\n{}", table.text());
 }
 
 void print_failures(const std::vector<TrialRecord>& trials) {
@@ -158,78 +96,107 @@ void print_failures(const std::vector<TrialRecord>& trials) {
   fmt::print("{}", texts.empty() ? "no failures\n" : fmt::format("{}", fmt::join(texts, "\n")));
 }
 
-/// Stored with what a session publishes.
-std::optional<TimeUse> find_time_use(const Store& store, const SessionRecord& session) {
-  const std::optional<BestRecord> best = store.best_of(session.id);
-  return best ? time_use_of(best->evidence) : std::nullopt;
+Json shown_json(const ShownSession& shown) {
+  Json json = session_json(shown.record);
+  const std::optional<TimeUse> use = shown.best ? time_use_of(shown.best->evidence) : std::nullopt;
+  json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
+  json["rows"] = Json::array();
+  for (const TrialRecord& row : shown.trials) {
+    json["rows"].push_back(to_json(row.trial));
+    json["rows"].back()["sequence"] = row.sequence;
+  }
+  return json;
 }
 
-void print_time_use(const std::optional<TimeUse>& use) {
-  if (!use) return;
-  fmt::print("\nwhere the time of the last run's search went:\n");
-  for (const std::string& line : lines_of(*use)) fmt::print("  {}\n", line);
+ShownSession read_session(const Store& store, const Options& options) {
+  ShownSession shown;
+  shown.record = find_session(store, options.session);
+  shown.trials = store.trials(shown.record.id);
+  shown.best = store.best_of(shown.record.id);
+  if (shown.best) {
+    shown.finalists = finalists_of(*shown.best);
+  } else if (shown.record.state != SessionState::finished) {
+    shown.best = best_so_far(shown.record, shown.trials);
+  }
+  ProblemNames names(options.common.library());
+  shown.problem = names.text(shown.record.key, shown.record.problem_json, shown.record.id);
+  return shown;
 }
 
 ExitCode show_session(const Store& store, const Options& options) {
-  const SessionRecord session = find_session(store, options.session);
-  const std::vector<TrialRecord> trials = store.trials(session.id);
+  const ShownSession shown = read_session(store, options);
   if (options.common.json) {
-    Json json = session_json(session);
-    const std::optional<TimeUse> use = find_time_use(store, session);
-    json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
-    json["rows"] = Json::array();
-    for (const TrialRecord& row : trials) {
-      json["rows"].push_back(to_json(row.trial));
-      json["rows"].back()["sequence"] = row.sequence;
-    }
-    fmt::print("{}", json_output(json));
-    return ExitCode::ok;
-  }
-  fmt::print("session {}: {} {} on {}\n", session.id, session.key.kernel, session.key.problem,
-             session.key.device);
-  fmt::print("{}; strategy {}, seed {}, {}; {} of {} configs tried; driver {}, {}\n\n",
-             name_of(session.state), session.key.strategy, session.key.seed, session.budget,
-             trials.size(), session.space_size, session.key.driver, session.key.compiler);
-  if (options.failures) {
-    print_failures(trials);
+    fmt::print("{}", json_output(shown_json(shown)));
+  } else if (options.csv) {
+    fmt::print("{}", trials_csv(chosen_trials(shown.trials, options.choice)));
+  } else if (options.failures) {
+    print_failures(shown.trials);
   } else {
-    print_fastest(trials, options.top);
-    print_failure_reasons(trials);
-    print_time_use(find_time_use(store, session));
+    fmt::print("{}", session_page(shown, options.choice, screen_of(STDOUT_FILENO)));
   }
   return ExitCode::ok;
+}
+
+ExitCode run(const Options& options) {
+  if (options.csv && options.common.json)
+    throw UsageError("--csv and --json exclude each other (see kiln show --help)");
+  const bool wants_trials = options.csv || options.failures || !options.choice.where.empty();
+  if (options.session.empty() && wants_trials) {
+    throw UsageError(
+        "--csv, --where and --failures are about one session: name it, or latest (see kiln show "
+        "--help)");
+  }
+  const Store store(options.common.database, Store::Mode::read);
+  return options.session.empty() ? list_sessions(store, options) : show_session(store, options);
 }
 
 }  // namespace
 
 void add_show_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<Options>();
+  TrialChoice& choice = options->choice;
   CLI::App* command = app.add_subcommand(
-      "show", "List the sessions, or one session's fastest trials and its failures");
+      "show", "List the sessions, or show what one found: the best first, then its trials");
   command->add_option("session", options->session, "Number of a session, or latest")
       ->type_name("SESSION");
-  command->add_option("--top", options->top, "How many of the fastest trials")
+  command->add_option("--top", choice.top, "How many of the fastest trials")
       ->type_name("COUNT")
       ->check(whole_number(0))
       ->capture_default_str();
+  command->add_flag("--all", choice.all, "Every trial and every part, whatever the terminal holds");
+  command
+      ->add_option(
+          "--sort", choice.sort,
+          fmt::format("Order of the trials: {} (default: time)", comma_list(trial_columns())))
+      ->type_name("COLUMN")
+      ->check(one_of("column", trial_columns()));
+  command
+      ->add_option("--where", choice.where,
+                   "Only trials with this value, e.g. tile_m=64, variant=tile, outcome=ok; may\n"
+                   "repeat")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_flag("--csv", options->csv,
+                    "Print the trials, all of them, as comma-separated values");
   command->add_flag("--failures", options->failures, "Every failed trial with its whole message");
   add_database_option(*command, options->common);
+  add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
       "Works while a session is running. A compile time of \"shared\" means that another config\n"
-      "rendered to the same source. For a session with a best it ends with where the time of the\n"
-      "search went.\n"
+      "rendered to the same source. Times of the finals are of one clock; times of the search,\n"
+      "in the list of trials, of another. On a terminal the page is cut to the height of the\n"
+      "screen, unless --all or --top is given.\n"
       "\n"
       "Examples:\n"
       "  kiln show\n"
       "  kiln show latest --top 20\n"
+      "  kiln show latest --where tile_m=64 --sort compile\n"
+      "  kiln show 3 --csv > trials.csv\n"
       "  kiln show 3 --failures");
-  command->callback([options, &work] {
-    work = [options] {
-      const Store store(options->common.database, Store::Mode::read);
-      return options->session.empty() ? list_sessions(store, *options)
-                                      : show_session(store, *options);
-    };
+  command->callback([options, command, &work] {
+    options->choice.names_top = command->count("--top") > 0;
+    work = [options] { return run(*options); };
   });
 }
 

@@ -21,6 +21,8 @@
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/interchange/described_space.hpp"
 #include "core/problem_limits.hpp"
@@ -158,7 +160,7 @@ void print_sizes(const Measured& measured) {
                    std::to_string(row.report.combinations), pretty_time(row.build_ns),
                    pretty_bytes(static_cast<double>(row.report.bytes))});
   }
-  fmt::print("{}", table.text());
+  fmt::print("{}", table.text(output_width()));
   fmt::print("{} in {}, of which reading took {}\n",
              counted(static_cast<std::int64_t>(measured.rows.size()), "space"),
              pretty_time(total_ns), pretty_time(measured.read_ns));
@@ -172,7 +174,8 @@ std::string reason_of(const RuleReport& rule) {
 
 void print_rules(const VariantReport& report) {
   if (!report.impossible.empty()) {
-    fmt::print("\n{}: {}\n", report.variant, report.impossible);
+    fmt::print("\n{}",
+               paragraph(fmt::format("{}: {}", report.variant, report.impossible), output_width()));
     return;
   }
   Table table({{report.variant + ": constraint"}, {"cut", Table::Align::right}, {"because"}});
@@ -185,7 +188,7 @@ void print_rules(const VariantReport& report) {
     table.add_row(
         {rule.rule, rule.late ? "checked late" : std::to_string(rule.cut), reason_of(rule)});
   }
-  if (!table.empty()) fmt::print("\n{}", table.text());
+  if (!table.empty()) fmt::print("\n{}", table.text(output_width()));
   if (table.empty() && idle > 0) fmt::print("\n");
   if (idle > 0) fmt::print("{}: {} cut nothing\n", report.variant, counted(idle, "constraint"));
 }

@@ -1,6 +1,8 @@
 // `kiln sweep PLAN`: many sessions from one file, or of the problems that launchers asked for in
 // vain; nothing that fails in one of them ends the others, and a device that is away is waited for.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -11,11 +13,13 @@
 
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
+#include "cli/failures.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
 #include "cli/text_files.hpp"
+#include "cli/text_layout.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
 #include "db/requests.hpp"
@@ -137,6 +141,7 @@ void run_session(const ReadySession& session, const std::string& title, const De
     summary.result =
         tune_patiently({session.spec, session.problem, device.backend, device.ordinal, tune_with},
                        store, progress, patience_of(options.search));
+    summary.trials = store.trials(summary.result->id);
   } catch (const Error& error) {
     summary.error = error.what();
     if (ends_sweep(error)) throw;
@@ -167,6 +172,18 @@ void run_sessions(const std::vector<ReadySession>& sessions, const DeviceInfo& d
 ReportFormat format_of(const Options& options) {
   if (options.common.json) return ReportFormat::json;
   return options.markdown ? ReportFormat::markdown : ReportFormat::text;
+}
+
+/// Below the table: what is not right in a session that has its row.
+void print_remarks(const std::vector<SessionSummary>& summaries, const Screen& screen) {
+  std::vector<std::string> lines;
+  for (const SessionSummary& summary : summaries) {
+    for (const std::string& line : failed_variants(summary.trials))
+      lines.push_back(fmt::format("{} {}: {}", summary.kernel, summary.problem, line));
+  }
+  for (std::string& line : doubts(summaries)) lines.push_back(std::move(line));
+  if (!lines.empty()) fmt::print("\n");
+  for (const std::string& line : lines) fmt::print("{}", paragraph(line, screen.width));
 }
 
 bool was_interrupted(const SessionSummary& summary) {
@@ -208,10 +225,9 @@ ExitCode run(const Options& options) {
     fatal = std::current_exception();
   }
   // What was done comes first, whatever ended it.
-  fmt::print("{}", report(summaries, ceilings, format_of(options)));
-  if (!options.common.json) {
-    for (const std::string& line : doubts(summaries)) fmt::print("\n{}\n", line);
-  }
+  const Screen screen = screen_of(STDOUT_FILENO);
+  fmt::print("{}", report(summaries, ceilings, format_of(options), screen));
+  if (!options.common.json) print_remarks(summaries, screen);
   if (fatal) std::rethrow_exception(fatal);
   if (summaries.size() < sessions.size() || was_interrupted(summaries.back())) {
     print_interrupted(fmt::format("session {} of {}", summaries.size(), sessions.size()),

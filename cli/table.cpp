@@ -2,69 +2,102 @@
 #include "cli/table.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "cli/text_layout.hpp"
 
 namespace kiln::cli {
 namespace {
 
-bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
+constexpr std::size_t kGap = 2;         // between two columns
+constexpr std::size_t kLeastLast = 24;  // a last column narrower than this is hard to read
+constexpr std::size_t kIndent = 2;      // of the lines under a row
 
-// Code points, so that "µ" and "×" take one column.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+std::size_t total(const std::vector<std::size_t>& widths) {
+  const std::size_t cells = std::accumulate(widths.begin(), widths.end(), std::size_t{0});
+  return cells + (widths.empty() ? 0 : kGap * (widths.size() - 1));
 }
 
-std::string cut(const std::string& text, std::size_t width) {
-  constexpr std::string_view kMore = "...";
-  if (width_of(text) <= width || width <= kMore.size()) return text;
-  std::size_t left = width - kMore.size();
-  std::size_t end = 0;
-  while (left > 0 || !starts_code_point(text[end])) {
-    left -= starts_code_point(text[end]) ? 1 : 0;
-    ++end;
-  }
-  return text.substr(0, end).append(kMore);
-}
+bool says_nothing(const std::string& cell) { return cell.empty() || cell == "-"; }
 
 }  // namespace
 
+void Table::add_row(std::vector<std::string> cells, std::vector<std::string> notes) {
+  rows_.push_back({std::move(cells), std::move(notes)});
+}
+
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
-  for (const Column& column : columns_) widths.push_back(width_of(column.heading));
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  for (const Column& column : columns_) widths.push_back(columns_of(column.heading));
+  for (const Row& row : rows_) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      widths[i] = std::max(widths[i], columns_of(row.cells[i]));
+    }
   }
   return widths;
 }
+
+std::size_t Table::width() const { return total(widths()); }
 
 std::string Table::line(const std::vector<std::string>& cells,
                         const std::vector<std::size_t>& widths) const {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string padding(widths[i] - width_of(cells[i]), ' ');
+    const std::size_t columns = columns_of(cells[i]);
+    const std::string padding(widths[i] > columns ? widths[i] - columns : 0, ' ');
     line += columns_[i].align == Align::right ? padding + cells[i] : cells[i] + padding;
-    line += "  ";
+    line += std::string(kGap, ' ');
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }
 
-std::string Table::text(std::optional<std::size_t> width) const {
-  const std::vector<std::size_t> widths = this->widths();
+std::string Table::as_table(const std::vector<std::size_t>& widths,
+                            std::optional<std::size_t> width) const {
   std::vector<std::string> headings;
   std::vector<std::string> rule;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     headings.push_back(columns_[i].heading);
     rule.emplace_back(widths[i], '-');
   }
-  std::string out;
-  const auto add_line = [&](const std::vector<std::string>& cells) {
-    const std::string whole = line(cells, widths);
-    out += (width ? cut(whole, *width) : whole) + "\n";
-  };
-  add_line(headings);
-  add_line(rule);
-  for (const auto& row : rows_) add_line(row);
+  std::string out = line(headings, widths) + "\n" + line(rule, widths) + "\n";
+  for (const Row& row : rows_) {
+    std::vector<std::string> cells = row.cells;
+    for (const std::string& part : wrapped(row.cells.back(), widths.back())) {
+      cells.back() = part;
+      out += line(cells, widths) + "\n";
+      cells.assign(cells.size(), "");
+    }
+    for (const std::string& note : row.notes) out += paragraph(note, width, kIndent, 2 * kIndent);
+  }
   return out;
+}
+
+std::string Table::as_blocks(std::size_t width) const {
+  std::string out;
+  for (const Row& row : rows_) {
+    std::vector<std::string> pieces;
+    for (std::size_t i = 1; i < row.cells.size(); ++i) {
+      if (!says_nothing(row.cells[i])) pieces.push_back(columns_[i].heading + " " + row.cells[i]);
+    }
+    out += paragraph(columns_.front().heading + " " + row.cells.front(), width);
+    for (const std::string& line : packed(pieces, width - kIndent)) {
+      out += std::string(kIndent, ' ') + line + "\n";
+    }
+    for (const std::string& note : row.notes) out += paragraph(note, width, kIndent, 2 * kIndent);
+  }
+  return out;
+}
+
+std::string Table::text(std::optional<std::size_t> width) const {
+  std::vector<std::size_t> widths = this->widths();
+  const std::size_t whole = total(widths);
+  if (!width || whole <= *width) return as_table(widths, width);
+  const std::size_t others = whole - widths.back();
+  const bool last_can_wrap = columns_.back().align == Align::left && others + kLeastLast <= *width;
+  if (!last_can_wrap) return as_blocks(*width);
+  widths.back() = *width - others;
+  return as_table(widths, width);
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

@@ -1,4 +1,5 @@
-// Tables for people: aligned columns, a rule under the heading, nothing else.
+// Tables for people: aligned columns with a rule under the heading; where the screen is too narrow
+// for that, a block of lines a row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,20 +20,32 @@ class Table {
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// One cell a column; a cell is one line, see first_line.
-  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// One cell a column; a cell is one line, see first_line. `notes` are lines of their own under
+  /// the row: what is too long for a cell.
+  void add_row(std::vector<std::string> cells, std::vector<std::string> notes = {});
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// The table as text, each line ended; no trailing spaces. Lines longer than `width` columns end
-  /// in "...".
+  /// Columns of the widest line of cells.
+  [[nodiscard]] std::size_t width() const;
+  /// The table as text, each line ended; no trailing spaces. No line is longer than `width`: where
+  /// the cells are too long, those of the last column take several lines, and where that leaves
+  /// them too little room, each row is a block: its first cell, then the others with their
+  /// headings.
   [[nodiscard]] std::string text(std::optional<std::size_t> width = std::nullopt) const;
 
  private:
+  struct Row {
+    std::vector<std::string> cells;
+    std::vector<std::string> notes;
+  };
   [[nodiscard]] std::vector<std::size_t> widths() const;
   [[nodiscard]] std::string line(const std::vector<std::string>& cells,
                                  const std::vector<std::size_t>& widths) const;
+  [[nodiscard]] std::string as_table(const std::vector<std::size_t>& widths,
+                                     std::optional<std::size_t> width) const;
+  [[nodiscard]] std::string as_blocks(std::size_t width) const;
 
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Row> rows_;
 };
 
 /// `text` up to its first newline: the reason of a message whose rest is a compiler's log.

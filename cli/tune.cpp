@@ -1,5 +1,7 @@
 // `kiln tune KERNEL --problem ...`: one session.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +13,7 @@
 #include "cli/progress.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/transient_error.hpp"
@@ -46,28 +49,34 @@ std::string_view end_text(SessionEnd end) {
   return "?";
 }
 
-SessionResult run_session(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                          const Options& options) {
+void run_session(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                 const Options& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options.search, options.search.settings);
   Store store(options.common.database, Store::Mode::write);
   ProgressLine progress(
       fmt::format("{} {}", spec.name, problem.short_text(spec)), tune_with.budget,
       options.search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());
-  return tune_patiently({spec, problem, device.backend, device.ordinal, tune_with}, store, progress,
-                        patience_of(options.search));
+  summary.result = tune_patiently({spec, problem, device.backend, device.ordinal, tune_with}, store,
+                                  progress, patience_of(options.search));
+  summary.trials = store.trials(summary.result->id);
 }
 
 void print_text(const SessionSummary& summary, const KernelSpec& spec, const Options& options) {
   const SessionResult& result = *summary.result;
-  fmt::print("{}", report({summary}, std::nullopt, ReportFormat::text));
-  fmt::print("\nsession {}: {} of {} in {:.1f} s; {} cache; {}; database {}\n", result.id,
-             result.trials, counted(result.space_size, "config"), result.wall_seconds,
-             options.search.warm_cache ? "warm" : "cold", end_text(result.end),
-             options.common.database.string());
+  const Screen screen = screen_of(STDOUT_FILENO);
+  fmt::print("{}", report({summary}, std::nullopt, ReportFormat::text, screen));
+  const auto print_line = [&](const std::string& line) {
+    fmt::print("{}", paragraph(line, screen.width));
+  };
+  fmt::print("\n");
+  print_line(fmt::format("session {}: {} of {} in {:.1f} s; {} cache; {}; database {}", result.id,
+                         result.trials, counted(result.space_size, "config"), result.wall_seconds,
+                         options.search.warm_cache ? "warm" : "cold", end_text(result.end),
+                         options.common.database.string()));
   const Objective objective =
       find_objective(spec, options.search.settings.objective.value_or("time"));
-  for (const std::string& line : remarks(result, objective.unit)) fmt::print("{}\n", line);
-  for (const std::string& line : doubts({summary})) fmt::print("{}\n", line);
+  for (const std::string& line : remarks(summary, objective.unit)) print_line(line);
+  for (const std::string& line : doubts({summary})) print_line(line);
 }
 
 ExitCode run(const Options& options) {
@@ -78,7 +87,7 @@ ExitCode run(const Options& options) {
 
   SessionSummary summary = summarise(spec, problem, device);
   try {
-    summary.result = run_session(spec, problem, device, options);
+    run_session(spec, problem, device, options, summary);
   } catch (const TransientError&) {
     if (!stop_on_signals()) throw;
     print_interrupted("waiting", options.search.fresh);

@@ -15,6 +15,7 @@
 #include "cli/db/command.hpp"
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
 #include "cli/units.hpp"
 #include "db/lookup.hpp"
 #include "db/stored_problem.hpp"
@@ -171,7 +172,8 @@ ExitCode print_leave_one_out(const Options& options, const Tuned& tuned) {
   }
   fmt::print(
       "{}\nknown for {} of {}: median {:.1f}% slower than the best, 95th percentile {:.1f}%\n",
-      table.text(), regrets.size(), tuned.bests.size(), 100 * quantile(0.5), 100 * quantile(0.95));
+      table.text(output_width()), regrets.size(), tuned.bests.size(), 100 * quantile(0.5),
+      100 * quantile(0.95));
   return ExitCode::ok;
 }
 

@@ -84,6 +84,16 @@ TEST_F(Interrupted, ByCtrlCItKeepsItsTrialsAndSaysHowToGoOn) {
       output.err.ends_with("kiln: session 1 was interrupted; the same command goes on from here\n"))
       << output.err;
   EXPECT_EQ(state(), "interrupted");
+  // Who stops a session because it is good enough leaves with the config.
+  EXPECT_NE(output.out.find("  so far  "), std::string::npos) << output.out;
+  EXPECT_NE(output.out.find("\n  plain:block_size="), std::string::npos) << output.out;
+  const Json best = kiln_json({"best", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem",
+                               "n=100", "--db", "kiln.db", "--json"});
+  EXPECT_EQ(best["grade"], "exact");
+  EXPECT_EQ(best["tuned"]["unfinished"], true);
+  EXPECT_NE(output.out.find("\n  " + best["config_text"].get<std::string>() + "\n"),
+            std::string::npos)
+      << output.out << best;
 }
 
 TEST_F(Interrupted, BySigtermOfAFreshSessionItWarnsOfTheFlag) {

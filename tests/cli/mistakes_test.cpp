@@ -73,10 +73,6 @@ TEST_F(HomelessUser, MustNameTheDatabase) {
 INSTANTIATE_TEST_SUITE_P(
     OfUsage, Mistakes,
     testing::Values(
-        Mistake{{},
-                2,
-                "kiln expects a command: devices, kernels, render, space, tune, sweep, best, "
-                "compare, show, replay, db, prebuild, export (see kiln --help)\n"},
         Mistake{{"tun"}, 2, "there is no command 'kiln tun'; did you mean 'tune'? (there are: "},
         Mistake{{"db", "inf"},
                 2,
@@ -88,6 +84,16 @@ INSTANTIATE_TEST_SUITE_P(
                 2,
                 "The following argument was not expected: --frob "
                 "(see kiln tune --help)\n"},
+        Mistake{{"tune", "reduce", "--trial", "5"},
+                2,
+                "The following arguments were not expected: 5 --trial; did you mean '--trials'? "
+                "(see kiln tune --help)\n"},
+        Mistake{{"show", "--csv"},
+                2,
+                "--csv, --where and --failures are about one session: name it, or latest"},
+        Mistake{{"show", "--sort", "tme"},
+                2,
+                "--sort: there is no column 'tme'; did you mean 'time'? (there are: time, trial, "},
         Mistake{{"tune", "reduce", "n=10"}, 2, "The following argument was not expected: n=10"},
         Mistake{{"tune", "reduce", "--trials", "0"},
                 2,
@@ -124,6 +130,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "'reduze'; did you mean 'reduce'? (there are arg_reduce, convolution, histogram, "
                 "matmul, reduce, "
                 "transpose; searched: built into kiln)\n"},
+        Mistake{{"tune", "gemm", "--problem", "m=8"},
+                3,
+                "unknown kernel 'gemm'; did you mean 'matmul'? (there are arg_reduce, "},
+        Mistake{{"tune", "matmul", "--problem", "M=8,n=8,k=8"},
+                3,
+                "matmul has no problem field 'M'; did you mean 'm'? (it has: m, n, k, "},
+        Mistake{{"tune", "reduce", "--problem", "n=10", "--device", "OpenCL"},
+                4,
+                "there is no device 'OpenCL'; did you mean 'opencl'? (there are: auto, cuda, "},
         Mistake{{"tune", "./folder"},
                 3,
                 "./folder: no spec.toml here: a kernel is a folder with "

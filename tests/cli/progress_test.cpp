@@ -86,6 +86,24 @@ TEST_F(ProgressLines, DoNotRepeatABestNorFollowEachOtherWithinASecond) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
+TEST_F(ProgressLines, SayWhatIsPreparedInsteadOfNoTrials) {
+  SessionProgress none;
+  none.seconds_left = 9;
+  EXPECT_EQ(progress_text("scale n=100", "preparing inputs and reference", none, 0, 80),
+            "scale n=100: 0:09 left; preparing inputs and reference");
+}
+
+TEST_F(ProgressLines, PutTheAnswerFirstAndCutTheConfig) {
+  const std::string title = "[2/5] matmul m=4096 n=4096 k=4096";
+  const std::string activity = "ok register:tile_m=128,tile_n=256,tile_k=8,micro_m=16,micro_n=8";
+  EXPECT_EQ(progress_text(title, activity, progress(12, 10'000), 0.5, 80),
+            "[2/5] matmul m=4096 n=4...: best 10.0 us, 2.00x the default, 1:05 left; 12 tr...");
+  EXPECT_EQ(progress_text(title, activity, progress(12, 10'000), 0.5, 140),
+            title +
+                ": best 10.0 us, 2.00x the default, 1:05 left [##########..........]; 12 "
+                "trials, 2.0/s, 1 failed; ok regi...");
+}
+
 TEST_F(ProgressLines, AreOnlyWarningsWhenQuiet) {
   const std::string text = told(ProgressLine::Mode::quiet, [](ProgressLine& line) {
     line.on_start(start(0));
@@ -103,7 +121,9 @@ TEST_F(ProgressLines, AreOneLineDrawnAgainOnATerminal) {
     line.on_state("running tile", half);
   });
   EXPECT_EQ(text.find('\n'), std::string::npos);
-  EXPECT_NE(text.find("\r\x1b[Kscale n=100 [##########..........] 1 trial"), std::string::npos)
+  EXPECT_NE(text.find("\r\x1b[Kscale n=100: best 10.0 us, 2.00x the default, 1:05 left; 1 trial, "
+                      "2.0/s, 1 failed; running tile"),
+            std::string::npos)
       << text;
   EXPECT_TRUE(text.ends_with("\r\x1b[K")) << "nothing stays on the line for what is printed next";
 }

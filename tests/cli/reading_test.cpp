@@ -22,6 +22,41 @@ TEST_F(Reading, VersionAndHelpGoToStdout) {
   EXPECT_NE(help.out.find("auto (default): "), std::string::npos) << "strategies are listed";
 }
 
+TEST_F(Reading, HelpAndVersionAreCommandsToo) {
+  EXPECT_EQ(kiln({"help", "tune"}).out, kiln({"tune", "--help"}).out);
+  EXPECT_EQ(kiln({"help", "db", "info"}).out, kiln({"db", "info", "--help"}).out);
+  EXPECT_EQ(kiln({"help"}).out, kiln({"--help"}).out);
+  EXPECT_EQ(kiln({"version"}).out, kiln({"--version"}).out);
+  const Output alone = kiln({});
+  EXPECT_EQ(alone.exit_code, 2) << "nothing was done";
+  EXPECT_EQ(alone.out, kiln({"--help"}).out);
+  EXPECT_EQ(kiln({"help", "tnue"}).exit_code, 2);
+}
+
+TEST_F(Reading, AValueByAnotherNameIsKnown) {
+  const Output output = kiln({"best", "matmul", "--problem", "m=8,n=8,k=8,dtype=float"});
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_TRUE(output.err.ends_with(", not 'float'; did you mean 'f32'?\n")) << output.err;
+}
+
+TEST_F(Reading, ADriverThatIsAwayIsOneSentence) {
+  const Output output = kiln({"tune", "reduce", "--problem", "n=10", "--device", "cuda"},
+                             {{"KILN_CUDA_LIBRARY", "/no/libcuda.so"}});
+  EXPECT_EQ(output.exit_code, 4);
+  EXPECT_EQ(output.err,
+            "kiln: error: cuda: unavailable: CUDA driver library not found (no "
+            "/no/libcuda.so)\n");
+}
+
+TEST_F(Reading, BestWithoutAProblemListsWhatIsKnown) {
+  const Output shipped = kiln({"best", "transpose"});
+  EXPECT_EQ(shipped.exit_code, 0) << shipped.err;
+  EXPECT_TRUE(shipped.out.starts_with("transpose: nothing in the database\nshipped with Kiln: "))
+      << shipped.out;
+  EXPECT_EQ(kiln({"best", "transpose", "--no-shipped"}).exit_code, 5) << "there is no database";
+  EXPECT_GT(kiln_json({"best", "transpose", "--json"}).size(), 10U);
+}
+
 TEST_F(Reading, DevicesListsEveryBackendWithItsDevicesOrTheReasonWhyNot) {
   // No driver of this name: every machine has at least one backend that is not there.
   const Output output = kiln({"devices", "--json"}, {{"KILN_CUDA_LIBRARY", "/no/libcuda.so"}});

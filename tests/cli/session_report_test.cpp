@@ -19,6 +19,7 @@ SessionSummary found() {
   best.naive_time_ns = 123'400;
   best.verdict = Verdict::better;
   best.bytes = 1e6;
+  best.published_at = "2026-01-02T03:04:05Z";
   SessionResult result;
   result.id = 4;
   result.space_size = 96;
@@ -53,23 +54,52 @@ TEST(Report, IsATableWithOneRowASession) {
   EXPECT_EQ(
       report({found(), refused()}, std::nullopt, ReportFormat::text),
       "kernel     problem           naive  default     best  speed-up      rate  verdict  trials"
-      "  failures  config\n"
+      "  failures\n"
       "---------  ---------------  ------  -------  -------  --------  --------  -------  ------"
-      "  --------  ---------------------\n"
+      "  --------\n"
       "transpose  rows=64 cols=64  123 us  25.0 us  10.0 us     2.50x  100 GB/s  better       40"
-      "         2  tile:rows=32,pad=true\n"
+      "         2\n"
+      "  tile:rows=32,pad=true\n"
       "reduce     n=10 map=x|1          -        -        -         -         -  none          0"
-      "         0  no config is legal:\n");
+      "         0\n"
+      "  no config is legal:\n");
 }
 
 TEST(Report, SaysWhyThereIsNoBest) {
   const std::string failed =
       report({without_best(SessionEnd::exhausted)}, std::nullopt, ReportFormat::text);
-  EXPECT_NE(failed.find("none         40         2  no config was ok\n"), std::string::npos)
+  EXPECT_NE(failed.find("none         40         2\n  no config was ok\n"), std::string::npos)
       << failed;
   const std::string stopped =
       report({without_best(SessionEnd::interrupted)}, std::nullopt, ReportFormat::text);
-  EXPECT_NE(stopped.find("none         40         2  interrupted\n"), std::string::npos) << stopped;
+  EXPECT_NE(stopped.find("none         40         2\n  interrupted\n"), std::string::npos)
+      << stopped;
+}
+
+TEST(Report, OfAnInterruptedSessionHoldsTheBestSoFar) {
+  SessionSummary stopped = without_best(SessionEnd::interrupted);
+  stopped.result->so_far = found().result->best;
+  stopped.result->so_far->published_at.clear();
+  const std::string text = report({stopped}, std::nullopt, ReportFormat::text);
+  EXPECT_NE(text.find("10.0 us     2.50x  100 GB/s  so far "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  tile:rows=32,pad=true\n"), std::string::npos) << text;
+}
+
+TEST(Report, OfAnInterruptedSessionHoldsTheBestSoFarInJsonToo) {
+  SessionSummary stopped = without_best(SessionEnd::interrupted);
+  stopped.result->so_far = found().result->best;
+  const Json json = Json::parse(report({stopped}, std::nullopt, ReportFormat::json));
+  EXPECT_EQ(json["sessions"][0]["so_far"]["config_text"], "tile:rows=32,pad=true");
+  EXPECT_FALSE(json["sessions"][0].contains("config_text")) << "that is for a best";
+}
+
+TEST(Report, ComparesNothingWithADefaultThatFailed) {
+  SessionSummary summary = found();
+  summary.result->best->default_time_ns = 0;
+  const std::string text = report({summary}, std::nullopt, ReportFormat::text);
+  EXPECT_NE(text.find("123 us        -  10.0 us         -  100 GB/s  no default "),
+            std::string::npos)
+      << text;
 }
 
 TEST(Report, TellsTheShareOfTheCeilingThatFitsTheMix) {
@@ -86,13 +116,60 @@ TEST(Report, TellsTheShareOfTheCeilingThatFitsTheMix) {
 }
 
 TEST(Report, TellsOfDriftBeyondNoise) {
-  SessionResult result = *found().result;
-  result.drift = {{3, "tile:rows=32", 0.98, 0.95, 1.01}};
-  EXPECT_TRUE(remarks(result, "").empty()) << "noise";
-  result.drift.push_back({9, "tile:rows=32", 1.2, 1.1, 1.3});
-  EXPECT_EQ(remarks(result, ""),
-            std::vector<std::string>{"drift: the leader, measured again 2 times, took 0.980 to "
-                                     "1.200 of its time; beyond noise 1 time"});
+  SessionSummary summary = found();
+  summary.result->drift = {{3, "tile:rows=32", 0.98, 0.95, 1.01}};
+  EXPECT_TRUE(remarks(summary, "").empty()) << "noise";
+  summary.result->drift.push_back({9, "tile:rows=32", 1.2, 1.1, 1.3});
+  EXPECT_EQ(remarks(summary, ""),
+            std::vector<std::string>{
+                "drift: the leading config, run again during the search, took 0.98 to 1.20 times "
+                "as long as at first; trials are corrected for that up to 1.25x, and the finals, "
+                "where configs run in turn, decide"});
+}
+
+TrialRecord tried(std::int64_t sequence, const std::string& variant, Outcome outcome,
+                  const std::string& message, double time_ns = 0) {
+  TrialRecord record;
+  record.sequence = sequence;
+  record.trial.config = {variant, {{"rows", sequence}}};
+  record.trial.outcome = outcome;
+  record.trial.message = message;
+  record.trial.time_ns = time_ns;
+  return record;
+}
+
+TEST(Report, TellsOfVariantsOfWhichEveryConfigFailed) {
+  SessionSummary summary = found();
+  summary.trials = {tried(1, "tile", Outcome::ok, "", 10'000),
+                    tried(2, "tile", Outcome::wrong_result, "element 0 is 1"),
+                    tried(3, "vector", Outcome::launch_error, "entry v4 not found\nin the module"),
+                    tried(4, "vector", Outcome::launch_error, "entry v8 not found"),
+                    tried(5, "vector", Outcome::compile_timeout, "no end after 60 s"),
+                    tried(6, "strip", Outcome::compile_error, "line 3: no such word")};
+  EXPECT_EQ(remarks(summary, ""),
+            (std::vector<std::string>{
+                "the only config tried of variant 'strip' failed (compile_error): line 3: no such "
+                "word",
+                "all 3 configs of variant 'vector' failed (launch_error): entry v4 not found"}));
+}
+
+TEST(Report, TellsHowFarSearchAndFinalsDisagree) {
+  SessionSummary summary = found();
+  summary.trials = {tried(1, "tile", Outcome::ok, "", 23'000)};
+  const std::string config = summary.trials[0].trial.config.text();
+  std::string rounds;
+  for (int i = 0; i < 20; ++i) rounds += i == 0 ? "10000" : ",10000";
+  summary.result->best->evidence = R"({"finalists": [{"config": ")" + config +
+                                   R"(", "sequence": 1, "samples_ns": [)" + rounds + "]}]}";
+  const std::vector<std::string> lines = remarks(summary, "");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0],
+            "noise: for the same config search and finals differ by up to 2.30x, so compare only "
+            "times of the finals; a machine that does nothing else gives sharper times");
+  summary.trials[0].trial.time_ns = 10'100;
+  EXPECT_TRUE(remarks(summary, "").empty());
+  summary.result->best->evidence = "no JSON";
+  EXPECT_TRUE(remarks(summary, "").empty());
 }
 
 TEST(Report, EscapesBarsInMarkdown) {

@@ -1,4 +1,4 @@
-// Tables: alignment, code points, cutting to a terminal.
+// Tables: alignment, code points, fitting a terminal.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/table.hpp"
 
@@ -33,13 +33,44 @@ TEST(Table, CountsCodePointsNotBytes) {
             "µs       ×1\n");
 }
 
-TEST(Table, CutsLinesToTheWidthOfATerminal) {
+TEST(Table, WrapsTheLastColumnToTheWidthOfATerminal) {
   Table table({{"k"}, {"summary"}});
-  table.add_row({"µ", "sum of µ over all elements"});
-  EXPECT_EQ(table.text(14),
+  table.add_row({"µ", "sum of µ over all elements of a matrix"});
+  EXPECT_EQ(table.text(30),
             "k  summary\n"
-            "-  --------...\n"
-            "µ  sum of µ...\n");
+            "-  ---------------------------\n"
+            "µ  sum of µ over all elements\n"
+            "   of a matrix\n");
+  EXPECT_EQ(table.text(60), table.text()) << "wide enough";
+}
+
+TEST(Table, IsABlockARowWhereTheLastColumnHasNoRoom) {
+  Table table(
+      {{"device"}, {"units", Table::Align::right}, {"memory", Table::Align::right}, {"driver"}});
+  table.add_row({"cuda:0", "132", "139 GiB", "580.10"});
+  table.add_row({"opencl:0", "2", "-", "3.1+debian"});
+  EXPECT_EQ(table.text(28),
+            "device cuda:0\n"
+            "  units 132, memory 139 GiB,\n"
+            "  driver 580.10\n"
+            "device opencl:0\n"
+            "  units 2, driver 3.1+debian\n");
+}
+
+TEST(Table, PutsNotesUnderTheirRow) {
+  Table table({{"kernel"}, {"best", Table::Align::right}});
+  table.add_row({"reduce", "6.08 us"}, {"tree:block_size=256,items=4"});
+  EXPECT_EQ(table.text(),
+            "kernel     best\n"
+            "------  -------\n"
+            "reduce  6.08 us\n"
+            "  tree:block_size=256,items=4\n");
+  EXPECT_EQ(table.text(26),
+            "kernel     best\n"
+            "------  -------\n"
+            "reduce  6.08 us\n"
+            "  tree:block_size=256,\n"
+            "    items=4\n");
 }
 
 TEST(Table, IsEmptyUntilARowComes) {

@@ -1,0 +1,43 @@
+// What the finals of a session said, read back from the evidence of its best, in words and numbers
+// for people.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.hpp"
+#include "db/store.hpp"
+#include "tuner/verdict.hpp"
+
+namespace kiln::cli {
+
+/// A config of the finals with its time in each round, in nanoseconds.
+struct Finalist {
+  std::string config;
+  std::int64_t sequence = 0;  ///< of its trial; 0: not known
+  std::vector<double> ns;
+};
+
+/// The finalists in the order of the evidence. Empty where there were none, and where the evidence,
+/// which others may have written, cannot be read.
+[[nodiscard]] std::vector<Finalist> finalists_of(const BestRecord& best);
+
+/// Bounds of the median of `ns` at 99% confidence; nullopt: too few rounds.
+[[nodiscard]] std::optional<RatioInterval> median_interval(const std::vector<double>& ns);
+
+/// The verdict in a word or two: "better", "tie"; "no default" where the default config has no time
+/// to compare with, "so far" where the session has not finished.
+[[nodiscard]] std::string verdict_text(const BestRecord& best);
+
+/// The same in the colour of a good, a doubtful or a bad answer.
+[[nodiscard]] std::string verdict_text(const BestRecord& best, const Screen& screen);
+
+/// How much the times of finals and search can be trusted, as a sentence on what to do about it;
+/// empty: nothing to tell.
+[[nodiscard]] std::string noise_remark(const std::vector<Finalist>& finalists,
+                                       const std::vector<TrialRecord>& trials);
+
+}  // namespace kiln::cli

@@ -1,0 +1,67 @@
+// The parts of `kiln show`: the list of sessions, one session, its trials. Private to the command.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/finals.hpp"
+#include "cli/problem_names.hpp"
+#include "cli/terminal.hpp"
+#include "db/store.hpp"
+
+namespace kiln::cli {
+
+/// One session with all that is shown of it.
+struct ShownSession {
+  SessionRecord record;
+  std::string problem;              ///< short text
+  std::vector<TrialRecord> trials;  ///< all of them, in order
+  std::optional<BestRecord> best;   ///< published, or so far (db/best_so_far.hpp)
+  std::vector<Finalist> finalists;  ///< of a published best
+  std::vector<DriftRecord> drift;
+};
+
+/// How trials are chosen and ordered for a list of them.
+struct TrialChoice {
+  std::size_t top = 10;
+  bool all = false;                ///< everything, however long; `top` does not count
+  bool names_top = false;          ///< the user asked for `top` trials
+  std::string sort;                ///< a column of trial_columns(); empty: time
+  std::vector<std::string> where;  ///< each "tunable=value", "variant=name" or "outcome=name"
+};
+
+/// What --sort takes.
+[[nodiscard]] const std::vector<std::string>& trial_columns();
+
+/// The trials that --where leaves, in the order of --sort. Throws UsageError for a condition that
+/// no trial of the session could meet: an unknown tunable, a value that was never tried.
+[[nodiscard]] std::vector<TrialRecord> chosen_trials(const std::vector<TrialRecord>& trials,
+                                                     const TrialChoice& choice);
+
+/// Every chosen trial as comma-separated values, with a heading: one column a tunable.
+[[nodiscard]] std::string trials_csv(const std::vector<TrialRecord>& trials);
+
+[[nodiscard]] std::string session_list(const std::vector<SessionRecord>& sessions,
+                                       const std::map<SessionId, SessionAnswer>& answers,
+                                       ProblemNames& names, const Screen& screen);
+
+/// Which tunables matter, of the variant that was tried most: a line for each of the three that
+/// explain most of the spread of times, with its fastest value and how sure that is.
+[[nodiscard]] std::vector<std::string> importance(const std::vector<TrialRecord>& trials);
+
+/// The answer first: best, default and naive with their intervals, the config; then how the search
+/// came to it, its fastest trials, its failures, its environment.
+[[nodiscard]] std::string session_page(const ShownSession& session, const TrialChoice& choice,
+                                       const Screen& screen);
+
+/// Bars of one character each for `values`, scaled to the largest: "▁▃█"; digits 0 to 9 where the
+/// screen has no such characters.
+[[nodiscard]] std::string bars(const std::vector<double>& values, const Screen& screen);
+
+/// The best time so far over the trials, and how their times are spread: a line each.
+[[nodiscard]] std::string charts(const std::vector<TrialRecord>& trials, const Screen& screen);
+
+}  // namespace kiln::cli
