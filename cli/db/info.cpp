@@ -1,42 +1,178 @@
-// `kiln db info`: what the database file holds.
+// `kiln db info`: what the database file holds: kernels, devices, dates, and what is out of date.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/db/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/table.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/units.hpp"
+#include "core/errors.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
 namespace {
 
-Json info_json(const Store::Info& info) {
-  return {{"path", info.path},     {"schema_version", info.schema_version},
-          {"bytes", info.bytes},   {"sessions", info.sessions},
-          {"trials", info.trials}, {"failures", info.failures},
-          {"bests", info.bests},   {"devices", info.devices}};
+/// Sessions that have something in common: a kernel, or a device.
+struct Group {
+  std::set<std::string> problems;
+  std::int64_t sessions = 0;
+  std::int64_t bests = 0;
+  std::int64_t stale = 0;  ///< bests whose template is no longer what it was
+  std::string first;       ///< UTC, when the first session started
+  std::string last;
+
+  void add(const SessionRecord& session) {
+    problems.insert(session.key.problem);
+    ++sessions;
+    if (first.empty() || session.started_at < first) first = session.started_at;
+    last = std::max(last, session.started_at);
+  }
+};
+
+struct Content {
+  Store::Info info;
+  std::map<std::string, Group> kernels;
+  std::map<std::string, Group> devices;  ///< by identity
+};
+
+/// Was the best found with another text of its template than the kernel of that name has now?
+/// Kernels that are not here are not judged.
+class TemplateCheck {
+ public:
+  explicit TemplateCheck(KernelLibrary library) : library_(std::move(library)) {}
+
+  [[nodiscard]] bool is_stale(const BestRecord& best) {
+    const auto [place, is_new] = specs_.try_emplace(best.key.kernel);
+    std::optional<KernelSpec>& spec = place->second;
+    if (is_new) {
+      try {
+        spec = library_.load(best.key.kernel);
+      } catch (const InputError&) {
+        spec.reset();
+      }
+    }
+    if (!spec) return false;
+    const Variant* variant = spec->find_variant(best.config.variant);
+    return variant == nullptr || template_hash(*spec, *variant) != best.template_hash;
+  }
+
+ private:
+  KernelLibrary library_;
+  std::map<std::string, std::optional<KernelSpec>> specs_;
+};
+
+Content read_content(const CommonOptions& options) {
+  const Store store(options.database, Store::Mode::read);
+  Content content;
+  content.info = store.info();
+  for (const SessionRecord& session : store.sessions()) {
+    content.kernels[session.key.kernel].add(session);
+    content.devices[session.key.device].add(session);
+  }
+  TemplateCheck templates(options.library());
+  for (const BestRecord& best : store.bests()) {
+    const bool is_stale = templates.is_stale(best);
+    for (Group* group : {&content.kernels[best.key.kernel], &content.devices[best.key.device]}) {
+      ++group->bests;
+      group->stale += is_stale ? 1 : 0;
+    }
+  }
+  return content;
+}
+
+Json groups_json(const std::map<std::string, Group>& groups) {
+  Json json = Json::array();
+  for (const auto& [name, group] : groups) {
+    json.push_back({{"name", name},
+                    {"problems", group.problems.size()},
+                    {"sessions", group.sessions},
+                    {"bests", group.bests},
+                    {"stale", group.stale},
+                    {"first_started_at", group.first},
+                    {"last_started_at", group.last}});
+  }
+  return json;
+}
+
+Json info_json(const Content& content) {
+  const Store::Info& info = content.info;
+  return {{"path", info.path},
+          {"schema_version", info.schema_version},
+          {"bytes", info.bytes},
+          {"sessions", info.sessions},
+          {"trials", info.trials},
+          {"failures", info.failures},
+          {"bests", info.bests},
+          {"devices", info.devices},
+          {"by_kernel", groups_json(content.kernels)},
+          {"by_device", groups_json(content.devices)}};
+}
+
+void print_groups(const std::string& noun, const std::map<std::string, Group>& groups) {
+  using Align = Table::Align;
+  Table table({{noun},
+               {"problems", Align::right},
+               {"sessions", Align::right},
+               {"bests", Align::right},
+               {"stale", Align::right},
+               {"first"},
+               {"last"}});
+  constexpr std::size_t kDate = 10;  // of "2026-11-26T08:00:00Z"
+  for (const auto& [name, group] : groups) {
+    table.add_row({name, std::to_string(group.problems.size()), std::to_string(group.sessions),
+                   std::to_string(group.bests), std::to_string(group.stale),
+                   group.first.substr(0, kDate), group.last.substr(0, kDate)});
+  }
+  if (!table.empty()) fmt::print("\n{}", table.text(output_width()));
+}
+
+void print_text(const Content& content) {
+  const Store::Info& info = content.info;
+  fmt::print("{}", paragraph(fmt::format(
+                                 "{}: schema {}, {}, {}, {} ({} failed), {}", info.path,
+                                 info.schema_version, pretty_bytes(static_cast<double>(info.bytes)),
+                                 counted(info.sessions, "session"), counted(info.trials, "trial"),
+                                 info.failures, counted(info.bests, "best")),
+                             output_width()));
+  print_groups("kernel", content.kernels);
+  print_groups("device", content.devices);
+  std::int64_t stale = 0;
+  for (const auto& [name, group] : content.kernels) stale += group.stale;
+  if (stale == 0) return;
+  fmt::print("\n{}",
+             paragraph(fmt::format("{} found with another text of the kernel's template: `kiln "
+                                   "best` says so, and `kiln tune` measures anew",
+                                   stale == 1 ? "1 best was" : fmt::format("{} bests were", stale)),
+                       output_width()));
 }
 
 ExitCode run(const CommonOptions& options) {
-  const Store::Info info = Store(options.database, Store::Mode::read).info();
+  const Content content = read_content(options);
   if (options.json) {
-    fmt::print("{}", json_output(info_json(info)));
-    return ExitCode::ok;
+    fmt::print("{}", json_output(info_json(content)));
+  } else {
+    print_text(content);
   }
-  fmt::print("{}: schema {}, {}, {}, {} ({} failed), {}\n", info.path, info.schema_version,
-             pretty_bytes(static_cast<double>(info.bytes)), counted(info.sessions, "session"),
-             counted(info.trials, "trial"), info.failures, counted(info.bests, "best"));
-  for (const std::string& device : info.devices) fmt::print("  {}\n", device);
   return ExitCode::ok;
 }
 
 }  // namespace
 
 void add_db_info(CLI::App& db, Work& work) {
-  CLI::App* command = db.add_subcommand("info", "What the file holds");
-  add_reading_options(*command, std::make_shared<CommonOptions>(), work, run);
+  CLI::App* command =
+      db.add_subcommand("info", "What the file holds: kernels, devices, dates, stale bests");
+  auto options = std::make_shared<CommonOptions>();
+  add_kernel_path_option(*command, *options);
+  add_reading_options(*command, options, work, run);
 }
 
 }  // namespace kiln::cli
