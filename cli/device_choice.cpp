@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/suggest.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -23,6 +24,18 @@ std::string inventory(const std::vector<BackendDevices>& backends) {
 
 DeviceError no_such_device(const std::string& text, const std::vector<BackendDevices>& backends) {
   if (text == "auto") return DeviceError("there is no device here:" + inventory(backends));
+  std::vector<std::string> names = {"auto"};
+  for (const BackendDevices& entry : backends) {
+    // A backend that was named is not mistaken, it is away: the reason says it all.
+    if (entry.backend == text && !entry.unavailable.empty())
+      return DeviceError(fmt::format("{}: {}", entry.backend, entry.unavailable));
+    names.push_back(entry.backend);
+    for (const DeviceInfo& device : entry.devices) names.push_back(selector_of(device));
+  }
+  const std::string hint = did_you_mean(text, names);
+  if (!hint.empty())
+    return DeviceError(
+        fmt::format("there is no device '{}'{} (there are: {})", text, hint, comma_list(names)));
   return DeviceError(fmt::format("there is no device '{}'; expected auto or one of:{}", text,
                                  inventory(backends)));
 }

@@ -1,17 +1,22 @@
 // The `kiln` program: parses the command line, runs one command, turns errors into messages and
 // exit codes.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/usage_fault.hpp"
 #include "core/version.hpp"
 
@@ -20,7 +25,7 @@ namespace {
 using kiln::ExitCode;
 
 constexpr const char* kFooter =
-    "kiln COMMAND --help tells more of a command.\n"
+    "kiln help COMMAND, or kiln COMMAND --help, tells more of a command.\n"
     "\n"
     "Exit codes: 0 ok, 1 nothing valid found or a check failed, 2 usage,\n"
     "3 bad spec, template, problem, config or plan, 4 no such device, 5 unusable database,\n"
@@ -29,7 +34,8 @@ constexpr const char* kFooter =
     "Documentation: docs/cli.md";
 
 int report(ExitCode code, const std::string& message) {
-  std::fprintf(stderr, "kiln: error: %s\n", message.c_str());
+  const std::string text = "kiln: error: " + message;
+  std::fputs(kiln::cli::paragraphs(text, kiln::cli::terminal_width(STDERR_FILENO)).c_str(), stderr);
   return static_cast<int>(code);
 }
 
@@ -59,16 +65,36 @@ void add_commands(CLI::App& app, kiln::cli::Work& work) {
   app.footer(kFooter);  // last: commands would inherit it
 }
 
-int run(CLI::App& app, int argc, char** argv) {
+/// The words as the parser knows them: `kiln help tune` is `kiln tune --help`, `kiln version` is
+/// `kiln --version`. Help for a word that is no command stays that word, which the parser refuses.
+std::vector<std::string> known_words(const CLI::App& app, std::vector<std::string> words) {
+  if (words.empty()) return words;
+  if (words.size() == 1 && words.front() == "version") return {"--version"};
+  if (words.front() != "help") return words;
+  words.erase(words.begin());
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    command = kiln::cli::find_command(*command, word);
+    if (command == nullptr) return words;
+  }
+  words.emplace_back("--help");
+  return words;
+}
+
+int run(CLI::App& app, const std::vector<std::string>& given) {
   kiln::cli::Work work;
   add_commands(app, work);
+  const std::vector<std::string> words = known_words(app, given);
+  if (words.empty()) {
+    std::fputs(app.help().c_str(), stdout);
+    return static_cast<int>(ExitCode::usage);  // a script that calls it so has lost its words
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help and --version
   } catch (const CLI::ParseError& error) {
-    return report(ExitCode::usage,
-                  kiln::cli::usage_fault(app, {argv + 1, argv + argc}, error.what()));
+    return report(ExitCode::usage, kiln::cli::usage_fault(app, words, error.what()));
   }
   const ExitCode code = work();
   if (std::fflush(stdout) != 0) return report_unwritten(errno);
@@ -82,7 +108,7 @@ int main(int argc, char** argv) {
   try {
     CLI::App app{"Kiln finds the fastest GPU kernel for your device and problem, and remembers it.",
                  "kiln"};
-    return run(app, argc, argv);
+    return run(app, {argv + 1, argv + argc});
   } catch (const kiln::Error& error) {
     return report(error.code(), error.what());
   } catch (const std::exception& error) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/usage_fault.hpp"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -19,13 +21,34 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
+/// Every option of the command, as it is written: "--trials".
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// The option that a word which is none most likely means; empty: no word is like that.
+std::string option_hint(const CLI::App& command, const std::vector<std::string>& words) {
+  const std::vector<std::string> known = options_of(command);
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    if (std::string hint = did_you_mean(name, known); !hint.empty()) return hint;
+  }
+  return "";
+}
+
+}  // namespace
+
 const CLI::App* find_command(const CLI::App& app, const std::string& name) {
   const auto found =
       app.get_subcommands([&](const CLI::App* each) { return each->get_name() == name; });
   return found.empty() ? nullptr : found.front();
 }
-
-}  // namespace
 
 std::string usage_fault(const CLI::App& app, const std::vector<std::string>& words,
                         const std::string& fault) {
@@ -39,12 +62,14 @@ std::string usage_fault(const CLI::App& app, const std::vector<std::string>& wor
     path += " " + words[next++];
   }
   const std::vector<std::string> commands = commands_of(*command);
-  if (commands.empty()) return fmt::format("{} (see {} --help)", fault, path);
+  if (commands.empty())
+    return fmt::format("{}{} (see {} --help)", fault, option_hint(*command, words), path);
   if (next == words.size()) {
     return fmt::format("{} expects a command: {} (see {} --help)", path, comma_list(commands),
                        path);
   }
-  if (words[next].starts_with("-")) return fmt::format("{} (see {} --help)", fault, path);
+  if (words[next].starts_with("-"))
+    return fmt::format("{}{} (see {} --help)", fault, option_hint(*command, words), path);
   return fmt::format("there is no command '{} {}'{} (there are: {})", path, words[next],
                      did_you_mean(words[next], commands), comma_list(commands));
 }

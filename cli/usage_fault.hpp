@@ -9,6 +9,9 @@
 
 namespace kiln::cli {
 
+/// The command of this name below `app`; nullptr: there is none.
+[[nodiscard]] const CLI::App* find_command(const CLI::App& app, const std::string& name);
+
 /// `words`: the command line without the program's name; `fault`: what the parser said of it. A
 /// word where a command is expected, or none, is answered with the commands that there are.
 [[nodiscard]] std::string usage_fault(const CLI::App& app, const std::vector<std::string>& words,
