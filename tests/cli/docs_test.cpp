@@ -1,0 +1,59 @@
+// What the README shows works as it stands: its blocks are taken from the page and run.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <sstream>
+
+#include "cli/text_layout.hpp"
+#include "kiln_program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+/// The fenced block of a page that holds `word`; without its fence.
+std::string block_with(const std::string& page, const std::string& word) {
+  std::istringstream lines(page);
+  std::string block;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      if (inside && block.find(word) != std::string::npos) return block;
+      inside = !inside;
+      block.clear();
+    } else if (inside) {
+      block += line + "\n";
+    }
+  }
+  return "";
+}
+
+std::string readme() { return read_text(KILN_SOURCE_DIR "/README.md"); }
+
+TEST(Readme, ShowsTheFilesOfItsKernelAsTheyAre) {
+  const std::string folder = KILN_SOURCE_DIR "/examples/twice/";
+  EXPECT_EQ(block_with(readme(), "name = \"twice\""), read_text(folder + "spec.toml"));
+  EXPECT_EQ(block_with(readme(), "KERNEL("), read_text(folder + "plain.inja"));
+}
+
+TEST(Readme, HasNoBlockWiderThan100Columns) {
+  std::istringstream lines(readme());
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("```") != std::string::npos) inside = !inside;
+    if (!inside) continue;
+    EXPECT_LE(columns_of(line), 103U) << line;  // blocks of a list are indented by 3
+  }
+}
+
+class ReadmeBlocks : public TuningTest {};
+
+TEST_F(ReadmeBlocks, ItsKernelIsTunedFromTheBlocksAlone) {
+  write("twice/spec.toml", block_with(readme(), "name = \"twice\""));
+  write("twice/plain.inja", block_with(readme(), "KERNEL("));
+  const Output output = kiln({"tune", "./twice", "--problem", "n=2^12", "--trials", "2", "--device",
+                              "opencl", "--db", "kiln.db"});
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+  EXPECT_TRUE(output.out.starts_with("kernel  problem")) << output.out;
+}
+
+}  // namespace
+}  // namespace kiln::cli
