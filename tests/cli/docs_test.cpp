@@ -46,6 +46,17 @@ TEST(Readme, HasNoBlockWiderThan100Columns) {
 
 class ReadmeBlocks : public TuningTest {};
 
+TEST_F(ReadmeBlocks, TheKernelOfFiveMinutesIsTunedFromTheBlocksAlone) {
+  const std::string page = read_text(KILN_SOURCE_DIR "/docs/five_minutes.md");
+  write("plus/spec.toml", block_with(page, "name = \"plus\""));
+  write("plus/plain.inja", block_with(page, "KERNEL("));
+  // Rows and columns that differ: an order that is mixed up gives a wrong result.
+  const Output output = kiln({"tune", "./plus", "--problem", "rows=10,cols=70", "--trials", "2",
+                              "--device", "opencl", "--db", "kiln.db"});
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+  EXPECT_NE(output.out.find("rows=10 cols=70"), std::string::npos) << output.out;
+}
+
 TEST_F(ReadmeBlocks, ItsKernelIsTunedFromTheBlocksAlone) {
   write("twice/spec.toml", block_with(readme(), "name = \"twice\""));
   write("twice/plain.inja", block_with(readme(), "KERNEL("));
