@@ -93,7 +93,7 @@ Result<std::unique_ptr<Module>> StreamDevice::load(const Binary& binary) {
   const Current current(*this);
   void* handle = nullptr;
   KILN_STREAM_TRY(launch_error, api_.module_load, &handle, binary.data.data());
-  return std::unique_ptr<Module>(std::make_unique<LoadedModule>(*this, handle));
+  return std::unique_ptr<Module>(std::make_unique<LoadedModule>(*this, handle, binary.symbols));
 }
 
 Result<StreamDevice::Kernel*> StreamDevice::kernel_of(LoadedModule& module,
@@ -102,7 +102,10 @@ Result<StreamDevice::Kernel*> StreamDevice::kernel_of(LoadedModule& module,
     if (kernel.name == entry) return &kernel;
   }
   Kernel made{std::string(entry), nullptr, 0};
-  const int code = api_.module_get_function(&made.handle, module.handle, made.name.c_str());
+  const auto symbol = module.symbols.find(made.name);
+  const int code = api_.module_get_function(
+      &made.handle, module.handle,
+      symbol != module.symbols.end() ? symbol->second.c_str() : made.name.c_str());
   if (code != 0)
     return failure_of(code, fmt::format("module_get_function '{}'", entry), Outcome::launch_error);
   if (Status status = inspect(made); !status) return status.failure();

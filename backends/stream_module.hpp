@@ -3,6 +3,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "backends/stream_device.hpp"
 
@@ -14,7 +17,8 @@ namespace kiln {
 
 /// A module with the kernels and constants that were asked for, found once each.
 struct StreamDevice::LoadedModule final : Module {
-  LoadedModule(StreamDevice& owner, void* loaded) : device(owner), handle(loaded) {}
+  LoadedModule(StreamDevice& owner, void* loaded, std::map<std::string, std::string> names)
+      : device(owner), handle(loaded), symbols(std::move(names)) {}
   ~LoadedModule() override {
     const Current current(device);
     device.api_.module_unload(handle);
@@ -24,7 +28,8 @@ struct StreamDevice::LoadedModule final : Module {
 
   StreamDevice& device;
   void* handle;
-  std::deque<Kernel> kernels;  // few; deques keep the addresses
+  std::map<std::string, std::string> symbols;  ///< of the binary: entry -> symbol
+  std::deque<Kernel> kernels;                  // few; deques keep the addresses
   std::deque<Constant> constants;
 };
 

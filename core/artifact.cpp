@@ -17,6 +17,9 @@ std::string binary_key(const Source& source, const std::string& backend,
   };
   add(source.text);
   for (const std::string& option : source.options) add(option);
+  if (source.has_cpp_names) {  // the compiler makes an instance of each
+    for (const std::string& entry : source.entries) add(entry);
+  }
   add(backend);
   add(architecture);
   add(compiler);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct Source {
   std::string name;                  ///< for compiler messages, e.g. "transpose.tile.cu"
   std::string text;                  ///< dialect prelude and kernel
   std::vector<std::string> entries;  ///< kernels that the steps launch
+  /// The entries are C++ names, "conv<16, true>", and the compiler says which symbols they become.
+  /// Otherwise they are symbols.
+  bool has_cpp_names = false;
   std::vector<std::string> options;  ///< extra compiler options of the variant
   /// origins[i]: where rendered line i+1 came from ("tile.inja:42"), empty when unknown; for
   /// messages.
@@ -29,9 +33,11 @@ struct Binary {
   std::int64_t registers = -1;     ///< per thread, largest over the entries; -1: not known
   std::int64_t spill_bytes = -1;   ///< per thread
   std::int64_t shared_bytes = -1;  ///< static, per block
+  std::map<std::string, std::string> symbols;  ///< entry -> symbol, where Source::has_cpp_names
 };
 
-/// Key of a binary: text, options, backend, architecture and compiler (hex, 32 characters).
+/// Key of a binary: text, options, C++ names, backend, architecture and compiler (hex, 32
+/// characters).
 [[nodiscard]] std::string binary_key(const Source& source, const std::string& backend,
                                      const std::string& architecture, const std::string& compiler);
 

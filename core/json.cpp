@@ -101,11 +101,9 @@ Json to_json(const Trial& trial) {
 }
 
 Json to_json(const Source& source) {
-  return {{"name", source.name},
-          {"text", valid_utf8(source.text)},
-          {"entries", source.entries},
-          {"options", source.options},
-          {"origins", source.origins}};
+  return {{"name", source.name},       {"text", valid_utf8(source.text)},
+          {"entries", source.entries}, {"has_cpp_names", source.has_cpp_names},
+          {"options", source.options}, {"origins", source.origins}};
 }
 
 Json to_json(const LaunchPlan& plan) {

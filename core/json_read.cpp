@@ -207,6 +207,7 @@ Source source_from_json(const Json& json) {
     get(json, "name", source.name);
     get(json, "text", source.text);
     get(json, "entries", source.entries);
+    get(json, "has_cpp_names", source.has_cpp_names);
     get(json, "options", source.options);
     get(json, "origins", source.origins);
     return source;

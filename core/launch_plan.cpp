@@ -159,7 +159,7 @@ class PlanBuilder {
       plan_.steps.push_back(std::move(out));
       return;
     }
-    out.entry = step.entry;
+    out.entry = entry_of(step, scope_);
     out.grid = extents(step.grid, "grid", step, device_.max_grid);
     out.block = extents(step.block, "block", step, device_.max_block);
     check_block(out);
@@ -185,7 +185,7 @@ class PlanBuilder {
         illegal(
             fmt::format("step '{}': {} dimension {} must be from 1 to {} on this device ({} = "
                         "{})",
-                        step.entry, what, "xyz"[d], limit, expressions[d].text(), extent));
+                        step.entry.text(), what, "xyz"[d], limit, expressions[d].text(), extent));
       }
       out[d] = static_cast<std::uint32_t>(extent);
     }
@@ -224,16 +224,16 @@ class PlanBuilder {
     const std::int64_t blocks = std::int64_t{out.cluster[0]} * out.cluster[1] * out.cluster[2];
     if (blocks == 1) return;
     if (device_.backend != "cuda" || device_.compute_capability < 90) {
-      illegal(fmt::format("step '{}': clusters need CUDA with compute capability 9.0", step.entry));
+      illegal(fmt::format("step '{}': clusters need CUDA with compute capability 9.0", out.entry));
     }
     if (blocks > kMaxClusterBlocks) {
-      illegal(fmt::format("step '{}': a cluster of {} blocks exceeds the limit of {}", step.entry,
+      illegal(fmt::format("step '{}': a cluster of {} blocks exceeds the limit of {}", out.entry,
                           blocks, kMaxClusterBlocks));
     }
     for (std::size_t d = 0; d < 3; ++d) {
       if (out.grid[d] % out.cluster[d] == 0) continue;
       illegal(fmt::format("step '{}': grid dimension {} ({}) is no multiple of the cluster's ({})",
-                          step.entry, "xyz"[d], out.grid[d], out.cluster[d]));
+                          out.entry, "xyz"[d], out.grid[d], out.cluster[d]));
     }
   }
 
@@ -243,7 +243,7 @@ class PlanBuilder {
       illegal(
           fmt::format("step '{}': {} bytes of dynamic shared memory are not from 0 to the "
                       "device's limit of {}",
-                      step.entry, bytes, device_.max_shared_bytes_optin));
+                      out.entry, bytes, device_.max_shared_bytes_optin));
     }
     out.shared_bytes = static_cast<std::uint32_t>(bytes);
   }

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "core/hash.hpp"
+#include "core/outside_reference.hpp"
+#include "core/source_text.hpp"
+#include "core/source_value.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -38,6 +41,10 @@ class KeyText {
     for (const auto& [name, text] : entries) add(name).add(text);
     return add("end");
   }
+  KeyText& add(const std::map<std::string, TextPattern>& entries) {
+    for (const auto& [name, pattern] : entries) add(name).add(pattern.text());
+    return add("end");
+  }
   [[nodiscard]] std::string hash() const { return hash64_hex(text_); }
 
  private:
@@ -65,6 +72,7 @@ void add_file(Files& files, const Files& all, const std::string& name) {
 
 // What the source of this variant is made of.
 Files files_of(const KernelSpec& spec, const Variant& variant) {
+  if (variant.plain) return included_files(spec.files, variant.plain->file, variant.plain->folders);
   Files files;
   add_file(files, spec.files, variant.template_file);
   return files;
@@ -103,6 +111,14 @@ std::string evaluate_fill(const Expression& fill, const Scope& scope) {
   return name;
 }
 
+std::string entry_of(const Step& step, const Scope& scope) {
+  if (!step.entry.has_holes()) return step.entry.text();
+  const Value* backend = scope.find("backend");
+  const std::string language = backend != nullptr ? to_text(*backend) : "";
+  return step.entry.fill(scope,
+                         [&](const Value& value) { return source_argument(value, language); });
+}
+
 std::string content_hash(const KernelSpec& spec) {
   return KeyText().add(spec.text).add(spec.files).hash();
 }
@@ -121,6 +137,13 @@ std::string computation_hash(const KernelSpec& spec) {
   key.add(verify.reference);
   for (const auto& [output, formula] : verify.formulas) key.add(output).add(formula.text());
   for (const auto& [output, written] : verify.written) key.add(output).add(written.text());
+  if (verify.outside && verify.outside->function) {
+    const OutsideFunction& function = *verify.outside->function;
+    key.add(function.name).add(included_files(spec.files, function.file, {}));
+    for (const OutsideFunction::Operand& operand : function.operands) {
+      key.add(operand.argument).add(operand.value);
+    }
+  }
   if (verify.by_itself()) {
     const std::string trusted =
         verify.device_reference.substr(0, verify.device_reference.find(':'));
@@ -133,6 +156,10 @@ std::string computation_hash(const KernelSpec& spec) {
 std::string template_hash(const KernelSpec& spec, const Variant& variant) {
   KeyText key;
   key.add(spec.name).add(variant.name).add(variant.template_file).add(files_of(spec, variant));
+  if (variant.plain) {
+    key.add(variant.plain->file).add(variant.plain->folders);
+    if (variant.plain->defines) key.add(*variant.plain->defines);
+  }
   key.add(spec.derived).add(variant.derived).add(variant.compiler_options);
   for (const Workspace& workspace : variant.workspaces) {
     key.add(workspace.name).add(workspace.dtype.text()).add(workspace.count.text());
@@ -148,7 +175,7 @@ std::string template_hash(const KernelSpec& spec, const Variant& variant) {
     key.add(map.fill_nan ? "nan" : "zero");
   }
   for (const Step& step : variant.steps) {
-    key.add(step.when).add(step.entry).add(step.buffer).add(step.shared_bytes);
+    key.add(step.when).add(step.entry.text()).add(step.buffer).add(step.shared_bytes);
     key.add(step.grid).add(step.block).add(step.cluster);
     key.add(step.arguments).add(step.constants);
   }

@@ -6,14 +6,19 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/expression.hpp"
+#include "core/text_pattern.hpp"
 
 namespace kiln {
+
+struct OutsideReference;  // core/outside_reference.hpp
+struct CommandSpec;       // core/command_spec.hpp
 
 enum class FieldType { integer, floating, boolean, text, dtype, formula };
 
@@ -119,7 +124,9 @@ enum class StepKind {
 struct Step {
   StepKind kind = StepKind::launch;
   std::optional<Expression> when;
-  std::string entry;                       ///< launch: name of the kernel in the source
+  /// Launch: the kernel in the source, by its name. In a plain source it may have template
+  /// arguments, and both may have holes: "conv<{block_x}, {padded}>".
+  TextPattern entry;
   std::vector<Expression> grid;            ///< launch: blocks per dimension (1 to 3)
   std::vector<Expression> block;           ///< launch: threads per dimension (1 to 3)
   std::vector<Expression> cluster;         ///< launch: blocks per cluster; empty: none
@@ -133,11 +140,22 @@ struct Step {
   SourceLocation where;
 };
 
+/// A source that reaches the compiler as it is: values come as macros and template arguments.
+struct PlainSource {
+  std::string file;                  ///< below the spec's folder; its ending names the language
+  std::vector<std::string> folders;  ///< below the spec's folder: where includes are looked up
+  /// Macro and value, in the order of the file. Absent: every value that a template would see, by
+  /// its own name, where the source holds that name.
+  std::optional<std::vector<Derived>> defines;
+  SourceLocation where;  ///< of key `source`
+};
+
 /// One algorithm for the kernel.
 struct Variant {
   std::string name;
-  std::string summary;        ///< which limit it attacks
-  std::string template_file;  ///< in the spec's folder
+  std::string summary;               ///< which limit it attacks
+  std::string template_file;         ///< in the spec's folder; empty: a plain source
+  std::optional<PlainSource> plain;  ///< in place of a template
   std::optional<Expression>
       requires_;  ///< over backend, device.* and the problem; absent: always possible
   std::vector<Tunable> tunables;
@@ -146,8 +164,8 @@ struct Variant {
   std::vector<Workspace> workspaces;
   std::vector<TensorMap> tensor_maps;
   std::vector<Step> steps;
-  std::map<std::string, std::string>
-      compiler_options;  ///< backend -> extra options, space separated
+  /// Backend -> extra options, space separated; they may differ from config to config.
+  std::map<std::string, TextPattern> compiler_options;
   SourceLocation where;
 };
 
@@ -165,10 +183,12 @@ struct Verification {
   Expression sum_length;  ///< terms added into one output element (1: none); sets the tolerance
   std::optional<Expression> exact;  ///< true: the first check (fill_verify) must agree bit for bit
   std::optional<Expression> tolerance;  ///< relative to the result's magnitude; overrides the rule
-  SourceLocation where;                 ///< of the table in the spec
+  /// A C function or recorded arrays in the spec's folder; nullptr: none.
+  std::shared_ptr<const OutsideReference> outside;
+  SourceLocation where;  ///< of the table in the spec
 
   /// Nothing but a variant of the spec itself says what is right.
-  [[nodiscard]] bool by_itself() const { return reference.empty() && formulas.empty(); }
+  [[nodiscard]] bool by_itself() const { return reference.empty() && formulas.empty() && !outside; }
 };
 
 /// What `[verify] written` calls the place of an element: its flat index, and `i0`, `i1`, ... along
@@ -206,11 +226,14 @@ struct KernelSpec {
   Verification verify;
   Cost cost;
   std::vector<Metric> metrics;  ///< in the order of the file
+  /// [command]: a program is what is measured, not a kernel; nullptr: a kernel.
+  std::shared_ptr<const CommandSpec> command;
 
   std::string path;  ///< of spec.toml, for messages; "built-in:reduce/spec.toml"
   std::string text;  ///< the file as read
-  std::map<std::string, std::string>
-      files;                        ///< the folder's *.inja by file name; filled by the library
+  /// By path below the spec's folder: its *.inja, the plain sources and the headers that these
+  /// include. Filled by the library.
+  std::map<std::string, std::string> files;
   std::string shipped_computation;  ///< computation_hash() of the kernel of this name that comes
                                     ///< with Kiln; empty: none does, or this is it
 
@@ -232,6 +255,10 @@ struct KernelSpec {
 /// The fill that an argument's `fill` or `fill_verify` names; `scope` as for its shape. Throws
 /// EvaluationError when it is no fill.
 [[nodiscard]] std::string evaluate_fill(const Expression& fill, const Scope& scope);
+
+/// The kernel that a step launches: its name with every hole filled. `scope` as for its grid.
+/// Throws EvaluationError, or InputError where the backend's language has no such type.
+[[nodiscard]] std::string entry_of(const Step& step, const Scope& scope);
 
 /// The words of spec files: "read_write", "formula", ...
 [[nodiscard]] std::string_view name_of(Access access);

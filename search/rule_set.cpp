@@ -170,7 +170,7 @@ void RuleSet::add_extents(const Step& step, const std::vector<Expression>& exten
   for (const Expression& extent : extents) {
     rule.operands.push_back(operand(extent, Needs::whole_number));
   }
-  add_rule(std::move(rule), fmt::format("{} of step '{}'", what, step.entry),
+  add_rule(std::move(rule), fmt::format("{} of step '{}'", what, step.entry.text()),
            "the launch must stay within the device's limits");
 }
 

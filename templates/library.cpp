@@ -9,6 +9,8 @@
 #include <system_error>
 
 #include "core/errors.hpp"
+#include "core/outside_reference.hpp"
+#include "core/source_text.hpp"
 #include "core/suggest.hpp"
 #include "templates/embedded.hpp"
 
@@ -26,7 +28,7 @@ std::string read_file(const fs::path& path) {
   std::uintmax_t size = fs::file_size(path, error);
   if (error) throw InputError({path.string(), 0, 0}, "cannot be read: " + error.message());
   if (size > kMaxFileBytes)
-    throw InputError({path.string(), 0, 0}, "is larger than 1 MiB: no spec or template");
+    throw InputError({path.string(), 0, 0}, "is larger than 1 MiB: no spec, template or source");
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file) throw InputError({path.string(), 0, 0}, "cannot be read");
@@ -52,6 +54,40 @@ std::string shipped_computation(const std::string& name) {
   return computation_hash(load_embedded("kernels/" + name));
 }
 
+/// As require_inside(), for plain sources and headers, which may lie in folders below.
+void require_below(const fs::path& folder, const fs::path& file) {
+  std::error_code error;
+  const fs::path below = fs::canonical(file, error).lexically_relative(fs::canonical(folder));
+  if (error || below.empty() || *below.begin() == "..") {
+    throw InputError({file.string(), 0, 0}, "leads out of the kernel's folder");
+  }
+}
+
+constexpr std::size_t kMaxSources = 1000;  // files of one spec; more are no kernel
+
+/// Reads the plain source `file` and the headers that lie in the folder. A file that is not there
+/// is left to the compiler, which may know it.
+void read_sources(KernelSpec& spec, const fs::path& folder, const PlainSource& plain) {
+  std::vector<std::string> waiting = {plain.file};
+  std::set<std::string> seen;
+  while (!waiting.empty()) {
+    const std::string name = std::move(waiting.back());
+    waiting.pop_back();
+    std::error_code error;
+    if (!seen.insert(name).second || !fs::is_regular_file(folder / name, error)) continue;
+    require_below(folder, folder / name);
+    if (spec.files.count(name) == 0) spec.files[name] = read_file(folder / name);
+    if (spec.files.size() > kMaxSources) {
+      throw InputError(plain.where, "'" + plain.file + "' includes more than " +
+                                        std::to_string(kMaxSources) + " files");
+    }
+    for (const Directive& directive : directives_of(spec.files[name])) {
+      for (std::string& candidate : include_candidates(directive, name, plain.folders))
+        waiting.push_back(std::move(candidate));
+    }
+  }
+}
+
 KernelSpec load_folder(const fs::path& folder) {
   fs::path spec_file = folder / "spec.toml";
   require_inside(folder, spec_file);
@@ -60,6 +96,19 @@ KernelSpec load_folder(const fs::path& folder) {
     if (entry.path().extension() != ".inja") continue;
     require_inside(folder, entry.path());
     spec.files[entry.path().filename().string()] = read_file(entry.path());
+  }
+  for (const Variant& variant : spec.variants) {
+    if (variant.plain) read_sources(spec, folder, *variant.plain);
+  }
+  if (spec.verify.outside && spec.verify.outside->function) {
+    const std::string& name = spec.verify.outside->function->file;
+    std::error_code error;
+    if (!fs::is_regular_file(folder / name, error)) {
+      throw InputError(spec.verify.outside->function->where,
+                       "[verify]: no file '" + name + "' in the spec's folder");
+    }
+    require_below(folder, folder / name);
+    spec.files[name] = read_file(folder / name);
   }
   spec.shipped_computation = shipped_computation(spec.name);
   return spec;

@@ -21,7 +21,8 @@ class KernelLibrary {
   [[nodiscard]] std::vector<std::string> names() const;
 
   /// Reads a kernel by the name of its folder, by the name that its spec states, by the path of its
-  /// folder, or by the path of its spec.toml: parsed, and `files` filled with the folder's *.inja.
+  /// folder, or by the path of its spec.toml: parsed, and `files` filled with the folder's *.inja
+  /// and the plain sources that variants name, with the headers below the folder.
   /// Throws InputError: unknown name (lists the names and where was looked), unreadable or
   /// malformed files, links that lead out of the folder.
   [[nodiscard]] KernelSpec load(const std::string& name_or_path) const;

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "templates/plain_source.hpp"
 #include "templates/prelude.hpp"
 #include "templates/source_head.hpp"
 #include "templates/template_evaluator.hpp"
@@ -17,10 +18,15 @@ struct Renderer::State {
   KernelSpec spec;
   TemplateSet templates;
   std::map<std::string, TemplateNames> names;  // by variant
+  std::map<std::string, PlainText> plain;      // by variant that has a plain source
 
   [[nodiscard]] const Variant& variant_of(const Config& config) const;
   [[nodiscard]] TemplateInput input_for(const Variant& variant, const Config& config,
                                         const Problem& problem, const DeviceInfo& device) const;
+  [[nodiscard]] std::string plain_text(const Variant& variant, const Config& config,
+                                       const Problem& problem, const DeviceInfo& device) const;
+  [[nodiscard]] Source plain_source(const Variant& variant, const Config& config,
+                                    const Problem& problem, const DeviceInfo& device) const;
 };
 
 namespace {
@@ -30,10 +36,13 @@ std::string file_path(const KernelSpec& spec, const std::string& file) {
   return slash == std::string::npos ? file : spec.path.substr(0, slash + 1) + file;
 }
 
+bool is_template(const std::string& file) { return file.ends_with(".inja"); }
+
 TemplateSet parse_all(const KernelSpec& spec) {
   TemplateSet templates;
-  for (const auto& [name, text] : spec.files)
-    templates.emplace(name, parse_template(file_path(spec, name), text));
+  for (const auto& [name, text] : spec.files) {
+    if (is_template(name)) templates.emplace(name, parse_template(file_path(spec, name), text));
+  }
   return templates;
 }
 
@@ -80,26 +89,31 @@ std::vector<std::string> entries_of(const KernelSpec& spec, const Variant& varia
                                     const std::string& text, const Scope& scope) {
   std::vector<std::string> entries;
   for (const Step& step : variant.steps) {
-    if (step.kind != StepKind::launch || std::count(entries.begin(), entries.end(), step.entry) > 0)
-      continue;
-    bool present = has_identifier(text, step.entry);
+    if (step.kind != StepKind::launch) continue;
+    const std::string& entry = step.entry.text();
+    if (std::count(entries.begin(), entries.end(), entry) > 0) continue;
+    bool present = has_identifier(text, entry);
     if (!present && (!step.when || step.when->evaluate_bool(scope))) {
-      throw InputError(
-          {file_path(spec, variant.template_file), 0, 0},
-          "a step launches '" + step.entry + "', but the rendered text has no such kernel");
+      throw InputError({file_path(spec, variant.template_file), 0, 0},
+                       "a step launches '" + entry + "', but the rendered text has no such kernel");
     }
-    if (present) entries.push_back(step.entry);
+    if (present) entries.push_back(entry);
   }
   return entries;
 }
 
-std::vector<std::string> options_of(const Variant& variant, const std::string& backend) {
+std::vector<std::string> options_of(const Variant& variant, const std::string& backend,
+                                    const Scope& scope) {
   std::vector<std::string> options;
   auto found = variant.compiler_options.find(backend);
   if (found == variant.compiler_options.end()) return options;
-  std::istringstream words(found->second);
+  std::istringstream words(found->second.fill(scope));
   for (std::string word; words >> word;) options.push_back(word);
   return options;
+}
+
+std::string source_name(const KernelSpec& spec, const Variant& variant, const DeviceInfo& device) {
+  return spec.name + "." + variant.name + "." + std::string(source_extension(device.backend));
 }
 
 void append(Source& source, const std::string& text) {
@@ -118,6 +132,7 @@ Renderer::Renderer(const KernelSpec& spec) {
     const std::vector<LintFinding> findings = lint_variant(spec, variant, state->templates);
     if (!findings.empty()) throw InputError(findings.front().where, findings.front().message);
     state->names.emplace(variant.name, template_names(spec, variant));
+    if (variant.plain) state->plain.emplace(variant.name, prepare_plain_source(spec, variant));
   }
   state_ = std::move(state);
 }
@@ -163,30 +178,55 @@ TemplateInput Renderer::State::input_for(const Variant& variant, const Config& c
   return input;
 }
 
+std::string Renderer::State::plain_text(const Variant& variant, const Config& config,
+                                        const Problem& problem, const DeviceInfo& device) const {
+  const PlainText& prepared = plain.at(variant.name);
+  TemplateInput input;
+  const Scope scope = make_scope(spec, variant, config, problem, device);
+  for (const std::string& name : prepared.read) {
+    if (const Value* value = scope.find(name)) input.values[name] = *value;
+  }
+  return source_head(spec, variant, input, {prepared.read.begin(), prepared.read.end()}) + "\n" +
+         define_lines(prepared, scope, device.backend) + prepared.text;
+}
+
+Source Renderer::State::plain_source(const Variant& variant, const Config& config,
+                                     const Problem& problem, const DeviceInfo& device) const {
+  const Scope scope = make_scope(spec, variant, config, problem, device);
+  Source source;
+  source.name = source_name(spec, variant, device);
+  source.text = plain_text(variant, config, problem, device);
+  source.entries = plain_entries(variant, scope);
+  source.has_cpp_names = device.backend != "opencl";
+  source.options = options_of(variant, device.backend, scope);
+  return source;
+}
+
 Source Renderer::render(const Config& config, const Problem& problem,
                         const DeviceInfo& device) const {
   const KernelSpec& spec = state_->spec;
   const Variant& variant = state_->variant_of(config);
+  if (variant.plain) return state_->plain_source(variant, config, problem, device);
   TemplateInput input = state_->input_for(variant, config, problem, device);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
   std::string text = joined(kernel.lines);
+  const Scope scope = make_scope(spec, variant, config, problem, device);
 
   Source source;
-  source.name =
-      spec.name + "." + variant.name + "." + std::string(source_extension(device.backend));
+  source.name = source_name(spec, variant, device);
   append(source, source_head(spec, variant, input, kernel.read));
   append(source, "\n" + prelude_for(device.backend, text, device.warp_size) + "\n");
   source.text += text;
   for (const RenderedLine& line : kernel.lines) source.origins.push_back(line.origin);
-  source.entries =
-      entries_of(spec, variant, text, make_scope(spec, variant, config, problem, device));
-  source.options = options_of(variant, device.backend);
+  source.entries = entries_of(spec, variant, text, scope);
+  source.options = options_of(variant, device.backend, scope);
   return source;
 }
 
 std::string Renderer::render_readable(const Config& config, const Problem& problem,
                                       const DeviceInfo& device) const {
   const Variant& variant = state_->variant_of(config);
+  if (variant.plain) return state_->plain_text(variant, config, problem, device);
   TemplateInput input = state_->input_for(variant, config, problem, device);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
   return source_head(state_->spec, variant, input, kernel.read) + "\n" + joined(kernel.lines);
@@ -196,6 +236,7 @@ std::vector<LintFinding> lint(const KernelSpec& spec) {
   std::vector<LintFinding> findings;
   TemplateSet templates;
   for (const auto& [name, text] : spec.files) {
+    if (!is_template(name)) continue;
     try {
       templates.emplace(name, parse_template(file_path(spec, name), text));
     } catch (const InputError& error) {

@@ -7,6 +7,7 @@
 
 #include "core/device.hpp"
 #include "core/suggest.hpp"
+#include "templates/plain_source.hpp"
 
 namespace kiln {
 namespace {
@@ -221,27 +222,6 @@ void note(const TensorMap& map, std::set<std::string>& used) {
   }
 }
 
-/// Names that the variant's derived values, workspaces, tensor maps and steps read. A tunable that
-/// only constraints read changes no kernel.
-std::set<std::string> names_in_expressions(const Variant& variant) {
-  std::set<std::string> used;
-  for (const Derived& derived : variant.derived) note(derived.value, used);
-  for (const Tunable& tunable : variant.tunables) note(tunable.when, used);
-  for (const Workspace& workspace : variant.workspaces) {
-    note(workspace.dtype, used);
-    note(workspace.count, used);
-    note(workspace.when, used);
-  }
-  for (const TensorMap& map : variant.tensor_maps) note(map, used);
-  for (const Step& step : variant.steps) {
-    note(step.when, used);
-    note(step.shared_bytes, used);
-    note(step.programmatic, used);
-    for (const auto* extents : {&step.grid, &step.block, &step.cluster}) note(*extents, used);
-  }
-  return used;
-}
-
 }  // namespace
 
 TemplateNames template_names(const KernelSpec& spec, const Variant& variant) {
@@ -261,8 +241,30 @@ TemplateNames template_names(const KernelSpec& spec, const Variant& variant) {
   return names;
 }
 
+std::set<std::string> names_in_expressions(const Variant& variant) {
+  std::set<std::string> used;
+  for (const Derived& derived : variant.derived) note(derived.value, used);
+  for (const Tunable& tunable : variant.tunables) note(tunable.when, used);
+  for (const Workspace& workspace : variant.workspaces) {
+    note(workspace.dtype, used);
+    note(workspace.count, used);
+    note(workspace.when, used);
+  }
+  for (const TensorMap& map : variant.tensor_maps) note(map, used);
+  for (const auto& [backend, options] : variant.compiler_options) note(options.holes(), used);
+  for (const Step& step : variant.steps) {
+    note(step.when, used);
+    note(step.entry.holes(), used);
+    note(step.shared_bytes, used);
+    note(step.programmatic, used);
+    for (const auto* extents : {&step.grid, &step.block, &step.cluster}) note(*extents, used);
+  }
+  return used;
+}
+
 std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,
                                       const TemplateSet& templates) {
+  if (variant.plain) return lint_plain_source(spec, variant);
   if (templates.count(variant.template_file) == 0) {
     std::vector<std::string> files;
     for (const auto& [name, parsed] : templates) files.push_back(name);
@@ -278,18 +280,22 @@ std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& var
 
 std::vector<LintFinding> unused_tunables(const KernelSpec& spec, const Variant& variant,
                                          const TemplateSet& templates) {
-  const TemplateNames names = template_names(spec, variant);
-  Linter linter(templates, names);
-  linter.file(variant.template_file);
   std::set<std::string> used = names_in_expressions(variant);
-  used.insert(linter.used.begin(), linter.used.end());
+  if (variant.plain) {
+    used.merge(names_in_plain_source(spec, variant));
+  } else {
+    const TemplateNames names = template_names(spec, variant);
+    Linter linter(templates, names);
+    linter.file(variant.template_file);
+    used.merge(linter.used);
+  }
   std::vector<LintFinding> findings;
   for (const Tunable& tunable : variant.tunables) {
     if (tunable.values.size() == 1 || used.count(tunable.name) > 0) continue;
-    findings.push_back(
-        {tunable.where, "tunable '" + tunable.name + "' of variant '" + variant.name +
-                            "' is used by nothing: expected its template, a derived value or a "
-                            "step to read it"});
+    findings.push_back({tunable.where, "tunable '" + tunable.name + "' of variant '" +
+                                           variant.name + "' is used by nothing: expected its " +
+                                           (variant.plain ? "source" : "template") +
+                                           ", a derived value or a step to read it"});
   }
   return findings;
 }

@@ -30,6 +30,10 @@ struct TemplateNames {
 };
 [[nodiscard]] TemplateNames template_names(const KernelSpec& spec, const Variant& variant);
 
+/// The names that the variant's derived values, workspaces, tensor maps, steps and compiler options
+/// read. A tunable that only constraints read changes no kernel.
+[[nodiscard]] std::set<std::string> names_in_expressions(const Variant& variant);
+
 /// Finds unknown and hidden names, includes that are missing or go in circles, and names of the
 /// spec that are set anew.
 [[nodiscard]] std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tuner/outside_function.hpp"
 #include "tuner/reference_gaps.hpp"
 
 namespace kiln {
@@ -35,20 +36,6 @@ HostArray rounded(const HostArray& wide, DType dtype) {
     }
   }
   return narrow;
-}
-
-/// Same values, in the type in which references give their outputs.
-HostArray widened(const HostArray& narrow) {
-  HostArray wide(reference_dtype(narrow.dtype), narrow.shape);
-  const bool whole = wide.dtype == DType::i64 && size_of(narrow.dtype) == sizeof(std::int64_t);
-  for (std::size_t i = 0; i < narrow.count(); ++i) {
-    if (whole) {
-      wide.elements<std::int64_t>()[i] = narrow.elements<std::int64_t>()[i];
-    } else {
-      wide.set(i, narrow.get(i));
-    }
-  }
-  return wide;
 }
 
 std::map<std::string, double> scalars_of(const LaunchPlan& plan) {
@@ -127,6 +114,19 @@ Result<std::string> describe_mismatch(Device& device, const Buffer& values, cons
 
 }  // namespace
 
+HostArray widened(const HostArray& narrow) {
+  HostArray wide(reference_dtype(narrow.dtype), narrow.shape);
+  const bool whole = wide.dtype == DType::i64 && size_of(narrow.dtype) == sizeof(std::int64_t);
+  for (std::size_t i = 0; i < narrow.count(); ++i) {
+    if (whole) {
+      wide.elements<std::int64_t>()[i] = narrow.elements<std::int64_t>()[i];
+    } else {
+      wide.set(i, narrow.get(i));
+    }
+  }
+  return wide;
+}
+
 void Magnitude::add(const HostArray& values, const std::vector<bool>& written, std::size_t start) {
   for (std::size_t i = 0; i < values.count(); ++i) {
     if (!written.empty() && !written[start + i]) continue;
@@ -155,7 +155,9 @@ Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet se
 }
 
 bool has_cpu_reference(const KernelSpec& spec) {
-  return !spec.verify.reference.empty() || !spec.verify.formulas.empty();
+  const Verification& verify = spec.verify;
+  return !verify.reference.empty() || !verify.formulas.empty() ||
+         (verify.outside && verify.outside->function);
 }
 
 WrittenParts written_parts(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
@@ -174,6 +176,10 @@ WrittenParts written_parts(const KernelSpec& spec, const Problem& problem, const
 void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
                    const std::vector<ProblemData::Output>& outputs,
                    std::map<std::string, HostArray>& arrays) {
+  if (spec.verify.outside && spec.verify.outside->function) {
+    call_outside_function(spec, problem, plan, outputs, arrays);
+    return;
+  }
   for (const ProblemData::Output& output : outputs) {
     const auto before = arrays.find(output.name);
     arrays[output.name] = before == arrays.end()

@@ -41,7 +41,10 @@ struct Strictness {
 [[nodiscard]] Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet set,
                                        bool sets_differ);
 
-/// Returns whether the spec names a CPU loop or has formulas.
+/// Converts the values to the type in which references return their outputs.
+[[nodiscard]] HostArray widened(const HostArray& narrow);
+
+/// Returns whether the spec names a CPU loop or a C function, or has formulas.
 [[nodiscard]] bool has_cpu_reference(const KernelSpec& spec);
 
 /// Output name -> which of its elements are written. Holds only outputs that are written in part.
@@ -53,8 +56,9 @@ using WrittenParts = std::map<std::string, std::vector<bool>>;
                                          const std::vector<ProblemData::Output>& outputs,
                                          std::map<std::string, HostArray>& inputs);
 
-/// Runs the CPU loop (or the spec's formulas): `arrays` holds the inputs in their own element
-/// types, afterwards also the outputs, in f64 or i64. Throws InputError if there is no such loop.
+/// Runs the CPU loop (or the C function, or the formulas): `arrays` holds the inputs in their own
+/// element types, afterwards also the outputs, in f64 or i64. Throws InputError if there is no such
+/// loop.
 void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
                    const std::vector<ProblemData::Output>& outputs,
                    std::map<std::string, HostArray>& arrays);

@@ -44,11 +44,9 @@ std::optional<Failure> failure_from(const Json& json) {
 /// Appends the binary's bytes to the blob and returns the rest of it.
 Json binary_json(const Binary& binary, std::vector<std::byte>& blob) {
   blob.insert(blob.end(), binary.data.begin(), binary.data.end());
-  return {{"bytes", binary.data.size()},
-          {"log", binary.log},
-          {"registers", binary.registers},
-          {"spill_bytes", binary.spill_bytes},
-          {"shared_bytes", binary.shared_bytes}};
+  return {{"bytes", binary.data.size()},         {"log", binary.log},
+          {"registers", binary.registers},       {"spill_bytes", binary.spill_bytes},
+          {"shared_bytes", binary.shared_bytes}, {"symbols", binary.symbols}};
 }
 
 /// Takes the next binary from the blob at `offset`, which moves on.
@@ -62,7 +60,8 @@ Binary binary_from(const Json& json, const std::vector<std::byte>& blob, std::si
           json.at("log"),
           json.at("registers"),
           json.at("spill_bytes"),
-          json.at("shared_bytes")};
+          json.at("shared_bytes"),
+          json.at("symbols")};
 }
 
 Json samples_json(const Samples& samples) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/hash.hpp"
+#include "core/outside_reference.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/reference_gaps.hpp"
 #include "tuner/shrink_problem.hpp"
@@ -18,6 +19,10 @@ namespace {
 constexpr double kShrunkOperations = 2e6;
 
 std::string cpu_reference_text(const KernelSpec& spec) {
+  if (spec.verify.outside && spec.verify.outside->function) {
+    const OutsideFunction& function = *spec.verify.outside->function;
+    return "the function '" + function.name + "' of " + function.file;
+  }
   return spec.verify.reference.empty() ? "the formulas of the spec"
                                        : "the CPU loop '" + spec.verify.reference + "'";
 }

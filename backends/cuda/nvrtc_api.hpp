@@ -19,7 +19,9 @@
   CALL(int, get_cubin_size, nvrtcGetCUBINSize, (void* program, std::size_t* bytes))           \
   CALL(int, get_cubin, nvrtcGetCUBIN, (void* program, char* cubin))                           \
   CALL(int, get_program_log_size, nvrtcGetProgramLogSize, (void* program, std::size_t* bytes)) \
-  CALL(int, get_program_log, nvrtcGetProgramLog, (void* program, char* log))
+  CALL(int, get_program_log, nvrtcGetProgramLog, (void* program, char* log))                  \
+  CALL(int, add_name, nvrtcAddNameExpression, (void* program, const char* name))              \
+  CALL(int, get_lowered_name, nvrtcGetLoweredName, (void* program, const char* name, const char** symbol))
 // clang-format on
 
 namespace kiln {

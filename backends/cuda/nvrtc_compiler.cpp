@@ -50,6 +50,10 @@ class Program {
   explicit Program(const Source& source) {
     code_ = nvrtc().create_program(&handle_, source.text.c_str(), source.name.c_str(), 0, nullptr,
                                    nullptr);
+    if (!source.has_cpp_names) return;
+    for (const std::string& entry : source.entries) {
+      if (code_ == 0) code_ = nvrtc().add_name(handle_, entry.c_str());
+    }
   }
   ~Program() {
     if (handle_ != nullptr) nvrtc().destroy_program(&handle_);
@@ -74,6 +78,13 @@ class Program {
     nvrtc().get_program_log(handle_, log.data());
     while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
     return log;
+  }
+
+  /// The symbol that a kernel with a C++ name became; empty when there is none.
+  [[nodiscard]] std::string symbol_of(const std::string& entry) const {
+    const char* symbol = nullptr;
+    const int code = nvrtc().get_lowered_name(handle_, entry.c_str(), &symbol);
+    return code == 0 && symbol != nullptr ? symbol : "";
   }
 
   [[nodiscard]] std::vector<std::byte> cubin() const {
@@ -104,7 +115,9 @@ class NvrtcCompiler final : public Compiler {
     read_ptxas_resources(log, binary);
     const std::vector<std::string> entries = ptxas_entries(log);
     for (const std::string& entry : source.entries) {
-      if (std::find(entries.begin(), entries.end(), entry) == entries.end()) {
+      const std::string symbol = source.has_cpp_names ? program->symbol_of(entry) : entry;
+      if (source.has_cpp_names) binary.symbols[entry] = symbol;
+      if (std::find(entries.begin(), entries.end(), symbol) == entries.end()) {
         return Failure{Outcome::compile_error,
                        fmt::format("{} has no kernel named '{}' (it has: {})", source.name, entry,
                                    fmt::join(entries, ", "))};

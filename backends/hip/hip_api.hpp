@@ -59,7 +59,9 @@
   CALL(int, get_code_size, hiprtcGetCodeSize, (void* program, std::size_t* bytes))        \
   CALL(int, get_code, hiprtcGetCode, (void* program, char* code))                         \
   CALL(int, get_program_log_size, hiprtcGetProgramLogSize, (void* program, std::size_t* bytes)) \
-  CALL(int, get_program_log, hiprtcGetProgramLog, (void* program, char* log))
+  CALL(int, get_program_log, hiprtcGetProgramLog, (void* program, char* log))             \
+  CALL(int, add_name, hiprtcAddNameExpression, (void* program, const char* name))         \
+  CALL(int, get_lowered_name, hiprtcGetLoweredName, (void* program, const char* name, const char** symbol))
 // clang-format on
 
 namespace kiln {

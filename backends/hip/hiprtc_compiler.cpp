@@ -24,6 +24,10 @@ class Program {
   explicit Program(const Source& source) {
     code_ = hiprtc().create_program(&handle_, source.text.c_str(), source.name.c_str(), 0, nullptr,
                                     nullptr);
+    if (!source.has_cpp_names) return;
+    for (const std::string& entry : source.entries) {
+      if (code_ == 0) code_ = hiprtc().add_name(handle_, entry.c_str());
+    }
   }
   ~Program() {
     if (handle_ != nullptr) hiprtc().destroy_program(&handle_);
@@ -49,6 +53,13 @@ class Program {
     hiprtc().get_program_log(handle_, log.data());
     while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
     return log;
+  }
+
+  /// The symbol that a kernel with a C++ name became; empty when there is none.
+  [[nodiscard]] std::string symbol_of(const std::string& entry) const {
+    const char* symbol = nullptr;
+    const int code = hiprtc().get_lowered_name(handle_, entry.c_str(), &symbol);
+    return code == 0 && symbol != nullptr ? symbol : "";
   }
 
   [[nodiscard]] std::vector<std::byte> code_object() const {
@@ -87,7 +98,9 @@ class HiprtcCompiler final : public Compiler {
       return Failure{Outcome::compile_error, "hipRTC made no code for " + architecture_};
     const std::vector<std::string> names = read_code_object(binary);
     for (const std::string& entry : source.entries) {
-      if (!names.empty() && std::find(names.begin(), names.end(), entry) == names.end()) {
+      const std::string symbol = source.has_cpp_names ? program.symbol_of(entry) : entry;
+      if (source.has_cpp_names) binary.symbols[entry] = symbol;
+      if (!names.empty() && std::find(names.begin(), names.end(), symbol) == names.end()) {
         return Failure{Outcome::compile_error,
                        fmt::format("{} has no kernel named '{}' (it has: {})", source.name, entry,
                                    fmt::join(names, ", "))};

@@ -45,17 +45,18 @@ std::string parse_kernel_name(const TableReader& table) {
   return name;
 }
 
-Verification parse_verification(const TomlNode& root, const std::string& path) {
+Verification parse_verification(const TomlNode& root, const std::string& path,
+                                const std::vector<Argument>& arguments) {
   Verification verify;
   const TomlNode* node = root.find("verify");
   if (node == nullptr) {
     throw InputError(SourceLocation{path, 0, 0},
-                     "the spec has no [verify]: say how results are proved (reference, formulas or "
-                     "device_reference)");
+                     "the spec has no [verify]: say how results are proved (reference, formulas, "
+                     "function or device_reference)");
   }
   const TableReader table(*node, "[verify]",
-                          {"reference", "formulas", "device_reference", "cpu_operations",
-                           "sum_length", "exact", "tolerance", "written"});
+                          {"reference", "formulas", "function", "device_reference",
+                           "cpu_operations", "sum_length", "exact", "tolerance", "written"});
   verify.where = node->where;
   verify.reference = table.text_or("reference", "");
   verify.device_reference = table.text_or("device_reference", "");
@@ -72,9 +73,19 @@ Verification parse_verification(const TomlNode& root, const std::string& path) {
     // Checked against the arguments, and parsed again as a formula, by validate_formulas below.
     verify.formulas.emplace(entry->key, Expression());
   }
-  if (verify.reference.empty() && verify.device_reference.empty() && verify.formulas.empty()) {
+  if (const TomlNode* function = table.find("function")) {
+    for (const char* key : {"reference", "formulas"}) {
+      if (table.find(key))
+        table.fail(key, fmt::format("'{}' and 'function' exclude each other", key));
+    }
+    verify.outside = std::make_shared<const OutsideReference>(
+        OutsideReference{parse_outside_function(*function, arguments)});
+  }
+  if (verify.reference.empty() && verify.device_reference.empty() && verify.formulas.empty() &&
+      !verify.outside) {
     throw InputError(node->where,
-                     "[verify]: one of 'reference', 'formulas' and 'device_reference' is required");
+                     "[verify]: one of 'reference', 'formulas', 'function' and 'device_reference' "
+                     "is required");
   }
   return verify;
 }
@@ -221,7 +232,7 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   for (const TomlNode* node : table.tables("variants")) {
     spec.variants.push_back(parse_variant(*node));
   }
-  spec.verify = parse_verification(root, path);
+  spec.verify = parse_verification(root, path, spec.arguments);
   parse_formulas(root, spec);
   parse_written(root, spec);
   spec.cost = parse_cost(root);

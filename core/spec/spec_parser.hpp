@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/outside_reference.hpp"
 #include "core/spec.hpp"
 #include "core/spec/table_reader.hpp"
 
@@ -19,6 +20,15 @@ namespace kiln {
 [[nodiscard]] Argument parse_argument(const TomlNode& node);
 /// [[variants]] with everything below it.
 [[nodiscard]] Variant parse_variant(const TomlNode& node);
+
+/// `source` with the keys that go with it, and `requires`, into `variant`.
+void parse_plain_source(const TableReader& table, Variant& variant);
+/// `entry` of a step of `variant`, whose source is known already.
+[[nodiscard]] TextPattern parse_entry(const TableReader& table, const Variant& variant);
+
+/// `function` of [verify].
+[[nodiscard]] OutsideFunction parse_outside_function(const TomlNode& node,
+                                                     const std::vector<Argument>& arguments);
 
 /// [metrics.NAME]
 [[nodiscard]] Metric parse_metric(const TomlNode& node);

@@ -157,11 +157,13 @@ void check_step_buffers(const KernelSpec& spec, const Variant& variant, const St
 
 void validate_step(const KernelSpec& spec, const Variant& variant, const Step& step,
                    const KnownNames& known) {
-  const std::string name = step.kind == StepKind::launch ? step.entry : "clear " + step.buffer;
+  const std::string name =
+      step.kind == StepKind::launch ? step.entry.text() : "clear " + step.buffer;
   const auto what = [&](std::string_view key) {
     return fmt::format("'{}' of step '{}'", key, name);
   };
   check_optional(known, step.when, what("when"));
+  check_all(known, step.entry.holes(), "'entry'");
   check_all(known, step.grid, what("grid"));
   check_all(known, step.block, what("block"));
   check_all(known, step.cluster, what("cluster"));
@@ -225,6 +227,13 @@ void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames
     validate_tensor_map(spec, variant, map, known);
   }
   for (const Step& step : variant.steps) validate_step(spec, variant, step, known);
+  for (const auto& [backend, options] : variant.compiler_options) {
+    check_all(known, options.holes(), fmt::format("the compiler options for {}", backend));
+  }
+  if (!variant.plain || !variant.plain->defines) return;
+  for (const Derived& define : *variant.plain->defines) {
+    known.check(define.value, fmt::format("the value of macro '{}'", define.name));
+  }
 }
 
 // "variant" or "variant:tunable=value,...": names and values must exist.
@@ -282,6 +291,11 @@ void validate_spec(const KernelSpec& spec) {
   const KnownNames problem = validate_problem(spec);
   const KnownNames known = with_device(problem);
   validate_arguments(spec, known);
+  if (spec.verify.outside && spec.verify.outside->function) {
+    for (const OutsideFunction::Operand& operand : spec.verify.outside->function->operands) {
+      check_optional(problem, operand.value, "'function' of [verify]");
+    }
+  }
   if (spec.variants.empty()) {
     throw InputError({spec.path, 0, 0}, "the spec has no [[variants]]");
   }

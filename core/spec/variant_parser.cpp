@@ -152,7 +152,7 @@ void check_dimensions(const TableReader& table, const char* key, std::size_t cou
   }
 }
 
-Step parse_step(const TomlNode& node) {
+Step parse_step(const TomlNode& node, const Variant& variant) {
   const TableReader table(node, "[[variants.steps]]",
                           {"entry", "grid", "block", "cluster", "shared_bytes", "programmatic",
                            "arguments", "constants", "clear", "when"});
@@ -168,9 +168,7 @@ Step parse_step(const TomlNode& node) {
     step.buffer = table.text("clear");
     return step;
   }
-  table.require("entry", "the name of a kernel in the template, or 'clear'");
-  step.entry = table.text("entry");
-  check_identifier(step.entry, table.find("entry")->text_where, "a kernel");
+  step.entry = parse_entry(table, variant);
   step.grid = table.expressions("grid");
   step.block = table.expressions("block");
   step.cluster = table.expressions("cluster");
@@ -186,26 +184,22 @@ Step parse_step(const TomlNode& node) {
   return step;
 }
 
-std::map<std::string, std::string> parse_compiler_options(const TableReader& table) {
-  std::map<std::string, std::string> options;
+std::map<std::string, TextPattern> parse_compiler_options(const TableReader& table) {
+  std::map<std::string, TextPattern> options;
   const TomlNode* node = table.find("compiler_options");
   if (node == nullptr) return options;
   const TableReader reader(*node, "[variants.compiler_options]", {"cuda", "hip", "opencl"});
-  for (const TomlNode& entry : node->children) options[entry.key] = reader.text(entry.key);
+  for (const TomlNode& entry : node->children) {
+    options[entry.key] = TextPattern::parse(reader.text(entry.key), entry.text_where);
+  }
   return options;
 }
 
-}  // namespace
-
-Variant parse_variant(const TomlNode& node) {
-  const TableReader table(node, "[[variants]]",
-                          {"name", "summary", "template", "requires", "tunables", "derived",
-                           "constraints", "workspace", "tensor_maps", "steps", "compiler_options"});
-  Variant variant;
-  variant.where = node.where;
-  variant.name = table.text("name");
-  check_identifier(variant.name, table.find("name")->text_where, "a variant");
-  variant.summary = table.text_or("summary", "");
+void parse_template(const TableReader& table, Variant& variant) {
+  for (const char* key : {"include", "defines"}) {
+    if (table.find(key)) table.fail(key, fmt::format("'{}' is for a plain 'source' only", key));
+  }
+  table.require("template", "a file in the spec's folder, or a plain 'source'");
   variant.template_file = table.text("template");
   if (!variant.template_file.ends_with(".inja")) {
     table.fail("template", fmt::format("'{}' must be the name of a template, which ends in .inja",
@@ -217,6 +211,27 @@ Variant parse_variant(const TomlNode& node) {
                                        variant.template_file));
   }
   variant.requires_ = table.optional_expression("requires");
+}
+
+}  // namespace
+
+Variant parse_variant(const TomlNode& node) {
+  const TableReader table(
+      node, "[[variants]]",
+      {"name", "summary", "template", "source", "include", "defines", "requires", "tunables",
+       "derived", "constraints", "workspace", "tensor_maps", "steps", "compiler_options"});
+  Variant variant;
+  variant.where = node.where;
+  variant.name = table.text("name");
+  check_identifier(variant.name, table.find("name")->text_where, "a variant");
+  variant.summary = table.text_or("summary", "");
+  if (!table.find("source")) {
+    parse_template(table, variant);
+  } else if (table.find("template")) {
+    table.fail("source", "a variant has either 'template' or 'source'");
+  } else {
+    parse_plain_source(table, variant);
+  }
   for (const TomlNode* entry : table.entries("tunables")) {
     variant.tunables.push_back(parse_tunable(*entry));
   }
@@ -228,7 +243,9 @@ Variant parse_variant(const TomlNode& node) {
   for (const TomlNode* entry : table.tables("tensor_maps")) {
     variant.tensor_maps.push_back(parse_tensor_map(*entry));
   }
-  for (const TomlNode* entry : table.tables("steps")) variant.steps.push_back(parse_step(*entry));
+  for (const TomlNode* entry : table.tables("steps")) {
+    variant.steps.push_back(parse_step(*entry, variant));
+  }
   if (variant.steps.empty()) {
     table.fail("steps", fmt::format("variant '{}' has no [[variants.steps]]", variant.name));
   }

@@ -14,7 +14,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <span>
+#include <sstream>
 #include <string_view>
 #include <type_traits>
 
@@ -24,13 +26,14 @@
 namespace kiln {
 namespace {
 
-// An entry: magic, key, registers, spill bytes, shared bytes, lengths of the compiler's name and of
-// the log, both texts, data, checksum of all before. The number in the magic changes with the
-// layout, so that old entries are misses.
-constexpr std::string_view kMagic = "kiln binary 2\n";
+// An entry: magic, key, registers, spill bytes, shared bytes, lengths of the compiler's name, of
+// the log and of the symbols, the three texts, data, checksum of all before. Symbols: for each an
+// entry and its symbol, one a line. The number in the magic changes with the layout, so that old
+// entries are misses.
+constexpr std::string_view kMagic = "kiln binary 3\n";
 constexpr std::size_t kKeyLength = 32;
 constexpr std::size_t kChecksumLength = 32;
-constexpr std::size_t kHeaderLength = kMagic.size() + kKeyLength + 5 * sizeof(std::int64_t);
+constexpr std::size_t kHeaderLength = kMagic.size() + kKeyLength + 6 * sizeof(std::int64_t);
 constexpr std::size_t kMaxEntryBytes = std::size_t{256} << 20U;
 
 class File {
@@ -82,6 +85,20 @@ bool take_text(std::string_view& text, std::int64_t length, std::string& taken) 
   return true;
 }
 
+std::string symbols_text(const Binary& binary) {
+  std::string text;
+  for (const auto& [entry, symbol] : binary.symbols) text += entry + "\n" + symbol + "\n";
+  return text;
+}
+
+std::map<std::string, std::string> symbols_of(const std::string& text) {
+  std::map<std::string, std::string> symbols;
+  std::istringstream lines(text);
+  for (std::string entry, symbol; std::getline(lines, entry) && std::getline(lines, symbol);)
+    symbols[entry] = symbol;
+  return symbols;
+}
+
 std::string pack(const std::string& key, const Binary& binary, const std::string& compiler) {
   std::string text(kMagic);
   text += key;
@@ -90,8 +107,11 @@ std::string pack(const std::string& key, const Binary& binary, const std::string
   put(text, binary.shared_bytes);
   put(text, static_cast<std::int64_t>(compiler.size()));
   put(text, static_cast<std::int64_t>(binary.log.size()));
+  const std::string symbols = symbols_text(binary);
+  put(text, static_cast<std::int64_t>(symbols.size()));
   text += compiler;
   text += binary.log;
+  text += symbols;
   text.append(reinterpret_cast<const char*>(binary.data.data()), binary.data.size());
   return text + checksum(text);
 }
@@ -113,10 +133,13 @@ std::optional<CachedBinary> unpack(const std::string& key, std::string_view text
   binary.shared_bytes = take(rest);
   const std::int64_t compiler_length = take(rest);
   const std::int64_t log_length = take(rest);
+  const std::int64_t symbols_length = take(rest);
+  std::string symbols;
   if (!take_text(rest, compiler_length, cached.compiler) ||
-      !take_text(rest, log_length, binary.log)) {
+      !take_text(rest, log_length, binary.log) || !take_text(rest, symbols_length, symbols)) {
     return std::nullopt;
   }
+  binary.symbols = symbols_of(symbols);
   const auto bytes = std::as_bytes(std::span(rest.data(), rest.size()));
   binary.data.assign(bytes.begin(), bytes.end());
   return cached;

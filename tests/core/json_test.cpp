@@ -90,7 +90,7 @@ TEST(Json, TrialsReadBackEqual) {
 }
 
 TEST(Json, SourcesReadBackEqual) {
-  const Source source{"a.cu", "int x;\n// \xc3\xa4", {"entry"}, {"-O3"}, {"a.inja:1", ""}};
+  const Source source{"a.cu", "int x;\n// \xc3\xa4", {"entry"}, true, {"-O3"}, {"a.inja:1", ""}};
   EXPECT_EQ(source_from_json(sent(to_json(source))), source);
 }
 
@@ -119,7 +119,7 @@ TEST(Json, DamageIsAnInputErrorThatSaysWhatItWasFor) {
 }
 
 TEST(BinaryKey, FollowsEverythingThatShapesTheBinary) {
-  const Source source{"a.cu", "text", {"entry"}, {"-O3"}, {}};
+  const Source source{"a.cu", "text", {"entry"}, false, {"-O3"}, {}};
   const std::string key = binary_key(source, "cuda", "sm_80", "nvrtc 13.0");
   EXPECT_EQ(key.size(), 32u);
   Source other = source;

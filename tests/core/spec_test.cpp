@@ -43,7 +43,7 @@ TEST(Spec, HoldsWhatTheFileSays) {
   EXPECT_EQ(spec.find_argument("mask")->when->text(), "order == 'column'");
   EXPECT_EQ(spec.verify.sum_length.text(), "1");
   const Variant& naive = *spec.find_variant("naive");
-  EXPECT_EQ(naive.compiler_options.at("cuda"), "--use_fast_math");
+  EXPECT_EQ(naive.compiler_options.at("cuda").text(), "--use_fast_math");
   EXPECT_EQ(naive.tunables.front().values,
             (std::vector<Value>{std::int64_t{32}, std::int64_t{64}}));
   EXPECT_EQ(spec.variants.front().steps.front().kind, StepKind::clear);
@@ -193,7 +193,7 @@ TEST(Spec, WantsArgumentsThatMakeSense) {
 TEST(Spec, WantsAWayToProveResults) {
   EXPECT_THAT(
       spec_error(with("reference = \"transpose\"\ndevice_reference = \"naive:block_x=64\"\n", "")),
-      HasSubstr("one of 'reference', 'formulas' and 'device_reference' is required"));
+      HasSubstr("one of 'reference', 'formulas', 'function' and 'device_reference' is required"));
   EXPECT_THAT(spec_error(with("naive:block_x=64", "naive:block_x=65")),
               HasSubstr("device_reference 'naive:block_x=65': 'block_x' has no value 65"));
   EXPECT_THAT(spec_error(with("naive:block_x=64", "simple")),

@@ -39,6 +39,16 @@ class ExampleKernels : public testing::Test {
     EXPECT_EQ(binary->spill_bytes, 0) << text;
   }
 
+  /// Every config of the first variant that is possible, by the values of `tunable`.
+  void expect_plain_to_compile(const std::string& folder, const std::string& text,
+                               const std::vector<std::string>& configs) {
+    spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/examples/plain/" + folder);
+    for (const std::string& config : configs) {
+      const Problem problem = Problem::parse(spec_, text);
+      expect_to_compile(problem, parse_config(spec_, config, problem, device_));
+    }
+  }
+
   KernelSpec spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/examples/bulk_transpose");
   DeviceInfo device_;
   std::unique_ptr<Compiler> compiler_;
@@ -57,6 +67,44 @@ TEST_F(ExampleKernels, BulkTransposeCompiles) {
     const std::string config = std::string("bulk:tile_rows=") + rows;
     expect_to_compile(problem, parse_config(spec_, config, problem, device_));
   }
+}
+
+TEST_F(ExampleKernels, PlainSourcesCompileAsTheyAre) {
+  if (std::string(KILN_TEST_BACKEND) != "cuda") GTEST_SKIP() << "the sources are CUDA's";
+  open("cuda", "sm_90a");
+  if (!compiler_) return;
+  expect_plain_to_compile("vector_add", "n=1000", {"cuda", "cuda:BLOCK_SIZE=1024,ITEMS=8"});
+  expect_plain_to_compile("tiled_matmul", "n=1000", {"cuda", "cuda:TILE=32,ROWS=4"});
+  expect_plain_to_compile("convolution", "width=100,height=50,radius=3",
+                          {"cuda", "cuda:block_x=16,rows=4,padded=true"});
+}
+
+TEST_F(ExampleKernels, KernelsWithCppNamesTellTheirSymbols) {
+  if (std::string(KILN_TEST_BACKEND) != "cuda") GTEST_SKIP() << "the sources are CUDA's";
+  open("cuda", "sm_90a");
+  if (!compiler_) return;
+  const KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/examples/plain/convolution");
+  const Problem problem = Problem::parse(spec, "width=100,height=50");
+  const Config config = parse_config(spec, "cuda:padded=true", problem, device_);
+  const Result<Binary> binary = compiler_->compile(Renderer(spec).render(config, problem, device_));
+  ASSERT_TRUE(binary) << binary.failure().message;
+  ASSERT_EQ(binary->symbols.size(), 1U);
+  EXPECT_EQ(binary->symbols.begin()->first, "convolve<float, 32, 8, 2, true>");
+  EXPECT_THAT(binary->symbols.begin()->second, testing::StartsWith("_Z8convolveIf"));
+}
+
+TEST_F(ExampleKernels, ErrorsInPlainSourcesNameTheFileAndLine) {
+  if (std::string(KILN_TEST_BACKEND) != "cuda") GTEST_SKIP() << "the sources are CUDA's";
+  open("cuda", "sm_90a");
+  if (!compiler_) return;
+  KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/examples/plain/convolution");
+  std::string& header = spec.files.at("include/window.cuh");
+  header.replace(header.find("T(0);"), 5, "U(0);");
+  const Problem problem = Problem::parse(spec, "width=100,height=50");
+  const Config config = default_config(spec, problem, device_);
+  const Result<Binary> binary = compiler_->compile(Renderer(spec).render(config, problem, device_));
+  ASSERT_FALSE(binary);
+  EXPECT_THAT(binary.failure().message, testing::HasSubstr("include/window.cuh(18): error"));
 }
 
 TEST_F(ExampleKernels, BulkTransposeHasMapsOfTheInputAndTheOutput) {

@@ -34,6 +34,7 @@ Binary some_binary() {
   binary.log = "a warning";
   binary.registers = 40;
   binary.spill_bytes = 0;
+  binary.symbols = {{"conv<16, true>", "_Z4convILi16ELb1EEvv"}, {"plain", "plain"}};
   binary.shared_bytes = 4096;
   return binary;
 }
@@ -64,6 +65,7 @@ TEST(BinaryCache, GivesBackWhatWasStored) {
   EXPECT_EQ(found->binary.log, "a warning");
   EXPECT_EQ(found->binary.registers, 40);
   EXPECT_EQ(found->binary.spill_bytes, 0);
+  EXPECT_EQ(found->binary.symbols, some_binary().symbols);
   EXPECT_EQ(found->binary.shared_bytes, 4096);
   EXPECT_FALSE(cache.find(kOtherKey));
 
@@ -309,7 +311,7 @@ TEST(BinaryCache, WithoutAPlaceItMisses) {
 }
 
 TEST(CacheKey, HoldsWhatTheBinaryDependsOn) {
-  const Source source{"a.cu", "text", {"a"}, {}, {}};
+  const Source source{"a.cu", "text", {"a"}, false, {}, {}};
   DeviceInfo device;
   device.backend = "cuda";
   device.architecture = "sm_90a";

@@ -117,6 +117,12 @@ int hiprtcGetProgramLogSize(void* program, std::size_t* bytes) {
   return nvrtc().get_program_log_size(program, bytes);
 }
 int hiprtcGetProgramLog(void* program, char* log) { return nvrtc().get_program_log(program, log); }
+int hiprtcAddNameExpression(void* program, const char* name) {
+  return nvrtc().add_name(program, name);
+}
+int hiprtcGetLoweredName(void* program, const char* name, const char** symbol) {
+  return nvrtc().get_lowered_name(program, name, symbol);
+}
 
 // --- The architectures, asked as AMD's code object manager is asked ------------------------------
 

@@ -64,7 +64,7 @@ TEST(CeilingsTemplates, TheDefaultOfEveryVariantRendersForEveryBackend) {
     for (const Variant& variant : spec.variants) {
       const Config config = default_config(variant, spec, problem, device);
       const Source source = renderer.render(config, problem, device);
-      EXPECT_EQ(source.entries, std::vector<std::string>{variant.steps.front().entry})
+      EXPECT_EQ(source.entries, std::vector<std::string>{variant.steps.front().entry.text()})
           << device.backend;
       const bool streams = variant.name.starts_with("stream");
       EXPECT_NE(

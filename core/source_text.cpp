@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source_text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+namespace kiln {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+
+/// Walks C text character by character and knows which of it is comment.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+  [[nodiscard]] std::size_t position() const { return at_; }
+  [[nodiscard]] int line() const { return line_; }
+
+  /// The next character outside comments; a comment counts as one blank, an escaped line break as
+  /// nothing. '\0' at the end.
+  char next() {
+    while (!at_end()) {
+      const std::string_view rest = text_.substr(at_);
+      if (rest.starts_with("\\\n")) {
+        skip(2);
+      } else if (rest.starts_with("\\\r\n")) {
+        skip(3);
+      } else if (rest.starts_with("//")) {
+        while (!at_end() && text_[at_] != '\n') skip(text_.substr(at_).starts_with("\\\n") ? 2 : 1);
+        return ' ';
+      } else if (rest.starts_with("/*")) {
+        const std::size_t end = rest.find("*/", 2);
+        skip(end == std::string_view::npos ? rest.size() : end + 2);
+        return ' ';
+      } else {
+        skip(1);
+        return rest.front();
+      }
+    }
+    return '\0';
+  }
+
+  /// The rest of the line, comments left out; stops in front of the line break.
+  std::string rest_of_line() {
+    std::string rest;
+    while (!at_end() && text_[at_] != '\n') {
+      if (const char c = next(); c != '\0') rest += c;
+    }
+    return rest;
+  }
+
+  /// Past a string or character literal that began with `quote`; ends at the line's end at last.
+  void skip_literal(char quote) {
+    while (!at_end() && text_[at_] != '\n') {
+      const char c = text_[at_];
+      skip(c == '\\' && at_ + 1 < text_.size() ? 2 : 1);
+      if (c == quote) return;
+    }
+  }
+
+ private:
+  void skip(std::size_t count) {
+    const std::size_t end = std::min(at_ + count, text_.size());
+    line_ += static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                         text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+    at_ = end;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+std::string trimmed(const std::string& text) {
+  const auto first = std::find_if_not(text.begin(), text.end(), is_blank);
+  const auto last = std::find_if_not(text.rbegin(), text.rend(), is_blank).base();
+  return first < last ? std::string(first, last) : std::string();
+}
+
+}  // namespace
+
+std::vector<Directive> directives_of(std::string_view text) {
+  std::vector<Directive> directives;
+  Scanner scanner(text);
+  bool line_is_blank = true;
+  std::size_t line_begin = 0;
+  while (!scanner.at_end()) {
+    const int line = scanner.line();
+    const char c = scanner.next();
+    if (c == '\n') {
+      line_is_blank = true;
+      line_begin = scanner.position();
+    } else if (c == '#' && line_is_blank) {
+      const std::string rest = trimmed(scanner.rest_of_line());
+      const auto word_end = std::find_if_not(rest.begin(), rest.end(), is_word);
+      directives.push_back({std::string(rest.begin(), word_end),
+                            trimmed(std::string(word_end, rest.end())), line_begin,
+                            scanner.position(), line});
+    } else if (c == '"' || c == '\'') {
+      scanner.skip_literal(c);
+      line_is_blank = false;
+    } else {
+      line_is_blank = line_is_blank && is_blank(c);
+    }
+  }
+  return directives;
+}
+
+std::string macro_of(const Directive& directive) {
+  const std::string& rest = directive.rest;
+  return {rest.begin(), std::find_if_not(rest.begin(), rest.end(), is_word)};
+}
+
+std::set<std::string> identifiers_of(std::string_view text) {
+  std::set<std::string> names;
+  Scanner scanner(text);
+  std::string name;
+  while (!scanner.at_end()) {
+    const char c = scanner.next();
+    if (is_word(c)) {
+      name += c;
+      continue;
+    }
+    if (!name.empty()) names.insert(std::move(name));
+    name.clear();
+  }
+  if (!name.empty()) names.insert(std::move(name));
+  return names;
+}
+
+std::string path_inside(const std::string& path) {
+  namespace fs = std::filesystem;
+  const auto is_odd = [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; };
+  if (path.empty() || std::any_of(path.begin(), path.end(), is_odd)) return "";
+  const fs::path normal = fs::path(path).lexically_normal();
+  if (normal.is_absolute() || *normal.begin() == "..") return "";
+  const std::string text = normal.generic_string();
+  return text == "." ? "" : text;
+}
+
+std::vector<std::string> include_candidates(const Directive& directive, const std::string& from,
+                                            const std::vector<std::string>& folders) {
+  std::vector<std::string> candidates;
+  if (directive.word != "include" || directive.rest.size() < 3) return candidates;
+  const bool quoted = directive.rest.front() == '"';
+  if (!quoted && directive.rest.front() != '<') return candidates;
+  const std::size_t end = directive.rest.find(quoted ? '"' : '>', 1);
+  if (end == std::string::npos) return candidates;
+  const std::string name = directive.rest.substr(1, end - 1);
+  if (name.empty() || name.front() == '/') return candidates;
+  const auto add = [&](const std::string& path) {
+    std::string inside = path_inside(path);
+    if (!inside.empty()) candidates.push_back(std::move(inside));
+  };
+  const std::size_t slash = from.rfind('/');
+  if (quoted) add((slash == std::string::npos ? "" : from.substr(0, slash + 1)) + name);
+  for (const std::string& folder : folders) add(folder + "/" + name);
+  return candidates;
+}
+
+SourceFiles included_files(const SourceFiles& all, const std::string& file,
+                           const std::vector<std::string>& folders) {
+  SourceFiles found;
+  std::vector<std::string> waiting = {file};
+  while (!waiting.empty()) {
+    const auto next = all.find(waiting.back());
+    waiting.pop_back();
+    if (next == all.end() || !found.insert(*next).second) continue;
+    for (const Directive& directive : directives_of(next->second)) {
+      for (const std::string& candidate : include_candidates(directive, next->first, folders)) {
+        if (all.count(candidate) == 0) continue;
+        waiting.push_back(candidate);
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace kiln

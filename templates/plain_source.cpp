@@ -1,0 +1,143 @@
+// See plain_source.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/plain_source.hpp"
+
+#include <algorithm>
+
+#include "core/constraint_text.hpp"
+#include "core/source_text.hpp"
+#include "core/source_value.hpp"
+#include "core/suggest.hpp"
+#include "templates/include_paste.hpp"
+
+namespace kiln {
+namespace {
+
+std::set<std::string> identifiers_in(const KernelSpec& spec, const PlainSource& plain) {
+  std::set<std::string> all;
+  for (const auto& [file, text] : included_files(spec.files, plain.file, plain.folders)) {
+    all.merge(identifiers_of(text));
+  }
+  return all;
+}
+
+/// Every value that a template would see, by its own name.
+std::vector<Derived> own_names(const KernelSpec& spec, const Variant& variant,
+                               const std::set<std::string>& identifiers) {
+  const TemplateNames names = template_names(spec, variant);
+  std::vector<Derived> defines;
+  const auto add = [&](const std::string& name) {
+    if (names.visible.count(name) == 0 || identifiers.count(name) == 0) return;
+    defines.push_back({name, Expression::parse(name)});
+  };
+  for (const ProblemField& field : spec.problem) add(field.name);
+  for (const Derived& derived : spec.derived) add(derived.name);
+  for (const Tunable& tunable : variant.tunables) add(tunable.name);
+  for (const Derived& derived : variant.derived) add(derived.name);
+  return defines;
+}
+
+/// "conv" of "ns::conv<16>": what the source must name.
+std::string kernel_name(const Step& step) {
+  const std::string& text = step.entry.text();
+  const std::string base = text.substr(0, text.find('<'));
+  const std::size_t colons = base.rfind("::");
+  return colons == std::string::npos ? base : base.substr(colons + 2);
+}
+
+std::vector<std::string> names_read(const Variant& variant, const std::vector<Derived>& defines) {
+  std::vector<std::string> read;
+  const auto add = [&](const Expression& expression) {
+    read.insert(read.end(), expression.names().begin(), expression.names().end());
+  };
+  for (const Derived& define : defines) add(define.value);
+  for (const Step& step : variant.steps) {
+    for (const Expression& hole : step.entry.holes()) add(hole);
+  }
+  return read;
+}
+
+LintFinding error(const SourceLocation& where, const std::string& message) {
+  return {where, message};
+}
+
+std::vector<std::string> to_vector(const std::set<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+PlainText prepare_plain_source(const KernelSpec& spec, const Variant& variant) {
+  const PlainSource& plain = *variant.plain;
+  PlainText prepared;
+  prepared.identifiers = identifiers_in(spec, plain);
+  prepared.defines =
+      plain.defines ? *plain.defines : own_names(spec, variant, prepared.identifiers);
+  std::set<std::string> macros;
+  for (const Derived& define : prepared.defines) macros.insert(define.name);
+  prepared.text = paste_includes(spec, plain, macros);
+  prepared.read = names_read(variant, prepared.defines);
+  return prepared;
+}
+
+std::string define_lines(const PlainText& plain, const Scope& scope, const std::string& backend) {
+  std::string lines;
+  for (const Derived& define : plain.defines) {
+    const std::optional<Value> value = evaluate_known(define.value, scope);
+    if (!value) continue;
+    const std::string text = source_macro(*value, backend);
+    if (text.find('\n') != std::string::npos) {
+      throw InputError(define.value.where(),
+                       "the value of macro '" + define.name + "' has a line break");
+    }
+    lines += "#define " + define.name + " " + text + "\n";
+  }
+  return lines;
+}
+
+std::vector<std::string> plain_entries(const Variant& variant, const Scope& scope) {
+  std::vector<std::string> entries;
+  for (const Step& step : variant.steps) {
+    if (step.kind != StepKind::launch) continue;
+    if (step.when && !(evaluate_known(*step.when, scope) && holds(*step.when, scope))) continue;
+    std::string entry = entry_of(step, scope);
+    if (std::count(entries.begin(), entries.end(), entry) == 0) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::vector<LintFinding> lint_plain_source(const KernelSpec& spec, const Variant& variant) {
+  const PlainSource& plain = *variant.plain;
+  if (spec.files.count(plain.file) == 0) {
+    std::vector<std::string> files;
+    for (const auto& [name, text] : spec.files) files.push_back(name);
+    return {error(plain.where, "variant '" + variant.name + "': no source '" + plain.file +
+                                   "' in the spec's folder" + did_you_mean(plain.file, files))};
+  }
+  const std::set<std::string> identifiers = identifiers_in(spec, plain);
+  std::vector<LintFinding> findings;
+  for (const Derived& define : plain.defines.value_or(std::vector<Derived>())) {
+    if (identifiers.count(define.name) > 0) continue;
+    findings.push_back(
+        error(define.value.where(), "macro '" + define.name + "' does not occur in " + plain.file +
+                                        did_you_mean(define.name, to_vector(identifiers))));
+  }
+  for (const Step& step : variant.steps) {
+    if (step.kind != StepKind::launch || identifiers.count(kernel_name(step)) > 0) continue;
+    findings.push_back(
+        error(step.where, "a step launches '" + kernel_name(step) + "', but " + plain.file +
+                              " has no such kernel" +
+                              did_you_mean(kernel_name(step), to_vector(identifiers))));
+  }
+  return findings;
+}
+
+std::set<std::string> names_in_plain_source(const KernelSpec& spec, const Variant& variant) {
+  const std::vector<Derived> defines =
+      variant.plain->defines ? *variant.plain->defines
+                             : own_names(spec, variant, identifiers_in(spec, *variant.plain));
+  const std::vector<std::string> read = names_read(variant, defines);
+  return {read.begin(), read.end()};
+}
+
+}  // namespace kiln

@@ -1,0 +1,120 @@
+// Plain sources, tuned as they were found: docs/bring_your_kernel.md.
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "kiln_program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+class PlainKernel : public TuningTest {
+ protected:
+  [[nodiscard]] Output tune(const std::string& problem, const Words& more = {}) const {
+    Words words = {"tune",     "./mine", "--problem", problem,   "--device",    "opencl",
+                   "--trials", "4",      "--db",      "kiln.db", "--warm-cache"};
+    words.insert(words.end(), more.begin(), more.end());
+    return kiln(words);
+  }
+
+  /// "outcome: message" of each trial of the last session.
+  [[nodiscard]] std::vector<std::string> outcomes() const {
+    std::vector<std::string> all;
+    const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+    for (const Json& row : session["rows"]) {
+      all.push_back(row["outcome"].get<std::string>() + ": " + row["message"].get<std::string>());
+    }
+    return all;
+  }
+
+  void expect_four_good_trials(const std::string& kernel, const std::string& problem) {
+    copy_kernel("examples/plain/" + kernel, "mine");
+    const Output output = tune(problem);
+    ASSERT_EQ(output.exit_code, 0) << output.err;
+    EXPECT_EQ(outcomes(), std::vector<std::string>(4, "ok: ")) << output.out;
+  }
+};
+
+TEST_F(PlainKernel, AVectorSumWithMacrosIsTuned) {
+  expect_four_good_trials("vector_add", "n=10007");
+}
+
+TEST_F(PlainKernel, ATiledMatrixProductIsTunedAgainstACFunction) {
+  expect_four_good_trials("tiled_matmul", "n=67");
+}
+
+TEST_F(PlainKernel, AConvolutionWithMappedMacrosIsTuned) {
+  expect_four_good_trials("convolution", "width=70,height=33,radius=3");
+}
+
+TEST_F(PlainKernel, ACompilerErrorNamesTheFileAndLineOfTheUser) {
+  copy_kernel("examples/plain/vector_add", "mine");
+  edit("mine/vector_add.cl", "c[i] = a[i] + b[i];\n", "c[i] = a[i] + d[i];\n");
+  EXPECT_EQ(tune("n=1000").exit_code, 1);
+  const std::vector<std::string> all = outcomes();
+  ASSERT_FALSE(all.empty());
+  EXPECT_TRUE(all[0].starts_with("compile_error: ")) << all[0];
+  EXPECT_NE(all[0].find("vector_add.cl:10:"), std::string::npos) << all[0];
+}
+
+TEST_F(PlainKernel, ACompilerErrorInAHeaderNamesTheHeader) {
+  copy_kernel("examples/plain/vector_add", "mine");
+  write("mine/common/sum.h", "#pragma once\n\nfloat sum(float x, float y) { return x + z; }\n");
+  edit("mine/vector_add.cl", "__kernel", "#include \"common/sum.h\"\n__kernel");
+  EXPECT_EQ(tune("n=1000").exit_code, 1);
+  const std::vector<std::string> all = outcomes();
+  ASSERT_FALSE(all.empty());
+  EXPECT_NE(all[0].find("common/sum.h:3:"), std::string::npos) << all[0];
+}
+
+TEST_F(PlainKernel, AWrongKernelIsFoundByTheCFunction) {
+  copy_kernel("examples/plain/tiled_matmul", "mine");
+  edit("mine/tiled_matmul.cl", "= sum[r];", "= sum[0];");
+  EXPECT_EQ(tune("n=67", {"--trials", "6"}).exit_code, 0);
+  for (const std::string& outcome : outcomes()) {
+    EXPECT_TRUE(outcome == "ok: " || outcome.starts_with("wrong_result: ")) << outcome;
+  }
+}
+
+TEST_F(PlainKernel, ACFunctionThatDoesNotCompileEndsTheRun) {
+  copy_kernel("examples/plain/tiled_matmul", "mine");
+  edit("mine/matmul.c", "double sum", "dauble sum");
+  const Output output = tune("n=67");
+  EXPECT_EQ(output.exit_code, 3) << output.out;
+  EXPECT_NE(output.err.find("spec.toml:38:13: the reference does not compile"), std::string::npos)
+      << output.err;
+  EXPECT_NE(output.err.find("matmul.c:5:"), std::string::npos) << output.err;
+}
+
+TEST_F(PlainKernel, AMissingSourceIsAnsweredInTheSpec) {
+  copy_kernel("examples/plain/vector_add", "mine");
+  edit("mine/spec.toml", "\"vector_add.cl\"", "\"vector_sum.cl\"");
+  const Output output = tune("n=1000");
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_NE(output.err.find(": variant 'opencl': no source 'vector_sum.cl' in the spec's folder; "
+                            "did you mean 'vector_add.cu'?"),
+            std::string::npos)
+      << output.err;
+}
+
+TEST_F(PlainKernel, ASourceOutsideTheFolderIsRefused) {
+  copy_kernel("examples/plain/vector_add", "mine");
+  write("secret.h", "int secret;\n");
+  std::filesystem::create_symlink(folder_ / "secret.h", folder_ / "mine/stolen.h");
+  edit("mine/vector_add.cl", "__kernel", "#include \"stolen.h\"\n__kernel");
+  const Output output = tune("n=1000");
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_NE(output.err.find("stolen.h: leads out of the kernel's folder"), std::string::npos)
+      << output.err;
+}
+
+TEST_F(PlainKernel, RenderShowsWhatTheCompilerGets) {
+  copy_kernel("examples/plain/convolution", "mine");
+  const Output output = kiln({"render", "./mine", "--problem", "width=70,height=33", "--whole"});
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+  EXPECT_NE(output.out.find("\n#define RADIUS 2\n#line 1 \"convolution.cu\"\n"), std::string::npos)
+      << output.out;
+  EXPECT_NE(output.out.find("\n#line 1 \"include/window.cuh\"\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::cli
