@@ -46,6 +46,7 @@ void add_device_option(CLI::App& command, std::string& device);
 /// Each adds one command to `app`; when the user chose it, parsing sets `work`.
 void add_devices_command(CLI::App& app, Work& work);
 void add_kernels_command(CLI::App& app, Work& work);
+void add_init_command(CLI::App& app, Work& work);
 void add_render_command(CLI::App& app, Work& work);
 void add_space_command(CLI::App& app, Work& work);
 void add_tune_command(CLI::App& app, Work& work);

@@ -10,6 +10,7 @@ namespace {
 constexpr std::array kTargets = {
     Target{"spec", "a spec.toml", run_spec, spec_seeds},
     Target{"template", "a template of a kernel", run_template, template_seeds},
+    Target{"source", "a plain source of a kernel", run_source, source_seeds},
     Target{"plan", "a plan file", run_plan, plan_seeds},
     Target{"text", "problem, config, expression and formula texts", run_text, text_seeds},
     Target{"wisdom", "a wisdom file", run_wisdom, wisdom_seeds},

@@ -35,6 +35,7 @@ struct Target {
 
 void run_spec(std::string_view input);
 void run_template(std::string_view input);
+void run_source(std::string_view input);
 void run_plan(std::string_view input);
 void run_text(std::string_view input);
 void run_wisdom(std::string_view input);
@@ -44,6 +45,7 @@ void run_rows(std::string_view input);
 
 std::vector<std::string> spec_seeds();
 std::vector<std::string> template_seeds();
+std::vector<std::string> source_seeds();
 std::vector<std::string> plan_seeds();
 std::vector<std::string> text_seeds();
 std::vector<std::string> wisdom_seeds();

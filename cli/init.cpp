@@ -1,0 +1,115 @@
+// `kiln init FILE`: a first spec for a plain source, or for another tuner's description of one.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/init/draft.hpp"
+#include "cli/text_files.hpp"
+#include "core/suggest.hpp"
+#include "templates/renderer.hpp"
+
+namespace kiln::cli {
+namespace fs = std::filesystem;
+namespace {
+
+struct Options {
+  fs::path source;
+  fs::path t1;
+  std::string kernel;
+  bool force = false;
+};
+
+const SourceKernel& chosen(const SourceFacts& facts, const Options& options) {
+  const std::string file = options.source.string();
+  std::vector<std::string> names;
+  for (const SourceKernel& kernel : facts.kernels) names.push_back(kernel.name);
+  if (names.empty()) {
+    throw InputError({file, 0, 0},
+                     "no kernel found; expected __global__ void NAME(...) or "
+                     "__kernel void NAME(...)");
+  }
+  if (options.kernel.empty()) {
+    if (names.size() == 1) return facts.kernels.front();
+    throw UsageError(fmt::format("{} has {} kernels ({}): name one with --kernel", file,
+                                 names.size(), comma_list(names)));
+  }
+  const auto found = std::find(names.begin(), names.end(), options.kernel);
+  if (found == names.end()) {
+    throw UsageError(fmt::format("{} has no kernel '{}'{} (it has: {})", file, options.kernel,
+                                 did_you_mean(options.kernel, names), comma_list(names)));
+  }
+  return facts.kernels[static_cast<std::size_t>(found - names.begin())];
+}
+
+/// Writes the spec beside the source, and proves that Kiln reads it.
+ExitCode write(const Draft& draft, const fs::path& folder, bool force) {
+  const fs::path file = folder / "spec.toml";
+  std::error_code error;
+  if (!force && fs::exists(file, error)) {
+    throw UsageError(fmt::format("{} is there already: --force replaces it", file.string()));
+  }
+  const std::string text = spec_text(draft);
+  (void)parse_spec(text, file.string());
+  write_text_file(file, text);
+  const KernelSpec spec = KernelLibrary().load(file.string());
+  (void)Renderer(spec);
+  fmt::print("{}: {} lines are guesses; confirm them, then\n  kiln tune {} --problem ",
+             file.string(), guesses_in(draft), folder.string());
+  for (const ProblemField& field : spec.problem) {
+    fmt::print("{}{}=...", &field == &spec.problem.front() ? "" : ",", field.name);
+  }
+  fmt::print("\n");
+  return ExitCode::ok;
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+ExitCode run(const Options& options) {
+  if (options.source.empty() == options.t1.empty()) {
+    throw UsageError("init needs a source, or --t1 with a file, and not both");
+  }
+  if (!options.t1.empty()) {
+    const std::string text = read_text_file(options.t1, "a T1 file");
+    return write(draft_from_t1(text, options.t1.string()), folder_of(options.t1), options.force);
+  }
+  const std::string text = read_text_file(options.source, "a source with kernels");
+  const SourceFacts facts = read_source(text);
+  const Draft draft =
+      draft_from_source(facts, chosen(facts, options), options.source.filename().string());
+  return write(draft, folder_of(options.source), options.force);
+}
+
+}  // namespace
+
+void add_init_command(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("init", "Write a first spec for a plain source, for you to confirm");
+  command->add_option("source", options->source, "File with the kernel: .cu, .hip, .cpp or .cl")
+      ->type_name("FILE");
+  command
+      ->add_option("--t1", options->t1,
+                   "Description of a kernel in the T1 format of other tuners, in place of a source")
+      ->type_name("FILE");
+  command->add_option("--kernel", options->kernel, "Which kernel, where the file has several")
+      ->type_name("NAME");
+  command->add_flag("--force", options->force, "Replace a spec.toml that is there");
+  command->footer(
+      "Writes spec.toml beside the source, or beside the T1 file. Parameters are read from the "
+      "source;\n"
+      "macros under #ifndef and template parameters become tunables. What Kiln cannot know (sizes "
+      "of\n"
+      "buffers, the grid) is guessed and marked GUESS.\n"
+      "\n"
+      "Example:\n"
+      "  kiln init ./mine/matmul.cu --kernel tiled");
+  command->callback([options, &work] { work = [options] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

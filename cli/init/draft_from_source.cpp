@@ -1,0 +1,299 @@
+// Guesses a spec from what a source declares.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/init/draft.hpp"
+#include "core/errors.hpp"
+
+namespace kiln::cli {
+namespace {
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+bool names_any(const std::string& name, std::initializer_list<std::string_view> parts) {
+  const std::string big = upper(name);
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return big.find(part) != std::string::npos; });
+}
+
+bool is_block_like(const std::string& name) {
+  return names_any(name, {"BLOCK", "THREADS", "WORKGROUP", "WORK_GROUP", "WG", "LOCAL", "TILE"}) &&
+         !names_any(name, {"PER_THREAD"});
+}
+
+bool is_items_like(const std::string& name) {
+  return names_any(name,
+                   {"ITEMS", "PER_THREAD", "ELEMENTS", "ROWS", "COLS", "WORK_PER", "COARSEN"});
+}
+
+bool is_flag_like(const std::string& name) {
+  return names_any(name, {"USE", "ENABLE", "WITH", "HAS", "PAD"});
+}
+
+std::optional<long long> whole_number(const std::string& text) {
+  long long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct Knob {
+  std::string name;
+  std::vector<std::string> values;
+  std::string fallback;
+  std::string doc;
+};
+
+Knob number_knob(const std::string& name, long long fallback, const std::string& doc) {
+  std::vector<long long> values;
+  if (is_flag_like(name) && (fallback == 0 || fallback == 1)) {
+    values = {0, 1};
+  } else if (is_block_like(name) && fallback >= 64) {
+    values = {64, 128, 256, 512, 1024};
+  } else if (is_block_like(name)) {
+    values = {4, 8, 16, 32};
+  } else if (fallback >= 16) {
+    values = {fallback / 4, fallback / 2, fallback, fallback * 2};
+  } else if (fallback == 0) {
+    values = {0, 1};
+  } else {
+    values = {1, 2, 4, 8};
+  }
+  values.push_back(fallback);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  Knob knob{name, {}, std::to_string(fallback), doc};
+  for (const long long value : values) knob.values.push_back(std::to_string(value));
+  return knob;
+}
+
+Knob flag_knob(const std::string& name, const std::string& fallback, const std::string& doc) {
+  return {name, {"false", "true"}, fallback, doc};
+}
+
+/// What is tuned: guarded macros and template parameters, and how the kernel is then named.
+struct Knobs {
+  std::vector<Knob> all;
+  std::string entry;
+  std::string entry_guess;
+  bool has_typename = false;
+};
+
+Knobs find_knobs(const SourceFacts& facts, const SourceKernel& kernel) {
+  Knobs knobs;
+  for (const SourceMacro& macro : facts.macros) {
+    if (!macro.is_guarded) continue;
+    const std::string doc = fmt::format("macro of line {}", macro.line);
+    if (const auto number = whole_number(macro.value)) {
+      knobs.all.push_back(number_knob(macro.name, *number, doc));
+    } else if (macro.value == "true" || macro.value == "false") {
+      knobs.all.push_back(flag_knob(macro.name, macro.value, doc));
+    }
+  }
+  knobs.entry = kernel.name;
+  std::vector<std::string> arguments;
+  for (const TemplateParameter& parameter : kernel.template_parameters) {
+    const bool is_type = parameter.kind == "typename" || parameter.kind == "class";
+    if (is_type) {
+      arguments.emplace_back("float");
+      knobs.has_typename = true;
+      knobs.entry_guess = "the type of template parameter '" + parameter.name + "'";
+      continue;
+    }
+    arguments.push_back("{" + parameter.name + "}");
+    if (parameter.kind == "bool") {
+      knobs.all.push_back(flag_knob(parameter.name, parameter.fallback == "true" ? "true" : "false",
+                                    "template parameter"));
+    } else {
+      const long long usual = is_block_like(parameter.name) ? 16 : 1;
+      knobs.all.push_back(number_knob(
+          parameter.name, whole_number(parameter.fallback).value_or(usual), "template parameter"));
+    }
+  }
+  if (!arguments.empty()) knobs.entry += fmt::format("<{}>", fmt::join(arguments, ", "));
+  return knobs;
+}
+
+bool is_size(const SourceParameter& parameter) {
+  return !parameter.is_buffer && parameter.dtype && !is_floating(*parameter.dtype);
+}
+
+/// The elements of a buffer, outermost first.
+std::vector<std::string> shape_of(const SourceKernel& kernel, std::vector<std::string> sizes) {
+  if (sizes.empty()) return {"n"};
+  if (kernel.dimensions == 1) return {fmt::format("{}", fmt::join(sizes, " * "))};
+  if (sizes.size() == 1) return {sizes[0], sizes[0]};
+  sizes.resize(2);
+  if (names_any(sizes[0], {"WIDTH", "COL", "NX"}) || sizes[0] == "w") std::swap(sizes[0], sizes[1]);
+  return sizes;
+}
+
+std::vector<std::string> in_quotes(const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  for (const std::string& text : texts) out.push_back(toml_text(text));
+  return out;
+}
+
+DraftTable argument_table(const SourceParameter& parameter, const std::vector<std::string>& shape,
+                          bool has_typename) {
+  DraftTable table{"[[arguments]]", {{"name", toml_text(parameter.name), ""}}};
+  const bool knows_type = parameter.dtype.has_value();
+  const std::string type(knows_type ? name_of(*parameter.dtype) : "f32");
+  const DraftLine dtype = {"dtype", toml_text(type),
+                           knows_type     ? ""
+                           : has_typename ? "the element type of '" + parameter.type + "'"
+                                          : "Kiln does not know the type '" + parameter.type + "'"};
+  if (!parameter.is_buffer) {
+    table.lines.push_back({"access", "\"scalar\"", ""});
+    table.lines.push_back(dtype);
+    if (is_size(parameter)) {
+      table.lines.push_back({"value", toml_text(usable_name(parameter.name)), ""});
+    } else {
+      table.lines.push_back({"example", "1", "the value used while tuning"});
+    }
+    return table;
+  }
+  const bool reads = !parameter.is_written || parameter.is_read;
+  const std::string access = !parameter.is_written ? "read" : reads ? "read_write" : "write";
+  table.lines.push_back({"access", toml_text(access),
+                         access == "read" && parameter.is_const ? "" : "by its use in the kernel"});
+  table.lines.push_back(dtype);
+  table.lines.push_back({"shape", list_of(in_quotes(shape)), "elements, outermost first"});
+  return table;
+}
+
+/// The extent that the tunables of one axis cover: block size, and elements per thread.
+struct Axis {
+  std::string block;
+  std::string elements;
+};
+
+Axis axis_of(const std::vector<Knob>& knobs, char letter, int dimensions,
+             const std::string& usual) {
+  const auto ends_with_other = [&](const std::string& name) {
+    const char last = upper(name).back();
+    return dimensions > 1 && (last == 'X' || last == 'Y' || last == 'Z') && last != letter;
+  };
+  Axis axis;
+  for (const Knob& knob : knobs) {
+    if (knob.fallback == "true" || knob.fallback == "false") continue;
+    if (ends_with_other(knob.name)) continue;
+    if (axis.block.empty() && is_block_like(knob.name)) {
+      axis.block = knob.name;
+    } else if (is_items_like(knob.name) && !names_any(knob.name, {"BLOCK"})) {
+      const bool is_rows = names_any(knob.name, {"ROW"});
+      if (dimensions == 1 || (letter == 'Y') == is_rows) axis.elements += " * " + knob.name;
+    }
+  }
+  if (axis.block.empty()) axis.block = usual;
+  axis.elements = axis.block + axis.elements;
+  return axis;
+}
+
+DraftTable step_table(const SourceKernel& kernel, const Knobs& knobs,
+                      const std::vector<std::string>& shape) {
+  std::vector<std::string> grid;
+  std::vector<std::string> block;
+  const bool flat = kernel.dimensions == 1;
+  const Axis x = axis_of(knobs.all, 'X', kernel.dimensions, flat ? "256" : "16");
+  grid.push_back(fmt::format("ceil_div({}, {})", shape.back(), x.elements));
+  block.push_back(x.block);
+  if (!flat) {
+    const Axis y = axis_of(knobs.all, 'Y', kernel.dimensions, "16");
+    grid.push_back(fmt::format("ceil_div({}, {})", shape.front(), y.elements));
+    block.push_back(y.block);
+  }
+  DraftTable table{"[[variants.steps]]", {{"entry", toml_text(knobs.entry), knobs.entry_guess}}};
+  table.lines.push_back({"grid", list_of(in_quotes(grid)), "blocks (work-groups) per dimension"});
+  table.lines.push_back({"block", list_of(in_quotes(block)), "threads (work-items) per dimension"});
+  std::vector<std::string> names;
+  for (const SourceParameter& parameter : kernel.parameters) {
+    if (!parameter.is_local) names.push_back(parameter.name);
+  }
+  const bool has_local = names.size() < kernel.parameters.size();
+  if (has_local) {
+    table.lines.push_back({"shared_bytes", toml_text(x.block + " * 4"),
+                           "bytes of the __local parameter, which must be the last one"});
+  }
+  table.lines.push_back({"arguments", list_of(in_quotes(names)), ""});
+  return table;
+}
+
+std::vector<std::string> remarks(const SourceFacts& facts) {
+  std::vector<std::string> lines;
+  for (const SourceMacro& macro : facts.macros) {
+    if (macro.is_guarded || !whole_number(macro.value)) continue;
+    if (lines.empty()) {
+      lines.emplace_back(
+          "Macros that the source defines without #ifndef. Name one as a tunable to tune it: its "
+          "own #define then gives way.");
+    }
+    lines.push_back(fmt::format("  {} = {} (line {})", macro.name, macro.value, macro.line));
+  }
+  return lines;
+}
+
+}  // namespace
+
+Draft draft_from_source(const SourceFacts& facts, const SourceKernel& kernel,
+                        const std::string& source) {
+  const auto writes = [](const SourceParameter& parameter) { return parameter.is_written; };
+  if (std::none_of(kernel.parameters.begin(), kernel.parameters.end(), writes)) {
+    throw InputError({source, kernel.line, 0}, "kernel '" + kernel.name +
+                                                   "' writes to none of its parameters, as far as "
+                                                   "Kiln can see: there is nothing to check");
+  }
+  Draft draft;
+  draft.name = kernel_name_of(kernel.name);
+  draft.summary = fmt::format("kernel {} of {}", kernel.name, source);
+  draft.source = source;
+  std::vector<std::string> sizes;
+  for (const SourceParameter& parameter : kernel.parameters) {
+    if (is_size(parameter)) sizes.push_back(usable_name(parameter.name));
+  }
+  const Knobs knobs = find_knobs(facts, kernel);
+  for (const std::string& size : sizes.empty() ? std::vector<std::string>{"n"} : sizes) {
+    draft.tables.push_back(
+        DraftTable{"[problem." + size + "]",
+                   {{"type", "\"int\"", ""},
+                    {"min", "1", sizes.empty() ? "no size among the parameters" : ""}}});
+  }
+  const std::vector<std::string> shape = shape_of(kernel, sizes);
+  for (const SourceParameter& parameter : kernel.parameters) {
+    if (!parameter.is_local)
+      draft.tables.push_back(argument_table(parameter, shape, knobs.has_typename));
+  }
+  draft.tables.push_back(DraftTable{
+      "[verify]",
+      {{"device_reference", "\"plain\"",
+        "the default config is trusted; better: function = \"reference.c:NAME\", or formulas"}}});
+  draft.tables.push_back(
+      DraftTable{"[[variants]]", {{"name", "\"plain\"", ""}, {"source", toml_text(source), ""}}});
+  if (!knobs.all.empty()) {
+    DraftTable tunables{"[variants.tunables]", {}};
+    for (const Knob& knob : knobs.all) {
+      tunables.lines.push_back(
+          {knob.name,
+           fmt::format("{{ values = {}, default = {}, doc = {} }}", list_of(knob.values),
+                       knob.fallback, toml_text(knob.doc)),
+           "which values are worth trying"});
+    }
+    draft.tables.push_back(std::move(tunables));
+  }
+  draft.tables.push_back(step_table(kernel, knobs, shape));
+  draft.comments = remarks(facts);
+  return draft;
+}
+
+}  // namespace kiln::cli
