@@ -192,7 +192,9 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     // A device that was there may be busy for a moment with what its last worker left behind.
     if (!device_ && unavailable.code == ExitCode::no_device)
       throw TransientError(unavailable.code, unavailable.reason);
-    if (!device_) throw Error(unavailable.code, unavailable.reason);
+    // What the user wrote is as wrong in the next worker.
+    if (!device_ || unavailable.code == ExitCode::bad_input)
+      throw Error(unavailable.code, unavailable.reason);
     count_failed_start(unavailable.reason);
     start_worker();
   } else {

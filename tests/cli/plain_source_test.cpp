@@ -69,10 +69,13 @@ TEST_F(PlainKernel, ACompilerErrorInAHeaderNamesTheHeader) {
 TEST_F(PlainKernel, AWrongKernelIsFoundByTheCFunction) {
   copy_kernel("examples/plain/tiled_matmul", "mine");
   edit("mine/tiled_matmul.cl", "= sum[r];", "= sum[0];");
-  EXPECT_EQ(tune("n=67", {"--trials", "6"}).exit_code, 0);
+  EXPECT_EQ(tune("n=67").exit_code, 0);
+  std::size_t wrong = 0;
   for (const std::string& outcome : outcomes()) {
+    if (outcome.starts_with("wrong_result: ")) ++wrong;
     EXPECT_TRUE(outcome == "ok: " || outcome.starts_with("wrong_result: ")) << outcome;
   }
+  EXPECT_GT(wrong, 0U) << "of the configs with several rows";
 }
 
 TEST_F(PlainKernel, ACFunctionThatDoesNotCompileEndsTheRun) {
