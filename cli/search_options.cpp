@@ -29,8 +29,8 @@ void add_budget_options(CLI::App& command, SearchSettings& settings) {
   command
       .add_option(
           "--seconds", settings.seconds,
-          fmt::format("Wall time of a session's search, its finals come on top (default {}\n"
-                      "when no budget is given)",
+          fmt::format("Search time per session in seconds, not counting the finals (default {}\n"
+                      "if no budget is given)",
                       kDefaultSeconds))
       ->type_name("NUMBER")
       ->check(positive_number())
@@ -70,8 +70,8 @@ void add_warm_start_option(CLI::App& command, SearchOptions& options) {
   CLI::Option* count =
       command
           .add_option("--warm-start", options.warm_configs,
-                      "Begin with at most so many configs that were best for problems and devices\n"
-                      "around")
+                      "Start from up to COUNT configs that were best on similar problems and\n"
+                      "devices")
           ->type_name("COUNT")
           ->check(whole_number(1))
           ->capture_default_str()
@@ -79,7 +79,7 @@ void add_warm_start_option(CLI::App& command, SearchOptions& options) {
   command
       .add_flag_callback(
           "--no-warm-start", [&options] { options.warm_configs = 0; },
-          "Do not begin with what was best for problems and devices around")
+          "Do not start from configs that were best on similar problems and devices")
       ->excludes(count)
       ->group("Search");
 }
