@@ -106,7 +106,8 @@ TEST(Messages, AProblemSurvivesTheWayWithItsTypes) {
 TEST(Messages, BinariesTravelInTheBlobOneAfterTheOther) {
   FinalsJob job;
   job.plans.resize(2);
-  job.binaries = {{bytes_of("first"), "log", 32, 0, 128}, {bytes_of("second!"), "", -1, -1, -1}};
+  job.binaries = {{bytes_of("first"), "log", 32, 0, 128, {}},
+                  {bytes_of("second!"), "", -1, -1, -1, {{"conv<64>", "_Z4convILi64EEvv"}}}};
   const Frame frame = encode(job);
   EXPECT_EQ(frame.blob.size(), 12U);
   const FinalsJob copy = decode_finals_job(frame);
@@ -114,13 +115,14 @@ TEST(Messages, BinariesTravelInTheBlobOneAfterTheOther) {
   EXPECT_EQ(copy.binaries[0].data, bytes_of("first"));
   EXPECT_EQ(copy.binaries[0].registers, 32);
   EXPECT_EQ(copy.binaries[1].data, bytes_of("second!"));
+  EXPECT_EQ(copy.binaries[1].symbols, job.binaries[1].symbols);
 }
 
 TEST(Messages, AFrameOfAnotherShapeIsRefused) {
   EXPECT_EQ(type_of({"no json", {}}), "");
   EXPECT_EQ(type_of({"[1, 2]", {}}), "");
   EXPECT_THROW((void)decode_trial_report({"{\"type\":\"measured\"}", {}}), InputError);
-  Frame short_blob = encode(CompileReport{std::nullopt, {bytes_of("binary"), "", 0, 0, 0}, 1});
+  Frame short_blob = encode(CompileReport{std::nullopt, {bytes_of("binary"), "", 0, 0, 0, {}}, 1});
   short_blob.blob.resize(3);
   EXPECT_THROW((void)decode_compile_report(short_blob), InputError);
 }
