@@ -9,6 +9,8 @@
 namespace kiln::cli {
 namespace {
 
+constexpr const char* kSeparator = ", ";
+
 std::string inventory(const std::vector<BackendDevices>& backends) {
   std::string text;
   for (const BackendDevices& entry : backends) {
@@ -16,7 +18,7 @@ std::string inventory(const std::vector<BackendDevices>& backends) {
       text += fmt::format("\n  {}: {}", selector_of(device), device.name);
     }
     if (!entry.unavailable.empty()) {
-      text += fmt::format("\n  {}: {}", entry.backend, entry.unavailable);
+      text += fmt::format("\n  {}: {}", entry.backend, short_reason(entry.unavailable));
     }
   }
   return text;
@@ -28,7 +30,7 @@ DeviceError no_such_device(const std::string& text, const std::vector<BackendDev
   for (const BackendDevices& entry : backends) {
     // A backend that was named is not mistaken, it is away: the reason says it all.
     if (entry.backend == text && !entry.unavailable.empty())
-      return DeviceError(fmt::format("{}: {}", entry.backend, entry.unavailable));
+      return DeviceError(fmt::format("{}: {}", entry.backend, short_reason(entry.unavailable)));
     names.push_back(entry.backend);
     for (const DeviceInfo& device : entry.devices) names.push_back(selector_of(device));
   }
@@ -54,6 +56,22 @@ const DeviceInfo* find_device(const std::vector<BackendDevices>& backends,
     }
   }
   return cpu;
+}
+
+std::string short_reason(const std::string& reason) {
+  constexpr std::size_t kTold = 2;
+  const std::size_t open = reason.find("(no ");
+  const std::size_t close = reason.find(')', open == std::string::npos ? 0 : open);
+  if (open == std::string::npos || close == std::string::npos) return reason;
+  std::size_t end = open;  // of the files that are told
+  std::size_t files = 1;
+  for (std::size_t at = reason.find(kSeparator, open); at < close;
+       at = reason.find(kSeparator, at + 1)) {
+    if (files++ == kTold) end = at;
+  }
+  if (files <= kTold + 1) return reason;
+  return fmt::format("{} and {} more: kiln devices -v{}", reason.substr(0, end), files - kTold,
+                     reason.substr(close));
 }
 
 DeviceInfo choose_device(const std::string& text) {

@@ -19,4 +19,8 @@ namespace kiln::cli {
 [[nodiscard]] const DeviceInfo* find_device(const std::vector<BackendDevices>& backends,
                                             const std::string& text);
 
+/// Why a backend is away, without most of a long list of the files that were looked for: `kiln
+/// devices -v` prints them all.
+[[nodiscard]] std::string short_reason(const std::string& reason);
+
 }  // namespace kiln::cli

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
@@ -19,7 +20,12 @@
 namespace kiln::cli {
 namespace {
 
-void print_text(const std::vector<BackendDevices>& backends) {
+struct Options {
+  CommonOptions common;
+  bool verbose = false;  ///< whole reasons, every file that was looked for
+};
+
+void print_text(const std::vector<BackendDevices>& backends, const Options& options) {
   using Align = Table::Align;
   Table table({{"device"},
                {"name"},
@@ -48,8 +54,10 @@ void print_text(const std::vector<BackendDevices>& backends) {
   }
   for (const BackendDevices& entry : backends) {
     if (!entry.unavailable.empty()) {
-      fmt::print(
-          "{}", paragraph(fmt::format("{}: {}", entry.backend, entry.unavailable), output_width()));
+      fmt::print("{}", paragraph(fmt::format("{}: {}", entry.backend,
+                                             options.verbose ? entry.unavailable
+                                                             : short_reason(entry.unavailable)),
+                                 output_width()));
     }
   }
 }
@@ -68,12 +76,12 @@ Json backends_json(const std::vector<BackendDevices>& backends) {
   return all;
 }
 
-ExitCode run(const CommonOptions& options) {
+ExitCode run(const Options& options) {
   const std::vector<BackendDevices> backends = list_devices();
-  if (options.json) {
+  if (options.common.json) {
     fmt::print("{}", json_output(backends_json(backends)));
   } else {
-    print_text(backends);
+    print_text(backends, options);
   }
   const bool any = std::any_of(backends.begin(), backends.end(),
                                [](const BackendDevices& entry) { return !entry.devices.empty(); });
@@ -83,10 +91,12 @@ ExitCode run(const CommonOptions& options) {
 }  // namespace
 
 void add_devices_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<CommonOptions>();
+  auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "devices", "List the devices with their limits, and why a backend is not there");
-  add_json_option(*command, *options);
+  command->add_flag("-v,--verbose", options->verbose,
+                    "Every file that was looked for, where a library is not there");
+  add_json_option(*command, options->common);
   command->callback([options, &work] { work = [options] { return run(*options); }; });
 }
 

@@ -50,5 +50,16 @@ TEST(FindDevice, ANumberMeansThatDevice) {
   EXPECT_EQ(chosen({kCuda, kMixedOpencl}, "rocm"), "none");
 }
 
+TEST(ShortReason, LeavesOutMostOfTheFilesThatWereLookedFor) {
+  EXPECT_EQ(
+      short_reason("unavailable: NVRTC library not found (no a.so, /b/a.so, /c/a.so, /d/a.so)"),
+      "unavailable: NVRTC library not found (no a.so, /b/a.so and 2 more: kiln devices -v)");
+  const std::string few =
+      "unavailable: CUDA driver library not found (no libcuda.so.1, libcuda.so)";
+  EXPECT_EQ(short_reason(few), few);
+  EXPECT_EQ(short_reason("unavailable: hipInit: 101"), "unavailable: hipInit: 101");
+  EXPECT_EQ(short_reason("odd (no end, of, it, at all"), "odd (no end, of, it, at all");
+}
+
 }  // namespace
 }  // namespace kiln::cli
