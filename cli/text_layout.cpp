@@ -13,8 +13,8 @@ bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0
 /// Bytes of the colour code at the front of `text`; 0: there is none.
 std::size_t color_code_bytes(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
-  const std::size_t end = text.find('m');
-  return end == std::string_view::npos ? 0 : end + 1;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end == std::string_view::npos || text[end] != 'm' ? 0 : end + 1;
 }
 
 /// Bytes of the first `columns` columns of `text`.
@@ -44,27 +44,30 @@ std::vector<std::string> breakable_parts(std::string_view text) {
   return parts;
 }
 
-std::string without_end_spaces(std::string text) {
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text;
+std::string_view without_end_spaces(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
-/// Adds parts to lines; a part that is longer than a line is cut.
+/// Adds parts to lines; a part that is longer than a line is cut. Each part is read a fixed number
+/// of times: a cell may hold anything that a stranger's database does.
 class Lines {
  public:
   /// `first`: of the first line, `width`: of the others.
   Lines(std::size_t first, std::size_t width)
       : width_(std::max(first, kLeastWidth)), next_width_(std::max(width, kLeastWidth)) {}
 
-  void add(std::string part) {
-    if (!line_.empty() && columns_of(line_) + columns_of(without_end_spaces(part)) > width_) end();
-    while (columns_of(without_end_spaces(part)) > width_) {
+  void add(std::string_view part) {
+    std::size_t columns = columns_of(without_end_spaces(part));
+    if (!line_.empty() && line_columns_ + columns > width_) end();
+    while (columns > width_ && !part.empty()) {
       const std::size_t bytes = bytes_of_columns(part, width_);
       line_ = part.substr(0, bytes);
-      part.erase(0, bytes);
+      part.remove_prefix(bytes);
+      columns -= std::min(columns, columns_of(line_));  // a colour code may be cut
       end();
     }
     line_ += part;
+    line_columns_ += columns_of(part);
   }
   [[nodiscard]] std::vector<std::string> take() {
     if (!line_.empty() || lines_.empty()) end();
@@ -73,14 +76,16 @@ class Lines {
 
  private:
   void end() {
-    lines_.push_back(without_end_spaces(line_));
+    lines_.emplace_back(without_end_spaces(line_));
     line_.clear();
+    line_columns_ = 0;
     width_ = next_width_;
   }
 
   std::size_t width_;  ///< of the line at hand
   std::size_t next_width_;
   std::string line_;
+  std::size_t line_columns_ = 0;
   std::vector<std::string> lines_;
 };
 
@@ -108,7 +113,7 @@ std::string cut_to(std::string_view text, std::size_t width) {
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   Lines lines(width, width);
-  for (std::string& part : breakable_parts(text)) lines.add(std::move(part));
+  for (const std::string& part : breakable_parts(text)) lines.add(part);
   return lines.take();
 }
 
@@ -119,7 +124,7 @@ std::vector<std::string> packed(const std::vector<std::string>& pieces, std::siz
     if (columns_of(piece) <= width) {
       lines.add(piece);
     } else {
-      for (std::string& part : breakable_parts(piece)) lines.add(std::move(part));
+      for (const std::string& part : breakable_parts(piece)) lines.add(part);
     }
   }
   return lines.take();
@@ -132,7 +137,7 @@ std::string paragraph(std::string_view text, std::optional<std::size_t> width, s
   if (!width) return first + std::string(text) + "\n";
   const auto room = [&](std::size_t margin) { return *width > margin ? *width - margin : 1; };
   Lines lines(room(indent), room(hang));
-  for (std::string& part : breakable_parts(text)) lines.add(std::move(part));
+  for (const std::string& part : breakable_parts(text)) lines.add(part);
   std::string out;
   for (const std::string& line : lines.take()) out += (out.empty() ? first : further) + line + "\n";
   return out;

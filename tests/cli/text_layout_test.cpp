@@ -24,6 +24,19 @@ TEST(Wrapped, CutsAWordThatIsLongerThanALine) {
   EXPECT_EQ(wrapped("abcdefghijkl", 10), (Lines{"abcdefghij", "kl"}));
 }
 
+// A cell may hold what a stranger's database does. Reading a line again for each part of it would
+// take minutes here.
+TEST(Wrapped, ALongTextIsReadOnce) {
+  std::string words;
+  for (int i = 0; i < 400'000; ++i) words += "t ";
+  EXPECT_EQ(wrapped(words, words.size()).size(), 1U);
+  EXPECT_EQ(wrapped(words, 10).size(), 80'000U);
+  EXPECT_EQ(wrapped(std::string(2'000'000, 'x'), 10).size(), 200'000U);
+  std::string codes;
+  for (int i = 0; i < 400'000; ++i) codes += "\x1b[";
+  EXPECT_EQ(columns_of(codes), 800'000U);
+}
+
 TEST(Packed, BreaksBetweenPiecesOnly) {
   EXPECT_EQ(packed({"units 2", "memory 18 GiB", "warp 1"}, 24),
             (Lines{"units 2, memory 18 GiB,", "warp 1"}));
