@@ -14,18 +14,18 @@
 namespace kiln {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"cuda", "hip", "opencl"};
+constexpr std::array<std::string_view, 3> kBackendNames = {"cuda", "hip", "opencl"};
 
 }  // namespace
 
-std::span<const std::string_view> backend_names() { return kNames; }
+std::span<const std::string_view> backend_names() { return kBackendNames; }
 
 std::unique_ptr<Backend> make_backend(std::string_view name) {
   if (name == "cuda") return make_cuda_backend();
   if (name == "hip") return make_hip_backend();
   if (name == "opencl") return make_opencl_backend();
-  throw UsageError(
-      fmt::format("unknown backend '{}': expected one of {}", name, fmt::join(kNames, ", ")));
+  throw UsageError(fmt::format("unknown backend '{}': expected one of {}", name,
+                               fmt::join(kBackendNames, ", ")));
 }
 
 }  // namespace kiln

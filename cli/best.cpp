@@ -34,7 +34,7 @@ namespace kiln::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct Options {
+struct BestFlags {
   CommonOptions common;
   std::string kernel;
   std::string problem;
@@ -60,7 +60,7 @@ std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests) {
 }
 
 /// The rows that a lookup may use, of the database and of the shipped wisdom.
-std::vector<BestRecord> layered_bests(const Options& options, const std::string& kernel) {
+std::vector<BestRecord> layered_bests(const BestFlags& options, const std::string& kernel) {
   if (!options.lock.empty()) {
     std::vector<BestRecord> bests = read_selection_lock(
         read_text_file(options.lock, "a lock as `kiln db lock` writes it"), options.lock.string());
@@ -76,7 +76,7 @@ std::vector<BestRecord> layered_bests(const Options& options, const std::string&
 }
 
 /// What sessions that have not finished would answer, for problems that no row answers exactly.
-void add_unfinished(std::vector<BestRecord>& bests, const Options& options,
+void add_unfinished(std::vector<BestRecord>& bests, const BestFlags& options,
                     const KernelSpec& spec) {
   if (!options.lock.empty() || options.objective != kTimeObjective ||
       !fs::exists(options.common.database)) {
@@ -111,7 +111,7 @@ std::string identities(const std::vector<DeviceInfo>& devices) {
 }
 
 // The device that the answer is for. One that the database knows is asked about without a driver.
-DeviceInfo device_to_ask_for(const Options& options, const std::vector<BestRecord>& bests) {
+DeviceInfo device_to_ask_for(const BestFlags& options, const std::vector<BestRecord>& bests) {
   const std::vector<DeviceInfo> own = tuned_devices(without_shipped(bests));
   if (options.device == "auto" && own.size() == 1) return own.front();
   const std::vector<DeviceInfo> tuned = tuned_devices(bests);
@@ -210,7 +210,7 @@ void print_steps(const Match& match) {
 }
 
 /// Everything that is known of the kernel, where no problem is asked about.
-ExitCode list_known(const KernelSpec& spec, const Options& options) {
+ExitCode list_known(const KernelSpec& spec, const BestFlags& options) {
   std::vector<BestRecord> bests = layered_bests(options, spec.name);
   add_unfinished(bests, options, spec);
   if (options.common.json) {
@@ -227,7 +227,7 @@ ExitCode list_known(const KernelSpec& spec, const Options& options) {
   return ExitCode::ok;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_best(const BestFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   if (!options.names_problem && options.pareto.empty()) return list_known(spec, options);
   const Problem problem = Problem::parse(spec, options.problem);
@@ -252,7 +252,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_best_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BestFlags>();
   CLI::App* command = app.add_subcommand(
       "best", "Ask the database for the config to run, and how good the match is");
   add_kernel_and_problem(*command, options->kernel, options->problem);
@@ -295,7 +295,7 @@ void add_best_command(CLI::App& app, Work& work) {
   command->callback([options, command, &work] {
     options->names_problem = command->count("--problem") > 0;
     options->names_database = command->count("--db") > 0;
-    work = [options] { return run(*options); };
+    work = [options] { return run_best(*options); };
   });
 }
 

@@ -23,7 +23,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct CompareFlags {
   CommonOptions common;
   std::string kernel;
   std::string problem;
@@ -52,7 +52,7 @@ AllRounds all_rounds(const Comparison& comparison) {
 }
 
 Config best_known(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                  const Options& options) {
+                  const CompareFlags& options) {
   const std::vector<BestRecord> bests =
       known_bests({.database = options.common.database, .must_exist = options.names_database},
                   spec.name, std::string(kTimeObjective));
@@ -67,7 +67,7 @@ Config best_known(const KernelSpec& spec, const Problem& problem, const DeviceIn
 }
 
 Config best_of_session(SessionId id, const KernelSpec& spec, const Problem& problem,
-                       const DeviceInfo& device, const Options& options) {
+                       const DeviceInfo& device, const CompareFlags& options) {
   const Store store(options.common.database, Store::Mode::read);
   const std::string place = options.common.database.string();
   if (!store.session(id)) throw InputError(fmt::format("{} has no session {}", place, id));
@@ -83,7 +83,7 @@ Config best_of_session(SessionId id, const KernelSpec& spec, const Problem& prob
 }
 
 std::vector<Config> chosen_configs(const KernelSpec& spec, const Problem& problem,
-                                   const DeviceInfo& device, const Options& options) {
+                                   const DeviceInfo& device, const CompareFlags& options) {
   std::vector<std::string> texts = options.configs;
   if (texts.empty() && options.sessions.empty()) texts = {"default", "best"};
   std::vector<Config> configs;
@@ -159,8 +159,8 @@ Json report_json(const ComparisonRequest& request, const Comparison& comparison)
   return json;
 }
 
-void print_text(const ComparisonRequest& request, const Comparison& comparison,
-                const Options& options) {
+void print_compare_text(const ComparisonRequest& request, const Comparison& comparison,
+                        const CompareFlags& options) {
   const AllRounds rounds = all_rounds(comparison);
   Table table({{"time", Table::Align::right},
                {"of the first", Table::Align::right},
@@ -186,7 +186,7 @@ void print_text(const ComparisonRequest& request, const Comparison& comparison,
              pairs.tie, pairs.unmeasurable);
 }
 
-ComparisonOptions comparison_options(const Options& options) {
+ComparisonOptions comparison_options(const CompareFlags& options) {
   ComparisonOptions made;
   made.measure.cold_cache = !options.warm_cache;
   made.rounds.max_rounds = options.rounds;
@@ -197,7 +197,7 @@ ComparisonOptions comparison_options(const Options& options) {
   return made;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_compare(const CompareFlags& options) {
   if (options.names_database) (void)Store(options.common.database, Store::Mode::read);
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
@@ -216,7 +216,7 @@ ExitCode run(const Options& options) {
   if (options.common.json) {
     fmt::print("{}", json_output(report_json(request, comparison)));
   } else {
-    print_text(request, comparison, options);
+    print_compare_text(request, comparison, options);
   }
   for (std::size_t i = 0; i < comparison.wrong.size(); ++i) {
     if (comparison.wrong[i].empty()) continue;
@@ -226,7 +226,7 @@ ExitCode run(const Options& options) {
   return ExitCode::ok;
 }
 
-void add_config_options(CLI::App& command, Options& options) {
+void add_config_options(CLI::App& command, CompareFlags& options) {
   command
       .add_option("--config", options.configs,
                   "A config as `kiln show` prints it, default, or best (what a lookup in the\n"
@@ -261,7 +261,7 @@ void add_config_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareFlags>();
   CLI::App* command = app.add_subcommand(
       "compare", "Run given configs of one problem in turn, and tell which is faster");
   add_kernel_and_problem(*command, options->kernel, options->problem);
@@ -279,7 +279,7 @@ void add_compare_command(CLI::App& app, Work& work) {
       "  kiln compare reduce --problem n=2^24 --config best --copies 10 --finals 20 --json");
   command->callback([options, command, &work] {
     options->names_database = command->count("--db") > 0;
-    work = [options] { return run(*options); };
+    work = [options] { return run_compare(*options); };
   });
 }
 

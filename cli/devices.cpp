@@ -20,12 +20,12 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct DevicesFlags {
   CommonOptions common;
   bool verbose = false;  ///< whole reasons, every file that was looked for
 };
 
-void print_text(const std::vector<BackendDevices>& backends, const Options& options) {
+void print_devices_text(const std::vector<BackendDevices>& backends, const DevicesFlags& options) {
   using Align = Table::Align;
   Table table({{"device"},
                {"name"},
@@ -76,12 +76,12 @@ Json backends_json(const std::vector<BackendDevices>& backends) {
   return all;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_devices(const DevicesFlags& options) {
   const std::vector<BackendDevices> backends = list_devices();
   if (options.common.json) {
     fmt::print("{}", json_output(backends_json(backends)));
   } else {
-    print_text(backends, options);
+    print_devices_text(backends, options);
   }
   const bool any = std::any_of(backends.begin(), backends.end(),
                                [](const BackendDevices& entry) { return !entry.devices.empty(); });
@@ -91,13 +91,13 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_devices_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DevicesFlags>();
   CLI::App* command = app.add_subcommand(
       "devices", "List the devices with their limits, and why a backend is not there");
   command->add_flag("-v,--verbose", options->verbose,
                     "Every file that was looked for, where a library is not there");
   add_json_option(*command, options->common);
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_devices(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -20,7 +20,7 @@ namespace kiln::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct Options {
+struct ExportFlags {
   CommonOptions common;
   TargetOptions target;
   std::string kernel;
@@ -106,7 +106,7 @@ fs::path in_folder(const fs::path& folder, const std::string& name) {
   return folder / name;
 }
 
-Binary compile(const Winner& winner, const DeviceInfo& device) {
+Binary compile_winner(const Winner& winner, const DeviceInfo& device) {
   Result<Binary> binary = WorkerCompiler(device).compile(winner.source);
   if (!binary)
     throw InputError(winner.spec.name + " does not compile: " + binary.failure().message);
@@ -115,7 +115,7 @@ Binary compile(const Winner& winner, const DeviceInfo& device) {
 
 class Exporter {
  public:
-  explicit Exporter(const Options& options)
+  explicit Exporter(const ExportFlags& options)
       : options_(options), winners_(options.common, options.target) {
     for (const std::string& problem : options.problems) {
       found_.push_back(winners_.find(options.kernel, problem));
@@ -131,7 +131,7 @@ class Exporter {
         put(in_folder(options_.source, stem + ".json"), json_output(geometry(found_[i], device)));
       }
       if (!options_.cubin.empty()) {
-        const Binary binary = compile(found_[i], device);
+        const Binary binary = compile_winner(found_[i], device);
         put(in_folder(options_.cubin, stem + (device.backend == "cuda" ? ".cubin" : ".bin")),
             {reinterpret_cast<const char*>(binary.data.data()), binary.data.size()});
       }
@@ -153,12 +153,12 @@ class Exporter {
     fmt::print("{}\n", path.string());
   }
 
-  const Options& options_;
+  const ExportFlags& options_;
   Winners winners_;
   std::vector<Winner> found_;
 };
 
-ExitCode run(const Options& options) {
+ExitCode run_export(const ExportFlags& options) {
   if (options.source.empty() && options.cubin.empty() && options.header.empty()) {
     throw UsageError(
         "export needs at least one of --source, --cubin and --header, each with a folder");
@@ -170,7 +170,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_export_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand(
       "export",
       "Write the kernel that the launcher would run as files: source, binary, C++ header");
@@ -200,7 +200,7 @@ void add_export_command(CLI::App& app, Work& work) {
       "\n"
       "Example:\n"
       "  kiln export reduce --problem n=1e6 --problem n=1e8 --arch sm_90a --header ./generated");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_export(*options); }; });
 }
 
 }  // namespace kiln::cli

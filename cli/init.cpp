@@ -16,14 +16,14 @@ namespace kiln::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct Options {
+struct InitFlags {
   fs::path source;
   fs::path t1;
   std::string kernel;
   bool force = false;
 };
 
-const SourceKernel& chosen(const SourceFacts& facts, const Options& options) {
+const SourceKernel& chosen(const SourceFacts& facts, const InitFlags& options) {
   const std::string file = options.source.string();
   std::vector<std::string> names;
   for (const SourceKernel& kernel : facts.kernels) names.push_back(kernel.name);
@@ -70,7 +70,7 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_init(const InitFlags& options) {
   if (options.source.empty() == options.t1.empty()) {
     throw UsageError("init needs a source, or --t1 with a file, and not both");
   }
@@ -88,7 +88,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_init_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InitFlags>();
   CLI::App* command =
       app.add_subcommand("init", "Write a first spec for a plain source, for you to confirm");
   command->add_option("source", options->source, "File with the kernel: .cu, .hip, .cpp or .cl")
@@ -109,7 +109,7 @@ void add_init_command(CLI::App& app, Work& work) {
       "\n"
       "Example:\n"
       "  kiln init ./mine/matmul.cu --kernel tiled");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_init(*options); }; });
 }
 
 }  // namespace kiln::cli

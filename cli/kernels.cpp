@@ -15,7 +15,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct KernelsFlags {
   CommonOptions common;
   std::string kernel;
 };
@@ -111,7 +111,7 @@ void print_kernel(const KernelSpec& spec) {
   fmt::print("\n{}", metrics.text(output_width()));
 }
 
-ExitCode list_kernels(const Options& options) {
+ExitCode list_kernels(const KernelsFlags& options) {
   const KernelLibrary library = options.common.library();
   Table table({{"kernel"}, {"variants", Table::Align::right}, {"summary"}});
   Json all = Json::array();
@@ -124,7 +124,7 @@ ExitCode list_kernels(const Options& options) {
   return ExitCode::ok;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_kernels(const KernelsFlags& options) {
   if (options.kernel.empty()) return list_kernels(options);
   const KernelSpec spec = options.common.library().load(options.kernel);
   if (options.common.json) {
@@ -138,7 +138,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_kernels_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<KernelsFlags>();
   CLI::App* command = app.add_subcommand(
       "kernels", "List the kernels, or one kernel's problem, variants and tunables");
   command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own");
@@ -147,7 +147,7 @@ void add_kernels_command(CLI::App& app, Work& work) {
   command->footer(
       "Example:\n"
       "  kiln kernels matmul");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_kernels(*options); }; });
 }
 
 }  // namespace kiln::cli

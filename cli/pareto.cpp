@@ -79,7 +79,7 @@ std::string value_text(const Objective& objective, double value) {
   return fmt::format("{:.4g}{}{}", value, objective.unit.empty() ? "" : " ", objective.unit);
 }
 
-void print_text(const std::vector<Point>& front, const Objective& a, const Objective& b) {
+void print_pareto_text(const std::vector<Point>& front, const Objective& a, const Objective& b) {
   Table table({{a.name, Table::Align::right}, {b.name, Table::Align::right}, {"config"}});
   for (const Point& point : front) {
     table.add_row(
@@ -139,7 +139,7 @@ ExitCode print_pareto(const ParetoRequest& request) {
   std::vector<Point> front;
   for (const std::size_t index : pareto_front(scores)) front.push_back(points[index]);
   if (!request.common.json) {
-    print_text(front, a, b);
+    print_pareto_text(front, a, b);
     fmt::print("\n{} of {} that have both values\n", front.size(),
                counted(static_cast<std::int64_t>(points.size()), "config"));
     return ExitCode::ok;

@@ -23,7 +23,7 @@ namespace kiln::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct Options {
+struct PrebuildFlags {
   CommonOptions common;
   TargetOptions target;
   std::string kernel;
@@ -38,7 +38,7 @@ struct Wanted {
   std::optional<SourceLocation> where;  ///< in the plan
 };
 
-std::vector<Wanted> wanted(const Options& options) {
+std::vector<Wanted> wanted(const PrebuildFlags& options) {
   if (options.kernel.empty() == options.plan.empty()) {
     throw UsageError("prebuild takes a kernel with --problem, or --plan FILE, one of the two");
   }
@@ -61,7 +61,7 @@ std::vector<Wanted> wanted(const Options& options) {
   return all;
 }
 
-std::vector<Winner> find(const Winners& winners, const Wanted& each) {
+std::vector<Winner> find_winners(const Winners& winners, const Wanted& each) {
   try {
     return winners.find_all(each.kernel, each.problem);
   } catch (const InputError& error) {
@@ -126,12 +126,12 @@ Json to_json(const Built& built) {
           {"message", built.message}};
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_prebuild(const PrebuildFlags& options) {
   const std::vector<Wanted> all = wanted(options);
   const Winners winners(options.common, options.target);
   std::vector<Winner> found;
   for (const Wanted& each : all) {  // all checked first
-    for (Winner& winner : find(winners, each)) found.push_back(std::move(winner));
+    for (Winner& winner : find_winners(winners, each)) found.push_back(std::move(winner));
   }
   const fs::path folder = options.cache.empty() ? default_cache_folder() : options.cache;
   Builder builder(winners.device(), folder);
@@ -165,7 +165,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_prebuild_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PrebuildFlags>();
   CLI::App* command = app.add_subcommand(
       "prebuild",
       "Compile what the launcher would run into its cache, for machines without a compiler");
@@ -191,7 +191,7 @@ void add_prebuild_command(CLI::App& app, Work& work) {
       "\n"
       "Example:\n"
       "  kiln prebuild reduce --problem n=1e6 --problem n=1e8 --arch sm_90a --cache ./kernels");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_prebuild(*options); }; });
 }
 
 }  // namespace kiln::cli

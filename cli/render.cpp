@@ -14,7 +14,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct RenderFlags {
   CommonOptions common;
   std::string kernel;
   std::string problem;
@@ -25,7 +25,7 @@ struct Options {
   bool report = false;
 };
 
-ExitCode run(const Options& options) {
+ExitCode run_render(const RenderFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
   const DeviceInfo device = device_for_architecture(
@@ -56,7 +56,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_render_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RenderFlags>();
   CLI::App* command =
       app.add_subcommand("render", "Print the generated source of one config; needs no device");
   add_kernel_and_problem(*command, options->kernel, options->problem);
@@ -91,7 +91,7 @@ void add_render_command(CLI::App& app, Work& work) {
       "  kiln render matmul --problem m=4096,n=4096,k=4096,dtype=f16 --backend hip --arch gfx90a "
       "\\\n"
       "    --report");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_render(*options); }; });
 }
 
 }  // namespace kiln::cli

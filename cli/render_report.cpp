@@ -105,7 +105,7 @@ Json json_of(const Line& line) {
   return json;
 }
 
-Binary compile(const RenderedConfig& rendered) {
+Binary compile_rendered(const RenderedConfig& rendered) {
   const Source source =
       Renderer(rendered.spec).render(rendered.config, rendered.problem, rendered.device);
   Result<Binary> binary = WorkerCompiler(rendered.device).compile(source);
@@ -122,7 +122,7 @@ void print_render_report(const RenderedConfig& rendered, ReportForm form) {
   const auto& [spec, problem, config, device] = rendered;
   const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
   if (!plan) throw InputError(config.text() + " is not legal here: " + plan.failure().message);
-  const Binary binary = compile(rendered);
+  const Binary binary = compile_rendered(rendered);
   const std::vector<KernelResources> kernels = kernels_of_code_object(binary.data);
   std::vector<Line> lines;
   for (const StepPlan& step : plan->steps) {

@@ -21,7 +21,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct ReplayFlags {
   CommonOptions common;
   std::vector<std::string> files;
   bool skip_bad = false;
@@ -41,9 +41,9 @@ struct ReplayedSpace {
 };
 
 /// "replay auto: space 3 of 7, seed 40 of 100" on a terminal, redrawn; a line a strategy elsewhere.
-class Progress {
+class ReplayProgress {
  public:
-  Progress(std::size_t spaces, std::uint64_t seeds)
+  ReplayProgress(std::size_t spaces, std::uint64_t seeds)
       : spaces_(spaces), seeds_(seeds), width_(terminal_width(fileno(stderr))) {}
   void show(const std::string& strategy, std::size_t space, std::uint64_t seed) const {
     if (!width_) return;
@@ -61,7 +61,7 @@ class Progress {
   std::optional<std::size_t> width_;
 };
 
-std::vector<std::string> wanted_strategies(const Options& options) {
+std::vector<std::string> wanted_strategies(const ReplayFlags& options) {
   std::vector<std::string> names;
   for (const std::string& name : options.strategies) {
     if (name != "all") {
@@ -73,7 +73,7 @@ std::vector<std::string> wanted_strategies(const Options& options) {
   return names;
 }
 
-std::vector<ReplayedSpace> read_files(const Options& options) {
+std::vector<ReplayedSpace> read_files(const ReplayFlags& options) {
   std::vector<ReplayedSpace> spaces;
   std::vector<std::string> bad;
   for (const std::string& file : options.files) {
@@ -87,7 +87,7 @@ std::vector<ReplayedSpace> read_files(const Options& options) {
 }
 
 StrategyScores run_strategy(const std::string& strategy, const std::vector<ReplayedSpace>& spaces,
-                            std::uint64_t seeds, const Progress& progress) {
+                            std::uint64_t seeds, const ReplayProgress& progress) {
   StrategyScores scores{strategy, {}};
   for (std::size_t s = 0; s < spaces.size(); ++s) {
     std::vector<ReplayScore> of_space;
@@ -115,8 +115,8 @@ void add_score(Table& table, const std::string& name, const ReplayScore& score) 
   table.add_row(std::move(cells));
 }
 
-void print_text(const std::vector<StrategyScores>& all, const std::vector<ReplayedSpace>& spaces,
-                const Options& options) {
+void print_replay_text(const std::vector<StrategyScores>& all,
+                       const std::vector<ReplayedSpace>& spaces, const ReplayFlags& options) {
   Table of_spaces({{"recorded space"},
                    {"configs", Table::Align::right},
                    {"failed", Table::Align::right},
@@ -156,7 +156,7 @@ Json score_json(const ReplayScore& score) {
 }
 
 void print_json(const std::vector<StrategyScores>& all, const std::vector<ReplayedSpace>& spaces,
-                const Options& options) {
+                const ReplayFlags& options) {
   Json json = {{"seeds", options.seeds}, {"spaces", Json::array()}, {"strategies", Json::array()}};
   for (const auto& [recorded, target] : spaces) {
     json["spaces"].push_back({{"name", recorded.name},
@@ -174,10 +174,10 @@ void print_json(const std::vector<StrategyScores>& all, const std::vector<Replay
   fmt::print("{}", json_output(json));
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_replay(const ReplayFlags& options) {
   const std::vector<std::string> names = wanted_strategies(options);
   const std::vector<ReplayedSpace> spaces = read_files(options);
-  const Progress progress(spaces.size(), options.seeds);
+  const ReplayProgress progress(spaces.size(), options.seeds);
   std::vector<StrategyScores> all;
   for (const std::string& name : names) {
     all.push_back(run_strategy(name, spaces, options.seeds, progress));
@@ -185,7 +185,7 @@ ExitCode run(const Options& options) {
   if (options.common.json) {
     print_json(all, spaces, options);
   } else {
-    print_text(all, spaces, options);
+    print_replay_text(all, spaces, options);
   }
   return ExitCode::ok;
 }
@@ -193,7 +193,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_replay_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayFlags>();
   CLI::App* command =
       app.add_subcommand("replay", "Score strategies on recorded trials, without a device");
   command
@@ -229,7 +229,7 @@ void add_replay_command(CLI::App& app, Work& work) {
       "Examples:\n"
       "  kiln replay A4000.json.gz --strategy all --seeds 100\n"
       "  kiln replay kiln.db --strategy auto,local");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_replay(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -48,10 +48,6 @@ std::optional<double> share_of_ceiling(const SessionSummary& session,
   return work / (best.time_ns * 1e-9) / ceiling;
 }
 
-std::string time_or_dash(double nanoseconds) {
-  return nanoseconds > 0 ? pretty_time(nanoseconds) : "-";
-}
-
 std::vector<std::string> headings(bool with_share) {
   std::vector<std::string> names = {"kernel", "problem",  "naive", "default",
                                     "best",   "speed-up", "rate"};

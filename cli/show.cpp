@@ -24,7 +24,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct ShowFlags {
   CommonOptions common;
   std::string session;
   TrialChoice choice;
@@ -47,7 +47,7 @@ SessionRecord find_session(const Store& store, const std::string& text) {
       "there is no session '{}'; expected a number that `kiln show` lists, or latest", text));
 }
 
-Json session_json(const SessionRecord& session) {
+Json record_json(const SessionRecord& session) {
   return {{"id", session.id},
           {"kernel", session.key.kernel},
           {"problem", stored_problem(session.problem_json, session.id)},
@@ -67,12 +67,12 @@ Json session_json(const SessionRecord& session) {
           {"wall_seconds", session.wall_seconds}};
 }
 
-ExitCode list_sessions(const Store& store, const Options& options) {
+ExitCode list_sessions(const Store& store, const ShowFlags& options) {
   const std::vector<SessionRecord> sessions = store.sessions();
   if (options.common.json) {
     Json all = Json::array();
     for (const SessionRecord& session : sessions) {
-      all.push_back(session_json(session));
+      all.push_back(record_json(session));
     }
     fmt::print("{}", json_output(all));
     return ExitCode::ok;
@@ -97,7 +97,7 @@ void print_failures(const std::vector<TrialRecord>& trials) {
 }
 
 Json shown_json(const ShownSession& shown) {
-  Json json = session_json(shown.record);
+  Json json = record_json(shown.record);
   const std::optional<TimeUse> use = shown.best ? time_use_of(shown.best->evidence) : std::nullopt;
   json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
   json["rows"] = Json::array();
@@ -108,7 +108,7 @@ Json shown_json(const ShownSession& shown) {
   return json;
 }
 
-ShownSession read_session(const Store& store, const Options& options) {
+ShownSession read_session(const Store& store, const ShowFlags& options) {
   ShownSession shown;
   shown.record = find_session(store, options.session);
   shown.trials = store.trials(shown.record.id);
@@ -123,7 +123,7 @@ ShownSession read_session(const Store& store, const Options& options) {
   return shown;
 }
 
-ExitCode show_session(const Store& store, const Options& options) {
+ExitCode show_session(const Store& store, const ShowFlags& options) {
   const ShownSession shown = read_session(store, options);
   if (options.common.json) {
     fmt::print("{}", json_output(shown_json(shown)));
@@ -137,7 +137,7 @@ ExitCode show_session(const Store& store, const Options& options) {
   return ExitCode::ok;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_show(const ShowFlags& options) {
   if (options.csv && options.common.json)
     throw UsageError("--csv and --json exclude each other (see kiln show --help)");
   const bool wants_trials = options.csv || options.failures || !options.choice.where.empty();
@@ -153,7 +153,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_show_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowFlags>();
   TrialChoice& choice = options->choice;
   CLI::App* command = app.add_subcommand(
       "show", "List the sessions, or show what one found: the best first, then its trials");
@@ -196,7 +196,7 @@ void add_show_command(CLI::App& app, Work& work) {
       "  kiln show 3 --failures");
   command->callback([options, command, &work] {
     options->choice.names_top = command->count("--top") > 0;
-    work = [options] { return run(*options); };
+    work = [options] { return run_show(*options); };
   });
 }
 

@@ -31,7 +31,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct SpaceFlags {
   CommonOptions common;
   std::string kernel;
   std::string problem;
@@ -83,7 +83,7 @@ Measured measure_file(const std::string& path) {
   return measured;
 }
 
-Measured measure_kernel(const Options& options) {
+Measured measure_kernel(const SpaceFlags& options) {
   Measured measured;
   auto start = std::chrono::steady_clock::now();
   const KernelSpec spec = options.common.library().load(options.kernel);
@@ -214,7 +214,7 @@ bool has_config(const Measured& measured) {
                      [](const Row& row) { return row.report.configs > 0; });
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_space(const SpaceFlags& options) {
   if (options.kernel.empty() == options.file.empty()) {
     throw UsageError("expected a KERNEL or --file, one of the two");
   }
@@ -236,7 +236,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_space_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SpaceFlags>();
   CLI::App* command = app.add_subcommand(
       "space", "Count the configs of a problem, and tell what each constraint cuts");
   command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own");
@@ -271,7 +271,7 @@ void add_space_command(CLI::App& app, Work& work) {
       "Examples:\n"
       "  kiln space matmul --problem m=4096,n=4096,k=4096,dtype=f32 --arch sm_80\n"
       "  kiln space --file spaces.json --json");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_space(*options); }; });
 }
 
 }  // namespace kiln::cli

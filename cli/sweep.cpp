@@ -29,7 +29,7 @@ namespace kiln::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct Options {
+struct SweepFlags {
   CommonOptions common;
   SearchOptions search;
   fs::path plan;
@@ -50,7 +50,7 @@ struct ReadySession {
 };
 
 ReadySession prepare(const PlannedSession& planned, const KernelLibrary& library,
-                     const Options& options) {
+                     const SweepFlags& options) {
   const bool is_path =
       planned.kernel.find('/') != std::string::npos || planned.kernel.starts_with(".");
   const fs::path beside_plan = options.plan.parent_path() / planned.kernel;
@@ -66,7 +66,7 @@ ReadySession prepare(const PlannedSession& planned, const KernelLibrary& library
 }
 
 // Leaves the sessions of the kernels that --kernel names.
-void keep_kernels(std::vector<ReadySession>& sessions, const Options& options) {
+void keep_kernels(std::vector<ReadySession>& sessions, const SweepFlags& options) {
   if (options.kernels.empty()) return;
   std::vector<std::string> there;
   for (const ReadySession& session : sessions) {
@@ -85,7 +85,7 @@ void keep_kernels(std::vector<ReadySession>& sessions, const Options& options) {
   });
 }
 
-std::vector<ReadySession> prepare_all(const Options& options) {
+std::vector<ReadySession> prepare_all(const SweepFlags& options) {
   const SweepPlan plan = parse_plan(
       read_text_file(options.plan, "a plan file (docs/cli.md shows one)"), options.plan.string());
   const KernelLibrary library = options.common.library();
@@ -99,7 +99,7 @@ std::vector<ReadySession> prepare_all(const Options& options) {
 
 // The open requests of the device, the most often asked for first. One that no spec reads is left
 // out with a warning: it may be of an application whose kernels are not here.
-std::vector<ReadySession> requested_sessions(const Options& options, const DeviceInfo& device) {
+std::vector<ReadySession> requested_sessions(const SweepFlags& options, const DeviceInfo& device) {
   const std::string file = options.requests.string();
   if (file.empty()) {
     throw UsageError(requests_trouble(options.requests) + "; name their file with --requests");
@@ -131,8 +131,8 @@ bool ends_sweep(const Error& error) {
          dynamic_cast<const TransientError*>(&error) != nullptr;
 }
 
-void run_session(const ReadySession& session, const std::string& title, const DeviceInfo& device,
-                 Store& store, const Options& options, SessionSummary& summary) {
+void run_planned(const ReadySession& session, const std::string& title, const DeviceInfo& device,
+                 Store& store, const SweepFlags& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options.search, session.settings);
   ProgressLine progress(
       fmt::format("{} {} {}", title, summary.kernel, summary.problem), tune_with.budget,
@@ -157,11 +157,11 @@ bool found_best(const SessionSummary& summary) { return summary.result && summar
 /// Adds a summary for each session that was begun: all of them, or those until a signal came, or
 /// until the error that it throws.
 void run_sessions(const std::vector<ReadySession>& sessions, const DeviceInfo& device, Store& store,
-                  const Options& options, std::vector<SessionSummary>& summaries) {
+                  const SweepFlags& options, std::vector<SessionSummary>& summaries) {
   for (const ReadySession& session : sessions) {
     summaries.push_back(summarise(session.spec, session.problem, device));
     const std::string title = fmt::format("[{}/{}]", summaries.size(), sessions.size());
-    run_session(session, title, device, store, options, summaries.back());
+    run_planned(session, title, device, store, options, summaries.back());
     if (session.request && found_best(summaries.back())) {
       retire_request(options.requests, *session.request);
     }
@@ -169,7 +169,7 @@ void run_sessions(const std::vector<ReadySession>& sessions, const DeviceInfo& d
   }
 }
 
-ReportFormat format_of(const Options& options) {
+ReportFormat format_of(const SweepFlags& options) {
   if (options.common.json) return ReportFormat::json;
   return options.markdown ? ReportFormat::markdown : ReportFormat::text;
 }
@@ -191,7 +191,7 @@ bool was_interrupted(const SessionSummary& summary) {
   return summary.result->end == SessionEnd::interrupted;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_sweep(const SweepFlags& options) {
   if (options.markdown && options.common.json) {
     throw UsageError("--markdown and --json exclude each other (see kiln sweep --help)");
   }
@@ -241,7 +241,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_sweep_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepFlags>();
   CLI::App* command =
       app.add_subcommand("sweep", "Run the sessions of a plan file and print what they found");
   command->add_option("plan", options->plan, "Plan file (docs/cli.md shows one)")
@@ -278,7 +278,7 @@ void add_sweep_command(CLI::App& app, Work& work) {
       "\n"
       "Example:\n"
       "  kiln sweep examples/demo.plan.toml --device opencl --markdown");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_sweep(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -21,7 +21,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct TuneFlags {
   CommonOptions common;
   SearchOptions search;
   std::string kernel;
@@ -50,7 +50,7 @@ std::string_view end_text(SessionEnd end) {
 }
 
 void run_session(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                 const Options& options, SessionSummary& summary) {
+                 const TuneFlags& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options.search, options.search.settings);
   Store store(options.common.database, Store::Mode::write);
   ProgressLine progress(
@@ -61,7 +61,8 @@ void run_session(const KernelSpec& spec, const Problem& problem, const DeviceInf
   summary.trials = store.trials(summary.result->id);
 }
 
-void print_text(const SessionSummary& summary, const KernelSpec& spec, const Options& options) {
+void print_tune_text(const SessionSummary& summary, const KernelSpec& spec,
+                     const TuneFlags& options) {
   const SessionResult& result = *summary.result;
   const Screen screen = screen_of(STDOUT_FILENO);
   fmt::print("{}", report({summary}, std::nullopt, ReportFormat::text, screen));
@@ -79,7 +80,7 @@ void print_text(const SessionSummary& summary, const KernelSpec& spec, const Opt
   for (const std::string& line : doubts({summary})) print_line(line);
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_tune(const TuneFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
   check_names(options.search.settings, spec);
@@ -96,7 +97,7 @@ ExitCode run(const Options& options) {
   if (options.common.json) {
     fmt::print("{}", report({summary}, std::nullopt, ReportFormat::json));
   } else {
-    print_text(summary, spec, options);
+    print_tune_text(summary, spec, options);
   }
   if (summary.result->end == SessionEnd::interrupted) {
     print_interrupted(fmt::format("session {}", summary.result->id), options.search.fresh);
@@ -108,7 +109,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_tune_command(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneFlags>();
   CLI::App* command =
       app.add_subcommand("tune", "Find the best config of one kernel for one problem");
   add_kernel_and_problem(*command, options->kernel, options->problem);
@@ -125,7 +126,7 @@ void add_tune_command(CLI::App& app, Work& work) {
       "Examples:\n"
       "  kiln tune matmul --problem m=4096,n=4096,k=4096,dtype=f32 --seconds 120\n"
       "  kiln tune ./my_kernel --problem n=1e8 --device opencl --trials 200");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_tune(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -31,6 +31,10 @@ std::string pretty_time(double nanoseconds) {
   return fmt::format("{} {}", three_digits(nanoseconds), kUnits[unit]);
 }
 
+std::string time_or_dash(double nanoseconds) {
+  return nanoseconds > 0 ? pretty_time(nanoseconds) : "-";
+}
+
 std::string pretty_bytes(double bytes) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

@@ -11,6 +11,8 @@ namespace kiln::cli {
 
 /// "812 ns", "27.5 us", "1.94 ms", "2.31 s": three significant digits.
 [[nodiscard]] std::string pretty_time(double nanoseconds);
+/// The same, and "-" for what was not measured (0).
+[[nodiscard]] std::string time_or_dash(double nanoseconds);
 /// "48 KiB", "139 GiB".
 [[nodiscard]] std::string pretty_bytes(double bytes);
 /// Throughput of a problem: "3.91 TFLOP/s" when it does more than four operations a byte, else

@@ -11,7 +11,7 @@
 namespace kiln::cli {
 namespace {
 
-ExitCode run(const std::vector<std::string>& words) {
+ExitCode run_as_worker(const std::vector<std::string>& words) {
   std::vector<const char*> arguments = {"kiln", "worker"};
   for (const std::string& word : words) arguments.push_back(word.c_str());
   const std::optional<WorkerOptions> options =
@@ -29,7 +29,7 @@ void add_worker_command(CLI::App& app, Work& work) {
   command->group("");
   command->prefix_command();
   command->callback(
-      [command, &work] { work = [words = command->remaining()] { return run(words); }; });
+      [command, &work] { work = [words = command->remaining()] { return run_as_worker(words); }; });
 }
 
 }  // namespace kiln::cli

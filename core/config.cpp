@@ -168,8 +168,8 @@ std::optional<Failure> check_values(const Variant& variant, const Config& config
   return broken(fmt::format("variant '{}' has no tunable '{}'", variant.name, next->first));
 }
 
-Status check_rules(const KernelSpec& spec, const Config& config, const Problem& problem,
-                   const DeviceInfo& device) {
+Status check_config_rules(const KernelSpec& spec, const Config& config, const Problem& problem,
+                          const DeviceInfo& device) {
   const Variant* variant = spec.find_variant(config.variant);
   if (variant == nullptr) {
     return broken(fmt::format("{} has no variant '{}'", spec.name, config.variant));
@@ -271,7 +271,7 @@ Scope make_scope(const KernelSpec& spec, const Variant& variant, const Config& c
 Status check_config(const KernelSpec& spec, const Config& config, const Problem& problem,
                     const DeviceInfo& device) {
   try {
-    return check_rules(spec, config, problem, device);
+    return check_config_rules(spec, config, problem, device);
   } catch (const EvaluationError& error) {  // a rule without an answer for these values
     return broken(error.what());
   }

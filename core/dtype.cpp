@@ -35,7 +35,7 @@ constexpr const Properties& properties_of(DType type) {
   return kTypes[static_cast<std::size_t>(type)];
 }
 
-constexpr auto kAll = [] {
+constexpr auto kAllTypes = [] {
   std::array<DType, kTypes.size()> all{};
   for (std::size_t i = 0; i < kTypes.size(); ++i) all[i] = kTypes[i].type;
   return all;
@@ -52,7 +52,7 @@ static_assert(
 
 }  // namespace
 
-std::span<const DType> all_dtypes() { return kAll; }
+std::span<const DType> all_dtypes() { return kAllTypes; }
 
 std::string_view name_of(DType type) { return properties_of(type).name; }
 

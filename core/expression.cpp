@@ -23,8 +23,6 @@ using expression::CellKind;
 /// Slots of nearly every expression; more names than this are allocated.
 constexpr std::size_t kInlineSlots = 32;
 
-constexpr double kInt64Limit = 9223372036854775808.0;  // 2^63
-
 std::shared_ptr<const Expression::Code> make_code(std::string_view text,
                                                   const SourceLocation& where,
                                                   const expression::Dialect& dialect) {

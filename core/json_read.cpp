@@ -15,7 +15,7 @@ namespace {
 
 // Runs `read` and turns the JSON library's errors (missing key, wrong type) into InputError.
 template <typename Read>
-auto checked(std::string_view what, Read&& read) {
+auto checked_object(std::string_view what, Read&& read) {
   try {
     return read();
   } catch (const Json::exception& error) {
@@ -121,7 +121,7 @@ StepPlan step_from_json(const Json& json) {
 }  // namespace
 
 Value value_from_json(const Json& json) {
-  return checked("value", [&]() -> Value {
+  return checked_object("value", [&]() -> Value {
     if (json.is_boolean()) return json.get<bool>();
     if (json.is_number_integer()) return json.get<std::int64_t>();
     if (json.is_number_float()) return json.get<double>();
@@ -130,7 +130,7 @@ Value value_from_json(const Json& json) {
 }
 
 Config config_from_json(const Json& json) {
-  return checked("config", [&] {
+  return checked_object("config", [&] {
     Config config;
     get(json, "variant", config.variant);
     for (const auto& [name, value] : json.at("tunables").items()) {
@@ -141,7 +141,7 @@ Config config_from_json(const Json& json) {
 }
 
 DeviceInfo device_from_json(const Json& json) {
-  return checked("device", [&] {
+  return checked_object("device", [&] {
     DeviceInfo device;
     get(json, "backend", device.backend);
     get(json, "ordinal", device.ordinal);
@@ -179,7 +179,7 @@ DeviceInfo device_from_json(const Json& json) {
 }
 
 Trial trial_from_json(const Json& json) {
-  return checked("trial", [&] {
+  return checked_object("trial", [&] {
     Trial trial;
     trial.config = config_from_json(json.at("config"));
     trial.outcome = get_named(json, "outcome", parse_outcome);
@@ -202,7 +202,7 @@ Trial trial_from_json(const Json& json) {
 }
 
 Source source_from_json(const Json& json) {
-  return checked("source", [&] {
+  return checked_object("source", [&] {
     Source source;
     get(json, "name", source.name);
     get(json, "text", source.text);
@@ -215,7 +215,7 @@ Source source_from_json(const Json& json) {
 }
 
 LaunchPlan plan_from_json(const Json& json) {
-  return checked("launch plan", [&] {
+  return checked_object("launch plan", [&] {
     LaunchPlan plan;
     for (const Json& buffer : json.at("buffers")) plan.buffers.push_back(buffer_from_json(buffer));
     for (const Json& scalar : json.at("scalars")) plan.scalars.push_back(scalar_from_json(scalar));

@@ -4,7 +4,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+constexpr std::int64_t kBytesPerMiB = std::int64_t{1} << 20;
 
 // Sources: AMD's data sheets of Instinct and Radeon boards ("Infinity Cache", "L2 cache").
 struct LastLevel {
@@ -14,22 +14,23 @@ struct LastLevel {
 };
 
 constexpr LastLevel kLastLevels[] = {
-    {"gfx908", 8 * kMiB, 0},       // MI100: the L2
-    {"gfx90a", 8 * kMiB, 0},       // MI200, each of its two dies: the L2
-    {"gfx940", 256 * kMiB, 0},     // MI300A, early
-    {"gfx941", 256 * kMiB, 0},     // MI300X, early
-    {"gfx942", 256 * kMiB, 0},     // MI300A, MI300X, MI325X
-    {"gfx950", 256 * kMiB, 0},     // MI350X, MI355X
-    {"gfx1030", 128 * kMiB, 256},  // RX 6800 to RX 6950 XT
-    {"gfx1031", 96 * kMiB, 192},   // RX 6700 XT; RX 6700: 80 MiB at 160 bits
-    {"gfx1032", 32 * kMiB, 128},   // RX 6600
-    {"gfx1034", 16 * kMiB, 64},    // RX 6500 XT
-    {"gfx1100", 96 * kMiB, 384},   // RX 7900 XTX; XT: 80 MiB at 320 bits, GRE: 64 MiB at 256 bits
-    {"gfx1101", 64 * kMiB, 256},   // RX 7800 XT; RX 7700 XT: 48 MiB at 192 bits
-    {"gfx1102", 32 * kMiB, 128},   // RX 7600
-    {"gfx1151", 32 * kMiB, 0},     // Strix Halo
-    {"gfx1200", 32 * kMiB, 128},   // RX 9060 XT
-    {"gfx1201", 64 * kMiB, 256},   // RX 9070 XT; RX 9070 GRE: 48 MiB at 192 bits
+    {"gfx908", 8 * kBytesPerMiB, 0},       // MI100: the L2
+    {"gfx90a", 8 * kBytesPerMiB, 0},       // MI200, each of its two dies: the L2
+    {"gfx940", 256 * kBytesPerMiB, 0},     // MI300A, early
+    {"gfx941", 256 * kBytesPerMiB, 0},     // MI300X, early
+    {"gfx942", 256 * kBytesPerMiB, 0},     // MI300A, MI300X, MI325X
+    {"gfx950", 256 * kBytesPerMiB, 0},     // MI350X, MI355X
+    {"gfx1030", 128 * kBytesPerMiB, 256},  // RX 6800 to RX 6950 XT
+    {"gfx1031", 96 * kBytesPerMiB, 192},   // RX 6700 XT; RX 6700: 80 MiB at 160 bits
+    {"gfx1032", 32 * kBytesPerMiB, 128},   // RX 6600
+    {"gfx1034", 16 * kBytesPerMiB, 64},    // RX 6500 XT
+    {"gfx1100", 96 * kBytesPerMiB,
+     384},  // RX 7900 XTX; XT: 80 MiB at 320 bits, GRE: 64 MiB at 256 bits
+    {"gfx1101", 64 * kBytesPerMiB, 256},  // RX 7800 XT; RX 7700 XT: 48 MiB at 192 bits
+    {"gfx1102", 32 * kBytesPerMiB, 128},  // RX 7600
+    {"gfx1151", 32 * kBytesPerMiB, 0},    // Strix Halo
+    {"gfx1200", 32 * kBytesPerMiB, 128},  // RX 9060 XT
+    {"gfx1201", 64 * kBytesPerMiB, 256},  // RX 9070 XT; RX 9070 GRE: 48 MiB at 192 bits
 };
 
 }  // namespace

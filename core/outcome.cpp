@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 10> kNames = {
 };
 static_assert(static_cast<std::size_t>(Outcome::out_of_memory) + 1 == kNames.size());
 
-constexpr auto kAll = [] {
+constexpr auto kAllOutcomes = [] {
   std::array<Outcome, kNames.size()> all{};
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Outcome>(i);
   return all;
@@ -23,12 +23,12 @@ constexpr auto kAll = [] {
 
 }  // namespace
 
-std::span<const Outcome> all_outcomes() { return kAll; }
+std::span<const Outcome> all_outcomes() { return kAllOutcomes; }
 
 std::string_view name_of(Outcome outcome) { return kNames[static_cast<std::size_t>(outcome)]; }
 
 std::optional<Outcome> parse_outcome(std::string_view name) {
-  for (const Outcome outcome : kAll) {
+  for (const Outcome outcome : kAllOutcomes) {
     if (name_of(outcome) == name) return outcome;
   }
   return std::nullopt;

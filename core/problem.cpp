@@ -16,9 +16,7 @@
 namespace kiln {
 namespace {
 
-using Fields = std::vector<std::pair<std::string, Value>>;
-
-const Value* find(const Fields& fields, std::string_view name) {
+const Value* find_field(const Fields& fields, std::string_view name) {
   for (const auto& [field, value] : fields) {
     if (field == name) return &value;
   }
@@ -39,7 +37,7 @@ bool in_bounds(const ProblemField& field, const Value& value) {
 }
 
 // The value as the field's type, within its values and bounds.
-Value checked(const KernelSpec& spec, const ProblemField& field, const Value& given) {
+Value checked_field(const KernelSpec& spec, const ProblemField& field, const Value& given) {
   const std::optional<Value> typed = to_field_type(field, given);
   if (!typed) reject(spec, field, given);
   if (!field.values.empty() &&
@@ -77,7 +75,7 @@ void check_given_names(const KernelSpec& spec, const Fields& given) {
   }
 }
 
-void check_rules(const KernelSpec& spec, const Problem& problem) {
+void check_problem_rules(const KernelSpec& spec, const Problem& problem) {
   Scope scope;
   problem.add_to_scope(spec, scope);
   for (const Constraint& rule : spec.problem_rules) {
@@ -150,23 +148,23 @@ Problem Problem::make(const KernelSpec& spec,
   Problem problem;
   Scope scope;
   for (const ProblemField& field : spec.problem) {
-    const Value* value = find(given, field.name);
+    const Value* value = find_field(given, field.name);
     if (value == nullptr && !field.fallback) {
       throw InputError(fmt::format("problem field '{}' of {} is missing: {}", field.name, spec.name,
                                    expectation(field)));
     }
     const Value filled =
-        checked(spec, field, value != nullptr ? *value : field.fallback->evaluate(scope));
+        checked_field(spec, field, value != nullptr ? *value : field.fallback->evaluate(scope));
     problem.fields_.emplace_back(field.name, filled);
     scope.set(field.name, filled);
   }
-  check_rules(spec, problem);
+  check_problem_rules(spec, problem);
   check_sizes(spec, problem);
   return problem;
 }
 
 const Value& Problem::at(std::string_view name) const {
-  const Value* value = find(fields_, name);
+  const Value* value = find_field(fields_, name);
   if (value == nullptr) {
     throw std::out_of_range("the problem has no field '" + std::string(name) + "'");
   }

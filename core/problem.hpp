@@ -10,6 +10,9 @@
 
 namespace kiln {
 
+/// Values by name, in an order that means something.
+using Fields = std::vector<std::pair<std::string, Value>>;
+
 /// All fields of a spec with their values, in the spec's order, defaults filled in.
 class Problem {
  public:
@@ -22,10 +25,9 @@ class Problem {
   static Problem parse(const KernelSpec& spec, std::string_view text);
 
   /// The same from values; absent fields take their defaults.
-  static Problem make(const KernelSpec& spec,
-                      const std::vector<std::pair<std::string, Value>>& given);
+  static Problem make(const KernelSpec& spec, const Fields& given);
 
-  [[nodiscard]] const std::vector<std::pair<std::string, Value>>& fields() const { return fields_; }
+  [[nodiscard]] const Fields& fields() const { return fields_; }
   [[nodiscard]] const Value& at(std::string_view name) const;  ///< std::out_of_range when absent
   [[nodiscard]] std::int64_t integer(std::string_view name) const;
   [[nodiscard]] std::string text_of(std::string_view name) const;  ///< to_text of the value
@@ -41,7 +43,7 @@ class Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 
  private:
-  std::vector<std::pair<std::string, Value>> fields_;
+  Fields fields_;
 };
 
 }  // namespace kiln

@@ -8,7 +8,9 @@
 namespace kiln {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_identifier_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
 /// Walks C text character by character and knows which of it is comment.
@@ -96,7 +98,7 @@ std::vector<Directive> directives_of(std::string_view text) {
       line_begin = scanner.position();
     } else if (c == '#' && line_is_blank) {
       const std::string rest = trimmed(scanner.rest_of_line());
-      const auto word_end = std::find_if_not(rest.begin(), rest.end(), is_word);
+      const auto word_end = std::find_if_not(rest.begin(), rest.end(), is_identifier_char);
       directives.push_back({std::string(rest.begin(), word_end),
                             trimmed(std::string(word_end, rest.end())), line_begin,
                             scanner.position(), line});
@@ -112,7 +114,7 @@ std::vector<Directive> directives_of(std::string_view text) {
 
 std::string macro_of(const Directive& directive) {
   const std::string& rest = directive.rest;
-  return {rest.begin(), std::find_if_not(rest.begin(), rest.end(), is_word)};
+  return {rest.begin(), std::find_if_not(rest.begin(), rest.end(), is_identifier_char)};
 }
 
 std::set<std::string> identifiers_of(std::string_view text) {
@@ -121,7 +123,7 @@ std::set<std::string> identifiers_of(std::string_view text) {
   std::string name;
   while (!scanner.at_end()) {
     const char c = scanner.next();
-    if (is_word(c)) {
+    if (is_identifier_char(c)) {
       name += c;
       continue;
     }

@@ -13,8 +13,6 @@ namespace kiln {
 namespace {
 
 /// 2^63: every whole double below it (and not below its negative) is an int64.
-constexpr double kInt64Limit = 9223372036854775808.0;
-
 bool is_whole_int64(double number) {
   return number >= -kInt64Limit && number < kInt64Limit && std::trunc(number) == number;
 }

@@ -13,6 +13,9 @@ namespace kiln {
 
 using Value = std::variant<bool, std::int64_t, double, std::string>;
 
+/// 2^63: the integers of a Value are below it, and not below its negative.
+inline constexpr double kInt64Limit = 9223372036854775808.0;
+
 /// Canonical text: true/false, decimal integers, shortest round-trip floats (with '.' or exponent),
 /// strings bare. Two equal values have equal text; used in canonical config and problem texts.
 [[nodiscard]] std::string to_text(const Value& value);

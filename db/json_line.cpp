@@ -83,6 +83,10 @@ void JsonLine::allow_only(const std::vector<std::string>& known) const {
   }
 }
 
+std::string json_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Json parse_json_line(std::string_view line) {
   bool too_deep = false;
   const auto within_depth = [&](int depth, Json::parse_event_t, Json&) {

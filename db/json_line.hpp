@@ -35,6 +35,9 @@ class JsonLine {
   const Json& json_;
 };
 
+/// On one line; bytes that are no UTF-8 become the replacement character.
+[[nodiscard]] std::string json_text(const Json& json);
+
 /// Parses one line. Throws InputError with the column at which it stops being JSON.
 [[nodiscard]] Json parse_json_line(std::string_view line);
 

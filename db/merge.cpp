@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A file to read, as of one moment.
-struct Source {
-  Source(const fs::path& path, Store::Mode mode)
+struct MergedFile {
+  MergedFile(const fs::path& path, Store::Mode mode)
       : connection(path, mode),
         snapshot(connection.database()),
         sessions(read_digests(connection.database())) {}
@@ -37,7 +37,7 @@ struct Source {
 
 /// A session of one of the files.
 struct Copy {
-  Source* source = nullptr;
+  MergedFile* source = nullptr;
   const SessionDigest* session = nullptr;
 };
 
@@ -52,9 +52,9 @@ auto naming(const fs::path& path, Work&& work) {
   }
 }
 
-std::unique_ptr<Source> open_source(const fs::path& path, Store::Mode mode) {
+std::unique_ptr<MergedFile> open_source(const fs::path& path, Store::Mode mode) {
   prepare_file(path, mode);
-  return naming(path, [&] { return std::make_unique<Source>(path, mode); });
+  return naming(path, [&] { return std::make_unique<MergedFile>(path, mode); });
 }
 
 // Does `other` make `one` superfluous? Of equal ones the first in a fixed order stays.
@@ -69,9 +69,10 @@ bool outdoes(const Copy& other, const Copy& one) {
 }
 
 /// What stays: every session that no other copy outdoes, in the order of all files.
-std::vector<Copy> choose(const std::vector<std::unique_ptr<Source>>& sources, MergeReport& report) {
+std::vector<Copy> choose(const std::vector<std::unique_ptr<MergedFile>>& sources,
+                         MergeReport& report) {
   std::map<std::string, std::vector<Copy>> by_identity;
-  for (const std::unique_ptr<Source>& source : sources) {
+  for (const std::unique_ptr<MergedFile>& source : sources) {
     for (const SessionDigest& session : source->sessions) {
       by_identity[session.identity].push_back({source.get(), &session});
     }
@@ -133,7 +134,7 @@ void write_merged(const std::vector<Copy>& chosen, const fs::path& path, MergeRe
 MergeReport merge_databases(const std::vector<fs::path>& sources, const fs::path& name) {
   std::error_code error;
   const fs::path target = linked_file(name);  // a link stays one
-  std::vector<std::unique_ptr<Source>> files;
+  std::vector<std::unique_ptr<MergedFile>> files;
   for (const fs::path& path : sources) {
     if (!fs::equivalent(path, target, error)) {
       files.push_back(open_source(path, Store::Mode::read));
@@ -178,7 +179,7 @@ MergeReport merge_databases(const std::vector<fs::path>& sources, const fs::path
 }
 
 void dump_database(const fs::path& path, const std::function<void(const std::string&)>& sink) {
-  const std::unique_ptr<Source> source = open_source(path, Store::Mode::read);
+  const std::unique_ptr<MergedFile> source = open_source(path, Store::Mode::read);
   std::map<std::string, const SessionDigest*> sessions;
   for (const SessionDigest& session : source->sessions) {
     sessions.emplace(session.order(), &session);

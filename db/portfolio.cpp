@@ -41,7 +41,10 @@ class ProblemSet {
     return count;
   }
   [[nodiscard]] std::size_t words() const { return words_.size(); }
-  friend auto operator<=>(const ProblemSet&, const ProblemSet&) = default;
+  friend bool operator<(const ProblemSet& a, const ProblemSet& b) {
+    return std::lexicographical_compare(a.words_.begin(), a.words_.end(), b.words_.begin(),
+                                        b.words_.end());
+  }
 
  private:
   [[nodiscard]] static std::uint64_t bit(std::size_t problem) {
@@ -50,7 +53,7 @@ class ProblemSet {
   std::vector<std::uint64_t> words_;
 };
 
-struct Candidate {
+struct Contender {
   std::string config;
   ProblemSet covers;
 };
@@ -58,7 +61,7 @@ struct Candidate {
 using Chosen = std::vector<std::size_t>;  ///< indices of candidates
 
 /// By config, which decides ties. Of candidates that cover the same problems the first.
-std::vector<Candidate> candidates_of(std::span<const TunedProblem> problems, double within) {
+std::vector<Contender> candidates_of(std::span<const TunedProblem> problems, double within) {
   std::map<std::string, ProblemSet> covers;
   for (std::size_t i = 0; i < problems.size(); ++i) {
     for (const CloseConfig& close : problems[i].configs) {
@@ -67,7 +70,7 @@ std::vector<Candidate> candidates_of(std::span<const TunedProblem> problems, dou
     }
   }
   std::map<ProblemSet, std::size_t> known;
-  std::vector<Candidate> candidates;
+  std::vector<Contender> candidates;
   for (auto& [config, covered] : covers) {
     if (!known.emplace(covered, candidates.size()).second) continue;
     candidates.push_back({config, std::move(covered)});
@@ -77,7 +80,7 @@ std::vector<Candidate> candidates_of(std::span<const TunedProblem> problems, dou
 
 /// The candidate that covers most open problems, the first of several, again and again. Gains only
 /// shrink, so an old gain is a bound: most candidates are looked at seldom.
-Chosen greedy_cover(const std::vector<Candidate>& candidates, std::size_t problems) {
+Chosen greedy_cover(const std::vector<Contender>& candidates, std::size_t problems) {
   struct Bound {
     std::size_t gain;
     std::size_t candidate;
@@ -107,7 +110,7 @@ Chosen greedy_cover(const std::vector<Candidate>& candidates, std::size_t proble
 }
 
 /// Of each problem the candidates that cover it.
-std::vector<Chosen> covering(const std::vector<Candidate>& candidates, std::size_t problems) {
+std::vector<Chosen> covering(const std::vector<Contender>& candidates, std::size_t problems) {
   std::vector<Chosen> by_problem(problems);
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     for (std::size_t p = 0; p < problems; ++p) {
@@ -130,7 +133,7 @@ std::vector<std::size_t> hardest_first(const std::vector<Chosen>& by_problem) {
 }
 
 /// How many problems there are of which no two share a candidate: each needs a config of its own.
-std::size_t least_size(const std::vector<Candidate>& candidates,
+std::size_t least_size(const std::vector<Contender>& candidates,
                        const std::vector<Chosen>& by_problem,
                        const std::vector<std::size_t>& order) {
   std::vector<bool> taken(candidates.size(), false);
@@ -149,7 +152,7 @@ std::size_t least_size(const std::vector<Candidate>& candidates,
 /// it.
 class ExactSearch {
  public:
-  ExactSearch(const std::vector<Candidate>& candidates, const std::vector<Chosen>& by_problem,
+  ExactSearch(const std::vector<Contender>& candidates, const std::vector<Chosen>& by_problem,
               const std::vector<std::size_t>& order)
       : candidates_(candidates), by_problem_(by_problem), order_(order) {}
 
@@ -178,7 +181,7 @@ class ExactSearch {
     return false;
   }
 
-  const std::vector<Candidate>& candidates_;
+  const std::vector<Contender>& candidates_;
   const std::vector<Chosen>& by_problem_;
   const std::vector<std::size_t>& order_;
   Chosen chosen_;
@@ -187,7 +190,7 @@ class ExactSearch {
 
 /// Each problem under the member that is fastest for it, the earliest of several.
 std::vector<PortfolioMember> members_of(std::span<const TunedProblem> problems,
-                                        const std::vector<Candidate>& candidates,
+                                        const std::vector<Contender>& candidates,
                                         const Chosen& chosen, double within) {
   std::vector<PortfolioMember> members;
   std::unordered_map<std::string, std::size_t> by_config;
@@ -218,7 +221,7 @@ std::vector<PortfolioMember> members_of(std::span<const TunedProblem> problems,
 }  // namespace
 
 Portfolio find_portfolio(std::span<const TunedProblem> problems, double within) {
-  const std::vector<Candidate> candidates = candidates_of(problems, within);
+  const std::vector<Contender> candidates = candidates_of(problems, within);
   const std::vector<Chosen> by_problem = covering(candidates, problems.size());
   const std::vector<std::size_t> order = hardest_first(by_problem);
   Chosen chosen = greedy_cover(candidates, problems.size());

@@ -45,7 +45,7 @@ struct Seen {
   std::string grade;
 };
 
-class Reader {
+class RequestsReader {
  public:
   void read(std::string_view text) {
     const Json json = parse_json_line(text);
@@ -122,7 +122,7 @@ bool retire_request(const fs::path& path, const Request& request) noexcept {
 }
 
 RequestList read_requests(std::string_view text, const std::string& file) {
-  Reader reader;
+  RequestsReader reader;
   RequestList list;
   int number = 0;
   while (!text.empty()) {

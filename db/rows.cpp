@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "db/json_line.hpp"
 #include "db/measured_rows.hpp"
 
 namespace kiln {
@@ -136,10 +137,6 @@ BestRecord best_from_row(SQLite::Statement& row) {
 }
 
 // Device names come from drivers: bytes that are no UTF-8 are replaced, never an error.
-std::string json_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // SQLite stores NaN as NULL, which the columns refuse.
 double number_or(double value, double instead_of_nan) {
   return std::isnan(value) ? instead_of_nan : value;
@@ -157,7 +154,7 @@ std::string utc_now() {
 }
 
 std::optional<SessionRecord> find_session(SQLite::Database& database, const SessionKey& key,
-                                          Progress progress) {
+                                          Completion completion) {
   SQLite::Statement query(
       database,
       "SELECT id FROM sessions WHERE kernel = ? AND spec_hash = ? AND problem = ? AND device = ? "
@@ -170,7 +167,7 @@ std::optional<SessionRecord> find_session(SQLite::Database& database, const Sess
   }
   query.bind(++slot, std::to_string(key.seed));
   query.bind(++slot, key.options);
-  query.bind(++slot, progress == Progress::finished ? 1 : 0);
+  query.bind(++slot, completion == Completion::finished ? 1 : 0);
   if (!query.executeStep()) {
     return std::nullopt;
   }

@@ -15,10 +15,11 @@ class Database;
 
 namespace kiln {
 
-enum class Progress { finished, unfinished };
+enum class Completion { finished, unfinished };
 /// The newest session with this key.
 [[nodiscard]] std::optional<SessionRecord> find_session(SQLite::Database& database,
-                                                        const SessionKey& key, Progress progress);
+                                                        const SessionKey& key,
+                                                        Completion completion);
 [[nodiscard]] std::vector<SessionRecord> read_sessions(SQLite::Database& database,
                                                        std::optional<SessionId> id);
 [[nodiscard]] std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId session);

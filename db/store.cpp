@@ -64,11 +64,11 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 
 std::optional<SessionRecord> Store::find_unfinished(const SessionKey& key) const {
-  return impl_->guarded([&] { return find_session(impl_->database, key, Progress::unfinished); });
+  return impl_->guarded([&] { return find_session(impl_->database, key, Completion::unfinished); });
 }
 
 std::optional<SessionRecord> Store::find_finished(const SessionKey& key) const {
-  return impl_->guarded([&] { return find_session(impl_->database, key, Progress::finished); });
+  return impl_->guarded([&] { return find_session(impl_->database, key, Completion::finished); });
 }
 
 SessionId Store::begin_session(const SessionRecord& record) {

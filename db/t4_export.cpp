@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kSchemaVersion = "1.0.0";
+constexpr const char* kT4SchemaVersion = "1.0.0";
 constexpr const char* kWisdomKey = "kiln_wisdom";  // in the metadata: the lines of wisdom text
 
 double milliseconds(double ns) { return ns / 1e6; }
@@ -108,7 +108,7 @@ std::string write_t4(const BestRecord& best, std::span<const TrialRecord> trials
   const std::vector<std::string> tunables = tunables_of(own);
   Json results = Json::array();
   for (const Trial* trial : own) results.push_back(result_of(*trial, tunables));
-  const Json file = {{"schema_version", kSchemaVersion},
+  const Json file = {{"schema_version", kT4SchemaVersion},
                      {"metadata",
                       {{"timeunit", "milliseconds"},
                        {"tuner", std::string("kiln ") + kVersion},

@@ -15,12 +15,12 @@ namespace kiln {
 namespace {
 
 // Names of devices come from drivers: bytes that are no UTF-8 are replaced, never an error.
-std::string line_of(const Json& json) {
+std::string text_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 /// What orders bests whatever database they come from.
-auto place_of(const BestRecord& best) {
+auto export_order(const BestRecord& best) {
   return std::tuple(best.key.kernel, best.key.device, best.problem_json, best.published_at,
                     best.config.text(), best.key.driver, best.key.compiler, best.time_ns,
                     best.evidence);
@@ -37,7 +37,7 @@ Json device_line(DeviceInfo device) {
 }
 
 /// What a column holds; an object that says nothing where it is no JSON.
-Json column_json(const std::string& text, const Json& otherwise) {
+Json object_or(const std::string& text, const Json& otherwise) {
   Json json = Json::parse(text, nullptr, false);
   return json.is_object() ? json : otherwise;
 }
@@ -51,7 +51,7 @@ std::string options_of(const BestRecord& best) {
 
 Json best_line(const BestRecord& best) {
   Json line = {{"kernel", best.key.kernel},
-               {"problem", column_json(best.problem_json, Json::object())},
+               {"problem", object_or(best.problem_json, Json::object())},
                {"device", best.key.device},
                {"config", to_json(best.config)},
                {"time_ns", best.time_ns},
@@ -71,7 +71,7 @@ Json best_line(const BestRecord& best) {
                {"options", options_of(best)},
                {"published_at", best.published_at}};
   if (best.naive_time_ns) line["naive_time_ns"] = *best.naive_time_ns;
-  line["evidence"] = column_json(best.evidence, {{"finalists", Json::array()}});
+  line["evidence"] = object_or(best.evidence, {{"finalists", Json::array()}});
   return line;
 }
 
@@ -81,16 +81,16 @@ std::string write_wisdom(std::span<const BestRecord> bests) {
   std::vector<const BestRecord*> ordered;
   for (const BestRecord& best : bests) ordered.push_back(&best);
   std::sort(ordered.begin(), ordered.end(),
-            [](const auto* a, const auto* b) { return place_of(*a) < place_of(*b); });
+            [](const auto* a, const auto* b) { return export_order(*a) < export_order(*b); });
   // Of several reports of one device the newest counts.
   std::map<std::string, const BestRecord*> devices;
   for (const BestRecord* best : ordered) {
     const auto [known, is_new] = devices.emplace(best->key.device, best);
     if (!is_new && known->second->published_at < best->published_at) known->second = best;
   }
-  std::string text = line_of(header());
-  for (const auto& [identity, best] : devices) text += line_of(device_line(best->device_info));
-  for (const BestRecord* best : ordered) text += line_of(best_line(*best));
+  std::string text = text_line(header());
+  for (const auto& [identity, best] : devices) text += text_line(device_line(best->device_info));
+  for (const BestRecord* best : ordered) text += text_line(best_line(*best));
   return text;
 }
 

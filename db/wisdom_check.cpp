@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-Problem problem_of(const KernelSpec& spec, const BestRecord& best) {
+Problem stored_problem_of(const KernelSpec& spec, const BestRecord& best) {
   return Problem::make(spec, stored_fields(best.problem_json, best.session));
 }
 
@@ -59,7 +59,7 @@ void check_wisdom(const KernelSpec& spec, BestRecord& best) {
         "the best is of another kernel named '{}', with other arguments, problem or verification",
         spec.name));
   }
-  const Problem problem = problem_of(spec, best);
+  const Problem problem = stored_problem_of(spec, best);
   best.key.problem = problem.text();
   best.problem_json = to_json(problem).dump();
   best.config = parse_config(spec, best.config.text(), problem, best.device_info);
@@ -82,7 +82,7 @@ FinishedSession imported_session(const KernelSpec& spec, const BestRecord& best)
   session.record.state = SessionState::finished;
   session.best = best;
 
-  const Problem problem = problem_of(spec, best);
+  const Problem problem = stored_problem_of(spec, best);
   TrialList trials(spec, problem, best.device_info);
   try {
     const Json evidence = Json::parse(best.evidence);

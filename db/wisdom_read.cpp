@@ -23,10 +23,6 @@ const std::vector<std::string> kBestKeys = {
     "driver",        "compiler", "spec_hash",    "template_hash", "tool_version", "strategy",
     "seed",          "options",  "published_at", "evidence"};
 
-std::string json_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::uint64_t seed_from(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -36,7 +32,7 @@ std::uint64_t seed_from(const std::string& text) {
   return seed;
 }
 
-Verdict verdict_from(const std::string& text) {
+Verdict stated_verdict(const std::string& text) {
   constexpr std::array kVerdicts = {Verdict::better, Verdict::tie, Verdict::unmeasurable};
   for (const Verdict verdict : kVerdicts) {
     if (name_of(verdict) == text) return verdict;
@@ -100,9 +96,9 @@ std::string evidence_from(const Json& json) {
   return json_text(json);
 }
 
-class Reader {
+class WisdomReader {
  public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+  explicit WisdomReader(std::string file) : file_(std::move(file)) {}
 
   void read(std::string_view line) {
     ++number_;
@@ -201,7 +197,7 @@ class Reader {
     if (best.time_ns == 0) throw InputError("key 'time_ns' must be a number above 0");
     best.default_time_ns = line.number("default_time_ns");
     if (line.has("naive_time_ns")) best.naive_time_ns = line.number("naive_time_ns");
-    best.verdict = verdict_from(line.text("verdict"));
+    best.verdict = stated_verdict(line.text("verdict"));
     best.bytes = line.number("bytes");
     best.flops = line.number("flops");
     best.trials = line.count("trials");
@@ -222,7 +218,7 @@ class Reader {
 }  // namespace
 
 WisdomText read_wisdom(std::string_view text, const std::string& file) {
-  Reader reader(file);
+  WisdomReader reader(file);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     reader.read(text.substr(0, end));

@@ -19,9 +19,9 @@ constexpr std::size_t kMaxImproved = 32;  // tunables of a part; the work grows 
 constexpr int kMaxRounds = 4;             // of trying to move every tunable
 
 // The needed registers and who needs them.
-class Needs {
+class NeededRegisters {
  public:
-  Needs(const RuleSet& rules, const std::vector<bool>& ignored)
+  NeededRegisters(const RuleSet& rules, const std::vector<bool>& ignored)
       : rules_(rules), part_(rules.variables().size()) {
     const std::size_t count = rules.network().steps().size();
     needed_.assign(count, false);
@@ -102,11 +102,11 @@ class Needs {
 // Estimates the work of an order of one part.
 class PartCost {
  public:
-  PartCost(const RuleSet& rules, const Needs& needs, const std::vector<std::size_t>& members,
-           ValueCounts& counts)
+  PartCost(const RuleSet& rules, const NeededRegisters& needs,
+           const std::vector<std::size_t>& members, ValueCounts& counts)
       : rules_(rules) {
     const std::size_t root = needs.part(members.front());
-    std::vector<std::size_t> local(rules.network().steps().size(), Needs::kNone);
+    std::vector<std::size_t> local(rules.network().steps().size(), NeededRegisters::kNone);
     for (Register reg = 0; reg < local.size(); ++reg) {
       if (!needs.is_needed(reg) || needs.part_of_register(reg) != root) continue;
       local[reg] = items_.size();
@@ -114,7 +114,7 @@ class PartCost {
       item.variable = needs.variable(reg);
       item.log_values = std::log2(counts.of(reg));
       for (const Register operand : rules.network().steps()[reg].operands) {
-        if (operand != reg && local[operand] != Needs::kNone)
+        if (operand != reg && local[operand] != NeededRegisters::kNone)
           item.operands.push_back(local[operand]);
       }
       items_.push_back(std::move(item));
@@ -122,7 +122,7 @@ class PartCost {
     for (const std::size_t r : needs.used_rules()) {
       std::vector<std::size_t> uses;
       for (const RuleOperand& operand : rules.rules()[r].operands) {
-        if (local[operand.reg] != Needs::kNone) uses.push_back(local[operand.reg]);
+        if (local[operand.reg] != NeededRegisters::kNone) uses.push_back(local[operand.reg]);
       }
       if (!uses.empty()) rule_uses_.push_back(std::move(uses));
     }
@@ -130,7 +130,7 @@ class PartCost {
       const auto& when = rules.variables()[v].when;
       if (!when) continue;
       const std::size_t use = local[rules.rules()[*when].operands.front().reg];
-      if (use != Needs::kNone) when_uses_.emplace_back(v, use);
+      if (use != NeededRegisters::kNone) when_uses_.emplace_back(v, use);
     }
     position_.resize(rules.variables().size());
   }
@@ -140,7 +140,7 @@ class PartCost {
   double of(const std::vector<std::size_t>& order) {
     for (std::size_t p = 0; p < order.size(); ++p) position_[order[p]] = p;
     for (Item& item : items_) {
-      item.level = item.variable == Needs::kNone ? 0 : position_[item.variable] + 1;
+      item.level = item.variable == NeededRegisters::kNone ? 0 : position_[item.variable] + 1;
       for (const std::size_t operand : item.operands) {
         item.level = std::max(item.level, items_[operand].level);
       }
@@ -164,7 +164,7 @@ class PartCost {
  private:
   struct Item {
     std::vector<std::size_t> operands;
-    std::size_t variable = Needs::kNone;
+    std::size_t variable = NeededRegisters::kNone;
     double log_values = 0;
     std::size_t level = 0;     // variables assigned when it is computed
     std::size_t last_use = 0;  // level at which it is needed for the last time
@@ -224,7 +224,7 @@ void improve(std::vector<std::size_t>& order, PartCost& cost) {
 enum class Within { given, improved };  // the order of a part's tunables
 
 TunableOrder order_parts(const RuleSet& rules, const std::vector<bool>& ignored, Within within) {
-  const Needs needs(rules, ignored);
+  const NeededRegisters needs(rules, ignored);
   ValueCounts counts(rules);
   const std::size_t count = rules.variables().size();
   TunableOrder order;

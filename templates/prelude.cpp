@@ -21,7 +21,7 @@ struct Section {
 };
 
 /// The identifiers of C text outside comments and string literals.
-std::set<std::string> identifiers_of(std::string_view text) {
+std::set<std::string> words_of(std::string_view text) {
   std::set<std::string> result;
   std::size_t i = 0;
   auto skip_past = [&](std::string_view end, std::size_t from) {
@@ -61,7 +61,7 @@ std::vector<Section> read_sections(std::string_view file) {
   }
   for (Section& section : sections) {
     while (section.text.size() > 1 && section.text.ends_with("\n\n")) section.text.pop_back();
-    section.uses = identifiers_of(section.text);
+    section.uses = words_of(section.text);
   }
   return sections;
 }
@@ -91,7 +91,7 @@ bool defines_any(const Section& section, const std::set<std::string>& names) {
 std::string prelude_for(const std::string& backend, std::string_view kernel,
                         std::int64_t warp_size) {
   const std::vector<Section>& sections = sections_of(backend);
-  std::set<std::string> wanted = identifiers_of(kernel);
+  std::set<std::string> wanted = words_of(kernel);
   std::vector<bool> chosen(sections.size(), false);
   for (bool grew = true; grew;) {
     grew = false;

@@ -13,7 +13,7 @@ namespace {
 
 /// One free name of a formula: an array read at the element's index, the place of the element, or
 /// a value that stays the same.
-struct Operand {
+struct FormulaOperand {
   const HostArray* array = nullptr;
   Value value;
   // The place: `index / step % extent`.
@@ -30,9 +30,9 @@ Value element(const HostArray& array, std::size_t index) {
 }
 
 /// The operand that a name of a place stands for in an output of this shape.
-std::optional<Operand> place_operand(const std::string& name,
-                                     const std::vector<std::int64_t>& shape) {
-  Operand operand;
+std::optional<FormulaOperand> place_operand(const std::string& name,
+                                            const std::vector<std::int64_t>& shape) {
+  FormulaOperand operand;
   operand.step = 1;
   operand.extent = std::numeric_limits<std::size_t>::max();
   if (name == kFlatIndexName) return operand;
@@ -44,15 +44,15 @@ std::optional<Operand> place_operand(const std::string& name,
   return std::nullopt;
 }
 
-std::vector<Operand> operands_of(const Expression& formula, const KernelSpec& spec,
-                                 const ReferenceCall& call,
-                                 const std::map<std::string, HostArray>& before,
-                                 const std::vector<std::int64_t>* places = nullptr) {
+std::vector<FormulaOperand> operands_of(const Expression& formula, const KernelSpec& spec,
+                                        const ReferenceCall& call,
+                                        const std::map<std::string, HostArray>& before,
+                                        const std::vector<std::int64_t>* places = nullptr) {
   Scope scope;
   call.problem.add_to_scope(spec, scope);
-  std::vector<Operand> operands;
+  std::vector<FormulaOperand> operands;
   for (const std::string& name : formula.names()) {
-    Operand operand;
+    FormulaOperand operand;
     auto array = before.find(name);
     auto scalar = call.scalars.find(name);
     if (array != before.end()) {
@@ -72,8 +72,8 @@ std::vector<Operand> operands_of(const Expression& formula, const KernelSpec& sp
   return operands;
 }
 
-void move_to(std::size_t index, std::vector<Operand>& operands) {
-  for (Operand& operand : operands) {
+void move_to(std::size_t index, std::vector<FormulaOperand>& operands) {
+  for (FormulaOperand& operand : operands) {
     if (operand.array != nullptr) operand.value = element(*operand.array, index);
     if (operand.step > 0)
       operand.value = static_cast<std::int64_t>(index / operand.step % operand.extent);
@@ -94,7 +94,8 @@ void check_lengths(const Expression& formula, const std::map<std::string, HostAr
   }
 }
 
-void fill_output(const Expression& formula, std::vector<Operand> operands, HostArray& output) {
+void fill_output(const Expression& formula, std::vector<FormulaOperand> operands,
+                 HostArray& output) {
   std::vector<const Value*> slots(operands.size());
   for (std::size_t k = 0; k < operands.size(); ++k) slots[k] = &operands[k].value;
   for (std::size_t i = 0; i < output.count(); ++i) {
@@ -133,7 +134,7 @@ std::vector<bool> written_elements(const KernelSpec& spec, const ReferenceCall& 
   std::size_t count = 1;
   for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
   check_lengths(expression, call.arrays, name, count);
-  std::vector<Operand> operands = operands_of(expression, spec, call, call.arrays, &shape);
+  std::vector<FormulaOperand> operands = operands_of(expression, spec, call, call.arrays, &shape);
   std::vector<const Value*> slots(operands.size());
   for (std::size_t k = 0; k < operands.size(); ++k) slots[k] = &operands[k].value;
   std::vector<bool> written(count);

@@ -15,7 +15,7 @@ namespace {
 const std::vector<std::string> kLoopNames = {"loop.index", "loop.index1", "loop.is_first",
                                              "loop.is_last"};
 
-std::vector<std::string> to_vector(const std::set<std::string>& names) {
+std::vector<std::string> as_list(const std::set<std::string>& names) {
   return {names.begin(), names.end()};
 }
 
@@ -49,7 +49,7 @@ void add_derived_names(const std::vector<Derived>& derived, TemplateNames& names
 }
 
 // A template that is included from many places is walked as often.
-constexpr std::size_t kMaxNodes = 500'000;
+constexpr std::size_t kMaxLintedNodes = 500'000;
 constexpr std::size_t kMaxFindings = 1000;
 constexpr std::size_t kNamesAStep = 16;  // looked through in the time that a node takes
 
@@ -87,7 +87,7 @@ class Linter {
     using Kind = TemplateNode::Kind;
     if (is_full_) return;
     visited_ += 1 + locals_.size() / kNamesAStep;
-    if (visited_ > kMaxNodes) {
+    if (visited_ > kMaxLintedNodes) {
       error(node.position, "the includes of this template do not come to an end (500000 nodes)");
       is_full_ = true;
     }
@@ -147,7 +147,7 @@ class Linter {
     if (auto reason = hidden_reason(expression.name)) {
       error(expression.position, "'" + expression.name + "' " + *reason);
     } else {
-      std::vector<std::string> known = to_vector(names_.visible);
+      std::vector<std::string> known = as_list(names_.visible);
       known.insert(known.end(), locals_.begin(), locals_.end());
       error(expression.position,
             "unknown name '" + expression.name + "'" + did_you_mean(expression.name, known));
@@ -176,12 +176,11 @@ class Linter {
     const std::string* field = literal_text(call);
     if (field == nullptr || names_.formulas.count(*field) > 0) return;
     auto hidden = names_.hidden.find(*field);
-    error(
-        call.arguments.front().position,
-        "'" + *field + "' " +
-            (hidden != names_.hidden.end() ? hidden->second
-                                           : "is no formula of the problem" +
-                                                 did_you_mean(*field, to_vector(names_.formulas))));
+    error(call.arguments.front().position,
+          "'" + *field + "' " +
+              (hidden != names_.hidden.end() ? hidden->second
+                                             : "is no formula of the problem" +
+                                                   did_you_mean(*field, as_list(names_.formulas))));
   }
 
   void exists(const TemplateExpression& call) {

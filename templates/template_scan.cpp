@@ -14,7 +14,7 @@ namespace kiln {
 namespace {
 
 // Bounds on what inja's parser and every walk over its tree recurse into.
-constexpr std::size_t kMaxNesting = 64;  // of statements
+constexpr std::size_t kMaxStatementNesting = 64;  // of statements
 constexpr std::size_t kMaxElseIfs = 256;
 
 class Scanner {
@@ -124,7 +124,8 @@ class Scanner {
     std::string word = text_.substr(start, end - start);
     if (word == "for" || word == "if") {
       open_.push_back({word, at});
-      if (open_.size() > kMaxNesting) fail(at, "more than 64 statements inside each other");
+      if (open_.size() > kMaxStatementNesting)
+        fail(at, "more than 64 statements inside each other");
     } else if (word == "endfor" || word == "endif") {
       close_statement(word, start);
     } else if (word == "else") {

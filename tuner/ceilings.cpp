@@ -76,9 +76,9 @@ struct Prepared {
   std::unique_ptr<LaunchSequence> sequence;
 };
 
-class Bench {
+class CeilingBench {
  public:
-  Bench(Device& device, Compiler& compiler)
+  CeilingBench(Device& device, Compiler& compiler)
       : device_(device),
         compiler_(compiler),
         spec_(KernelLibrary::load_ceilings()),
@@ -224,7 +224,7 @@ class Bench {
 }  // namespace
 
 Result<Ceilings> measure_ceilings(Device& device, Compiler& compiler) {
-  Bench bench(device, compiler);
+  CeilingBench bench(device, compiler);
   if (Status allocated = bench.allocate(); !allocated) return allocated.failure();
   Result<double> copy = bench.stream_rate("stream_copy", 2 * kWordBytes);
   if (!copy) return copy.failure();

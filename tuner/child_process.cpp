@@ -21,7 +21,7 @@
 namespace kiln {
 namespace {
 
-[[noreturn]] void fail(const std::string& call) {
+[[noreturn]] void fail_child(const std::string& call) {
   throw Error(ExitCode::internal,
               "cannot start a worker process: " + call + ": " + ::strerror(errno));
 }
@@ -102,10 +102,11 @@ void Descriptor::reset() {
 ChildProcess::ChildProcess(const ChildCommand& command) {
   std::array<int, 2> sockets{};
   std::array<int, 2> pipe{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail("socketpair");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0)
+    fail_child("socketpair");
   socket_ = Descriptor(sockets[0]);
   const Descriptor child_socket(sockets[1]);
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) fail("pipe");
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) fail_child("pipe");
   output_ = Descriptor(pipe[0]);
   const Descriptor child_output(pipe[1]);
   ::fcntl(socket_.get(), F_SETFL, O_NONBLOCK);
@@ -118,7 +119,7 @@ ChildProcess::ChildProcess(const ChildCommand& command) {
   std::vector<char*> environment = pointers_to(environment_texts);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ < 0) fail("fork");
+  if (pid_ < 0) fail_child("fork");
   if (pid_ == 0) {
     become(command.program.c_str(), arguments.data(), environment.data(), child_socket.get(),
            child_output.get(), parent, command.memory_bytes);

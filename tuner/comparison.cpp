@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-ProblemJob problem_job(const ComparisonRequest& request) {
+ProblemJob comparison_job(const ComparisonRequest& request) {
   return {request.spec.path,
           request.spec.text,
           request.spec.files,
@@ -29,7 +29,7 @@ void note_wrong(const FinalsReport& report, std::vector<std::string>& wrong) {
   }
 }
 
-bool stopped(const ComparisonOptions& options) {
+bool is_comparison_stopped(const ComparisonOptions& options) {
   return options.stop != nullptr && options.stop->load();
 }
 
@@ -45,11 +45,11 @@ Comparison compare(const ComparisonRequest& request) {
   comparison.device = device.open();
   require_problem_fits(request.spec, request.problem, comparison.device);
   comparison.wrong.resize(request.configs.size());
-  device.set_problem(problem_job(request));
+  device.set_problem(comparison_job(request));
   CompilePool compilers(host,
                         {comparison.device, options.compile_workers, options.compile_deadline, 0});
   TrialPipeline pipeline({request.spec, request.problem, comparison.device}, compilers, device);
-  for (std::size_t i = 0; i < options.finals && !stopped(options); ++i) {
+  for (std::size_t i = 0; i < options.finals && !is_comparison_stopped(options); ++i) {
     std::optional<FinalsReport> report =
         pipeline.run_finals(request.configs, options.rounds, options.stop);
     if (!report) break;

@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::chrono::seconds kDeadline{120};
+constexpr std::chrono::seconds kCeilingsDeadline{120};
 constexpr const char* kType = "ceilings";
 
 Frame encode(const Ceilings& ceilings) {
@@ -48,10 +48,10 @@ Ceilings measure_device_ceilings(const std::string& backend, int ordinal,
                                  const std::filesystem::path& worker_program) {
   WorkerHost host(worker_program);
   WorkerProcess worker(host.command({WorkerKind::ceilings, backend, ordinal}));
-  worker.set_deadline(Clock::now() + kDeadline);
+  worker.set_deadline(Clock::now() + kCeilingsDeadline);
   WorkerProcess* const workers[] = {&worker};
   while (true) {
-    poll_workers(workers, Clock::now() + kDeadline);
+    poll_workers(workers, Clock::now() + kCeilingsDeadline);
     if (const std::optional<Frame> frame = worker.receive()) {
       if (type_of(*frame) != kType) {
         throw DeviceError(decode_unavailable(*frame).reason);
@@ -63,7 +63,7 @@ Ceilings measure_device_ceilings(const std::string& backend, int ordinal,
     }
     if (worker.overdue()) {
       throw DeviceError("the ceilings cannot be measured: no answer within " +
-                        std::to_string(kDeadline.count()) + " s");
+                        std::to_string(kCeilingsDeadline.count()) + " s");
     }
   }
 }

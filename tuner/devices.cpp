@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::chrono::seconds kDeadline{30};
+constexpr std::chrono::seconds kListDeadline{30};
 
 struct Question {
   BackendDevices answer;
@@ -35,7 +35,7 @@ void take_answer(Question& question) {
   } else if (!worker.alive()) {
     reason = worker.obituary();
   } else if (worker.overdue()) {
-    reason = "the driver did not answer within " + std::to_string(kDeadline.count()) + " s";
+    reason = "the driver did not answer within " + std::to_string(kListDeadline.count()) + " s";
   } else {
     return;
   }
@@ -52,7 +52,7 @@ std::vector<BackendDevices> list_devices(const std::filesystem::path& worker_pro
     question.answer.backend = backend;
     question.worker =
         std::make_unique<WorkerProcess>(host.command({WorkerKind::list, std::string(backend), 0}));
-    question.worker->set_deadline(Clock::now() + kDeadline);
+    question.worker->set_deadline(Clock::now() + kListDeadline);
     questions.push_back(std::move(question));
   }
   while (true) {
@@ -61,7 +61,7 @@ std::vector<BackendDevices> list_devices(const std::filesystem::path& worker_pro
       if (question.worker) workers.push_back(question.worker.get());
     }
     if (workers.empty()) break;
-    poll_workers(workers, Clock::now() + kDeadline);
+    poll_workers(workers, Clock::now() + kListDeadline);
     for (Question& question : questions) {
       if (question.worker) take_answer(question);
     }

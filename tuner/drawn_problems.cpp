@@ -15,11 +15,6 @@
 namespace kiln {
 namespace {
 
-using Fields = std::vector<std::pair<std::string, Value>>;
-
-// As far as one of several sizes goes: several passes of a large block, and no more, for a tile of
-// few elements costs as much as a full one.
-constexpr std::int64_t kLongest = 16384;
 // A loop may touch so many elements for each of its operations.
 constexpr double kElementsPerOperation = 4;
 // Sizes of one order of magnitude are so many times their geometric mean at most.
@@ -38,39 +33,8 @@ constexpr int kTries = 6;
 // Draws of problems until there seem to be no more.
 constexpr int kDraws = 32;
 
-/// The same numbers everywhere: the distributions of the standard library differ.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : random_(seed) {}
-  /// Evenly from `low` to `high`, both included.
-  std::int64_t integer(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
-  }
-  bool one_in(std::int64_t count) { return integer(1, count) == 1; }
-  /// Evenly in log space from 1 to `high`.
-  std::int64_t magnitude(std::int64_t high) {
-    const double part = static_cast<double>(random_() >> 11) * 0x1p-53;
-    return static_cast<std::int64_t>(std::exp2(part * std::log2(static_cast<double>(high) + 1)));
-  }
-  template <typename T>
-  void shuffle(std::vector<T>& items) {
-    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random_() % i]);
-  }
-
- private:
-  std::mt19937_64 random_;
-};
-
 std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
-}
-
-std::optional<Problem> try_make(const KernelSpec& spec, const Fields& fields) {
-  try {
-    return Problem::make(spec, fields);
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -82,6 +46,30 @@ class ProblemDrawer::Impl {
   std::optional<Problem> next();
 
  private:
+  /// The same numbers everywhere: the distributions of the standard library differ.
+  class Dice {
+   public:
+    explicit Dice(std::uint64_t seed) : random_(seed) {}
+    /// Evenly from `low` to `high`, both included.
+    std::int64_t integer(std::int64_t low, std::int64_t high) {
+      return low +
+             static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
+    }
+    bool one_in(std::int64_t count) { return integer(1, count) == 1; }
+    /// Evenly in log space from 1 to `high`.
+    std::int64_t magnitude(std::int64_t high) {
+      const double part = static_cast<double>(random_() >> 11) * 0x1p-53;
+      return static_cast<std::int64_t>(std::exp2(part * std::log2(static_cast<double>(high) + 1)));
+    }
+    template <typename T>
+    void shuffle(std::vector<T>& items) {
+      for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random_() % i]);
+    }
+
+   private:
+    std::mt19937_64 random_;
+  };
+
   struct Size {
     std::string name;
     bool is_one = false;  ///< unless a caller says otherwise
@@ -117,7 +105,7 @@ class ProblemDrawer::Impl {
   std::vector<Size> sizes_;
   std::size_t turn_ = 0;                ///< of the sizes, to be longer than a tile
   std::vector<std::string> followers_;  ///< fields that are computed from others by default
-  std::int64_t longest_ = kLongest;
+  std::int64_t longest_ = kLongestOfSeveral;
   Fields smallest_fields_;
   Problem smallest_;
   Fields fields_;    ///< of the problem that is being drawn, without what follows others
@@ -146,7 +134,7 @@ void ProblemDrawer::Impl::choose_fields() {
     if (follows) {
       Fields fewer = fields_;
       std::erase_if(fewer, [&](const auto& entry) { return entry.first == field.name; });
-      if (!try_make(spec_, fewer)) continue;
+      if (!try_problem(spec_, fewer)) continue;
       fields_ = std::move(fewer);
       followers_.push_back(field.name);
     } else if (field.weight > 0) {
@@ -155,10 +143,10 @@ void ProblemDrawer::Impl::choose_fields() {
     }
   }
   for (Size& size : sizes_) relate(size);
-  problem_ = *try_make(spec_, fields_);
+  problem_ = *try_problem(spec_, fields_);
   const auto not_one = [](const Size& size) { return !size.is_one; };
   const auto several = std::count_if(sizes_.begin(), sizes_.end(), not_one) > 1;
-  if (!several) longest_ = std::max(kLongest, static_cast<std::int64_t>(max_operations_));
+  if (!several) longest_ = std::max(kLongestOfSeveral, static_cast<std::int64_t>(max_operations_));
 }
 
 void ProblemDrawer::Impl::relate(Size& size) const {
@@ -199,7 +187,7 @@ ProblemDrawer::Impl::Change ProblemDrawer::Impl::change(
     std::erase_if(changed, [&, &old = name](const auto& entry) { return entry.first == old; });
     changed.emplace_back(name, value);
   }
-  auto made = try_make(spec_, changed);
+  auto made = try_problem(spec_, changed);
   if (!made || !shares_source(spec_, base_, *made)) return Change::against_a_rule;
   if (!fits(*made, max_operations)) return Change::too_much;
   fields_ = std::move(changed);

@@ -25,7 +25,7 @@ constexpr std::int64_t kRunElements = 256;
 constexpr double kScaleElements = 8;
 
 /// The reference's f64 or i64 values, rounded to the element type that the device stores.
-HostArray rounded(const HostArray& wide, DType dtype) {
+HostArray rounded_array(const HostArray& wide, DType dtype) {
   HostArray narrow(dtype, wide.shape);
   const bool whole = wide.dtype == DType::i64;
   for (std::size_t i = 0; i < wide.count(); ++i) {
@@ -91,7 +91,8 @@ std::string number_text(double value) {
 
 Result<std::string> describe_mismatch(Device& device, const Buffer& values, const Buffer& reference,
                                       const ProblemData::Output& output, const Tolerance& tolerance,
-                                      const Comparison& found, const std::vector<bool>& written) {
+                                      const BufferDifference& found,
+                                      const std::vector<bool>& written) {
   const Result<double> got = element_at(device, values, output.dtype, found.first_wrong);
   if (!got) return got.failure();
   const Result<double> wanted = element_at(device, reference, output.dtype, found.first_wrong);
@@ -222,7 +223,7 @@ Result<Expected> Expected::from_arrays(Device& device,
     std::vector<bool> written = part_of(parts, output.name);
     Magnitude magnitude;
     magnitude.add(wide, written);
-    HostArray values = rounded(wide, output.dtype);
+    HostArray values = rounded_array(wide, output.dtype);
     leave_poison(values, written);
     Result<OwnedBuffer> memory =
         OwnedBuffer::allocate(device, std::max<std::size_t>(values.data.size(), 1));
@@ -287,7 +288,7 @@ Result<Expected::Check> Expected::check(Device& device, Toolbox& toolbox,
     const ProblemData::Output& output = entry.output;
     const Buffer& values = *find_output(output.name);
     const Tolerance tolerance = tolerance_of(entry);
-    const Result<Comparison> found =
+    const Result<BufferDifference> found =
         toolbox.compare(values, entry.values.get(), output.dtype, output.count, tolerance);
     if (!found) return found.failure();
     check.max_error = std::max(check.max_error, found->max_error);

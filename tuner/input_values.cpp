@@ -17,7 +17,7 @@ constexpr std::uint64_t kLongestVector = 16;  // elements that a kernel may load
 constexpr std::int64_t kOddNumbers = 4;       // that the fill "integers" draws from
 
 /// `value` as an element of `dtype` holds it.
-double rounded(DType dtype, double value) {
+double rounded_value(DType dtype, double value) {
   HostArray element(dtype, {1});
   element.set(0, value);
   return element.get(0);
@@ -33,7 +33,7 @@ double next_to(DType dtype, double value, int direction) {
   constexpr double kLeast = std::numeric_limits<float>::min();
   double step = std::max(std::abs(value) * epsilon_of(dtype) / 4, kLeast);
   for (; std::isfinite(step); step *= 2) {
-    const double next = rounded(dtype, value + direction * step);
+    const double next = rounded_value(dtype, value + direction * step);
     if (next != value) return next;
   }
   return value;  // the last one, or infinite
@@ -163,12 +163,12 @@ std::vector<double> edge_values(const Fill& fill, DType dtype, std::span<const d
   edges.insert(edges.end(), thresholds.begin(), thresholds.end());
   std::vector<double> values;
   for (const double edge : edges) {
-    const double at = rounded(dtype, edge);
+    const double at = rounded_value(dtype, edge);
     for (const double value : {at, next_to(dtype, at, -1), next_to(dtype, at, 1)}) {
       const bool inside =
           value >= fill.low && (is_floating(dtype) ? value < fill.high : value <= fill.high);
       const bool is_new = std::find(values.begin(), values.end(), value) == values.end();
-      if (inside && is_new && rounded(dtype, value) == value) values.push_back(value);
+      if (inside && is_new && rounded_value(dtype, value) == value) values.push_back(value);
     }
   }
   return values;

@@ -54,7 +54,7 @@ class AttemptWitness final : public SessionObserver {
   bool is_waiting_ = false;
 };
 
-bool stopped(const TuneRequest& request) {
+bool is_session_stopped(const TuneRequest& request) {
   return request.options.stop != nullptr && request.options.stop->load();
 }
 
@@ -62,7 +62,7 @@ bool stopped(const TuneRequest& request) {
 void pause_for(Clock::duration pause, const TuneRequest& request) {
   constexpr std::chrono::milliseconds kGlance{100};
   const auto until = Clock::now() + pause;
-  while (!stopped(request) && Clock::now() < until)
+  while (!is_session_stopped(request) && Clock::now() < until)
     std::this_thread::sleep_for(std::min<Clock::duration>(kGlance, until - Clock::now()));
 }
 
@@ -92,10 +92,10 @@ SessionResult tune_patiently(TuneRequest request, Store& store, SessionObserver&
                                                   kMaxBarrenAttempts, error.reason()));
       }
       const Clock::duration left = missing_since + patience.longest - Clock::now();
-      if (left <= Clock::duration::zero() || stopped(request)) throw;
+      if (left <= Clock::duration::zero() || is_session_stopped(request)) throw;
       witness.on_wait(error.reason(), patience);
       pause_for(std::min(pause, left), request);
-      if (stopped(request)) throw;
+      if (is_session_stopped(request)) throw;
       pause = std::min<Clock::duration>(2 * pause, patience.longest_pause);
     }
   }

@@ -26,11 +26,11 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::int64_t ns_since(Clock::time_point start) {
+std::int64_t whole_ns_since(Clock::time_point start) {
   return std::chrono::nanoseconds(Clock::now() - start).count();
 }
 
-void fail(Trial& trial, const Failure& failure) {
+void set_failure(Trial& trial, const Failure& failure) {
   trial.outcome = failure.outcome;
   trial.message = failure.message;
   trial.time_ns = 0;
@@ -90,16 +90,16 @@ TrialPipeline::Candidate TrialPipeline::make_candidate(const Config& config) con
     Result<LaunchPlan> plan =
         make_launch_plan(inputs_.spec, config, inputs_.problem, inputs_.device);
     if (!plan) {
-      fail(trial, plan.failure());
+      set_failure(trial, plan.failure());
       return candidate;
     }
     candidate.plan = std::move(*plan);
     candidate.source = renderer_.render(config, inputs_.problem, inputs_.device);
   } catch (const InputError& error) {
-    fail(trial, {Outcome::compile_error, error.what()});
+    set_failure(trial, {Outcome::compile_error, error.what()});
     return candidate;
   }
-  trial.cost.render_ns = ns_since(start);
+  trial.cost.render_ns = whole_ns_since(start);
   trial.source_key = binary_key(candidate.source, inputs_.device.backend,
                                 inputs_.device.architecture, inputs_.device.compiler);
   return candidate;
@@ -174,7 +174,7 @@ void TrialPipeline::move_candidates(double incumbent_ns) {
     Build& build = builds_.at(candidate->trial.source_key);
     if (build.done && build.failure) {
       book_build(candidate->trial, build);
-      fail(candidate->trial, *build.failure);
+      set_failure(candidate->trial, *build.failure);
       // The first config keeps its place at the front of what comes out.
       const bool is_first = !first_is_out_ && !running_ && candidate == waiting_.begin();
       failed_.insert(is_first ? failed_.begin() : failed_.end(), std::move(candidate->trial));
@@ -235,7 +235,7 @@ void TrialPipeline::finish_on_device(TrialReport report) {
   trial.samples = std::move(report.samples);
   if (report.energy_j) trial.metrics.emplace(kEnergyObjective, *report.energy_j);
   if (report.failure) {
-    fail(trial, *report.failure);
+    set_failure(trial, *report.failure);
   } else {
     trial.time_ns = median(trial.samples.ns);
   }

@@ -20,7 +20,7 @@ struct Prefix {
   std::uint32_t blob_bytes;
 };
 constexpr std::uint32_t kMagic = 0x4e4c494b;  // "KILN"
-constexpr std::size_t kReadBytes = 65536;
+constexpr std::size_t kFrameReadBytes = 65536;
 
 }  // namespace
 
@@ -66,7 +66,7 @@ std::optional<Frame> FrameReader::next() {
 }
 
 std::optional<Frame> BlockingChannel::receive() {
-  std::array<std::byte, kReadBytes> bytes;
+  std::array<std::byte, kFrameReadBytes> bytes;
   while (true) {
     if (auto frame = reader_.next()) return frame;
     if (reader_.malformed()) return std::nullopt;

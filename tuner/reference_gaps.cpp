@@ -78,7 +78,7 @@ std::string place_of(std::int64_t index, const std::vector<std::int64_t>& shape)
 Result<std::string> gaps_of(Device& device, Toolbox& toolbox, const TwoRuns& runs,
                             const std::vector<bool>& declared) {
   const ProblemData::Output& output = runs.output;
-  const Result<Comparison> same =
+  const Result<BufferDifference> same =
       toolbox.compare(runs.first, runs.second, output.dtype, output.count, Tolerance{});
   if (!same) return same.failure();
   // The usual case: all was written. Nothing is downloaded then.

@@ -358,7 +358,7 @@ SessionEnd SessionRun::search() {
   return *end;
 }
 
-ProblemJob problem_job(const TuneRequest& request, const Objective& objective) {
+ProblemJob session_job(const TuneRequest& request, const Objective& objective) {
   MeasureOptions measure = request.options.measure;
   measure.race = measure.race && objective.is_time();
   measure.energy = objective.needs_energy;
@@ -408,7 +408,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   require_meter(scoring.objective(), device);
   SessionLog log(store, request, strategy_of(request.options), info, space, scoring);
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);
-  device.set_problem(problem_job(request, scoring.objective()));
+  device.set_problem(session_job(request, scoring.objective()));
   const std::vector<WarmConfig> warm = find_warm_configs(request, info, space, store);
   SessionRun run(request, observer, host, device, space, scoring, log, warm);
   log.begin();

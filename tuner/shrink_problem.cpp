@@ -12,22 +12,8 @@
 namespace kiln {
 namespace {
 
-using Fields = std::vector<std::pair<std::string, Value>>;
-
 // Sizes of which there is a problem where it alone is large, and one where it alone is small.
 constexpr std::size_t kStretchedSizes = 3;
-// As far as those grow: several passes of a large block, and no more, for a tile of few elements
-// costs as much as a full one.
-constexpr std::int64_t kLongest = 16384;
-
-std::optional<Problem> try_make(const KernelSpec& spec, const Fields& fields) {
-  try {
-    return Problem::make(spec, fields);
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
-}
-
 bool is_size(const ProblemField& field) {
   return field.type == FieldType::integer && field.values.empty() && !field.specialize &&
          field.weight > 0;
@@ -40,7 +26,7 @@ Fields without_defaults(const KernelSpec& spec, const Problem& problem) {
     if (!field.fallback) continue;
     Fields fewer = fields;
     std::erase_if(fewer, [&](const auto& entry) { return entry.first == field.name; });
-    const auto made = try_make(spec, fewer);
+    const auto made = try_problem(spec, fewer);
     if (made && *made == problem) fields = std::move(fewer);
   }
   return fields;
@@ -51,7 +37,7 @@ std::optional<Problem> halve(const KernelSpec& spec, Fields& fields, std::size_t
   Fields smaller = fields;
   auto& value = std::get<std::int64_t>(smaller[index].second);
   value = (value + 1) / 2;
-  auto made = try_make(spec, smaller);
+  auto made = try_problem(spec, smaller);
   if (made) fields = std::move(smaller);
   return made;
 }
@@ -111,7 +97,7 @@ Problem resized(const KernelSpec& spec, const Problem& problem, Sizes sizes) {
     Fields changed = fields;
     auto& size = std::get<std::int64_t>(changed[index].second);
     size = size_for(sizes, size, position++);
-    auto made = try_make(spec, changed);
+    auto made = try_problem(spec, changed);
     if (!made) continue;
     result = std::move(*made);
     fields = std::move(changed);
@@ -130,7 +116,7 @@ Problem grown(const KernelSpec& spec, const Problem& problem, const DeviceInfo& 
     for (const std::size_t index : halvable(spec, fields)) {
       Fields changed = fields;
       std::get<std::int64_t>(changed[index].second) *= 2;
-      auto made = try_make(spec, changed);
+      auto made = try_problem(spec, changed);
       // A loop whose cost does not grow with the size would be doubled for ever.
       if (!made || cpu_operations(spec, *made, device) > max_operations ||
           cpu_operations(spec, *made, device) <= cpu_operations(spec, large, device))
@@ -170,7 +156,7 @@ class Shape {
     while (!growing.empty()) {
       std::erase_if(growing, [&](const std::string& name) {
         const std::int64_t size = 2 * problem_.integer(name);
-        return size > kLongest || !change(name, size, fits_and_grew);
+        return size > kLongestOfSeveral || !change(name, size, fits_and_grew);
       });
     }
     for (const std::string& name : names) change(name, problem_.integer(name) + offset, fits);
@@ -189,7 +175,7 @@ class Shape {
     } else {
       found->second = size;
     }
-    auto made = try_make(spec_, changed);
+    auto made = try_problem(spec_, changed);
     if (!made || !accept(*made)) return false;
     fields_ = std::move(changed);
     problem_ = std::move(*made);
@@ -302,6 +288,14 @@ std::optional<std::int64_t> border_of(
 }
 
 }  // namespace
+
+std::optional<Problem> try_problem(const KernelSpec& spec, const Fields& fields) {
+  try {
+    return Problem::make(spec, fields);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
 
 double argument_elements(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
   const Scope scope = make_scope(spec, problem, device);

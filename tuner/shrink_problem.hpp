@@ -11,6 +11,13 @@
 
 namespace kiln {
 
+/// As far as one of several sizes of a checked problem goes: several passes of a large block, and
+/// no more, since a tile of few elements costs as much as a full one.
+inline constexpr std::int64_t kLongestOfSeveral = 16384;
+
+/// The problem of these fields; nullopt if a rule of the spec refuses it.
+[[nodiscard]] std::optional<Problem> try_problem(const KernelSpec& spec, const Fields& fields);
+
 /// Of all arguments of this problem in total.
 [[nodiscard]] double argument_elements(const KernelSpec& spec, const Problem& problem,
                                        const DeviceInfo& device);

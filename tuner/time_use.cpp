@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr const char* kKey = "time_use";
 
@@ -31,8 +31,8 @@ void for_each_part(Use& use, Visit&& visit) {
   visit("tell_s", use.tell);
 }
 
-Json json_of(const TimeUse& use) {
-  Json json = {{"compile_workers", use.compile_workers}};
+SortedJson json_of(const TimeUse& use) {
+  SortedJson json = {{"compile_workers", use.compile_workers}};
   for_each_part(use, [&](const char* name, double seconds) { json[name] = seconds; });
   return json;
 }
@@ -42,16 +42,16 @@ double per_cent(double part, double whole) { return whole > 0 ? 100 * part / who
 }  // namespace
 
 std::string with_time_use(const std::string& evidence, const TimeUse& use) {
-  Json json = Json::parse(evidence, nullptr, false);
+  SortedJson json = SortedJson::parse(evidence, nullptr, false);
   if (!json.is_object()) return evidence;
   json[kKey] = json_of(use);
   return json.dump();
 }
 
 std::optional<TimeUse> time_use_of(const std::string& evidence) {
-  const Json json = Json::parse(evidence, nullptr, false);
+  const SortedJson json = SortedJson::parse(evidence, nullptr, false);
   if (!json.is_object() || !json.contains(kKey) || !json[kKey].is_object()) return std::nullopt;
-  const Json& stored = json[kKey];
+  const SortedJson& stored = json[kKey];
   TimeUse use;
   for_each_part(use, [&](const char* name, double& seconds) {
     if (stored.contains(name) && stored[name].is_number()) seconds = stored[name].get<double>();

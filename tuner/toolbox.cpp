@@ -141,9 +141,10 @@ Status Toolbox::fill(const Buffer& buffer, DType dtype, std::int64_t count, cons
                      .buffers = {{"values", buffer}}});
 }
 
-Result<Comparison> Toolbox::compare(const Buffer& values, const Buffer& reference, DType dtype,
-                                    std::int64_t count, const Tolerance& tolerance) {
-  if (count == 0) return Comparison{};
+Result<BufferDifference> Toolbox::compare(const Buffer& values, const Buffer& reference,
+                                          DType dtype, std::int64_t count,
+                                          const Tolerance& tolerance) {
+  if (count == 0) return BufferDifference{};
   const Result<Buffer> result =
       impl_->scratch("comparison", kComparisonWords * sizeof(std::uint64_t));
   if (!result) return result.failure();
@@ -156,8 +157,9 @@ Result<Comparison> Toolbox::compare(const Buffer& values, const Buffer& referenc
   if (!status) return status.failure();
   const auto words = impl_->read_words(*result, kComparisonWords);
   if (!words) return words.failure();
-  return Comparison{static_cast<std::int64_t>((*words)[0]), static_cast<std::int64_t>((*words)[1]),
-                    std::bit_cast<float>(static_cast<std::uint32_t>((*words)[2]))};
+  return BufferDifference{static_cast<std::int64_t>((*words)[0]),
+                          static_cast<std::int64_t>((*words)[1]),
+                          std::bit_cast<float>(static_cast<std::uint32_t>((*words)[2]))};
 }
 
 Result<std::uint64_t> Toolbox::checksum(const Buffer& buffer, std::size_t bytes) {

@@ -31,7 +31,7 @@ struct Fill {
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 
-struct Comparison {
+struct BufferDifference {
   std::int64_t wrong = 0;        ///< number of elements outside the tolerance
   std::int64_t first_wrong = 0;  ///< lowest index of a wrong element; undefined if none is wrong
   double max_error = 0;  ///< largest error relative to the allowed one (exact: 0 or infinite)
@@ -47,9 +47,9 @@ class Toolbox {
   [[nodiscard]] Status fill(const Buffer& buffer, DType dtype, std::int64_t count,
                             const Fill& fill);
   /// Compares two buffers of `count` elements of `dtype`. NaN equals only NaN.
-  [[nodiscard]] Result<Comparison> compare(const Buffer& values, const Buffer& reference,
-                                           DType dtype, std::int64_t count,
-                                           const Tolerance& tolerance);
+  [[nodiscard]] Result<BufferDifference> compare(const Buffer& values, const Buffer& reference,
+                                                 DType dtype, std::int64_t count,
+                                                 const Tolerance& tolerance);
   /// Returns a 64-bit hash of the first `bytes` bytes, the same in any order of execution.
   [[nodiscard]] Result<std::uint64_t> checksum(const Buffer& buffer, std::size_t bytes);
   /// Sets all bits of the device's shared memory, on every unit, for the next kernel to find; on a

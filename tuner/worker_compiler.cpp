@@ -6,13 +6,13 @@
 namespace kiln {
 namespace {
 
-constexpr std::chrono::minutes kDeadline{
+constexpr std::chrono::minutes kCompileDeadline{
     10};  // nobody waits for it in vain: Ctrl-C ends the program
 
 }  // namespace
 
 WorkerCompiler::WorkerCompiler(DeviceInfo target)
-    : pool_(host_, {.target = std::move(target), .workers = 1, .deadline = kDeadline}) {}
+    : pool_(host_, {.target = std::move(target), .workers = 1, .deadline = kCompileDeadline}) {}
 
 Result<Binary> WorkerCompiler::compile(const Source& source) {
   pool_.submit("source", source);
@@ -25,7 +25,7 @@ Result<Binary> WorkerCompiler::compile(const Source& source) {
     }
     std::vector<WorkerProcess*> workers;
     pool_.append_workers(workers);
-    poll_workers(workers, Clock::now() + kDeadline);
+    poll_workers(workers, Clock::now() + kCompileDeadline);
   }
 }
 

@@ -31,7 +31,7 @@ CudaApi bind_cuda() {
 }
 
 /// "CUDA_ERROR_NO_DEVICE (100): no CUDA-capable device is detected"
-std::string describe(const CudaApi& api, int code) {
+std::string error_text(const CudaApi& api, int code) {
   const char* name = nullptr;
   const char* text = nullptr;
   api.get_error_name(code, &name);
@@ -43,7 +43,7 @@ std::string describe(const CudaApi& api, int code) {
 CudaApi load_cuda() {
   const CudaApi api = bind_cuda();
   const int code = api.init(0);
-  if (code != 0) throw DeviceError("unavailable: cuInit: " + describe(api, code));
+  if (code != 0) throw DeviceError("unavailable: cuInit: " + error_text(api, code));
   return api;
 }
 
@@ -56,7 +56,7 @@ const CudaApi& cuda() {
 
 Failure cuda_failure(int code, std::string_view call, Outcome otherwise) {
   const ErrorMeaning meaning = meaning_of_driver_code(code, otherwise);
-  return {meaning.outcome, fmt::format("{}: {}", call, describe(cuda(), code)), meaning.sticky};
+  return {meaning.outcome, fmt::format("{}: {}", call, error_text(cuda(), code)), meaning.sticky};
 }
 
 }  // namespace kiln

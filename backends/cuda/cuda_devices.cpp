@@ -15,14 +15,14 @@
 namespace kiln {
 namespace {
 
-void throw_unless_ok(int code, std::string_view call) {
+void check_cuda(int code, std::string_view call) {
   if (code != 0) throw DeviceError("unavailable: " + cuda_failure(code, call).message);
 }
 
-int attribute(int device, CudaDeviceAttribute which) {
+int cuda_attribute(int device, CudaDeviceAttribute which) {
   int value = 0;
-  throw_unless_ok(cuda().device_get_attribute(&value, static_cast<int>(which), device),
-                  "cuDeviceGetAttribute");
+  check_cuda(cuda().device_get_attribute(&value, static_cast<int>(which), device),
+             "cuDeviceGetAttribute");
   return value;
 }
 
@@ -39,15 +39,15 @@ std::string cuda_version() {
   return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
 }
 
-DeviceInfo describe(int ordinal) {
+DeviceInfo describe_cuda(int ordinal) {
   using enum CudaDeviceAttribute;
   int device = 0;
-  throw_unless_ok(cuda().device_get(&device, ordinal), "cuDeviceGet");
+  check_cuda(cuda().device_get(&device, ordinal), "cuDeviceGet");
   std::array<char, 256> name{};
-  throw_unless_ok(cuda().device_get_name(name.data(), static_cast<int>(name.size()), device),
-                  "cuDeviceGetName");
+  check_cuda(cuda().device_get_name(name.data(), static_cast<int>(name.size()), device),
+             "cuDeviceGetName");
   std::size_t global_bytes = 0;
-  throw_unless_ok(cuda().device_total_mem(&global_bytes, device), "cuDeviceTotalMem");
+  check_cuda(cuda().device_total_mem(&global_bytes, device), "cuDeviceTotalMem");
 
   DeviceInfo info;
   info.backend = "cuda";
@@ -55,30 +55,30 @@ DeviceInfo describe(int ordinal) {
   info.name = name.data();
   info.vendor = "nvidia";
   const int capability =
-      attribute(device, capability_major) * 10 + attribute(device, capability_minor);
+      cuda_attribute(device, capability_major) * 10 + cuda_attribute(device, capability_minor);
   info.compute_capability = capability;
   info.architecture = cuda_architecture(capability);
   info.runtime = cuda_version();
   info.driver = driver_version(info.runtime);
   info.compiler = nvrtc_version_text();
 
-  info.compute_units = attribute(device, multiprocessor_count);
-  info.warp_size = attribute(device, warp_size);
-  info.max_threads_per_block = attribute(device, max_threads_per_block);
-  info.max_block = {attribute(device, max_block_x), attribute(device, max_block_y),
-                    attribute(device, max_block_z)};
-  info.max_grid = {attribute(device, max_grid_x), attribute(device, max_grid_y),
-                   attribute(device, max_grid_z)};
-  info.max_shared_bytes = attribute(device, max_shared_bytes);
-  info.max_shared_bytes_optin = attribute(device, max_shared_bytes_optin);
-  info.shared_bytes_per_unit = attribute(device, shared_bytes_per_multiprocessor);
-  info.registers_per_block = attribute(device, max_registers_per_block);
-  info.max_threads_per_unit = attribute(device, max_threads_per_multiprocessor);
-  info.l2_bytes = attribute(device, l2_bytes);
+  info.compute_units = cuda_attribute(device, multiprocessor_count);
+  info.warp_size = cuda_attribute(device, warp_size);
+  info.max_threads_per_block = cuda_attribute(device, max_threads_per_block);
+  info.max_block = {cuda_attribute(device, max_block_x), cuda_attribute(device, max_block_y),
+                    cuda_attribute(device, max_block_z)};
+  info.max_grid = {cuda_attribute(device, max_grid_x), cuda_attribute(device, max_grid_y),
+                   cuda_attribute(device, max_grid_z)};
+  info.max_shared_bytes = cuda_attribute(device, max_shared_bytes);
+  info.max_shared_bytes_optin = cuda_attribute(device, max_shared_bytes_optin);
+  info.shared_bytes_per_unit = cuda_attribute(device, shared_bytes_per_multiprocessor);
+  info.registers_per_block = cuda_attribute(device, max_registers_per_block);
+  info.max_threads_per_unit = cuda_attribute(device, max_threads_per_multiprocessor);
+  info.l2_bytes = cuda_attribute(device, l2_bytes);
   info.global_bytes = static_cast<std::int64_t>(global_bytes);
-  info.clock_khz = attribute(device, clock_khz);
-  info.memory_clock_khz = attribute(device, memory_clock_khz);
-  info.memory_bus_bits = attribute(device, memory_bus_bits);
+  info.clock_khz = cuda_attribute(device, clock_khz);
+  info.memory_clock_khz = cuda_attribute(device, memory_clock_khz);
+  info.memory_bus_bits = cuda_attribute(device, memory_bus_bits);
   info.has_f16 = capability >= 53;
   info.has_f64 = true;
   info.has_shuffle = true;
@@ -95,11 +95,11 @@ std::string cuda_architecture(int capability) {
 
 std::vector<DeviceInfo> list_cuda_devices() {
   int count = 0;
-  throw_unless_ok(cuda().device_get_count(&count), "cuDeviceGetCount");
+  check_cuda(cuda().device_get_count(&count), "cuDeviceGetCount");
   if (count == 0) throw DeviceError("unavailable: the CUDA driver lists no device");
   std::vector<DeviceInfo> devices;
   devices.reserve(static_cast<std::size_t>(count));
-  for (int ordinal = 0; ordinal < count; ++ordinal) devices.push_back(describe(ordinal));
+  for (int ordinal = 0; ordinal < count; ++ordinal) devices.push_back(describe_cuda(ordinal));
   return devices;
 }
 

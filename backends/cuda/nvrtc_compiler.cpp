@@ -26,7 +26,7 @@ constexpr std::string_view kNoCache = "--no-cache";
 // compile. What is compiled comes out the same.
 constexpr std::string_view kMinimal = "--minimal";
 
-constexpr std::array<const char*, 3> kFixedOptions = {
+constexpr std::array<const char*, 3> kNvrtcOptions = {
     "--std=c++17", "--device-as-default-execution-space", "--ptxas-options=-v"};
 
 // A dialect's helpers come in overloads for all types; a kernel uses some.
@@ -45,9 +45,9 @@ int capability_of(std::string_view architecture) {
   return error == std::errc{} && known_suffix ? capability : 0;
 }
 
-class Program {
+class NvrtcProgram {
  public:
-  explicit Program(const Source& source) {
+  explicit NvrtcProgram(const Source& source) {
     code_ = nvrtc().create_program(&handle_, source.text.c_str(), source.name.c_str(), 0, nullptr,
                                    nullptr);
     if (!source.has_cpp_names) return;
@@ -55,11 +55,11 @@ class Program {
       if (code_ == 0) code_ = nvrtc().add_name(handle_, entry.c_str());
     }
   }
-  ~Program() {
+  ~NvrtcProgram() {
     if (handle_ != nullptr) nvrtc().destroy_program(&handle_);
   }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  NvrtcProgram(const NvrtcProgram&) = delete;
+  NvrtcProgram& operator=(const NvrtcProgram&) = delete;
 
   /// NVRTC's code; 0 for success.
   [[nodiscard]] int compile(const std::vector<std::string>& options) const {
@@ -106,7 +106,7 @@ class NvrtcCompiler final : public Compiler {
   explicit NvrtcCompiler(std::string architecture) : architecture_(std::move(architecture)) {}
 
   Result<Binary> compile(const Source& source) override {
-    std::unique_ptr<Program> program;
+    std::unique_ptr<NvrtcProgram> program;
     const int code = compile_as_it_can(source, program);
     std::string log = program->log();
     if (code != 0) return failure(code, log, source);
@@ -132,9 +132,9 @@ class NvrtcCompiler final : public Compiler {
 
  private:
   /// Tries again without what this NVRTC does not know, or what the source may miss.
-  int compile_as_it_can(const Source& source, std::unique_ptr<Program>& program) {
+  int compile_as_it_can(const Source& source, std::unique_ptr<NvrtcProgram>& program) {
     const auto attempt = [&] {
-      program = std::make_unique<Program>(source);
+      program = std::make_unique<NvrtcProgram>(source);
       return program->compile(options_for(source));
     };
     int code = attempt();
@@ -160,7 +160,7 @@ class NvrtcCompiler final : public Compiler {
 
   [[nodiscard]] std::vector<std::string> options_for(const Source& source) const {
     std::vector<std::string> options = {"--gpu-architecture=" + architecture_, kNoUnusedWarnings};
-    options.insert(options.end(), kFixedOptions.begin(), kFixedOptions.end());
+    options.insert(options.end(), kNvrtcOptions.begin(), kNvrtcOptions.end());
     if (has_no_cache_) options.emplace_back(kNoCache);
     if (is_minimal_) options.emplace_back(kMinimal);
     if (!nvrtc().include_folder.empty())
@@ -196,7 +196,7 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture) {
   return std::make_unique<NvrtcCompiler>(architecture);
 }
 
-std::string nvrtc_options() { return fmt::format("{}", fmt::join(kFixedOptions, " ")); }
+std::string nvrtc_options() { return fmt::format("{}", fmt::join(kNvrtcOptions, " ")); }
 
 std::string nvrtc_version_text() {
   try {

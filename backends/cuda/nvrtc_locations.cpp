@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::array<std::string_view, 2> kNames = {"libnvrtc.so.13", "libnvrtc.so.12"};
+constexpr std::array<std::string_view, 2> kLibraryNames = {"libnvrtc.so.13", "libnvrtc.so.12"};
 
 /// The wheels of CUDA 13 and of CUDA 12.
 constexpr std::array<std::string_view, 2> kWheelFolders = {"nvidia/cu13/lib",
@@ -36,14 +36,14 @@ void add_matches(std::vector<std::string>& files, const std::string& pattern) {
 void add_toolkit(std::vector<std::string>& files, const std::string& root) {
   if (root.empty()) return;
   for (const std::string_view folder : {"lib64", "lib", "targets/*/lib"}) {
-    for (const std::string_view name : kNames)
+    for (const std::string_view name : kLibraryNames)
       add_matches(files, fmt::format("{}/{}/{}", root, folder, name));
   }
 }
 
 void add_wheels(std::vector<std::string>& files, const std::string& packages) {
   for (const std::string_view folder : kWheelFolders) {
-    for (const std::string_view name : kNames)
+    for (const std::string_view name : kLibraryNames)
       add_matches(files, fmt::format("{}/{}/{}", packages, folder, name));
   }
 }
@@ -57,7 +57,7 @@ std::vector<std::string> nvrtc_candidates() {
   std::vector<std::string> files;
   add_toolkit(files, variable("CUDA_PATH"));
   add_toolkit(files, variable("CUDA_HOME"));
-  for (const std::string_view name : kNames) files.emplace_back(name);
+  for (const std::string_view name : kLibraryNames) files.emplace_back(name);
   files.emplace_back("libnvrtc.so");
   add_toolkit(files, "/usr/local/cuda");
   add_toolkit(files, "/usr/local/cuda-*");

@@ -38,7 +38,7 @@ DynamicLibrary open_hiprtc() {
                                            "libamdhip64.so.5", "libamdhip64.so"})));
 }
 
-std::string describe(const HipApi& api, int code) {
+std::string hip_error_text(const HipApi& api, int code) {
   return fmt::format("{} ({}): {}", api.get_error_name(code), code, api.get_error_string(code));
 }
 
@@ -55,7 +55,7 @@ HipApi load_hip() {
   if (api.get_device_properties == nullptr)
     library.bind(api.get_device_properties, "hipGetDeviceProperties");
   const int code = api.init(0);
-  if (code != 0) throw DeviceError("unavailable: hipInit: " + describe(api, code));
+  if (code != 0) throw DeviceError("unavailable: hipInit: " + hip_error_text(api, code));
   return api;
 }
 
@@ -129,7 +129,8 @@ const HiprtcApi& hiprtc() {
 
 Failure hip_failure(int code, std::string_view call, Outcome otherwise) {
   const ErrorMeaning meaning = meaning_of_driver_code(code, otherwise);
-  return {meaning.outcome, fmt::format("{}: {}", call, describe(hip(), code)), meaning.sticky};
+  return {meaning.outcome, fmt::format("{}: {}", call, hip_error_text(hip(), code)),
+          meaning.sticky};
 }
 
 std::string_view architecture_of_isa(std::string_view isa) {

@@ -23,12 +23,12 @@ constexpr std::size_t kPropertiesBytes = 16 * 1024;  // several times the larges
 
 constexpr int kOldestVersion = 50'000'000;  // 5.0: attributes were numbered differently before
 
-void throw_unless_ok(int code, std::string_view call) {
+void check_hip(int code, std::string_view call) {
   if (code != 0) throw DeviceError("unavailable: " + hip_failure(code, call).message);
 }
 
 /// The attribute, or `otherwise` where the runtime does not have it or says 0.
-std::int64_t attribute(int device, HipDeviceAttribute which, std::int64_t otherwise) {
+std::int64_t hip_attribute(int device, HipDeviceAttribute which, std::int64_t otherwise) {
   int value = 0;
   if (hip().device_get_attribute(&value, static_cast<int>(which), device) != 0 || value <= 0)
     return otherwise;
@@ -45,7 +45,7 @@ std::vector<std::string> known_to_compiler() {
 
 std::string architecture_of(int device) {
   std::vector<char> properties(kPropertiesBytes, '\0');
-  throw_unless_ok(hip().get_device_properties(properties.data(), device), "hipGetDeviceProperties");
+  check_hip(hip().get_device_properties(properties.data(), device), "hipGetDeviceProperties");
   const std::string architecture = find_architecture(properties, known_to_compiler());
   if (architecture.empty())
     throw DeviceError(fmt::format("unavailable: HIP does not say what device {} is", device));
@@ -60,31 +60,35 @@ bool has_float_atomics(std::string_view architecture) {
                      [&](std::string_view with) { return architecture.starts_with(with); });
 }
 
-void add_limits(int device, DeviceInfo& info) {
+void add_hip_limits(int device, DeviceInfo& info) {
   using enum HipDeviceAttribute;
-  info.compute_units = attribute(device, multiprocessor_count, info.compute_units);
-  info.warp_size = attribute(device, warp_size, 0);
+  info.compute_units = hip_attribute(device, multiprocessor_count, info.compute_units);
+  info.warp_size = hip_attribute(device, warp_size, 0);
   if (info.warp_size != 32 && info.warp_size != 64) {
     throw DeviceError(fmt::format(
         "unavailable: HIP {} numbers its attributes in an unknown way (wavefront of {})",
         info.runtime, info.warp_size));
   }
-  info.max_threads_per_block = attribute(device, max_threads_per_block, info.max_threads_per_block);
-  info.max_block = {attribute(device, max_block_x, 256), attribute(device, max_block_y, 256),
-                    attribute(device, max_block_z, 256)};
-  info.max_grid = {attribute(device, max_grid_x, 65535), attribute(device, max_grid_y, 65535),
-                   attribute(device, max_grid_z, 65535)};
-  info.max_shared_bytes = attribute(device, max_shared_bytes, info.max_shared_bytes);
+  info.max_threads_per_block =
+      hip_attribute(device, max_threads_per_block, info.max_threads_per_block);
+  info.max_block = {hip_attribute(device, max_block_x, 256),
+                    hip_attribute(device, max_block_y, 256),
+                    hip_attribute(device, max_block_z, 256)};
+  info.max_grid = {hip_attribute(device, max_grid_x, 65535),
+                   hip_attribute(device, max_grid_y, 65535),
+                   hip_attribute(device, max_grid_z, 65535)};
+  info.max_shared_bytes = hip_attribute(device, max_shared_bytes, info.max_shared_bytes);
   info.max_shared_bytes_optin = info.max_shared_bytes;  // there is nothing to opt in to
   info.shared_bytes_per_unit =
-      attribute(device, shared_bytes_per_multiprocessor, info.max_shared_bytes);
-  info.registers_per_block = attribute(device, max_registers_per_block, info.registers_per_block);
+      hip_attribute(device, shared_bytes_per_multiprocessor, info.max_shared_bytes);
+  info.registers_per_block =
+      hip_attribute(device, max_registers_per_block, info.registers_per_block);
   info.max_threads_per_unit =
-      attribute(device, max_threads_per_multiprocessor, info.max_threads_per_unit);
-  info.l2_bytes = attribute(device, l2_bytes, 0);
-  info.clock_khz = attribute(device, clock_khz, 0);
-  info.memory_clock_khz = attribute(device, memory_clock_khz, 0);
-  info.memory_bus_bits = attribute(device, memory_bus_bits, 0);
+      hip_attribute(device, max_threads_per_multiprocessor, info.max_threads_per_unit);
+  info.l2_bytes = hip_attribute(device, l2_bytes, 0);
+  info.clock_khz = hip_attribute(device, clock_khz, 0);
+  info.memory_clock_khz = hip_attribute(device, memory_clock_khz, 0);
+  info.memory_bus_bits = hip_attribute(device, memory_bus_bits, 0);
   set_amd_last_level(info, info.architecture);
 }
 
@@ -95,12 +99,12 @@ std::string partition_of(int device) {
   return read_amd_partition("/sys/bus/pci/devices", id.data());
 }
 
-DeviceInfo describe(int device, int version) {
+DeviceInfo describe_hip(int device, int version) {
   std::array<char, kNameBytes> name{};
-  throw_unless_ok(hip().device_get_name(name.data(), static_cast<int>(name.size()), device),
-                  "hipDeviceGetName");
+  check_hip(hip().device_get_name(name.data(), static_cast<int>(name.size()), device),
+            "hipDeviceGetName");
   std::size_t global_bytes = 0;
-  throw_unless_ok(hip().device_total_mem(&global_bytes, device), "hipDeviceTotalMem");
+  check_hip(hip().device_total_mem(&global_bytes, device), "hipDeviceTotalMem");
   int driver = 0;
   hip().driver_get_version(&driver);
 
@@ -115,7 +119,7 @@ DeviceInfo describe(int device, int version) {
   info.compiler = hiprtc_version_text();
   info.global_bytes = static_cast<std::int64_t>(global_bytes);
   info.partition = partition_of(device);
-  add_limits(device, info);
+  add_hip_limits(device, info);
   override_last_level(info);
   info.has_f16 = true;
   info.has_f64 = true;
@@ -146,17 +150,17 @@ std::string find_architecture(std::span<const char> properties,
 
 std::vector<DeviceInfo> list_hip_devices() {
   int version = 0;
-  throw_unless_ok(hip().runtime_get_version(&version), "hipRuntimeGetVersion");
+  check_hip(hip().runtime_get_version(&version), "hipRuntimeGetVersion");
   if (version < kOldestVersion) {
     throw DeviceError(fmt::format("unavailable: HIP {} is too old: 5.0 or later is needed",
                                   hip_version_text(version)));
   }
   int count = 0;
-  throw_unless_ok(hip().get_device_count(&count), "hipGetDeviceCount");
+  check_hip(hip().get_device_count(&count), "hipGetDeviceCount");
   if (count == 0) throw DeviceError("unavailable: HIP lists no device");
   std::vector<DeviceInfo> devices;
   devices.reserve(static_cast<std::size_t>(count));
-  for (int device = 0; device < count; ++device) devices.push_back(describe(device, version));
+  for (int device = 0; device < count; ++device) devices.push_back(describe_hip(device, version));
   return devices;
 }
 

@@ -17,11 +17,11 @@
 namespace kiln {
 namespace {
 
-constexpr std::array<const char*, 2> kFixedOptions = {"-O3", "-std=c++17"};
+constexpr std::array<const char*, 2> kHiprtcOptions = {"-O3", "-std=c++17"};
 
-class Program {
+class HiprtcProgram {
  public:
-  explicit Program(const Source& source) {
+  explicit HiprtcProgram(const Source& source) {
     code_ = hiprtc().create_program(&handle_, source.text.c_str(), source.name.c_str(), 0, nullptr,
                                     nullptr);
     if (!source.has_cpp_names) return;
@@ -29,11 +29,11 @@ class Program {
       if (code_ == 0) code_ = hiprtc().add_name(handle_, entry.c_str());
     }
   }
-  ~Program() {
+  ~HiprtcProgram() {
     if (handle_ != nullptr) hiprtc().destroy_program(&handle_);
   }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  HiprtcProgram(const HiprtcProgram&) = delete;
+  HiprtcProgram& operator=(const HiprtcProgram&) = delete;
 
   /// hipRTC's code; 0 for success.
   [[nodiscard]] int compile(const std::vector<std::string>& options) const {
@@ -81,9 +81,9 @@ class HiprtcCompiler final : public Compiler {
   explicit HiprtcCompiler(std::string architecture) : architecture_(std::move(architecture)) {}
 
   Result<Binary> compile(const Source& source) override {
-    const Program program(source);
+    const HiprtcProgram program(source);
     std::vector<std::string> options = {"--offload-arch=" + architecture_};
-    options.insert(options.end(), kFixedOptions.begin(), kFixedOptions.end());
+    options.insert(options.end(), kHiprtcOptions.begin(), kHiprtcOptions.end());
     options.insert(options.end(), source.options.begin(), source.options.end());
     const int code = program.compile(options);
     const std::string log = with_template_places(program.log(), source);
@@ -125,7 +125,7 @@ std::unique_ptr<Compiler> make_hiprtc_compiler(const std::string& architecture) 
   return std::make_unique<HiprtcCompiler>(architecture);
 }
 
-std::string hiprtc_options() { return fmt::format("{}", fmt::join(kFixedOptions, " ")); }
+std::string hiprtc_options() { return fmt::format("{}", fmt::join(kHiprtcOptions, " ")); }
 
 std::string hiprtc_version_text() {
   try {

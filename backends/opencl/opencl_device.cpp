@@ -14,9 +14,7 @@
 namespace kiln {
 namespace {
 
-constexpr EventId kEventCount = 4096;
-
-cl_mem as_memory(const Buffer& buffer) { return reinterpret_cast<cl_mem>(buffer.handle); }
+constexpr EventId kOpenClEventCount = 4096;
 
 /// Waiting reports the faults of earlier kernels.
 Failure wait_failure(cl_int code, std::string_view call) {
@@ -33,7 +31,7 @@ OpenClDevice::OpenClDevice(OpenClDeviceEntry entry, OwnedContext context, OwnedQ
       owner_(owner),
       queue_(own_queue_.get()),
       max_constant_bytes_(device_property<cl_ulong>(entry_.id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE)),
-      events_(kEventCount) {
+      events_(kOpenClEventCount) {
   inspect_queue();
 }
 
@@ -186,13 +184,13 @@ Result<EventId> OpenClDevice::record() {
     if (Status status = synchronize(); !status) return status.failure();
     event.host_time = std::chrono::steady_clock::now();
   }
-  next_event_ = (next_event_ + 1) % kEventCount;
+  next_event_ = (next_event_ + 1) % kOpenClEventCount;
   return id;
 }
 
 Result<double> OpenClDevice::elapsed_ns(EventId from, EventId to) {
-  const Event& first = events_[from % kEventCount];
-  const Event& second = events_[to % kEventCount];
+  const Event& first = events_[from % kOpenClEventCount];
+  const Event& second = events_[to % kOpenClEventCount];
   if (first.marker == nullptr || second.marker == nullptr) {
     return std::chrono::duration<double, std::nano>(second.host_time - first.host_time).count();
   }

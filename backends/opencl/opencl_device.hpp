@@ -12,6 +12,11 @@
 
 namespace kiln {
 
+/// The OpenCL memory that a buffer is a window of.
+[[nodiscard]] inline cl_mem as_memory(const Buffer& buffer) {
+  return reinterpret_cast<cl_mem>(buffer.handle);
+}
+
 /// clEnqueueFillBuffer of `bytes` bytes from `offset` on.
 [[nodiscard]] cl_int enqueue_fill(cl_command_queue queue, cl_mem memory, std::size_t offset,
                                   std::size_t bytes, std::uint8_t byte);

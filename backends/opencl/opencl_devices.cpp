@@ -103,7 +103,7 @@ std::int64_t last_level_cache_bytes(cl_device_id device, bool is_cpu) {
   return std::max<std::int64_t>(reported, ::sysconf(_SC_LEVEL3_CACHE_SIZE));
 }
 
-void add_limits(cl_device_id device, DeviceInfo& info) {
+void add_opencl_limits(cl_device_id device, DeviceInfo& info) {
   const auto integer = [device]<typename T>(cl_device_info property, T) {
     return static_cast<std::int64_t>(device_property<T>(device, property));
   };
@@ -185,7 +185,7 @@ std::vector<OpenClDeviceEntry> list_opencl_devices() {
       OpenClDeviceEntry entry{device, {}};
       entry.info.ordinal = static_cast<int>(entries.size());
       add_identity(platform, device, entry.info);
-      add_limits(device, entry.info);
+      add_opencl_limits(device, entry.info);
       add_features(device, entry.info);
       entries.push_back(std::move(entry));
     }

@@ -15,8 +15,6 @@
 namespace kiln {
 namespace {
 
-cl_mem as_memory(const Buffer& buffer) { return reinterpret_cast<cl_mem>(buffer.handle); }
-
 /// The queue is asked each time: the application may have released it and made another at its
 /// address. A barrier after each command makes one that reorders behave like ours.
 Status keep_order(cl_command_queue queue) {

@@ -69,7 +69,7 @@ int tune_all(const Options& options, const std::vector<ListedProblem>& problems)
 void print_progress(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     std::cerr << fmt::format("  {:>9.2f} us, {:.2f}x {} ({})\n", row.kiln_us, row.speed_up(),
-                             row.peer, to_text(row.cache));
+                             row.peer, name_of(row.cache));
   }
 }
 

@@ -12,7 +12,7 @@
 namespace kiln::cli {
 namespace {
 
-ExitCode run(const CommonOptions& options) {
+ExitCode run_db_check(const CommonOptions& options) {
   const std::vector<std::string> findings = Store(options.database, Store::Mode::read).check();
   if (options.json) {
     fmt::print("{}", json_output({{"ok", findings.empty()}, {"findings", findings}}));
@@ -29,7 +29,7 @@ ExitCode run(const CommonOptions& options) {
 void add_db_check(CLI::App& db, Work& work) {
   CLI::App* command =
       db.add_subcommand("check", "Prove that the file is sound; exit code 1 if it is not");
-  add_reading_options(*command, std::make_shared<CommonOptions>(), work, run);
+  add_reading_options(*command, std::make_shared<CommonOptions>(), work, run_db_check);
 }
 
 }  // namespace kiln::cli

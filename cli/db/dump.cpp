@@ -10,11 +10,11 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct DbDumpFlags {
   CommonOptions common;
 };
 
-ExitCode run(const Options& options) {
+ExitCode run_db_dump(const DbDumpFlags& options) {
   dump_database(options.common.database, [](const std::string& line) { fmt::print("{}\n", line); });
   return ExitCode::ok;
 }
@@ -22,7 +22,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_db_dump(CLI::App& db, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DbDumpFlags>();
   CLI::App* command =
       db.add_subcommand("dump", "Print everything as JSON lines; equal content, equal text");
   CLI::Option* file =
@@ -34,7 +34,7 @@ void add_db_dump(CLI::App& db, Work& work) {
     if (file->count() > 0 && command->count("--db") > 0) {
       throw UsageError("the database is named twice, as FILE and by --db");
     }
-    work = [options] { return run(*options); };
+    work = [options] { return run_db_dump(*options); };
   });
 }
 

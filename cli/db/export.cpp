@@ -21,7 +21,7 @@ namespace kiln::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct Options {
+struct DbExportFlags {
   CommonOptions common;
   std::string target;
   std::vector<std::string> kernels;
@@ -33,7 +33,7 @@ bool is_asked_for(const std::vector<std::string>& names, const std::string& name
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<BestRecord> chosen_bests(const Store& store, const Options& options) {
+std::vector<BestRecord> chosen_bests(const Store& store, const DbExportFlags& options) {
   std::vector<BestRecord> bests = store.bests();
   std::erase_if(bests, [&](const BestRecord& best) {
     return best.verdict == Verdict::none || !is_asked_for(options.kernels, best.key.kernel) ||
@@ -42,7 +42,7 @@ std::vector<BestRecord> chosen_bests(const Store& store, const Options& options)
   return bests;
 }
 
-void write_as_wisdom(const std::vector<BestRecord>& bests, const Options& options) {
+void write_as_wisdom(const std::vector<BestRecord>& bests, const DbExportFlags& options) {
   write_text_file(options.target, write_wisdom(bests));
   const auto count = counted(static_cast<std::int64_t>(bests.size()), "best");
   if (options.target != "-") fmt::print("{}: {}\n", options.target, count);
@@ -60,7 +60,8 @@ std::string t4_name(const BestRecord& best) {
                      hash64_hex(best.key.problem + '\n' + best.key.device));
 }
 
-void write_as_t4(const Store& store, const std::vector<BestRecord>& bests, const Options& options) {
+void write_as_t4(const Store& store, const std::vector<BestRecord>& bests,
+                 const DbExportFlags& options) {
   std::error_code error;
   fs::create_directories(options.target, error);
   if (error) {
@@ -74,7 +75,7 @@ void write_as_t4(const Store& store, const std::vector<BestRecord>& bests, const
   }
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_db_export(const DbExportFlags& options) {
   const Store store(options.common.database, Store::Mode::read);
   const std::vector<BestRecord> bests = chosen_bests(store, options);
   if (options.format == "t4") {
@@ -92,7 +93,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_db_export(CLI::App& db, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DbExportFlags>();
   CLI::App* command =
       db.add_subcommand("export", "Write the bests as wisdom, JSON lines of text, or as T4 files");
   command->add_option("target", options->target, "File to write, - for stdout; with t4 a folder")
@@ -115,7 +116,7 @@ void add_db_export(CLI::App& db, Work& work) {
       ->capture_default_str();
   add_database_option(*command, options->common);
   command->footer("docs/wisdom.md describes the formats. Exit code 1: there was nothing to write.");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_db_export(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -24,7 +24,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct DbImportFlags {
   CommonOptions common;
   std::vector<std::string> files;
   bool skip_bad = false;
@@ -68,7 +68,8 @@ class Importer {
   }
 
   /// What another tuner recorded of `kernel`: one best a problem.
-  void read_foreign(const std::string& file, const Options& options, const DeviceInfo& device) {
+  void read_foreign(const std::string& file, const DbImportFlags& options,
+                    const DeviceInfo& device) {
     const std::string text =
         read_text_file(file, "wisdom of Kernel Launcher, a cache of Kernel Tuner, or T4");
     const std::vector<RecordedTrials> groups =
@@ -127,7 +128,7 @@ class Importer {
   throw InputError(message + "\nnothing was imported; --skip-bad imports the rest");
 }
 
-void print(const Options& options, const Import& import, std::size_t added) {
+void print(const DbImportFlags& options, const Import& import, std::size_t added) {
   const std::size_t present = import.sessions.size() - added;
   if (options.common.json) {
     fmt::print("{}", json_output({{"imported", added},
@@ -144,7 +145,7 @@ void print(const Options& options, const Import& import, std::size_t added) {
 }
 
 /// A device that the database knows by its identity, else one that is here.
-DeviceInfo known_device(const Options& options) {
+DeviceInfo known_device(const DbImportFlags& options) {
   if (std::filesystem::exists(options.common.database)) {
     for (const SessionRecord& session :
          Store(options.common.database, Store::Mode::read).sessions()) {
@@ -154,7 +155,7 @@ DeviceInfo known_device(const Options& options) {
   return choose_device(options.device);
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_db_import(const DbImportFlags& options) {
   Importer importer(options.common);
   if (options.kernel.empty() != options.problem.empty()) {
     throw UsageError("--kernel and --problem belong together (see kiln db import --help)");
@@ -175,7 +176,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_db_import(CLI::App& db, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DbImportFlags>();
   CLI::App* command = db.add_subcommand("import", "Read wisdom into the database");
   command
       ->add_option("files", options->files, "Files that `kiln db export` wrote, in either format")
@@ -206,7 +207,7 @@ void add_db_import(CLI::App& db, Work& work) {
       "Each best is held against the spec of its kernel. Importing the same again changes "
       "nothing.\n"
       "docs/wisdom.md describes the format.");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_db_import(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -135,7 +135,7 @@ void print_groups(const std::string& noun, const std::map<std::string, Group>& g
   if (!table.empty()) fmt::print("\n{}", table.text(output_width()));
 }
 
-void print_text(const Content& content) {
+void print_db_info_text(const Content& content) {
   const Store::Info& info = content.info;
   fmt::print("{}", paragraph(fmt::format(
                                  "{}: schema {}, {}, {}, {} ({} failed), {}", info.path,
@@ -155,12 +155,12 @@ void print_text(const Content& content) {
                        output_width()));
 }
 
-ExitCode run(const CommonOptions& options) {
+ExitCode run_db_info(const CommonOptions& options) {
   const Content content = read_content(options);
   if (options.json) {
     fmt::print("{}", json_output(info_json(content)));
   } else {
-    print_text(content);
+    print_db_info_text(content);
   }
   return ExitCode::ok;
 }
@@ -172,7 +172,7 @@ void add_db_info(CLI::App& db, Work& work) {
       db.add_subcommand("info", "What the file holds: kernels, devices, dates, stale bests");
   auto options = std::make_shared<CommonOptions>();
   add_kernel_path_option(*command, *options);
-  add_reading_options(*command, options, work, run);
+  add_reading_options(*command, options, work, run_db_info);
 }
 
 }  // namespace kiln::cli

@@ -15,7 +15,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct DbLockFlags {
   CommonOptions common;
   std::string target;
   std::vector<std::string> devices;
@@ -23,7 +23,7 @@ struct Options {
   bool hold_shipped = false;
 };
 
-bool is_asked_for(const Options& options, const BestRecord& best) {
+bool is_wanted(const DbLockFlags& options, const BestRecord& best) {
   const bool is_named =
       options.devices.empty() || std::find(options.devices.begin(), options.devices.end(),
                                            best.key.device) != options.devices.end();
@@ -32,18 +32,18 @@ bool is_asked_for(const Options& options, const BestRecord& best) {
 
 /// What a launcher with this database would choose from; the shipped rows where the lock is to hold
 /// them.
-std::vector<BestRecord> locked_bests(const Options& options) {
+std::vector<BestRecord> locked_bests(const DbLockFlags& options) {
   std::vector<BestRecord> bests = Store(options.common.database, Store::Mode::read).bests();
   if (options.hold_shipped) {
     for (const std::string& kernel : shipped_kernels()) {
       for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
     }
   }
-  std::erase_if(bests, [&](const BestRecord& best) { return !is_asked_for(options, best); });
+  std::erase_if(bests, [&](const BestRecord& best) { return !is_wanted(options, best); });
   return bests;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_db_lock(const DbLockFlags& options) {
   if (options.no_shipped && options.hold_shipped) {
     throw UsageError("--no-shipped and --hold-shipped exclude each other");
   }
@@ -65,7 +65,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_db_lock(CLI::App& db, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DbLockFlags>();
   CLI::App* command = db.add_subcommand("lock", "Pin which configs launchers choose, as a text");
   command->add_option("target", options->target, "File to write; - for stdout")
       ->required()
@@ -83,7 +83,7 @@ void add_db_lock(CLI::App& db, Work& work) {
                     "their hash: for jobs whose programs have several versions of Kiln");
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_db_lock(*options); }; });
 }
 
 }  // namespace kiln::cli

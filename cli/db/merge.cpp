@@ -15,7 +15,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct DbMergeFlags {
   CommonOptions common;
   std::vector<std::filesystem::path> sources;
   std::filesystem::path target;
@@ -25,7 +25,7 @@ std::string count_of(std::size_t count, const char* what) {
   return counted(static_cast<std::int64_t>(count), what);
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_db_merge(const DbMergeFlags& options) {
   const MergeReport report = merge_databases(options.sources, options.target);
   if (options.common.json) {
     fmt::print("{}", json_output({{"path", options.target.string()},
@@ -53,7 +53,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_db_merge(CLI::App& db, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DbMergeFlags>();
   CLI::App* command = db.add_subcommand(
       "merge", "The sessions of several databases in one; the same in any order, however often");
   command->add_option("sources", options->sources, "Databases to read")
@@ -70,7 +70,7 @@ void add_db_merge(CLI::App& db, Work& work) {
   command->footer(
       "Of copies of one session the furthest stays; copies that went on apart are both kept.\n"
       "The target is replaced in one step; its sessions are numbered anew.");
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_db_merge(*options); }; });
 }
 
 }  // namespace kiln::cli

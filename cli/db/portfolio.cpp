@@ -23,7 +23,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct DbPortfolioFlags {
   CommonOptions common;
   std::string kernel;
   std::string device;
@@ -38,7 +38,8 @@ struct Tuned {
   std::vector<TunedProblem> problems;  ///< of the same index
 };
 
-std::string device_asked_for(const Options& options, const std::vector<BestRecord>& bests) {
+std::string device_asked_for(const DbPortfolioFlags& options,
+                             const std::vector<BestRecord>& bests) {
   std::vector<std::string> devices;
   for (const BestRecord& best : bests) devices.push_back(best.key.device);
   std::sort(devices.begin(), devices.end());
@@ -65,7 +66,7 @@ std::vector<CloseConfig> tried(const BestRecord& best, const std::vector<TrialRe
   return configs;
 }
 
-Tuned read_tuned(const Options& options) {
+Tuned read_tuned(const DbPortfolioFlags& options) {
   Tuned tuned{options.common.library().load(options.kernel), {}, {}};
   const Store store(options.common.database, Store::Mode::read);
   tuned.bests = store.bests(tuned.spec.name);
@@ -85,7 +86,7 @@ Tuned read_tuned(const Options& options) {
   return tuned;
 }
 
-ExitCode print_portfolio(const Options& options, const Tuned& tuned) {
+ExitCode print_portfolio(const DbPortfolioFlags& options, const Tuned& tuned) {
   const Portfolio portfolio = find_portfolio(tuned.problems, options.within / 100);
   const std::vector<PortfolioMember>& members = portfolio.members;
   if (options.common.json) {
@@ -142,7 +143,7 @@ Left leave_out(const Tuned& tuned, std::size_t index) {
   return left;
 }
 
-ExitCode print_leave_one_out(const Options& options, const Tuned& tuned) {
+ExitCode print_leave_one_out(const DbPortfolioFlags& options, const Tuned& tuned) {
   Table table({{"problem"}, {"grade"}, {"slower", Table::Align::right}, {"config"}});
   Json list = Json::array();
   std::vector<double> regrets;
@@ -177,7 +178,7 @@ ExitCode print_leave_one_out(const Options& options, const Tuned& tuned) {
   return ExitCode::ok;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run_db_portfolio(const DbPortfolioFlags& options) {
   const Tuned tuned = read_tuned(options);
   return options.leave_one_out ? print_leave_one_out(options, tuned)
                                : print_portfolio(options, tuned);
@@ -186,7 +187,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_db_portfolio(CLI::App& db, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DbPortfolioFlags>();
   CLI::App* command = db.add_subcommand(
       "portfolio", "The fewest configs that are good enough for all tuned problems");
   command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
@@ -205,7 +206,7 @@ void add_db_portfolio(CLI::App& db, Work& work) {
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_db_portfolio(*options); }; });
 }
 
 }  // namespace kiln::cli

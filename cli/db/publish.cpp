@@ -10,12 +10,12 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct DbPublishFlags {
   CommonOptions common;
   std::string target;
 };
 
-ExitCode run(const Options& options) {
+ExitCode run_db_publish(const DbPublishFlags& options) {
   Store(options.common.database, Store::Mode::read).publish(options.target);
   fmt::print("{}: published from {}\n", options.target, options.common.database.string());
   return ExitCode::ok;
@@ -24,7 +24,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_db_publish(CLI::App& db, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DbPublishFlags>();
   CLI::App* command = db.add_subcommand(
       "publish", "Write a compact read-only copy for launchers, replaced by rename");
   command->add_option("target", options->target, "File to write")
@@ -32,7 +32,7 @@ void add_db_publish(CLI::App& db, Work& work) {
       ->type_name("FILE")
       ->check(file_name());
   add_database_option(*command, options->common);
-  command->callback([options, &work] { work = [options] { return run(*options); }; });
+  command->callback([options, &work] { work = [options] { return run_db_publish(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -145,8 +145,8 @@ std::vector<std::string> in_quotes(const std::vector<std::string>& texts) {
   return out;
 }
 
-DraftTable argument_table(const SourceParameter& parameter, const std::vector<std::string>& shape,
-                          bool has_typename) {
+DraftTable parameter_table(const SourceParameter& parameter, const std::vector<std::string>& shape,
+                           bool has_typename) {
   DraftTable table{"[[arguments]]", {{"name", toml_text(parameter.name), ""}}};
   const bool knows_type = parameter.dtype.has_value();
   const std::string type(knows_type ? name_of(*parameter.dtype) : "f32");
@@ -272,7 +272,7 @@ Draft draft_from_source(const SourceFacts& facts, const SourceKernel& kernel,
   const std::vector<std::string> shape = shape_of(kernel, sizes);
   for (const SourceParameter& parameter : kernel.parameters) {
     if (!parameter.is_local)
-      draft.tables.push_back(argument_table(parameter, shape, knobs.has_typename));
+      draft.tables.push_back(parameter_table(parameter, shape, knobs.has_typename));
   }
   draft.tables.push_back(DraftTable{
       "[verify]",

@@ -135,7 +135,7 @@ DraftTable tunables_table(const Variant& variant) {
   return table;
 }
 
-DraftTable step_table(const Part& kernel, const std::vector<std::string>& arguments) {
+DraftTable t1_step_table(const Part& kernel, const std::vector<std::string>& arguments) {
   const std::vector<std::string> block = extents(kernel, "LocalSize");
   std::vector<std::string> grid = extents(kernel, "GlobalSize");
   const bool in_threads = kernel.text("GlobalSizeType").value_or("CUDA") == "OpenCL";
@@ -157,7 +157,7 @@ DraftTable step_table(const Part& kernel, const std::vector<std::string>& argume
 }
 
 /// The options of the file that are texts; those of its compiler may be unknown to another.
-std::string options_of(const Part& kernel) {
+std::string t1_options(const Part& kernel) {
   std::string options;
   const Json* list = kernel.find("CompilerOptions");
   if (list == nullptr || !list->is_array()) return options;
@@ -207,7 +207,7 @@ Draft draft_from_t1(const std::string& text, const std::string& path) {
   draft.tables.push_back(DraftTable{
       "[[variants]]", {{"name", "\"plain\"", ""}, {"source", toml_text(draft.source), ""}}});
   draft.tables.push_back(tunables_table(spaces.front().variant));
-  if (const std::string options = options_of(kernel); !options.empty()) {
+  if (const std::string options = t1_options(kernel); !options.empty()) {
     const std::string backend = draft.source.ends_with(".cl") ? "opencl" : "cuda";
     DraftTable table{"[variants.compiler_options]", {}};
     table.lines.push_back({backend, toml_text(options), ""});
@@ -220,7 +220,7 @@ Draft draft_from_t1(const std::string& text, const std::string& path) {
          {"because", toml_text("a condition of " + std::filesystem::path(path).filename().string()),
           ""}}});
   }
-  draft.tables.push_back(step_table(kernel, names));
+  draft.tables.push_back(t1_step_table(kernel, names));
   return draft;
 }
 

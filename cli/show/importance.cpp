@@ -18,7 +18,7 @@ namespace kiln::cli {
 namespace {
 
 constexpr std::size_t kLeastTrials = 12;
-constexpr std::size_t kTold = 3;
+constexpr std::size_t kToldFactors = 3;
 constexpr std::size_t kShuffles = 400;
 constexpr double kLeastShare = 0.01;
 
@@ -129,7 +129,7 @@ std::vector<std::string> importance(const std::vector<TrialRecord>& rows) {
   for (Factor& factor : factors) judge(factor, logs, total);
   std::stable_sort(factors.begin(), factors.end(),
                    [](const Factor& a, const Factor& b) { return a.share > b.share; });
-  if (factors.size() > kTold) factors.resize(kTold);
+  if (factors.size() > kToldFactors) factors.resize(kToldFactors);
   std::vector<std::string> lines;
   for (const Factor& factor : factors) {
     if (factor.share < kLeastShare) break;

@@ -17,8 +17,6 @@ namespace {
 
 using Align = Table::Align;
 
-std::string time_or_dash(double ns) { return ns > 0 ? pretty_time(ns) : "-"; }
-
 class SessionPage {
  public:
   SessionPage(const ShownSession& session, const TrialChoice& choice, const Screen& screen)

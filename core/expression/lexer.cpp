@@ -11,7 +11,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word(char c) { return is_letter(c) || is_digit(c); }
+bool is_name_char(char c) { return is_letter(c) || is_digit(c); }
 bool is_base(char c) {
   return c == 'x' || c == 'X' || c == 'o' || c == 'O' || c == 'b' || c == 'B';
 }
@@ -24,7 +24,7 @@ int count_characters(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
-constexpr std::array<std::string_view, 6> kWords = {"and", "or", "not", "in", "if", "else"};
+constexpr std::array<std::string_view, 6> kOperatorWords = {"and", "or", "not", "in", "if", "else"};
 
 // Two characters before one, so that the longest match comes first.
 constexpr std::array<std::string_view, 24> kSymbols = {
@@ -116,7 +116,7 @@ Token Lexer::number() {
     }
   }
   const std::size_t whole = length;
-  while (is_word(peek(length)) || peek(length) == '.') ++length;
+  while (is_name_char(peek(length)) || peek(length) == '.') ++length;
   const Token token = take(TokenKind::number, length);
   if (length != whole) source_.fail(token.offset, describe(token) + " is not a number");
   return token;
@@ -125,7 +125,7 @@ Token Lexer::number() {
 /// 0xFF, 0o17, 0b101; the parser looks at the digits.
 Token Lexer::based_number() {
   std::size_t length = 2;
-  while (is_word(peek(length)) || peek(length) == '.') ++length;
+  while (is_name_char(peek(length)) || peek(length) == '.') ++length;
   return take(TokenKind::number, length);
 }
 
@@ -142,14 +142,15 @@ Token Lexer::string() {
 
 Token Lexer::word() {
   std::size_t length = 0;
-  while (is_word(peek(length))) ++length;
+  while (is_name_char(peek(length))) ++length;
   // A dot joins names only when another name follows it: "device.warp_size".
   while (peek(length) == '.' && is_letter(peek(length + 1))) {
     ++length;
-    while (is_word(peek(length))) ++length;
+    while (is_name_char(peek(length))) ++length;
   }
   const std::string_view text = source_.text.substr(position_, length);
-  const bool is_symbol = std::find(kWords.begin(), kWords.end(), text) != kWords.end();
+  const bool is_symbol =
+      std::find(kOperatorWords.begin(), kOperatorWords.end(), text) != kOperatorWords.end();
   return take(is_symbol ? TokenKind::symbol : TokenKind::name, length);
 }
 

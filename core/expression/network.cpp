@@ -6,7 +6,9 @@
 namespace kiln::expression {
 namespace {
 
-NetworkOpcode to_opcode(Operation operation) { return static_cast<NetworkOpcode>(operation); }
+NetworkOpcode to_network_opcode(Operation operation) {
+  return static_cast<NetworkOpcode>(operation);
+}
 
 /// The next part of an `and` (decided by false) or an `or` (decided by true). Where the parts so
 /// far are unknown and the next one fails, the whole is unknown and stays so.
@@ -156,7 +158,7 @@ class Network::Builder {
     return network_.add_step(NetworkOpcode::truth, part, part, part);
   }
   Register step(Operation operation, Register a, Register b) {
-    return network_.add_step(to_opcode(operation), a, b, b);
+    return network_.add_step(to_network_opcode(operation), a, b, b);
   }
 
   Network& network_;

@@ -16,8 +16,6 @@ namespace kiln::expression {
 namespace {
 
 constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
-constexpr double kInt64Limit = 9223372036854775808.0;  // 2^63
-
 bool is_numeric(const Cell& cell) {
   return cell.kind == CellKind::boolean || cell.kind == CellKind::integer ||
          cell.kind == CellKind::real || cell.kind == CellKind::wide;

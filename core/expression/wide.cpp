@@ -36,14 +36,14 @@ void shift_in(std::vector<std::uint32_t>& limbs, bool low) {
   if (carry != 0) limbs.push_back(carry);
 }
 
-void trim(std::vector<std::uint32_t>& limbs) {
+void drop_leading_zeros(std::vector<std::uint32_t>& limbs) {
   while (!limbs.empty() && limbs.back() == 0) limbs.pop_back();
 }
 
 }  // namespace
 
 Wide::Wide(bool negative, Limbs limbs) : negative_(negative), limbs_(std::move(limbs)) {
-  trim(limbs_);
+  drop_leading_zeros(limbs_);
   if (limbs_.empty()) negative_ = false;
 }
 
@@ -103,7 +103,7 @@ std::string Wide::text() const {
       remainder = part % 10;
     }
     digits += static_cast<char>('0' + remainder);
-    trim(rest);
+    drop_leading_zeros(rest);
   }
   if (digits.empty()) digits = "0";
   if (negative_) digits += '-';
@@ -138,7 +138,7 @@ Wide::Limbs Wide::subtract_magnitudes(const Limbs& a, const Limbs& b) {
     borrow = a[i] < taken ? 1 : 0;
     difference[i] = static_cast<std::uint32_t>((a[i] + (borrow << kLimbBits) - taken) & kLimbMask);
   }
-  trim(difference);
+  drop_leading_zeros(difference);
   return difference;
 }
 
@@ -170,7 +170,7 @@ Wide::Limbs Wide::divide_magnitudes(const Limbs& a, const Limbs& b, Limbs& remai
   remainder.clear();
   for (std::size_t bit = a.size() * kLimbBits; bit-- > 0;) {
     shift_in(remainder, bit_at(a, bit));
-    trim(remainder);
+    drop_leading_zeros(remainder);
     if (std::is_lt(compare_magnitudes(remainder, b))) continue;
     remainder = subtract_magnitudes(remainder, b);
     quotient[bit / kLimbBits] |= std::uint32_t{1} << (bit % kLimbBits);

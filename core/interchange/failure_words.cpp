@@ -12,7 +12,7 @@ namespace kiln::interchange {
 namespace {
 
 // Bare words, without what all of them share ("config", "failed", "error").
-constexpr std::array<std::pair<std::string_view, Outcome>, 52> kWords = {{
+constexpr std::array<std::pair<std::string_view, Outcome>, 52> kFailureWords = {{
     {"correct", Outcome::ok},
     {"ok", Outcome::ok},
     {"none", Outcome::ok},
@@ -82,9 +82,9 @@ std::optional<Outcome> outcome_of_word(std::string_view word) {
        {"configuration", "config", "failed", "failure", "errors", "error", "exception"}) {
     if (bare.size() > shared.size()) erase_all(bare, shared);
   }
-  const auto* const known = std::find_if(kWords.begin(), kWords.end(),
+  const auto* const known = std::find_if(kFailureWords.begin(), kFailureWords.end(),
                                          [&](const auto& entry) { return entry.first == bare; });
-  if (known == kWords.end()) return std::nullopt;
+  if (known == kFailureWords.end()) return std::nullopt;
   return known->second;
 }
 

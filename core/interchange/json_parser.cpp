@@ -42,9 +42,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kForeign
     {"False", "False is Python; JSON writes false"},
 }};
 
-class Parser {
+class JsonTextParser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {
+  explicit JsonTextParser(std::string_view text) : text_(text) {
     if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark
   }
 
@@ -452,7 +452,7 @@ JsonRows parse_rows(std::string_view text, const std::string& path, std::string_
     const std::size_t line_start = text.substr(0, offset).rfind('\n') + 1;
     return SourceLocation{path, line, static_cast<int>(offset - line_start + 1)};
   };
-  Parser parser(text);
+  JsonTextParser parser(text);
   try {
     out.head = parser.with_rows(
         rows_at,
@@ -477,7 +477,7 @@ JsonRows parse_rows(std::string_view text, const std::string& path, std::string_
 
 Json parse_json(std::string_view text, const std::string& path) {
   try {
-    return Parser(text).whole();
+    return JsonTextParser(text).whole();
   } catch (const Fault& fault) {
     throw InputError(place_at(text, path, fault.offset), fault.message);
   }
@@ -485,7 +485,7 @@ Json parse_json(std::string_view text, const std::string& path) {
 
 std::string why_no_json(std::string_view text) {
   try {
-    (void)Parser(text).whole();
+    (void)JsonTextParser(text).whole();
     return "";
   } catch (const Fault& fault) {
     return fault.message;
@@ -494,7 +494,7 @@ std::string why_no_json(std::string_view text) {
 
 Json parse_line(std::string_view text, const std::string& path, int line) {
   try {
-    return Parser(text).whole();
+    return JsonTextParser(text).whole();
   } catch (const Fault& fault) {
     const bool at_end = fault.message.find("the file ends") != std::string::npos;
     throw InputError(place_at(text, path, fault.offset, line),

@@ -11,20 +11,20 @@
 #include "core/interchange/json_parser.hpp"
 #include "core/interchange/json_reading.hpp"
 #include "core/interchange/objective.hpp"
+#include "core/interchange/time_unit.hpp"
 
 namespace kiln {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using interchange::find_member;
+using interchange::kNsPerMs;
 using interchange::scalar_value;
 using interchange::text_member;
 
-constexpr double kNsPerMillisecond = 1e6;
-
-class Reader {
+class WisdomReader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  explicit WisdomReader(std::string path) : path_(std::move(path)) {}
 
   void read(std::string_view line) {
     ++number_;
@@ -112,7 +112,7 @@ class Reader {
     const Json* time = find_member(json, objective_.c_str());
     const auto number = time == nullptr ? std::nullopt : interchange::number_value(*time);
     if (number && std::isfinite(*number) && *number > 0) {
-      trial.time_ns = *number * kNsPerMillisecond;
+      trial.time_ns = *number * kNsPerMs;
       return;
     }
     const auto failure = time != nullptr && time->is_string()
@@ -173,7 +173,7 @@ bool is_kernel_launcher_wisdom(std::string_view text) {
 
 std::vector<RecordedTrials> read_kernel_launcher_wisdom(std::string_view text,
                                                         const std::string& path) {
-  Reader reader(path);
+  WisdomReader reader(path);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     reader.read(text.substr(0, end));

@@ -20,12 +20,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 using interchange::find_member;
 using interchange::JsonRow;
+using interchange::kNsPerMs;
 using interchange::number_value;
 using interchange::scalar_value;
 using interchange::shown;
 using interchange::text_member;
 
-constexpr double kNsPerMs = 1e6;
 constexpr double kFailedMs = 1e20;  // how early versions of Kernel Tuner wrote a failure
 constexpr const char* kErrorKey = "__error__";
 
@@ -81,9 +81,9 @@ std::vector<RecordedTunable> read_tunables(const Json& json, const std::string& 
 }
 
 /// Reads the rows of one cache.
-class Reader {
+class CacheReader {
  public:
-  Reader(RecordedTrials& recorded, const Json& head, double unit_ns)
+  CacheReader(RecordedTrials& recorded, const Json& head, double unit_ns)
       : recorded_(recorded), objective_(text_member(head, "objective")), unit_ns_(unit_ns) {}
 
   /// A row that cannot be read becomes a message.
@@ -245,7 +245,7 @@ RecordedTrials read_kernel_tuner_cache(std::string_view text, const std::string&
   recorded.other_objective =
       interchange::other_objective(find_member(file.head, "objective"), file.head);
   recorded.bad = std::move(file.bad);
-  Reader reader(recorded, file.head, unit_of(file.head, path));
+  CacheReader reader(recorded, file.head, unit_of(file.head, path));
   for (const JsonRow& row : file.rows) reader.read(row);
   if (recorded.trials.empty() && recorded.bad.empty()) {
     throw InputError({path, 0, 0}, "the cache holds no trial");

@@ -14,7 +14,7 @@
 namespace kiln::interchange {
 namespace {
 
-constexpr std::size_t kMaxValues = 65'534;  // that a space can number
+constexpr std::size_t kMaxSpaceValues = 65'534;  // that a space can number
 constexpr std::size_t kMaxConstraints = 1000;
 
 /// A boolean or whole float as the integer that it equals.
@@ -70,9 +70,9 @@ void add_tunable(Variant& variant, Tunable tunable) {
 }
 
 Tunable make_tunable(std::string name, std::vector<Value> values, const SourceLocation& where) {
-  if (values.empty() || values.size() > kMaxValues) {
-    throw InputError(
-        where, fmt::format("{} has {} values; expected 1 to {}", name, values.size(), kMaxValues));
+  if (values.empty() || values.size() > kMaxSpaceValues) {
+    throw InputError(where, fmt::format("{} has {} values; expected 1 to {}", name, values.size(),
+                                        kMaxSpaceValues));
   }
   // In Python 1, 1.0 and True are one value; a text is not.
   std::set<Value> seen;

@@ -21,17 +21,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using interchange::find_member;
 using interchange::JsonRow;
+using interchange::kNsPerMs;
 using interchange::number_value;
 using interchange::scalar_value;
 using interchange::shown;
 using interchange::text_member;
 
-constexpr double kNsPerMs = 1e6;
-
 /// Reads the results of one file.
-class Reader {
+class T4Reader {
  public:
-  Reader(const Json& head, RecordedTrials& recorded) : recorded_(recorded) {
+  T4Reader(const Json& head, RecordedTrials& recorded) : recorded_(recorded) {
     const Json* metadata = find_member(head, "metadata");
     if (metadata != nullptr) stated_ns_ = stated_unit(*metadata);
     if (!stated_ns_) stated_ns_ = stated_unit(head);
@@ -259,7 +258,7 @@ RecordedTrials read_t4(std::string_view text, const std::string& path) {
   RecordedTrials recorded;
   recorded.path = path;
   recorded.bad = std::move(file.bad);
-  Reader reader(file.head, recorded);
+  T4Reader reader(file.head, recorded);
   for (const JsonRow& row : file.rows) reader.read(row);
   reader.finish();
   for (RecordedTunable& tunable : recorded.tunables) {

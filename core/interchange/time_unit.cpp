@@ -24,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, double>, 33> kUnits = {{
     {"mus", 1e3},
 }};
 
-std::optional<double> find(std::string_view unit) {
+std::optional<double> find_unit(std::string_view unit) {
   const auto* const known = std::find_if(kUnits.begin(), kUnits.end(),
                                          [&](const auto& entry) { return entry.first == unit; });
   if (known == kUnits.end()) return std::nullopt;
@@ -36,8 +36,8 @@ std::optional<double> find(std::string_view unit) {
 std::optional<double> nanoseconds_of_unit(std::string_view unit) {
   std::string small = small_letters(unit);
   std::erase_if(small, [](char c) { return c == ' ' || c == '_' || c == '-' || c == '.'; });
-  if (const auto known = find(small)) return known;
-  if (small.size() > 2 && small.back() == 's') return find(small.substr(0, small.size() - 1));
+  if (const auto known = find_unit(small)) return known;
+  if (small.size() > 2 && small.back() == 's') return find_unit(small.substr(0, small.size() - 1));
   return std::nullopt;
 }
 

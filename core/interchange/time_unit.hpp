@@ -11,6 +11,8 @@ namespace kiln::interchange {
 /// time.
 [[nodiscard]] std::optional<double> nanoseconds_of_unit(std::string_view unit);
 
+inline constexpr double kNsPerMs = 1e6;
+
 /// For messages.
 inline constexpr std::string_view kTimeUnits = "s, ms, us or ns, or their names in full";
 

@@ -17,7 +17,7 @@ using expression::Source;
 using expression::Token;
 using expression::TokenKind;
 
-constexpr std::size_t kMaxValues = 65'534;
+constexpr std::size_t kMaxListValues = 65'534;
 constexpr std::size_t kMaxText = 1 << 20;  // characters
 
 constexpr const char* kForms =
@@ -100,8 +100,8 @@ class ListParser {
     if (step == 0) source_.fail(offset, "the step of a range cannot be 0");
     std::vector<std::int64_t> numbers;
     for (std::int64_t i = begin; step > 0 ? i < end : i > end;) {
-      if (numbers.size() == kMaxValues) {
-        source_.fail(offset, fmt::format("more than {} values", kMaxValues));
+      if (numbers.size() == kMaxListValues) {
+        source_.fail(offset, fmt::format("more than {} values", kMaxListValues));
       }
       numbers.push_back(i);
       if (__builtin_add_overflow(i, step, &i)) break;
@@ -137,8 +137,8 @@ class ListParser {
   }
 
   void add(Value value) {
-    if (values_.size() == kMaxValues) {
-      source_.fail(token_.offset, fmt::format("more than {} values", kMaxValues));
+    if (values_.size() == kMaxListValues) {
+      source_.fail(token_.offset, fmt::format("more than {} values", kMaxListValues));
     }
     values_.push_back(std::move(value));
   }

@@ -17,7 +17,7 @@ struct Part {
   std::size_t at = 0;  ///< in the text of the key
 };
 
-Part trimmed(std::string_view text, std::size_t begin, std::size_t end) {
+Part trimmed_part(std::string_view text, std::size_t begin, std::size_t end) {
   while (begin < end && text[begin] == ' ') ++begin;
   while (end > begin && text[end - 1] == ' ') --end;
   return {std::string(text.substr(begin, end - begin)), begin};
@@ -32,7 +32,7 @@ std::vector<Part> split(std::string_view text, std::size_t begin, std::size_t en
     if (i < end && (text[i] == '(' || text[i] == '[')) ++depth;
     if (i < end && (text[i] == ')' || text[i] == ']')) --depth;
     if (i < end && (text[i] != ',' || depth > 0)) continue;
-    parts.push_back(trimmed(text, start, i));
+    parts.push_back(trimmed_part(text, start, i));
     start = i + 1;
   }
   if (parts.size() == 1 && parts.front().text.empty()) parts.clear();

@@ -45,7 +45,7 @@ Enum parse_word(const TableReader& table, std::string_view key,
                                comma_list(names), text));
 }
 
-bool is_numeric(FieldType type) {
+bool is_numeric_type(FieldType type) {
   return type == FieldType::integer || type == FieldType::floating;
 }
 
@@ -91,7 +91,7 @@ void parse_field_bounds(const TableReader& table, ProblemField& field) {
   for (const char* key : {"min", "max"}) {
     std::optional<Value> bound = table.value(key);
     if (!bound) continue;
-    if (!is_numeric(field.type)) {
+    if (!is_numeric_type(field.type)) {
       table.fail(key, fmt::format("'{}' is for fields of type int and float only", key));
     }
     (std::string_view(key) == "min" ? field.minimum : field.maximum) =
@@ -105,7 +105,7 @@ void parse_field_bounds(const TableReader& table, ProblemField& field) {
 // Numbers and booleans may have a computed default; the others are taken as they stand.
 void parse_field_default(const TableReader& table, ProblemField& field) {
   if (!table.find("default")) return;
-  if (is_numeric(field.type) || field.type == FieldType::boolean) {
+  if (is_numeric_type(field.type) || field.type == FieldType::boolean) {
     field.fallback = table.expression("default");
     return;
   }

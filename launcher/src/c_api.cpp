@@ -38,7 +38,7 @@ kiln_status fail(const LaunchError& error) { return fail(error.code, error.messa
 kiln_status bad_option(const char* text) { return fail(LaunchErrorCode::bad_option, text); }
 
 template <typename Work>
-kiln_status guarded(Work&& work) noexcept {
+kiln_status guarded_call(Work&& work) noexcept {
   try {
     return work();
   } catch (const std::exception& error) {
@@ -144,7 +144,7 @@ kiln_status kiln_open(const kiln_options* options, kiln_launcher** launcher) {
   if (known.tune_on_miss < KILN_TUNE_NEVER || known.tune_on_miss > KILN_TUNE_FIRST_USE) {
     return bad_option("kiln_open: options.tune_on_miss is none of KILN_TUNE_...");
   }
-  return guarded([&] {
+  return guarded_call([&] {
     *launcher = nullptr;
     kiln::Expected<Launcher> opened = Launcher::open(to_options(known));
     if (!opened) {
@@ -192,7 +192,7 @@ kiln_status kiln_prepare(const kiln_launcher* launcher, const char* kernel, cons
   if (launcher == nullptr || kernel == nullptr || problem == nullptr || prepared == nullptr) {
     return bad_option("kiln_prepare: no argument may be NULL");
   }
-  return guarded([&] {
+  return guarded_call([&] {
     *prepared = nullptr;
     kiln::Expected<Launcher::Kernel> made = launcher->launcher.prepare(kernel, problem);
     if (!made) {
@@ -294,7 +294,7 @@ kiln_status kiln_launch(const kiln_kernel* kernel, void* queue, const kiln_argum
   const kiln_argument* const end = arguments + count;
   const kiln_argument* const unknown = std::find_if_not(arguments, end, has_known_kind);
   if (unknown != end) {
-    return guarded([&] { return fail(unknown_kind(*unknown)); });
+    return guarded_call([&] { return fail(unknown_kind(*unknown)); });
   }
   std::array<kiln::LaunchArgument, kMaxArguments> converted;
   std::transform(arguments, arguments + count, converted.begin(), to_argument);

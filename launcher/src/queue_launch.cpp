@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-LaunchErrorCode code_of(Outcome outcome) {
+LaunchErrorCode code_of_outcome(Outcome outcome) {
   switch (outcome) {
     case Outcome::constraint:
       return LaunchErrorCode::impossible;
@@ -26,7 +26,7 @@ LaunchErrorCode code_of(Outcome outcome) {
 }  // namespace
 
 LaunchError to_error(const KernelSpec& spec, const Failure& failure) {
-  return {code_of(failure.outcome), spec.name + ": " + failure.message};
+  return {code_of_outcome(failure.outcome), spec.name + ": " + failure.message};
 }
 
 QueueLaunch::QueueLaunch(std::shared_ptr<Runtime> runtime, const KernelParts& parts,

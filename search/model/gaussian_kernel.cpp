@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-constexpr int kSteps = 25;
+constexpr int kTableSteps = 25;
 constexpr double kRoot5 = 2.23606797749979;
 
 // What is thought of the parameters before any trial: log weights around the initial one, the noise
@@ -144,7 +144,7 @@ GaussianKernel fit_kernel(const Coordinates& coordinates, const Points& points,
   Eigen::VectorXd before = Eigen::VectorXd::Zero(dimensions + 1);
   Eigen::VectorXd best = now;
   double best_value = -std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kTableSteps; ++i) {
     const Likelihood likelihood = surface.at(now);
     if (!std::isfinite(likelihood.value)) break;
     if (likelihood.value > best_value) {

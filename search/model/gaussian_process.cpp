@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-constexpr float kLeastVariance = 1e-5F;  // below: rounding
+constexpr float kVarianceFloor = 1e-5F;  // below: rounding
 
 Eigen::Map<const Eigen::VectorXf> as_vector(const std::vector<float>& point) {
   return {point.data(), static_cast<Eigen::Index>(point.size())};
@@ -34,7 +34,7 @@ void GaussianProcess::add_point(const std::vector<float>& point) {
   Eigen::VectorXf row = matern(weighted_distances(coordinates_, kernel_, places_, count_, place));
   root_.topLeftCorner(count_, count_).triangularView<Eigen::Lower>().solveInPlace(row);
   const float noise = static_cast<float>(std::exp(kernel_.log_noise));
-  const float diagonal = std::sqrt(std::max(1 + noise - row.squaredNorm(), kLeastVariance));
+  const float diagonal = std::sqrt(std::max(1 + noise - row.squaredNorm(), kVarianceFloor));
   root_.row(count_).head(count_) = row.transpose();
   root_(count_, count_) = diagonal;
 

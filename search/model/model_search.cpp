@@ -18,19 +18,19 @@ constexpr std::size_t kListed = 4 * kPool;  // a space of at most so many config
 constexpr std::size_t kMaxPoints = 400;     // then the slow ones are forgotten
 constexpr std::size_t kKeptPoints = 280;    // when they are
 constexpr std::size_t kLeastFitPoints = 4;
-constexpr std::size_t kFitPoints = 120;        // of these the kernel is fitted to so many
-constexpr double kRefitGrowth = 1.4;           // refitted when there are so many times the points
-constexpr std::size_t kMostDraws = 20'000;     // for the pool, where few indices are legal
-constexpr std::size_t kFruitless = 64;         // draws and walks there that bring nothing new
-constexpr std::size_t kMoreCandidates = 1024;  // room for neighbours of the fastest configs
-constexpr std::size_t kSkillWindow = 40;       // predictions that tell the skill, at most
-constexpr std::size_t kLeastSkillTrials = 24;  // and at least
-constexpr float kLeastVariance = 1e-6F;        // of a prediction, relative to the scale
-constexpr std::size_t kFastest = 4;            // configs whose neighbours are candidates at a refit
-constexpr std::size_t kTransferred = 16;       // fastest configs that other variants take over
-constexpr std::size_t kParents = 64;           // fastest configs from which walks begin
-constexpr std::size_t kLeastSteps = 2;         // of such a walk
-constexpr std::size_t kMostSteps = 3;
+constexpr std::size_t kFitPoints = 120;         // of these the kernel is fitted to so many
+constexpr double kRefitGrowth = 1.4;            // refitted when there are so many times the points
+constexpr std::size_t kMostPoolDraws = 20'000;  // for the pool, where few indices are legal
+constexpr std::size_t kFruitless = 64;          // draws and walks there that bring nothing new
+constexpr std::size_t kMoreCandidates = 1024;   // room for neighbours of the fastest configs
+constexpr std::size_t kSkillWindow = 40;        // predictions that tell the skill, at most
+constexpr std::size_t kLeastSkillTrials = 24;   // and at least
+constexpr float kLeastVariance = 1e-6F;         // of a prediction, relative to the scale
+constexpr std::size_t kFastest = 4;       // configs whose neighbours are candidates at a refit
+constexpr std::size_t kTransferred = 16;  // fastest configs that other variants take over
+constexpr std::size_t kParents = 64;      // fastest configs from which walks begin
+constexpr std::size_t kShortestWalk = 2;  // of such a walk
+constexpr std::size_t kLongestWalk = 3;
 constexpr std::size_t kRivalEvery = 4;  // proposals
 // A rival's best takes at most so much more time, as a logarithm: the less, the more often it was
 // tried. Half of it after so many trials.
@@ -323,7 +323,7 @@ void ModelSearch::fill_pool() {
       for (const std::size_t like : counterparts(points_[point].index)) take(like);
     }
     const std::vector<std::size_t> parents = fastest_with_rivals(kParents, kParentsOfRival);
-    Effort draws(kMostDraws);
+    Effort draws(kMostPoolDraws);
     const bool is_exact = space_.is_exact();
     std::size_t last_new = 0;
     for (std::size_t i = 0; i < kPool / 2; ++i) {
@@ -348,7 +348,7 @@ void ModelSearch::fill_pool() {
 /// Where several values must change before anything gets faster, single steps lead nowhere, and a
 /// sample of millions hardly ever lands nearby.
 std::size_t ModelSearch::walk_from(std::size_t index) {
-  const std::size_t steps = kLeastSteps + random_.below(kMostSteps - kLeastSteps + 1);
+  const std::size_t steps = kShortestWalk + random_.below(kLongestWalk - kShortestWalk + 1);
   for (std::size_t i = 0; i < steps; ++i) index = random_neighbour(space_, index, random_);
   return index;
 }

@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kStart = 8;
+constexpr std::size_t kSmallStart = 8;
 constexpr std::size_t kLargeStart = 32;  // of a space of so many configs or more:
 constexpr std::size_t kLargeSpace = 1'000'000;
 constexpr std::size_t kGreedyEvery = 3;  // proposals
@@ -32,8 +32,9 @@ class Auto final : public StrategyBase {
         coordinates_(space),
         model_(space, coordinates_, random(),
                [this](std::size_t index) { return is_taken(index); }),
-        start_(latin_start(space, coordinates_, space.size() < kLargeSpace ? kStart : kLargeStart,
-                           random(), prior)),
+        start_(latin_start(space, coordinates_,
+                           space.size() < kLargeSpace ? kSmallStart : kLargeStart, random(),
+                           prior)),
         local_(make_local(space, random().below(UINT64_MAX))) {
     const std::vector<std::size_t>& defaults = space.default_indices();
     start_.insert(start_.end(), defaults.rbegin(), defaults.rend());

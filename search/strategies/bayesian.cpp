@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kStart = 8;
+constexpr std::size_t kModelStart = 8;
 
 class Bayesian final : public StrategyBase {
  public:
@@ -22,7 +22,7 @@ class Bayesian final : public StrategyBase {
         coordinates_(space),
         model_(space, coordinates_, random(),
                [this](std::size_t index) { return is_taken(index); }),
-        start_(latin_start(space, coordinates_, kStart, random(), prior)) {}
+        start_(latin_start(space, coordinates_, kModelStart, random(), prior)) {}
 
  private:
   std::optional<std::size_t> propose() override {

@@ -15,14 +15,14 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kMembers = 20;
+constexpr std::size_t kPopulation = 20;
 constexpr double kMutation = 0.5;  // chance that a child takes one step of its own
 
 class Genetic final : public StrategyBase {
  public:
   Genetic(const Space& space, std::uint64_t seed)
       : StrategyBase(space, seed),
-        start_(latin_start(space, Coordinates(space), kMembers, random())) {}
+        start_(latin_start(space, Coordinates(space), kPopulation, random())) {}
 
  private:
   std::optional<std::size_t> propose() override {
@@ -61,7 +61,7 @@ class Genetic final : public StrategyBase {
   }
 
   std::vector<std::size_t> start_;
-  Population population_{kMembers};
+  Population population_{kPopulation};
 };
 
 }  // namespace

@@ -8,13 +8,13 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kStart = 16;
+constexpr std::size_t kRandomStart = 16;
 
 class RandomSearch final : public StrategyBase {
  public:
   RandomSearch(const Space& space, std::uint64_t seed)
       : StrategyBase(space, seed),
-        start_(latin_start(space, Coordinates(space), kStart, random())) {}
+        start_(latin_start(space, Coordinates(space), kRandomStart, random())) {}
 
  private:
   std::optional<std::size_t> propose() override {

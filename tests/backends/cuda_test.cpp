@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr std::string_view kStage = R"(
+constexpr std::string_view kCudaStage = R"(
 KERNEL stage(GLOBAL float* out, int n) {
   SHARED float tile[256];
   tile[THREAD_X] = out[THREAD_X];
@@ -68,7 +68,7 @@ class Nvrtc : public testing::Test {
 TEST_F(Nvrtc, CompilesForEveryArchitectureWithoutADevice) {
   for (const std::string architecture : {"sm_75", "sm_80", "sm_90a", "sm_120"}) {
     const Result<Binary> binary =
-        compiler_for(architecture)->compile(story_source("cuda", kStage, {"stage"}));
+        compiler_for(architecture)->compile(story_source("cuda", kCudaStage, {"stage"}));
     ASSERT_TRUE(binary) << architecture << ": " << binary.failure().message;
     EXPECT_TRUE(is_whole_elf(binary->data)) << architecture;
     EXPECT_GT(binary->registers, 0) << architecture;
@@ -100,14 +100,14 @@ TEST_F(Nvrtc, PointsAtTheTemplateInErrors) {
 
 TEST_F(Nvrtc, NamesAnEntryThatIsNotThere) {
   const Result<Binary> binary =
-      compiler_for("sm_80")->compile(story_source("cuda", kStage, {"stage", "merge"}));
+      compiler_for("sm_80")->compile(story_source("cuda", kCudaStage, {"stage", "merge"}));
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.failure().outcome, Outcome::compile_error);
   EXPECT_EQ(binary.failure().message, "story has no kernel named 'merge' (it has: stage)");
 }
 
 TEST_F(Nvrtc, TakesTheOptionsOfTheVariant) {
-  Source source = story_source("cuda", kStage, {"stage"});
+  Source source = story_source("cuda", kCudaStage, {"stage"});
   source.options = {"--maxrregcount=24"};
   const auto compiler = compiler_for("sm_90a");
   const Result<Binary> capped = compiler->compile(source);
@@ -138,7 +138,7 @@ TEST_F(Nvrtc, KernelsMayUseTexturesAllTheSame) {
     const Result<Binary> binary = compiler->compile(textured);
     EXPECT_TRUE(binary) << binary.failure().message;
   }
-  EXPECT_TRUE(compiler->compile(story_source("cuda", kStage, {"stage"})));
+  EXPECT_TRUE(compiler->compile(story_source("cuda", kCudaStage, {"stage"})));
 }
 
 TEST_F(Nvrtc, TooMuchSharedMemoryIsACompileError) {

@@ -23,7 +23,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr std::string_view kStage = R"(
+constexpr std::string_view kHipStage = R"(
 KERNEL stage(GLOBAL float* out, int n) {
   SHARED float tile[256];
   tile[THREAD_X] = out[THREAD_X];
@@ -92,7 +92,7 @@ class Hiprtc : public testing::Test {
 TEST_F(Hiprtc, CompilesForAmdDevicesWithoutOne) {
   for (const std::string architecture : {"gfx906", "gfx90a", "gfx1030"}) {
     const Result<Binary> binary =
-        compiler_for(architecture)->compile(story_source("hip", kStage, {"stage"}));
+        compiler_for(architecture)->compile(story_source("hip", kHipStage, {"stage"}));
     ASSERT_TRUE(binary) << architecture << ": " << binary.failure().message;
     EXPECT_GT(binary->data.size(), 0U);
     EXPECT_GT(binary->registers, 0) << architecture;
@@ -114,7 +114,7 @@ TEST_F(Hiprtc, RefusesAnArchitectureItDoesNotKnowAndLivesOn) {
       EXPECT_THAT(error.what(), HasSubstr("does not know '" + architecture + "': it knows gfx"));
     }
   }
-  EXPECT_TRUE(compiler_for("gfx906")->compile(story_source("hip", kStage, {"stage"})));
+  EXPECT_TRUE(compiler_for("gfx906")->compile(story_source("hip", kHipStage, {"stage"})));
 }
 
 TEST_F(Hiprtc, PointsAtTheTemplateInErrors) {
@@ -128,13 +128,13 @@ TEST_F(Hiprtc, PointsAtTheTemplateInErrors) {
 
 TEST_F(Hiprtc, NamesAnEntryThatIsNotThere) {
   const Result<Binary> binary =
-      compiler_for("gfx90a")->compile(story_source("hip", kStage, {"stage", "merge"}));
+      compiler_for("gfx90a")->compile(story_source("hip", kHipStage, {"stage", "merge"}));
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.failure().message, "story has no kernel named 'merge' (it has: stage)");
 }
 
 TEST_F(Hiprtc, AnOptionThatDoesNotExistIsACompileError) {
-  Source source = story_source("hip", kStage, {"stage"});
+  Source source = story_source("hip", kHipStage, {"stage"});
   source.options = {"--no-such-option"};
   const Result<Binary> binary = compiler_for("gfx90a")->compile(source);
   ASSERT_FALSE(binary);
@@ -143,7 +143,8 @@ TEST_F(Hiprtc, AnOptionThatDoesNotExistIsACompileError) {
 }
 
 TEST_F(Hiprtc, DamagedMetadataIsNoMetadata) {
-  Result<Binary> binary = compiler_for("gfx90a")->compile(story_source("hip", kStage, {"stage"}));
+  Result<Binary> binary =
+      compiler_for("gfx90a")->compile(story_source("hip", kHipStage, {"stage"}));
   ASSERT_TRUE(binary) << binary.failure().message;
   Binary read;
   read.data = binary->data;

@@ -10,7 +10,7 @@
 namespace kiln::peers {
 namespace {
 
-MatmulShape shape_of(const std::string& problem, DType in = DType::f32, DType out = DType::f32) {
+MatmulShape lt_shape_of(const std::string& problem, DType in = DType::f32, DType out = DType::f32) {
   const KernelSpec spec = KernelLibrary().load("matmul");
   return matmul_shape(spec, Problem::parse(spec, problem), {in, in, out, 1, 0});
 }
@@ -42,7 +42,7 @@ std::vector<double> numbered(std::int64_t count) {
 class LtPlanLayouts : public testing::TestWithParam<const char*> {};
 
 TEST_P(LtPlanLayouts, ComputeTheSameProduct) {
-  const MatmulShape shape = shape_of(std::string("m=3 n=5 k=7 ") + GetParam());
+  const MatmulShape shape = lt_shape_of(std::string("m=3 n=5 k=7 ") + GetParam());
   const LtPlan plan = plan_of(shape);
   const std::vector<double> a = numbered(shape.a.rows * shape.a.stride);
   const std::vector<double> b = numbered(shape.b.rows * shape.b.stride);
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(All, LtPlanLayouts,
                                          "trans_a=true trans_b=true lda=8 ldb=16 ldc=9"));
 
 TEST(LtPlan, KnowsTheStoredSides) {
-  const LtPlan plan = plan_of(shape_of("m=3 n=5 k=7 trans_b=true ldb=8"));
+  const LtPlan plan = plan_of(lt_shape_of("m=3 n=5 k=7 trans_b=true ldb=8"));
   EXPECT_EQ(plan.first.rows, 7U);
   EXPECT_EQ(plan.first.columns, 5U);
   EXPECT_EQ(plan.first.stride, 8);
@@ -84,18 +84,18 @@ TEST(LtPlan, KnowsTheStoredSides) {
 }
 
 TEST(LtPlan, ChoosesTheArithmeticByTypeAndPrecision) {
-  MatmulShape shape = shape_of("m=3 n=5 k=7");
+  MatmulShape shape = lt_shape_of("m=3 n=5 k=7");
   EXPECT_EQ(plan_of(shape).compute, LtCompute::f32);
   shape.precision = "high";
   EXPECT_EQ(plan_of(shape).compute, LtCompute::f32_from_tf32);
   shape.precision = "medium";
   EXPECT_EQ(plan_of(shape).compute, LtCompute::f32_from_bf16);
 
-  const LtPlan f64 = plan_of(shape_of("m=3 n=5 k=7", DType::f64, DType::f64));
+  const LtPlan f64 = plan_of(lt_shape_of("m=3 n=5 k=7", DType::f64, DType::f64));
   EXPECT_EQ(f64.compute, LtCompute::f64);
   EXPECT_EQ(f64.scalar_type, LtType::f64);
   for (const DType half : {DType::f16, DType::bf16}) {
-    const LtPlan plan = plan_of(shape_of("m=3 n=5 k=7", half, half));
+    const LtPlan plan = plan_of(lt_shape_of("m=3 n=5 k=7", half, half));
     EXPECT_EQ(plan.compute, LtCompute::f32);
     EXPECT_EQ(plan.scalar_type, LtType::f32);
     EXPECT_FALSE(plan.has_fast_sums);
@@ -103,7 +103,7 @@ TEST(LtPlan, ChoosesTheArithmeticByTypeAndPrecision) {
 }
 
 TEST(LtPlan, IgnoresThePrecisionOfOtherTypesThanF32) {
-  MatmulShape shape = shape_of("m=3 n=5 k=7", DType::bf16, DType::bf16);
+  MatmulShape shape = lt_shape_of("m=3 n=5 k=7", DType::bf16, DType::bf16);
   shape.precision = "high";
   EXPECT_EQ(plan_of(shape).compute, LtCompute::f32);
 }
@@ -112,12 +112,12 @@ TEST(LtPlan, KnowsEightBitTypesByName) {
   const std::optional<DType> e4m3 = parse_dtype("e4m3");
   const std::optional<DType> i8 = parse_dtype("i8");
   if (!e4m3 || !i8) GTEST_SKIP() << "Kiln has no 8-bit types yet";
-  const LtPlan floats = plan_of(shape_of("m=3 n=5 k=7", *e4m3, DType::bf16));
+  const LtPlan floats = plan_of(lt_shape_of("m=3 n=5 k=7", *e4m3, DType::bf16));
   EXPECT_EQ(floats.first.type, LtType::e4m3);
   EXPECT_EQ(floats.result.type, LtType::bf16);
   EXPECT_EQ(floats.compute, LtCompute::f32);
   EXPECT_TRUE(floats.has_fast_sums);
-  const LtPlan whole = plan_of(shape_of("m=3 n=5 k=7", *i8, DType::i32));
+  const LtPlan whole = plan_of(lt_shape_of("m=3 n=5 k=7", *i8, DType::i32));
   EXPECT_EQ(whole.compute, LtCompute::i32);
   EXPECT_EQ(whole.scalar_type, LtType::i32);
   EXPECT_FALSE(whole.has_fast_sums);
@@ -125,16 +125,16 @@ TEST(LtPlan, KnowsEightBitTypesByName) {
 
 TEST(LtPlan, SaysWhatItDoesNotHave) {
   std::string reason;
-  EXPECT_FALSE(lt_plan(shape_of("m=3 n=5 k=7", DType::u32, DType::u32), reason));
+  EXPECT_FALSE(lt_plan(lt_shape_of("m=3 n=5 k=7", DType::u32, DType::u32), reason));
   EXPECT_EQ(reason, "has no products of u32 and u32 to u32");
-  MatmulShape shape = shape_of("m=3 n=5 k=7");
+  MatmulShape shape = lt_shape_of("m=3 n=5 k=7");
   shape.precision = "lowest";
   EXPECT_FALSE(lt_plan(shape, reason));
   EXPECT_EQ(reason, "has no precision 'lowest'");
 }
 
 TEST(LtPlan, HandsBatchesOn) {
-  MatmulShape shape = shape_of("m=3 n=5 k=7");
+  MatmulShape shape = lt_shape_of("m=3 n=5 k=7");
   shape.batch = 4;
   shape.b.batch_stride = 0;
   const LtPlan plan = plan_of(shape);

@@ -8,7 +8,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+constexpr const char* kForeignKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
 constexpr const char* kWisdom =
     R"({"version":"1.0","key":"scale","objective":"time","tunable_parameters":["block_size","items"]}
 {"config":[64,1],"problem_size":[4096],"environment":{},"time":0.5}
@@ -20,7 +20,7 @@ class ForeignWisdomTest : public TuningTest {
  protected:
   [[nodiscard]] Output import(const std::string& problem) const {
     return kiln({"db", "import", "w.wisdom", "--kernel", "scale", "--problem", problem, "--device",
-                 "opencl", "--db", "kiln.db", "--kernel-path", kKernels});
+                 "opencl", "--db", "kiln.db", "--kernel-path", kForeignKernels});
   }
 };
 
@@ -31,7 +31,7 @@ TEST_F(ForeignWisdomTest, TheFastestConfigOfEachProblemIsImportedOnceAndStale) {
   EXPECT_EQ(import("n={0}").out,
             "kiln.db: 0 bests imported, 2 there before, 0 bad lines left out\n");
   const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", "kiln.db",
-                                "--kernel-path", kKernels, "--json"});
+                                "--kernel-path", kForeignKernels, "--json"});
   EXPECT_EQ(match["grade"], "exact");
   EXPECT_EQ(match["config_text"], "plain:block_size=128,items=1");
   EXPECT_EQ(match["stale"], true);
@@ -72,7 +72,7 @@ TEST_F(ForeignWisdomTest, OneBadLineCostsThatLine) {
             "have\nnothing was imported; --skip-bad imports the rest\n");
   const Output rest =
       kiln({"db", "import", "w.wisdom", "--kernel", "scale", "--problem", "n={0}", "--device",
-            "opencl", "--db", "kiln.db", "--kernel-path", kKernels, "--skip-bad"});
+            "opencl", "--db", "kiln.db", "--kernel-path", kForeignKernels, "--skip-bad"});
   EXPECT_EQ(rest.out, "kiln.db: 2 bests imported, 0 there before, 1 bad line left out\n");
 }
 
@@ -81,8 +81,9 @@ TEST_F(ForeignWisdomTest, OfAnotherObjectiveNothingIsPublished) {
         R"({"results": [{"configuration": {"block_size": 64, "items": 1}, "invalidity": "correct",
         "objectives": ["energy"], "measurements": [{"name": "time", "value": 1, "unit": "ms"},
         {"name": "energy", "value": 2, "unit": "J"}]}]})");
-  const Output output = kiln({"db", "import", "t4.json", "--kernel", "scale", "--problem", "n=4096",
-                              "--device", "opencl", "--db", "kiln.db", "--kernel-path", kKernels});
+  const Output output =
+      kiln({"db", "import", "t4.json", "--kernel", "scale", "--problem", "n=4096", "--device",
+            "opencl", "--db", "kiln.db", "--kernel-path", kForeignKernels});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_EQ(output.err,
             "kiln: error: t4.json: its objective is energy; expected the time, of which bests are\n"
@@ -96,10 +97,10 @@ TEST_F(ForeignWisdomTest, ATimeHasTheUnitOfItsMeasurementAndAMissingOneIsSaid) {
                          unit + "\"}]}]}");
     const Output output =
         kiln({"db", "import", "t4.json", "--kernel", "scale", "--problem", "n=4096", "--device",
-              "opencl", "--db", unit + "kiln.db", "--kernel-path", kKernels});
+              "opencl", "--db", unit + "kiln.db", "--kernel-path", kForeignKernels});
     EXPECT_EQ(output.exit_code, 0) << output.err;
     const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", unit + "kiln.db",
-                                  "--kernel-path", kKernels, "--json"});
+                                  "--kernel-path", kForeignKernels, "--json"});
     return std::pair(match["tuned"]["time_ns"].get<double>(), output.err);
   };
   EXPECT_EQ(imported("Microseconds"), std::pair(900250.0, std::string()));

@@ -8,18 +8,18 @@
 namespace kiln::cli {
 namespace {
 
-constexpr const char* kScale = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
+constexpr const char* kScaleKernel = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
 
 class ObjectiveProgram : public TuningTest {
  protected:
   [[nodiscard]] Json best(const Words& more) const {
-    Words words = {"best", kScale, "--problem", "n=100", "--db", "kiln.db", "--json"};
+    Words words = {"best", kScaleKernel, "--problem", "n=100", "--db", "kiln.db", "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return kiln_json(words);
   }
   [[nodiscard]] Json compare(const Words& more, const std::string& rounds = "8") const {
-    Words words = {"compare", kScale,     "--problem", "n=100", "--device",
-                   "opencl",  "--rounds", rounds,      "--json"};
+    Words words = {"compare", kScaleKernel, "--problem", "n=100", "--device",
+                   "opencl",  "--rounds",   rounds,      "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return kiln_json(words);
   }
@@ -68,8 +68,8 @@ TEST_F(ObjectiveProgram, AParetoListLeavesOutWhatIsBeatenInBoth) {
       EXPECT_FALSE(beaten) << row["config"] << " beats " << point["config"];
     }
   }
-  const Output text =
-      kiln({"best", kScale, "--problem", "n=100", "--db", "kiln.db", "--pareto", "time,covered"});
+  const Output text = kiln(
+      {"best", kScaleKernel, "--problem", "n=100", "--db", "kiln.db", "--pareto", "time,covered"});
   EXPECT_NE(text.out.find(" of 29 configs that have both values\n"), std::string::npos) << text.out;
 }
 
@@ -92,7 +92,7 @@ TEST_F(ObjectiveProgram, MistakesAreNamed) {
             std::string::npos)
       << energy.err;
   ASSERT_EQ(kiln(tune_scale({"--trials", "1"})).exit_code, 0);
-  const Words ask = {"best", kScale, "--problem", "n=100", "--db", "kiln.db", "--pareto"};
+  const Words ask = {"best", kScaleKernel, "--problem", "n=100", "--db", "kiln.db", "--pareto"};
   const auto pareto = [&](const char* text) {
     Words words = ask;
     words.emplace_back(text);
@@ -130,7 +130,7 @@ TEST_F(ObjectiveProgram, StoredBestsAreComparedByTheirSessions) {
   EXPECT_EQ(report["cache"], "warm");
   EXPECT_EQ(report["configs"][0]["config"], stored["config_text"]);
   EXPECT_EQ(report["configs"][1]["config"], stored["config_text"]);
-  const Output missing = kiln({"compare", kScale, "--problem", "n=100", "--device", "opencl",
+  const Output missing = kiln({"compare", kScaleKernel, "--problem", "n=100", "--device", "opencl",
                                "--db", "kiln.db", "--session", "7"});
   EXPECT_EQ(missing.exit_code, 3);
   EXPECT_EQ(missing.err, "kiln: error: kiln.db has no session 7\n");
@@ -138,7 +138,7 @@ TEST_F(ObjectiveProgram, StoredBestsAreComparedByTheirSessions) {
 
 TEST_F(ObjectiveProgram, NothingIsComparedInPlaceOfWhatIsNotThere) {
   const auto compare_with = [&](const Words& more) {
-    Words words = {"compare", kScale, "--problem", "n=100", "--device", "opencl"};
+    Words words = {"compare", kScaleKernel, "--problem", "n=100", "--device", "opencl"};
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   };

@@ -11,8 +11,8 @@
 namespace kiln::cli {
 namespace {
 
-[[noreturn]] void become_kiln(const std::filesystem::path& folder, const Words& words,
-                              const Environment& environment) {
+[[noreturn]] void become_kiln_in_terminal(const std::filesystem::path& folder, const Words& words,
+                                          const Environment& environment) {
   for (const char* name :
        {"KILN_DB", "KILN_CACHE", "XDG_DATA_HOME", "NO_COLOR", "COLUMNS", "LC_ALL", "LC_CTYPE"})
     ::unsetenv(name);
@@ -78,7 +78,7 @@ TerminalOutput run_on_terminal(const std::filesystem::path& folder, const Termin
   winsize window{size.rows, size.columns, 0, 0};
   int terminal = -1;
   const pid_t process = ::forkpty(&terminal, nullptr, nullptr, &window);
-  if (process == 0) become_kiln(folder, words, environment);
+  if (process == 0) become_kiln_in_terminal(folder, words, environment);
   TerminalOutput output;
   if (process < 0) return output;
   std::array<char, 4096> buffer{};

@@ -7,7 +7,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+constexpr const char* kReadKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
 
 class Reading : public ProgramTest {};
 
@@ -87,7 +87,7 @@ TEST_F(Reading, DevicesFailsWhereThereIsNone) {
 }
 
 TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {
-  const Json kernels = kiln_json({"kernels", "--kernel-path", kKernels, "--json"});
+  const Json kernels = kiln_json({"kernels", "--kernel-path", kReadKernels, "--json"});
   std::vector<std::string> names;
   for (const Json& kernel : kernels) names.push_back(kernel["name"]);
   EXPECT_EQ(names, (std::vector<std::string>{"arg_reduce", "convolution", "histogram", "matmul",
@@ -96,7 +96,7 @@ TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {
 
 TEST_F(Reading, KernelsOfOneTellsItsProblemAndTunables) {
   EXPECT_EQ(
-      kiln({"kernels", "scale", "--kernel-path", kKernels}).out,
+      kiln({"kernels", "scale", "--kernel-path", kReadKernels}).out,
       "scale: y[i] = 2 * x[i] over n elements\n"
       "\n"
       "problem  type  default     values  meaning\n"
@@ -113,17 +113,18 @@ TEST_F(Reading, KernelsOfOneTellsItsProblemAndTunables) {
       "---------  --------  ----  -----------------------------  ------------------------------\n"
       "bandwidth  maximise  GB/s  cost.bytes / measured.time_ns  bytes that must move, a second\n"
       "covered    minimise        block_size * items             elements of a block\n");
-  const Json scale = kiln_json({"kernels", "scale", "--kernel-path", kKernels, "--json"});
+  const Json scale = kiln_json({"kernels", "scale", "--kernel-path", kReadKernels, "--json"});
   EXPECT_EQ(scale["variants"][0]["tunables"]["items"]["values"], Json({1, 2, 4, 8}));
 }
 
 TEST_F(Reading, AKernelPathDoesNotSwallowTheKernelBehindIt) {
-  const Output output = kiln({"render", "--kernel-path", kKernels, "scale", "--problem", "n=10"});
+  const Output output =
+      kiln({"render", "--kernel-path", kReadKernels, "scale", "--problem", "n=10"});
   EXPECT_EQ(output.exit_code, 0) << output.err;
 }
 
 TEST_F(Reading, RenderPrintsWhatAPersonWouldHaveWritten) {
-  const Words render = {"render",    kKernels + std::string("/scale"),
+  const Words render = {"render",    kReadKernels + std::string("/scale"),
                         "--problem", "n=1000",
                         "--config",  "plain:items=4"};
   const std::string golden = KILN_SOURCE_DIR "/tests/cli/golden/scale_items_4.txt";
@@ -132,7 +133,7 @@ TEST_F(Reading, RenderPrintsWhatAPersonWouldHaveWritten) {
 
 TEST_F(Reading, RenderWholeIsWhatTheCompilerGets) {
   const Words words = {
-      "render", kKernels + std::string("/scale"), "--problem", "n=10", "--whole", "--backend",
+      "render", kReadKernels + std::string("/scale"), "--problem", "n=10", "--whole", "--backend",
       "opencl"};
   const std::string text = kiln(words).out;
   EXPECT_NE(text.find("__kernel"), std::string::npos) << text;

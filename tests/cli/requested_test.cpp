@@ -8,7 +8,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+constexpr const char* kRequestedKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
 
 class RequestedTest : public TuningTest {
  protected:
@@ -22,9 +22,21 @@ class RequestedTest : public TuningTest {
   }
 
   [[nodiscard]] Output sweep(const Words& more) const {
-    Words words = {"sweep",   "--device",      "opencl", "--requests",   "r.jsonl",
-                   "--quiet", "--trials",      "2",      "--warm-cache", "--compile-workers",
-                   "1",       "--kernel-path", kKernels, "--db",         "kiln.db"};
+    Words words = {"sweep",
+                   "--device",
+                   "opencl",
+                   "--requests",
+                   "r.jsonl",
+                   "--quiet",
+                   "--trials",
+                   "2",
+                   "--warm-cache",
+                   "--compile-workers",
+                   "1",
+                   "--kernel-path",
+                   kRequestedKernels,
+                   "--db",
+                   "kiln.db"};
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   }

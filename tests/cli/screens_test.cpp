@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr TerminalSize kSizes[] = {{80, 24}, {120, 40}, {200, 50}};
-constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+constexpr const char* kShownKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
 
 void expect_golden(const std::string& name, const TerminalSize& size, const std::string& text) {
   const fs::path path = fs::path(KILN_SOURCE_DIR) / "tests/cli/golden/screens" /
@@ -135,7 +135,7 @@ TEST_F(Screens, Best) {
 }
 
 TEST_F(Screens, AKernelAndItsSpace) {
-  expect_screens("kernel", {"kernels", "scale", "--kernel-path", kKernels});
+  expect_screens("kernel", {"kernels", "scale", "--kernel-path", kShownKernels});
   for (const TerminalSize& size : kSizes) {
     for (const Words& words :
          {Words{"kernels"}, Words{"kernels", "matmul"}, Words{"devices"},

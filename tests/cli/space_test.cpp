@@ -7,7 +7,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
+constexpr const char* kSpaceKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
 
 constexpr const char* kSpaces = R"({"spaces": [
   {"name": "tiles", "parameters": {"x": [1, 2, 4, 8], "y": [1, 2, 3, 4], "free": [0, 1, 2]},
@@ -81,8 +81,8 @@ TEST_F(SpaceCommand, ASpaceWithoutConfigsIsAnAnswerAndAFailure) {
 }
 
 TEST_F(SpaceCommand, CountsTheConfigsOfAKernel) {
-  const Words words = {"space",  "scale",  "--problem", "n=1000", "--kernel-path",
-                       kKernels, "--arch", "sm_80",     "--json"};
+  const Words words = {"space",       "scale",  "--problem", "n=1000", "--kernel-path",
+                       kSpaceKernels, "--arch", "sm_80",     "--json"};
   const Output output = kiln(words);
   EXPECT_EQ(output.exit_code, 0) << output.err;
   const Json space = Json::parse(output.out)["spaces"][0];

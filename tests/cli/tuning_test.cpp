@@ -9,7 +9,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr const char* kScale = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
+constexpr const char* kScaleFolder = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
 
 class Tuning : public TuningTest {
  protected:
@@ -22,7 +22,7 @@ class Tuning : public TuningTest {
   }
 
   void ask() const {
-    const Words best = {"best", kScale, "--db", "kiln.db", "--json", "--problem"};
+    const Words best = {"best", kScaleFolder, "--db", "kiln.db", "--json", "--problem"};
     const auto ask_for = [&](const std::string& problem) {
       Words words = best;
       words.push_back(problem);
@@ -53,7 +53,7 @@ class Tuning : public TuningTest {
 
   void ask_in_words() const {
     const Json info = kiln_json({"db", "info", "kiln.db", "--json"});
-    const Output output = kiln({"best", kScale, "--db", "kiln.db", "--problem", "n=100",
+    const Output output = kiln({"best", kScaleFolder, "--db", "kiln.db", "--problem", "n=100",
                                 "--explain", "--device", info["devices"][0]});
     EXPECT_EQ(output.exit_code, 0) << output.err;
     EXPECT_TRUE(output.out.starts_with("kernel   scale  n=100\ndevice   opencl/")) << output.out;

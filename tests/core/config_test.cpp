@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-using testing::example_spec;
+using test::example_spec;
 using ::testing::HasSubstr;
 
 class ConfigTest : public ::testing::Test {
@@ -51,8 +51,8 @@ TEST_F(ConfigTest, DefaultIsOfTheFirstPossibleVariant) {
 
 TEST_F(ConfigTest, NoPossibleVariantIsAnErrorWithEveryReason) {
   const KernelSpec spec =
-      parse_spec(testing::with("template = \"naive.inja\"",
-                               "template = \"naive.inja\"\nrequires = \"backend == 'hip'\""),
+      parse_spec(test::with("template = \"naive.inja\"",
+                            "template = \"naive.inja\"\nrequires = \"backend == 'hip'\""),
                  "spec.toml");
   device_.max_shared_bytes = 1024;
   try {
@@ -168,9 +168,8 @@ TEST_F(ConfigTest, RequirementOfTheVariantIsCheckedFirst) {
 }
 
 TEST_F(ConfigTest, ARuleWithoutAnAnswerIsABrokenRule) {
-  spec_ =
-      parse_spec(testing::with("\"pad < 4 or tile_rows > 16\"", "\"tile_rows % (pad - 1) == 0\""),
-                 "spec.toml");
+  spec_ = parse_spec(test::with("\"pad < 4 or tile_rows > 16\"", "\"tile_rows % (pad - 1) == 0\""),
+                     "spec.toml");
   EXPECT_THAT(broken_rule(parse("tile:pad=1")), HasSubstr("zero"));
 }
 

@@ -34,13 +34,13 @@ constexpr const char* kList = R"json({"about": "two",
   {"name": "two", "parameters": {"x": [1]}}
 ]})json";
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
+std::string space_with(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
 }
 
-std::string error_of(const std::string& text) {
+std::string error_of_space(const std::string& text) {
   try {
     (void)read_described_spaces(text, "space.json");
   } catch (const InputError& error) {
@@ -82,21 +82,23 @@ TEST(DescribedSpaces, ReadsAListOfSpaces) {
 }
 
 TEST(DescribedSpaces, AConstraintThatCannotBeReadIsNamedByItsPlace) {
-  EXPECT_EQ(error_of(replaced(kT1, "block / tile >= 16", "block && 15 == 0")),
+  EXPECT_EQ(error_of_space(space_with(kT1, "block / tile >= 16", "block && 15 == 0")),
             "space.json:10:29: unexpected '&&'; write 'and'");
-  EXPECT_EQ(error_of(replaced(kT1, "block / tile >= 16", "math.ceil(block / 3) > 4")),
+  EXPECT_EQ(error_of_space(space_with(kT1, "block / tile >= 16", "math.ceil(block / 3) > 4")),
             "space.json:10:23: unknown function 'math.ceil'; the functions are min, max, abs, "
             "ceil_div, round_up, pow2, log2, sizeof, int, float, bool");
-  EXPECT_EQ(error_of(replaced(kT1, "block / tile >= 16", "blocks / tile >= 16")),
+  EXPECT_EQ(error_of_space(space_with(kT1, "block / tile >= 16", "blocks / tile >= 16")),
             "space.json:10:23: 'blocks' in 'blocks / tile >= 16' is no tunable of this space; did "
             "you mean 'block'? (it has: block, tile, order)");
-  EXPECT_EQ(error_of(replaced(kT1, "block / tile >= 16", "lambda p: p")),
+  EXPECT_EQ(error_of_space(space_with(kT1, "block / tile >= 16", "lambda p: p")),
             "space.json:10:30: expected an operator or the end of the expression, found 'p'");
 }
 
 TEST(DescribedSpaces, AListOfValuesThatCannotBeReadIsNamedByItsPlace) {
   const std::string list = "[1, 2] + list(range(4, 8+1, 4))";
-  const auto error = [&](const std::string& other) { return error_of(replaced(kT1, list, other)); };
+  const auto error = [&](const std::string& other) {
+    return error_of_space(space_with(kT1, list, other));
+  };
   EXPECT_EQ(error("[i for i in range(9) if i % 2]"), "space.json:6:71: expected ']', found 'if'");
   EXPECT_EQ(error("__import__('os').system('x')"),
             "space.json:6:50: expected [values], [expression for name in range(...)], "
@@ -128,44 +130,44 @@ TEST(DescribedSpaces, AParameterMayHaveTheNameOfAWordOfTheLanguage) {
 }
 
 TEST(DescribedSpaces, AParameterNamedTwiceIsRefusedAtItsPlace) {
-  EXPECT_EQ(
-      error_of("{\"spaces\": [{\"name\": \"a\", \"parameters\": {\n\"x\": [1],\n\"x\": [2]}}]}"),
-      "space.json:3:1: the key \"x\" is here a second time");
-  EXPECT_EQ(error_of(replaced(kT1, "\"Name\": \"tile\"", "\"Name\": \"block\"")),
+  EXPECT_EQ(error_of_space(
+                "{\"spaces\": [{\"name\": \"a\", \"parameters\": {\n\"x\": [1],\n\"x\": [2]}}]}"),
+            "space.json:3:1: the key \"x\" is here a second time");
+  EXPECT_EQ(error_of_space(space_with(kT1, "\"Name\": \"tile\"", "\"Name\": \"block\"")),
             "space.json:6:17: the parameter block is here a second time; the first is in line 5");
 }
 
 TEST(DescribedSpaces, OneValueInTwoSpellingsIsRefused) {
-  EXPECT_EQ(error_of(replaced(kList, "[1, 2, 4]", "[1, 2, 1.0]")),
+  EXPECT_EQ(error_of_space(space_with(kList, "[1, 2, 4]", "[1, 2, 1.0]")),
             "space.json:3:35: x has the value 1.0 twice");
-  EXPECT_EQ(error_of(replaced(kList, "[1, 2, 4]", "[true, 1]")),
+  EXPECT_EQ(error_of_space(space_with(kList, "[1, 2, 4]", "[true, 1]")),
             "space.json:3:35: x has the value 1 twice");
-  EXPECT_EQ(error_of(replaced(kList, "[1, 2, 4]", "[9223372036854775808]")),
+  EXPECT_EQ(error_of_space(space_with(kList, "[1, 2, 4]", "[9223372036854775808]")),
             "space.json:3:35: expected the values of x to be numbers, texts or booleans, not "
             "9223372036854775808");
 }
 
 TEST(DescribedSpaces, WhatIsMissingIsNamed) {
   EXPECT_EQ(
-      error_of("{\"spaces\": [{\"name\": \"a\"}]}"),
+      error_of_space("{\"spaces\": [{\"name\": \"a\"}]}"),
       "space.json:1:23: expected each of \"spaces\" to have a \"name\" and \"parameters\", an "
       "object of lists of values");
-  EXPECT_EQ(error_of("{\"spaces\": []}"),
+  EXPECT_EQ(error_of_space("{\"spaces\": []}"),
             "space.json: expected \"spaces\" to be a list of at least one space");
   EXPECT_EQ(
-      error_of("{\"a\": 1}"),
+      error_of_space("{\"a\": 1}"),
       "space.json: expected a T1 file (with \"ConfigurationSpace\") or a list of spaces (with "
       "\"spaces\")");
-  EXPECT_EQ(error_of("{\"spaces\": [\n  {\"name\": }]}"),
+  EXPECT_EQ(error_of_space("{\"spaces\": [\n  {\"name\": }]}"),
             "space.json:2:12: expected a value, found '}'");
   EXPECT_EQ(
-      error_of(replaced(kT1, "\"Name\": \"tile\", ", "")),
+      error_of_space(space_with(kT1, "\"Name\": \"tile\", ", "")),
       "space.json: expected each of \"TuningParameters\" to have a \"Name\" and \"Values\", a "
       "list or the text of one");
   EXPECT_EQ(
-      error_of(replaced(kList, "[1, 2, 4]", "[1, [2], 4]")),
+      error_of_space(space_with(kList, "[1, 2, 4]", "[1, [2], 4]")),
       "space.json:3:35: expected the values of x to be numbers, texts or booleans, not an array");
-  EXPECT_EQ(error_of(replaced(kList, "\"valid_size\": 10", "\"valid_size\": -1")),
+  EXPECT_EQ(error_of_space(space_with(kList, "\"valid_size\": 10", "\"valid_size\": -1")),
             "space.json:3:13: expected \"valid_size\" to be a whole number, not -1");
 }
 

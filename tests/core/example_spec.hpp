@@ -7,7 +7,7 @@
 
 #include "core/config.hpp"
 
-namespace kiln::testing {
+namespace kiln::test {
 
 /// Transposes a matrix: two variants, a conditional tunable, every kind of problem field.
 inline const char* const kTransposeSpec = R"toml(name = "transpose"
@@ -162,4 +162,4 @@ inline std::string spec_error(const std::string& text) {
   return "";
 }
 
-}  // namespace kiln::testing
+}  // namespace kiln::test

@@ -22,7 +22,7 @@ std::string parse_error(const std::string& text) {
   return "parsed";
 }
 
-Scope example_scope() {
+Scope error_scope() {
   Scope scope;
   scope.set("n", std::int64_t{1000});
   scope.set("zero", std::int64_t{0});
@@ -43,7 +43,7 @@ std::string message_of(const Evaluate& evaluate) {
 
 std::string evaluation_error(const std::string& text) {
   const Expression expression = Expression::parse(text, {"spec.toml", 12, 11});
-  return message_of([&] { return expression.evaluate(example_scope()); });
+  return message_of([&] { return expression.evaluate(error_scope()); });
 }
 
 TEST(ExpressionErrors, SayWhatWasExpectedAndWhatIsThere) {
@@ -128,7 +128,7 @@ TEST(ExpressionErrors, QuoteAnExpressionThatStandsInNoFile) {
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "expected a value, found '*' at column 5 of '1 + * 2'");
   }
-  EXPECT_EQ(message_of([] { return Expression::parse("n // zero").evaluate(example_scope()); }),
+  EXPECT_EQ(message_of([] { return Expression::parse("n // zero").evaluate(error_scope()); }),
             "division by zero at column 3 of 'n // zero'");
 }
 
@@ -212,7 +212,7 @@ TEST(EvaluationErrors, NameTheNameWithoutValue) {
 }
 
 TEST(EvaluationErrors, RefuseResultsOfAnotherType) {
-  const Scope scope = example_scope();
+  const Scope scope = error_scope();
   const auto parse = [](const char* text) { return Expression::parse(text, {"spec.toml", 4, 8}); };
   EXPECT_EQ(message_of([&] { return parse("half + 1").evaluate_int(scope); }),
             "spec.toml:4:8: expected a whole number, found 1.5, in 'half + 1'");

@@ -28,7 +28,7 @@ double number_of(const std::string& text) {
 
 std::string c_of(const std::string& text) { return formula(text).to_c("float"); }
 
-std::string error_of(const std::string& text) {
+std::string error_of_formula(const std::string& text) {
   try {
     static_cast<void>(formula(text));
   } catch (const InputError& error) {
@@ -102,16 +102,16 @@ TEST(Formula, WritesConditionsAsC) {
 }
 
 TEST(Formula, RefusesOtherNames) {
-  EXPECT_EQ(error_of("x + y"),
+  EXPECT_EQ(error_of_formula("x + y"),
             "spec.toml:7:9: 'y' is not a variable of this formula; expected one of x, i, n, pi");
-  EXPECT_EQ(error_of("f32"),
+  EXPECT_EQ(error_of_formula("f32"),
             "spec.toml:7:5: 'f32' is not a variable of this formula; expected one of x, i, n, pi");
   EXPECT_THROW(static_cast<void>(Expression::parse_formula("x", {})), InputError);
 }
 
 TEST(Formula, RefusesWhatKernelCodeHasNot) {
-  EXPECT_EQ(error_of("x == 'a'"), "spec.toml:7:10: a formula has no strings");
-  EXPECT_EQ(error_of("log2(x)"),
+  EXPECT_EQ(error_of_formula("x == 'a'"), "spec.toml:7:10: a formula has no strings");
+  EXPECT_EQ(error_of_formula("log2(x)"),
             "spec.toml:7:5: 'log2' cannot be called in a formula; the functions are min, max, abs, "
             "ceil_div, round_up, sin, cos, tan, exp, log, sqrt, floor, pow");
 }
@@ -119,8 +119,9 @@ TEST(Formula, RefusesWhatKernelCodeHasNot) {
 TEST(Formula, RefusesWhatWouldGrowWithoutBound) {
   std::string nested = "x";
   for (int i = 0; i < 30; ++i) nested = "(1 % " + nested + ")";
-  EXPECT_EQ(error_of(nested).find("the formula is too long as C source") != std::string::npos,
-            true);
+  EXPECT_EQ(
+      error_of_formula(nested).find("the formula is too long as C source") != std::string::npos,
+      true);
 }
 
 }  // namespace

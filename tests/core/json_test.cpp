@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-using testing::example_spec;
+using test::example_spec;
 
 // Through text, as between processes.
 Json sent(const Json& json) { return Json::parse(json.dump()); }

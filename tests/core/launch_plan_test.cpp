@@ -12,10 +12,10 @@
 namespace kiln {
 namespace {
 
+using test::example_spec;
+using test::with;
 using ::testing::ElementsAre;
-using testing::example_spec;
 using ::testing::HasSubstr;
-using testing::with;
 
 class LaunchPlanTest : public ::testing::Test {
  protected:

@@ -25,9 +25,9 @@ unit = "J s"
 value = "measured.energy_j * measured.time_ns * 1e-9"
 )toml";
 
-std::string error_of(const std::string& more) {
+std::string error_of_metric(const std::string& more) {
   try {
-    (void)parse_spec(std::string(testing::kTransposeSpec) + more, "transpose/spec.toml");
+    (void)parse_spec(std::string(test::kTransposeSpec) + more, "transpose/spec.toml");
   } catch (const InputError& error) {
     return error.what();
   }
@@ -45,7 +45,7 @@ class MetricsTest : public ::testing::Test {
   }
 
   KernelSpec spec_ =
-      parse_spec(std::string(testing::kTransposeSpec) + kMetrics, "transpose/spec.toml");
+      parse_spec(std::string(test::kTransposeSpec) + kMetrics, "transpose/spec.toml");
   Problem problem_ = Problem::parse(spec_, "rows=1000");
   DeviceInfo device_ = device_for_architecture("cuda", "sm_90a");
   Metrics metrics_{spec_, problem_, device_};
@@ -105,17 +105,17 @@ TEST_F(MetricsTest, AScoreIsPositiveAndLessIsBetter) {
 }
 
 TEST(MetricsOfASpec, AreRefusedWithTheirPlace) {
-  EXPECT_NE(error_of("\n[metrics.x]\nvalue = \"measured.tim_ns\"\n")
+  EXPECT_NE(error_of_metric("\n[metrics.x]\nvalue = \"measured.tim_ns\"\n")
                 .find("unknown name 'measured.tim_ns' in 'value' of metric 'x'; did you mean "
                       "'measured.time_ns'?"),
             std::string::npos);
-  EXPECT_NE(error_of("\n[metrics.x]\ngoal = \"least\"\nvalue = \"1\"\n")
+  EXPECT_NE(error_of_metric("\n[metrics.x]\ngoal = \"least\"\nvalue = \"1\"\n")
                 .find("'goal' must be minimise or maximise, not 'least'"),
             std::string::npos);
-  EXPECT_NE(error_of("\n[metrics.energy]\nvalue = \"1\"\n")
+  EXPECT_NE(error_of_metric("\n[metrics.energy]\nvalue = \"1\"\n")
                 .find("metric 'energy': the name is already taken"),
             std::string::npos);
-  EXPECT_NE(error_of("\n[metrics.x]\n").find("[metrics.x]"), std::string::npos);
+  EXPECT_NE(error_of_metric("\n[metrics.x]\n").find("[metrics.x]"), std::string::npos);
 }
 
 }  // namespace

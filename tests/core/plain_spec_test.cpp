@@ -11,9 +11,9 @@
 namespace kiln {
 namespace {
 
+using test::spec_error;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::spec_error;
 
 constexpr const char* kPlainSpec = R"toml(name = "plain"
 [problem.n]

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kSpec = R"(
+constexpr const char* kLimitedSpec = R"(
 name = "tiny"
 summary = "y = x"
 [problem.n]
@@ -44,7 +44,7 @@ arguments = ["x", "y", "n"]
 )";
 
 std::string fault(const std::string& type, const std::string& problem) {
-  std::string text = kSpec;
+  std::string text = kLimitedSpec;
   text.replace(text.find("TYPE"), 4, type);
   const KernelSpec spec = parse_spec(text, "spec.toml");
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");

@@ -14,9 +14,9 @@
 namespace kiln {
 namespace {
 
-using testing::example_spec;
+using test::example_spec;
+using test::with;
 using ::testing::HasSubstr;
-using testing::with;
 
 // The example with [[distance]], which leaves no weights to the fields.
 KernelSpec example_spec_with_distance(const std::string& terms) {

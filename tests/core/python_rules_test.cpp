@@ -10,8 +10,8 @@ namespace kiln {
 namespace {
 
 bool holds(const std::string& text) { return Expression::parse(text).evaluate_bool(Scope()); }
-Value value_of(const std::string& text) { return Expression::parse(text).evaluate(Scope()); }
-Value integer(std::int64_t number) { return number; }
+Value python_value_of(const std::string& text) { return Expression::parse(text).evaluate(Scope()); }
+Value python_integer(std::int64_t number) { return number; }
 
 TEST(PythonRules, ZeroIsFalseAndEveryOtherNumberTrue) {
   for (const char* text : {"2", "-1", "0.5", "3 and 4", "0 or 7", "not 0", "4 if 2 else 0", "2**70",
@@ -25,10 +25,10 @@ TEST(PythonRules, ZeroIsFalseAndEveryOtherNumberTrue) {
 }
 
 TEST(PythonRules, AndAndOrGiveOneOfTheirOperands) {
-  EXPECT_EQ(value_of("3 and 4"), integer(4));
-  EXPECT_EQ(value_of("0 and 4"), integer(0));
-  EXPECT_EQ(value_of("0 or 4"), integer(4));
-  EXPECT_EQ(value_of("2 or 4"), integer(2));
+  EXPECT_EQ(python_value_of("3 and 4"), python_integer(4));
+  EXPECT_EQ(python_value_of("0 and 4"), python_integer(0));
+  EXPECT_EQ(python_value_of("0 or 4"), python_integer(4));
+  EXPECT_EQ(python_value_of("2 or 4"), python_integer(2));
   EXPECT_TRUE(holds("(0 or 8) * 4 == 32"));
 }
 
@@ -58,48 +58,48 @@ TEST(PythonRules, WholeNumbersDoNotOverflow) {
                            "~(2 ** 64) == -(2 ** 64) - 1"}) {
     EXPECT_TRUE(holds(text)) << text;
   }
-  EXPECT_EQ(value_of("2 ** 64 // 4"), integer(std::int64_t{1} << 62));
-  EXPECT_EQ(value_of("-2 ** 63"), integer(std::numeric_limits<std::int64_t>::min()));
+  EXPECT_EQ(python_value_of("2 ** 64 // 4"), python_integer(std::int64_t{1} << 62));
+  EXPECT_EQ(python_value_of("-2 ** 63"), python_integer(std::numeric_limits<std::int64_t>::min()));
   EXPECT_EQ(Expression::parse("10 ** 20").evaluate_number(Scope()), 1e20);
 }
 
 TEST(PythonRules, FloorDivisionOfFloatsFloorsTheExactQuotient) {
-  EXPECT_EQ(value_of("1.0 // 0.1"), Value(9.0));
-  EXPECT_EQ(value_of("0.7 // 0.1"), Value(6.0));
-  EXPECT_EQ(value_of("-1.0 // 0.1"), Value(-10.0));
-  EXPECT_EQ(value_of("7.5 // 2"), Value(3.0));
-  EXPECT_EQ(value_of("7 // -2.0"), Value(-4.0));
-  EXPECT_EQ(value_of("6.0 // 3"), Value(2.0));
+  EXPECT_EQ(python_value_of("1.0 // 0.1"), Value(9.0));
+  EXPECT_EQ(python_value_of("0.7 // 0.1"), Value(6.0));
+  EXPECT_EQ(python_value_of("-1.0 // 0.1"), Value(-10.0));
+  EXPECT_EQ(python_value_of("7.5 // 2"), Value(3.0));
+  EXPECT_EQ(python_value_of("7 // -2.0"), Value(-4.0));
+  EXPECT_EQ(python_value_of("6.0 // 3"), Value(2.0));
 }
 
 TEST(PythonRules, BitsBindLooserThanSumsAndTighterThanComparisons) {
   EXPECT_TRUE(holds("64 & 64 - 1 == 0"));
   EXPECT_TRUE(holds("(64 & (64 - 1)) == 0"));
-  EXPECT_EQ(value_of("6 & 3 | 8"), integer(10));
-  EXPECT_EQ(value_of("6 ^ 3 & 1"), integer(7));
-  EXPECT_EQ(value_of("1 << 2 + 1"), integer(8));
-  EXPECT_EQ(value_of("-5 >> 1"), integer(-3));
-  EXPECT_EQ(value_of("~5"), integer(-6));
-  EXPECT_EQ(value_of("(1 < 2) & (3 < 4)"), Value(true));
-  EXPECT_EQ(value_of("True ^ True"), Value(false));
+  EXPECT_EQ(python_value_of("6 & 3 | 8"), python_integer(10));
+  EXPECT_EQ(python_value_of("6 ^ 3 & 1"), python_integer(7));
+  EXPECT_EQ(python_value_of("1 << 2 + 1"), python_integer(8));
+  EXPECT_EQ(python_value_of("-5 >> 1"), python_integer(-3));
+  EXPECT_EQ(python_value_of("~5"), python_integer(-6));
+  EXPECT_EQ(python_value_of("(1 < 2) & (3 < 4)"), Value(true));
+  EXPECT_EQ(python_value_of("True ^ True"), Value(false));
 }
 
 TEST(PythonRules, NumbersAreReadInAllSpellings) {
-  EXPECT_EQ(value_of("0xFF"), integer(255));
-  EXPECT_EQ(value_of("0b101"), integer(5));
-  EXPECT_EQ(value_of("0o17"), integer(15));
-  EXPECT_EQ(value_of("1_000_000"), integer(1'000'000));
-  EXPECT_EQ(value_of("1_0.5"), Value(10.5));
+  EXPECT_EQ(python_value_of("0xFF"), python_integer(255));
+  EXPECT_EQ(python_value_of("0b101"), python_integer(5));
+  EXPECT_EQ(python_value_of("0o17"), python_integer(15));
+  EXPECT_EQ(python_value_of("1_000_000"), python_integer(1'000'000));
+  EXPECT_EQ(python_value_of("1_0.5"), Value(10.5));
   EXPECT_TRUE(holds("0xFFFFFFFFFFFFFFFFFF == 2 ** 72 - 1"));
   EXPECT_TRUE(holds("100000000000000000000 == 10 ** 20"));
 }
 
 TEST(PythonRules, ConversionsRoundTowardsZero) {
-  EXPECT_EQ(value_of("int(2.9)"), integer(2));
-  EXPECT_EQ(value_of("int(-2.9)"), integer(-2));
-  EXPECT_EQ(value_of("int(True)"), integer(1));
-  EXPECT_EQ(value_of("float(2)"), Value(2.0));
-  EXPECT_EQ(value_of("bool(0.0)"), Value(false));
+  EXPECT_EQ(python_value_of("int(2.9)"), python_integer(2));
+  EXPECT_EQ(python_value_of("int(-2.9)"), python_integer(-2));
+  EXPECT_EQ(python_value_of("int(True)"), python_integer(1));
+  EXPECT_EQ(python_value_of("float(2)"), Value(2.0));
+  EXPECT_EQ(python_value_of("bool(0.0)"), Value(false));
 }
 
 TEST(PythonRules, ATextOfAForeignSpaceIsTrueUnlessItIsEmpty) {

@@ -13,13 +13,13 @@
 namespace kiln {
 namespace {
 
+using test::example_spec;
+using test::kTransposeSpec;
+using test::spec_error;
+using test::with;
 using ::testing::ElementsAre;
-using testing::example_spec;
 using ::testing::HasSubstr;
-using testing::kTransposeSpec;
-using testing::spec_error;
 using ::testing::StartsWith;
-using testing::with;
 
 TEST(Spec, KeepsTheOrderOfTheFile) {
   const KernelSpec spec = example_spec();

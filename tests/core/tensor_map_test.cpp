@@ -15,9 +15,9 @@
 namespace kiln {
 namespace {
 
+using test::spec_error;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::spec_error;
 
 /// C = A of m rows, `lda` elements apart; everything that may be asked of a map is a problem field.
 const std::string kSpec = R"toml(name = "copy"

@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string error_of_pattern(const std::string& text) {
   try {
     (void)TextPattern::parse(text, {"spec.toml", 7, 10});
   } catch (const InputError& error) {
@@ -36,12 +36,12 @@ TEST(TextPattern, TakesDoubledBracesAndBracesInQuotes) {
 }
 
 TEST(TextPattern, SaysWhereABraceOrAnExpressionIsWrong) {
-  EXPECT_EQ(error_of("ab{tile"),
+  EXPECT_EQ(error_of_pattern("ab{tile"),
             "spec.toml:7:12: the '{' here has no '}' (write '{{' for a brace of the text)");
-  EXPECT_EQ(error_of("a}b"),
+  EXPECT_EQ(error_of_pattern("a}b"),
             "spec.toml:7:11: '}' without a '{' before it (write '}}' for a brace of the text)");
-  EXPECT_THAT(error_of("a{1 +}"), testing::StartsWith("spec.toml:7:15: "));
-  EXPECT_THAT(error_of("a{}"), testing::StartsWith("spec.toml:7:12: "));
+  EXPECT_THAT(error_of_pattern("a{1 +}"), testing::StartsWith("spec.toml:7:15: "));
+  EXPECT_THAT(error_of_pattern("a{}"), testing::StartsWith("spec.toml:7:12: "));
 }
 
 }  // namespace

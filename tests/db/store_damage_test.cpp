@@ -23,7 +23,7 @@ using test::some_session;
 using test::some_trial;
 
 // What opening and reading everything says.
-std::string error_of(const fs::path& path, Store::Mode mode) {
+std::string error_of_open(const fs::path& path, Store::Mode mode) {
   try {
     const Store store(path, mode);
     for (const SessionRecord& session : store.sessions()) {
@@ -83,7 +83,7 @@ TEST(StoreDamage, AMissingFileSaysHowToMakeOne) {
   const fs::path path = folder / "kiln.db";
   for (const Store::Mode mode : {Store::Mode::read, Store::Mode::immutable}) {
     EXPECT_EQ(
-        error_of(path, mode),
+        error_of_open(path, mode),
         path.string() +
             ": there is no such database; `kiln tune` or `kiln sweep` creates one (--db names it)");
   }
@@ -94,10 +94,10 @@ TEST(StoreDamage, AnEmptyFileIsNoDatabaseToReadersAndAFreshOneToTheWriter) {
   const ScratchFolder folder;
   const fs::path path = folder / "kiln.db";
   write_file(path, "");
-  EXPECT_EQ(error_of(path, Store::Mode::read),
+  EXPECT_EQ(error_of_open(path, Store::Mode::read),
             path.string() + ": is empty: no session was ever stored in it");
-  EXPECT_EQ(error_of(path, Store::Mode::write), "no error");
-  EXPECT_EQ(error_of(path, Store::Mode::read), "no error");
+  EXPECT_EQ(error_of_open(path, Store::Mode::write), "no error");
+  EXPECT_EQ(error_of_open(path, Store::Mode::read), "no error");
 }
 
 TEST(StoreDamage, GarbageIsRefusedAndLeftAsItIs) {
@@ -106,7 +106,7 @@ TEST(StoreDamage, GarbageIsRefusedAndLeftAsItIs) {
   write_file(path, std::string(10000, 'x'));
   for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read, Store::Mode::immutable}) {
     EXPECT_EQ(
-        error_of(path, mode),
+        error_of_open(path, mode),
         path.string() +
             ": is no database, or damaged from its first bytes on; name another file with --db");
   }
@@ -119,7 +119,7 @@ TEST(StoreDamage, ATruncatedFileIsAnErrorNotACrash) {
   write_database(path, 200);
   const std::string whole = bytes_of(path);
   write_file(path, whole.substr(0, whole.size() / 2 / 4096 * 4096));
-  EXPECT_EQ(error_of(path, Store::Mode::read),
+  EXPECT_EQ(error_of_open(path, Store::Mode::read),
             path.string() +
                 ": is damaged (database disk image is malformed); `sqlite3 FILE .recover` saves "
                 "what can be "
@@ -149,7 +149,7 @@ TEST(StoreDamage, AFileOfAnotherProgramIsRefusedBeforeItIsTouched) {
       .exec("CREATE TABLE history (url TEXT)");
   const std::string before = bytes_of(path);
   for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read, Store::Mode::immutable}) {
-    EXPECT_EQ(error_of(path, mode),
+    EXPECT_EQ(error_of_open(path, mode),
               path.string() + ": is an SQLite file of another program, not a Kiln database");
   }
   EXPECT_EQ(bytes_of(path), before);
@@ -161,13 +161,13 @@ TEST(StoreDamage, ANewerSchemaAsksForTheNewerKiln) {
   write_database(path, 1);
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 7");
   for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read}) {
-    EXPECT_EQ(error_of(path, mode),
+    EXPECT_EQ(error_of_open(path, mode),
               path.string() +
                   ": has schema version 7, this Kiln knows versions up to 3; use the "
                   "newer Kiln that wrote it");
   }
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 0");
-  EXPECT_EQ(error_of(path, Store::Mode::read),
+  EXPECT_EQ(error_of_open(path, Store::Mode::read),
             path.string() + ": has schema version 0, expected 1 or later");
 }
 
@@ -205,11 +205,12 @@ TEST(StoreDamage, RowsThatNobodyCanReadAreNamed) {
   write_database(path, 1);
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE)
       .exec("UPDATE trials SET config_json = '{'");
-  EXPECT_THAT(error_of(path, Store::Mode::read),
+  EXPECT_THAT(error_of_open(path, Store::Mode::read),
               ::testing::StartsWith(path.string() + ": a row holds malformed JSON: "));
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE)
       .exec("UPDATE trials SET config_json = '{}'");
-  EXPECT_THAT(error_of(path, Store::Mode::read), ::testing::StartsWith(path.string() + ": a row "));
+  EXPECT_THAT(error_of_open(path, Store::Mode::read),
+              ::testing::StartsWith(path.string() + ": a row "));
 }
 
 TEST(StoreDamage, AReadOnlyFolderIsReadButNotWritten) {
@@ -219,14 +220,14 @@ TEST(StoreDamage, AReadOnlyFolderIsReadButNotWritten) {
   fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec |
                                      fs::perms::others_read | fs::perms::others_exec);
   fs::permissions(path, fs::perms::owner_read | fs::perms::others_read);
-  EXPECT_EQ(as_nobody([&] { return error_of(path, Store::Mode::write); }),
+  EXPECT_EQ(as_nobody([&] { return error_of_open(path, Store::Mode::write); }),
             path.string() + ": cannot create the writer's lock " + path.string() +
                 ".writer: Permission denied");
   EXPECT_EQ(
       as_nobody([&] { return std::to_string(Store(path, Store::Mode::read).trials(1).size()); }),
       "3");
   EXPECT_EQ(as_nobody([&] {
-              return error_of(path.parent_path() / "new" / "kiln.db", Store::Mode::write);
+              return error_of_open(path.parent_path() / "new" / "kiln.db", Store::Mode::write);
             }),
             (path.parent_path() / "new" / "kiln.db").string() +
                 ": cannot create its folder: Permission denied");
@@ -235,7 +236,7 @@ TEST(StoreDamage, AReadOnlyFolderIsReadButNotWritten) {
 TEST(StoreDamage, AFolderIsNoDatabase) {
   const ScratchFolder folder;
   fs::create_directory(folder / "kiln.db");
-  EXPECT_THAT(error_of(folder / "kiln.db", Store::Mode::read),
+  EXPECT_THAT(error_of_open(folder / "kiln.db", Store::Mode::read),
               ::testing::StartsWith((folder / "kiln.db").string() + ": "));
 }
 

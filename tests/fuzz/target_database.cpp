@@ -26,7 +26,7 @@ Problem reduce_problem(const KernelSpec& spec) {
   return Problem::make(spec, {{"n", std::int64_t{100'000}}});
 }
 
-std::string read_file(const fs::path& path) {
+std::string bytes_of_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -126,9 +126,9 @@ std::vector<std::string> database_seeds() {
       store.finish(id, SessionState::finished, 1, test::some_best(1));
     }
   }
-  seeds.push_back(read_file(path));
+  seeds.push_back(bytes_of_file(path));
   { const Store empty(folder / "empty.db", Store::Mode::write); }
-  seeds.push_back(read_file(folder / "empty.db"));
+  seeds.push_back(bytes_of_file(folder / "empty.db"));
   for (std::string& text : corpus("database")) {
     seeds.push_back(std::move(text));
   }

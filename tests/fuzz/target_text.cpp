@@ -48,7 +48,7 @@ void run_formula(std::string_view text) {
 }  // namespace
 
 void run_text(std::string_view input) {
-  static const KernelSpec kSpec = parse_spec(testing::kTransposeSpec, "spec.toml");
+  static const KernelSpec kSpec = parse_spec(test::kTransposeSpec, "spec.toml");
   static const DeviceInfo kDevice = device_for_architecture("cuda", "sm_90a");
   const std::size_t end = input.find('\n');
   const std::string_view kind = input.substr(0, end);

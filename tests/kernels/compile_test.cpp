@@ -31,8 +31,8 @@ namespace kiln::test {
 namespace {
 
 constexpr std::string_view kBackend = KILN_TEST_BACKEND;
-constexpr std::size_t kRandomConfigs = 6;  // of each variant
-constexpr std::uint64_t kSeed = 2;
+constexpr std::size_t kRandomCompiles = 6;  // of each variant
+constexpr std::uint64_t kCompileSeed = 2;
 
 const std::vector<std::string>& architectures_of(std::string_view backend) {
   static const std::vector<std::string> kCuda = {"sm_75",  "sm_80",  "sm_89",
@@ -119,7 +119,7 @@ TEST_P(KernelCompiles, InEveryVariant) {
   for (const Case& c : cases) compile(renderer, c);
   EXPECT_GE(compiled_.size(), spec_.variants.size());
   if (is_explored(device_.architecture)) {
-    for (const Case& c : random_cases(spec_, problems, device_, kRandomConfigs, kSeed))
+    for (const Case& c : random_cases(spec_, problems, device_, kRandomCompiles, kCompileSeed))
       compile(renderer, c);
   }
   RecordProperty("sources", static_cast<int>(compiled_.size()));

@@ -28,7 +28,7 @@ namespace kiln::test {
 namespace {
 
 constexpr std::size_t kDrawn = 3;  // configs of each variant beside its default
-constexpr std::uint64_t kSeed = 7;
+constexpr std::uint64_t kResourceSeed = 7;
 
 /// Scalar registers that a default config may spill. They go to lanes of vector registers, not to
 /// memory. "shifted" of transpose holds a mask for each of its unrolled loads.
@@ -95,7 +95,7 @@ class ResourceTable : public testing::TestWithParam<KernelAndArchitecture> {
 TEST_P(ResourceTable, OfDefaultsDoNotSpillAndMatrixUnitsAreUsed) {
   const std::vector<Problem> problems = problems_to_compile(spec_);
   std::vector<Case> defaults =
-      one_of_each_type(spec_, default_cases(spec_, problems, device_), kSeed);
+      one_of_each_type(spec_, default_cases(spec_, problems, device_), kResourceSeed);
   if (!is_soak()) defaults = one_of_each_variant(std::move(defaults));
   ASSERT_FALSE(defaults.empty());
   std::printf(
@@ -115,7 +115,7 @@ TEST_P(ResourceTable, OfDefaultsDoNotSpillAndMatrixUnitsAreUsed) {
     EXPECT_EQ(matrix_ > 0, uses_matrix_units(c)) << c.text(spec_);
   }
   if (!is_soak()) return;
-  for (const Case& c : random_cases(spec_, problems, device_, kDrawn, kSeed)) {
+  for (const Case& c : random_cases(spec_, problems, device_, kDrawn, kResourceSeed)) {
     for (const KernelResources& kernel : compile(c)) print(c, kernel, "drawn");
     EXPECT_EQ(matrix_ > 0, uses_matrix_units(c)) << c.text(spec_);
   }

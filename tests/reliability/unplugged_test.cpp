@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-constexpr int kConfigs = 61;  ///< of the variant "quick", and the spec's default config
+constexpr int kUnpluggedConfigs = 61;  ///< of the variant "quick", and the spec's default config
 
 class UnpluggedTest : public EnduranceTest {
  protected:
@@ -62,8 +62,8 @@ class UnpluggedTest : public EnduranceTest {
     const SessionResult result = tune(request(), store, silent);
     EXPECT_EQ(store.sessions().size(), 1U);
     EXPECT_EQ(result.state, SessionState::finished);
-    EXPECT_EQ(result.trials, kConfigs);
-    EXPECT_EQ(result.new_trials, kConfigs - stored);
+    EXPECT_EQ(result.trials, kUnpluggedConfigs);
+    EXPECT_EQ(result.new_trials, kUnpluggedConfigs - stored);
     ASSERT_TRUE(result.best.has_value());
     EXPECT_EQ(result.best->config.text(), "quick:deed=innocent,number=7");
     EXPECT_EQ(result.best->verdict, Verdict::better);
@@ -126,7 +126,7 @@ TEST_F(UnpluggedTest, InTheFinalsNothingIsPublishedUntilTheyWereRun) {
   EXPECT_EQ(end_of_session(store, observer),
             "cuda:0 is gone: no device cuda:0: there are 0" + std::string(kBack));
   EXPECT_TRUE(store.bests().empty());
-  expect_the_rest(store, kConfigs);
+  expect_the_rest(store, kUnpluggedConfigs);
 }
 
 TEST_F(UnpluggedTest, BeforeTheSessionThereIsNoSession) {
@@ -180,7 +180,7 @@ TEST_F(UnpluggedTest, APatientSessionGoesOnWhenTheDeviceIsBack) {
   const SessionResult result = tune_patiently(fresh, store, observer, kPatience);
   EXPECT_EQ(store.sessions().size(), 1U);
   EXPECT_EQ(result.state, SessionState::finished);
-  EXPECT_EQ(result.trials, kConfigs);
+  EXPECT_EQ(result.trials, kUnpluggedConfigs);
   ASSERT_TRUE(result.best.has_value());
   EXPECT_EQ(result.best->config.text(), "quick:deed=innocent,number=7");
   expect_no_innocent_blamed(store);
@@ -228,7 +228,7 @@ TEST_F(UnpluggedTest, ADiskThatIsFullIsNotTheFaultOfTheSession) {
   const SessionResult result = tune_patiently(request(), store, observer, kPatience);
   EXPECT_EQ(observer.starts, 7);
   EXPECT_EQ(result.state, SessionState::finished);
-  EXPECT_EQ(result.trials, kConfigs);
+  EXPECT_EQ(result.trials, kUnpluggedConfigs);
   NearlyFullDisk again;
   Patience short_patience = kPatience;
   short_patience.longest = std::chrono::milliseconds(1);

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-using testing::small_variant;
+using test::small_variant;
 
 Variant named(std::string name, Variant variant) {
   variant.name = std::move(name);

@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-Trial trial(const std::string& variant, std::vector<std::pair<std::string, Value>> values,
-            double ns) {
+Trial recorded_trial(const std::string& variant, std::vector<std::pair<std::string, Value>> values,
+                     double ns) {
   Trial out;
   out.config = {variant, std::move(values)};
   out.time_ns = ns;
@@ -21,7 +21,7 @@ Trial trial(const std::string& variant, std::vector<std::pair<std::string, Value
   return out;
 }
 
-Value number(std::int64_t value) { return value; }
+Value recorded_number(std::int64_t value) { return value; }
 
 std::string fault_of(const std::vector<Trial>& trials) {
   try {
@@ -33,10 +33,10 @@ std::string fault_of(const std::vector<Trial>& trials) {
 }
 
 TEST(RecordedSpace, HoldsWhatWasTriedAndNothingElse) {
-  const RecordedSpace recorded =
-      recorded_space("old", {trial("v", {{"a", number(16)}, {"b", number(1)}}, 30),
-                             trial("v", {{"a", number(2)}, {"b", number(1)}}, 0),
-                             trial("v", {{"a", number(4)}, {"b", number(2)}}, 20)});
+  const RecordedSpace recorded = recorded_space(
+      "old", {recorded_trial("v", {{"a", recorded_number(16)}, {"b", recorded_number(1)}}, 30),
+              recorded_trial("v", {{"a", recorded_number(2)}, {"b", recorded_number(1)}}, 0),
+              recorded_trial("v", {{"a", recorded_number(4)}, {"b", recorded_number(2)}}, 20)});
   ASSERT_EQ(recorded.space.size(), 3u);
   std::vector<std::string> configs;
   for (std::size_t i = 0; i < 3; ++i) configs.push_back(recorded.space.at(i).text());
@@ -50,18 +50,23 @@ TEST(RecordedSpace, HoldsWhatWasTriedAndNothingElse) {
 }
 
 TEST(RecordedSpace, CountsARepeatedConfigWithItsBestTime) {
-  const RecordedSpace recorded = recorded_space(
-      "old", {trial("v", {{"a", number(1)}}, 30), trial("v", {{"a", number(1)}}, 0),
-              trial("v", {{"a", number(1)}}, 25), trial("v", {{"a", number(2)}}, 40)});
+  const RecordedSpace recorded =
+      recorded_space("old", {recorded_trial("v", {{"a", recorded_number(1)}}, 30),
+                             recorded_trial("v", {{"a", recorded_number(1)}}, 0),
+                             recorded_trial("v", {{"a", recorded_number(1)}}, 25),
+                             recorded_trial("v", {{"a", recorded_number(2)}}, 40)});
   ASSERT_EQ(recorded.space.size(), 2u);
   EXPECT_EQ(recorded.results[0].time_ns, 25);
 }
 
 TEST(RecordedSpace, KeepsVariantsWithTheirOwnAndConditionalTunables) {
-  const RecordedSpace recorded =
-      recorded_space("old", {trial("v", {{"a", number(1)}, {"c", number(7)}}, 10),
-                             trial("v", {{"a", number(2)}, {"b", number(5)}, {"c", number(7)}}, 20),
-                             trial("w", {{"x", std::string("text")}}, 30), trial("w", {}, 40)});
+  const RecordedSpace recorded = recorded_space(
+      "old",
+      {recorded_trial("v", {{"a", recorded_number(1)}, {"c", recorded_number(7)}}, 10),
+       recorded_trial(
+           "v", {{"a", recorded_number(2)}, {"b", recorded_number(5)}, {"c", recorded_number(7)}},
+           20),
+       recorded_trial("w", {{"x", std::string("text")}}, 30), recorded_trial("w", {}, 40)});
   ASSERT_EQ(recorded.space.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(recorded.space.index_of(recorded.space.at(i)), i);
@@ -83,9 +88,9 @@ std::vector<Trial> random_trials(std::size_t count, int tunables) {
     for (int t = 0; t < tunables; ++t) {
       if (t == tunables - 1 && trials.size() % 16 == 15) continue;
       values.emplace_back("t" + std::to_string(t),
-                          number(static_cast<std::int64_t>(engine() % (3U + t % 4))));
+                          recorded_number(static_cast<std::int64_t>(engine() % (3U + t % 4))));
     }
-    Trial made = trial("v", std::move(values), 100 + static_cast<double>(trials.size()));
+    Trial made = recorded_trial("v", std::move(values), 100 + static_cast<double>(trials.size()));
     if (seen.insert(made.config.text()).second) trials.push_back(std::move(made));
   }
   return trials;
@@ -101,7 +106,7 @@ TEST(RecordedSpace, WithRandomHolesTakesLessThanAByteATunableAndConfig) {
     ASSERT_EQ(space.index_of(space.at(i)), i);
   }
   Config missing = space.at(0);
-  missing.values.front().second = number(77);
+  missing.values.front().second = recorded_number(77);
   EXPECT_EQ(space.index_of(missing), std::nullopt);
 }
 
@@ -134,8 +139,9 @@ TEST(RecordedSpace, WithRandomHolesKnowsNeighbours) {
 TEST(RecordedSpace, NeedsTwoDifferentTimes) {
   const std::string fault =
       "old: nothing to search for: expected at least two configs that ran, with different times";
-  EXPECT_EQ(fault_of({trial("v", {{"a", number(1)}}, 30)}), fault);
-  EXPECT_EQ(fault_of({trial("v", {{"a", number(1)}}, 30), trial("v", {{"a", number(2)}}, 0)}),
+  EXPECT_EQ(fault_of({recorded_trial("v", {{"a", recorded_number(1)}}, 30)}), fault);
+  EXPECT_EQ(fault_of({recorded_trial("v", {{"a", recorded_number(1)}}, 30),
+                      recorded_trial("v", {{"a", recorded_number(2)}}, 0)}),
             fault);
   EXPECT_EQ(fault_of({}), fault);
 }
@@ -143,7 +149,7 @@ TEST(RecordedSpace, NeedsTwoDifferentTimes) {
 TEST(RecordedSpace, RefusesATunableWithTooManyValues) {
   std::vector<Trial> trials;
   for (std::int64_t i = 0; i < 255; ++i) {
-    trials.push_back(trial("v", {{"a", number(i)}}, 10 + static_cast<double>(i)));
+    trials.push_back(recorded_trial("v", {{"a", recorded_number(i)}}, 10 + static_cast<double>(i)));
   }
   EXPECT_EQ(fault_of(trials), "old: a has 255 values; a space holds at most 254 of a tunable");
   trials.pop_back();

@@ -9,7 +9,7 @@
 #include "core/config.hpp"
 #include "core/constraint_text.hpp"
 
-namespace kiln::testing {
+namespace kiln::test {
 
 struct SmallTunable {
   std::string name;
@@ -91,4 +91,4 @@ inline std::vector<std::string> legal_configs(const Variant& variant) {
   return out;
 }
 
-}  // namespace kiln::testing
+}  // namespace kiln::test

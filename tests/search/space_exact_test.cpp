@@ -12,10 +12,10 @@
 namespace kiln {
 namespace {
 
+using test::legal_configs;
+using test::small_variant;
+using test::up_to;
 using ::testing::ElementsAre;
-using testing::legal_configs;
-using testing::small_variant;
-using testing::up_to;
 
 struct Shape {
   const char* name;
@@ -23,15 +23,13 @@ struct Shape {
 };
 
 std::vector<Shape> shapes() {
-  const std::vector<testing::SmallTunable> abc = {
-      {"a", {1, 2, 4, 8}}, {"b", up_to(6)}, {"c", {0, 1}}};
-  const std::vector<testing::SmallTunable> six = {{"a", {1, 2, 4, 8}}, {"b", up_to(5)},
-                                                  {"c", {0, 1}},       {"d", up_to(6)},
-                                                  {"e", {16, 32}},     {"f", {3}}};
-  const std::vector<testing::SmallTunable> whens = {{"mode", {0, 1, 2}},
-                                                    {"depth", {1, 2, 4}, "mode > 0"},
-                                                    {"pad", {0, 1}, "mode == 2 and depth > 1"},
-                                                    {"width", up_to(6)}};
+  const std::vector<test::SmallTunable> abc = {{"a", {1, 2, 4, 8}}, {"b", up_to(6)}, {"c", {0, 1}}};
+  const std::vector<test::SmallTunable> six = {{"a", {1, 2, 4, 8}}, {"b", up_to(5)}, {"c", {0, 1}},
+                                               {"d", up_to(6)},     {"e", {16, 32}}, {"f", {3}}};
+  const std::vector<test::SmallTunable> whens = {{"mode", {0, 1, 2}},
+                                                 {"depth", {1, 2, 4}, "mode > 0"},
+                                                 {"pad", {0, 1}, "mode == 2 and depth > 1"},
+                                                 {"width", up_to(6)}};
   return {
       {"no rules", small_variant(abc, {})},
       {"no tunables", small_variant({}, {})},

@@ -14,9 +14,9 @@
 namespace kiln {
 namespace {
 
-using testing::is_legal_config;
-using testing::small_variant;
-using testing::up_to;
+using test::is_legal_config;
+using test::small_variant;
+using test::up_to;
 
 const std::vector<std::int64_t> kPowers = {1, 2, 4, 8, 16, 32, 64, 128};
 
@@ -131,12 +131,12 @@ TEST(SpaceLarge, TakesLessThanAByteATunableAndConfig) {
       small_variant({{"a", up_to(12)}, {"b", up_to(12)}, {"c", up_to(12)}, {"d", up_to(12)}},
                     {"100 <= (a * 7 + b * 13) ** 2 % 1009 + (c * 31 + d * 11) ** 2 % 757 <= 900"});
   const Space space = Space::build(variant);
-  ASSERT_EQ(space.size(), testing::legal_configs(variant).size());
+  ASSERT_EQ(space.size(), test::legal_configs(variant).size());
   EXPECT_LE(space.report().bytes(), space.size() * variant.tunables.size());
 }
 
 TEST(SpaceLarge, MoreThanAnIndexCanNameIsRefused) {
-  std::vector<testing::SmallTunable> tunables;
+  std::vector<test::SmallTunable> tunables;
   for (int t = 0; t < 20; ++t) tunables.push_back({"t" + std::to_string(t), up_to(16)});
   try {
     (void)Space::build(small_variant(tunables, {}));
@@ -150,7 +150,7 @@ TEST(SpaceLarge, MoreThanAnIndexCanNameIsRefused) {
 // Pearson's statistic of draws against a uniform distribution over the legal configs.
 double chi_square(const Space& space, const Variant& variant, int draws) {
   std::map<std::string, int> counts;
-  for (const std::string& config : testing::legal_configs(variant)) counts[config] = 0;
+  for (const std::string& config : test::legal_configs(variant)) counts[config] = 0;
   const std::size_t cells = counts.size();
   Random random(5);
   for (int i = 0; i < draws; ++i) ++counts[space.at(*space.sample(random)).text()];
@@ -179,7 +179,7 @@ TEST(SpaceLarge, SamplesUniformlyWhereRulesAreCheckedLate) {
   EXPECT_FALSE(space.is_exact());
   EXPECT_LT(std::abs(chi_square(space, uneven_variant(), 20'000)), 4);
   const VariantReport& report = space.report().variants.front();
-  const auto legal = static_cast<double>(testing::legal_configs(uneven_variant()).size());
+  const auto legal = static_cast<double>(test::legal_configs(uneven_variant()).size());
   EXPECT_NEAR(static_cast<double>(report.configs), legal, legal / 5) << "an estimate";
 }
 

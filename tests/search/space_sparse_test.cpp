@@ -16,8 +16,8 @@
 namespace kiln {
 namespace {
 
-using testing::small_variant;
-using testing::up_to;
+using test::small_variant;
+using test::up_to;
 
 constexpr std::string_view kNames = "abcdefghijkl";
 constexpr std::int64_t kFactors[] = {1000003,   7368787,   10000019,  15485863,
@@ -25,8 +25,8 @@ constexpr std::int64_t kFactors[] = {1000003,   7368787,   10000019,  15485863,
                                      104395301, 122949823, 141650939, 160481183};
 
 // Ten values each: 10^12 combinations.
-std::vector<testing::SmallTunable> twelve_tunables() {
-  std::vector<testing::SmallTunable> tunables;
+std::vector<test::SmallTunable> twelve_tunables() {
+  std::vector<test::SmallTunable> tunables;
   for (const char name : kNames) tunables.push_back({std::string(1, name), up_to(10)});
   return tunables;
 }

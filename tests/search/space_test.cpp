@@ -16,10 +16,10 @@
 namespace kiln {
 namespace {
 
+using test::example_spec;
+using test::with;
 using ::testing::ElementsAre;
-using testing::example_spec;
 using ::testing::HasSubstr;
-using testing::with;
 
 // Every combination of values, legal or not, by plain recursion.
 void list_combinations(const Variant& variant, Config& config, std::vector<Config>& out) {

@@ -258,10 +258,10 @@ double ridge_ns(const Config& config) {
 }
 
 TEST(Auto, ClimbsRidgesInABillionConfigs) {
-  std::vector<testing::SmallTunable> tunables;
+  std::vector<test::SmallTunable> tunables;
   for (char name = 'a'; name < 'a' + 10; ++name)
-    tunables.push_back({std::string(1, name), testing::up_to(8)});
-  const Space space = Space::build(testing::small_variant(tunables, {}));
+    tunables.push_back({std::string(1, name), test::up_to(8)});
+  const Space space = Space::build(test::small_variant(tunables, {}));
   int close = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     const auto strategy = make_strategy("auto", space, seed);

@@ -12,12 +12,12 @@
 namespace kiln::test {
 namespace {
 
-struct Case {
+struct BuiltInCase {
   const char* kernel;
   const char* problem;
 };
 
-constexpr Case kCases[] = {
+constexpr BuiltInCase kBuiltInCases[] = {
     {"arg_reduce", "n=100003"},
     {"arg_reduce", "n=1000 results=77 dtype=f16 op=max"},
     {"reduce", "n=100003"},
@@ -42,7 +42,7 @@ TEST(BuiltInKernels, HaveNoLintFindings) {
 }
 
 TEST(BuiltInKernels, DefaultConfigsRenderInEveryDialect) {
-  for (const Case& c : kCases) {
+  for (const BuiltInCase& c : kBuiltInCases) {
     KernelSpec spec = KernelLibrary().load(c.kernel);
     Renderer renderer(spec);
     Problem problem = Problem::parse(spec, c.problem);

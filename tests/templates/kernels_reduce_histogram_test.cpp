@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-HostArray array_of(DType type, const std::vector<double>& values) {
+HostArray flat_array_of(DType type, const std::vector<double>& values) {
   HostArray array(type, {static_cast<std::int64_t>(values.size())});
   for (std::size_t i = 0; i < values.size(); ++i) array.set(i, values[i]);
   return array;
@@ -60,8 +60,8 @@ class Reference {
 
 TEST(ReduceReference, SumsMinimaMaximaAndDotProducts) {
   const Reference reduce("reduce");
-  const HostArray in = array_of(DType::f32, {4, -1.5, 3});
-  const HostArray other = array_of(DType::f32, {2, 2, -1});
+  const HostArray in = flat_array_of(DType::f32, {4, -1.5, 3});
+  const HostArray other = flat_array_of(DType::f32, {2, 2, -1});
   EXPECT_THAT(reduce("n=3", {{"in", in}}), ElementsAre(5.5));
   EXPECT_THAT(reduce("n=3,op=min", {{"in", in}}), ElementsAre(-1.5));
   EXPECT_THAT(reduce("n=3,op=max", {{"in", in}}), ElementsAre(4));
@@ -69,21 +69,21 @@ TEST(ReduceReference, SumsMinimaMaximaAndDotProducts) {
 }
 
 TEST(ReduceReference, ASumInF64LosesNothingToTheOrderOfItsTerms) {
-  const HostArray in = array_of(DType::f64, {1, 1e100, 1, -1e100});
+  const HostArray in = flat_array_of(DType::f64, {1, 1e100, 1, -1e100});
   EXPECT_THAT(Reference("reduce")("n=4,dtype=f64", {{"in", in}}), ElementsAre(2));
 }
 
 TEST(ReduceReference, WholeNumbersWrapAt32Bits) {
-  const HostArray in = array_of(DType::i32, {2147483647, 1, 2147483647, 1});
+  const HostArray in = flat_array_of(DType::i32, {2147483647, 1, 2147483647, 1});
   const Reference reduce("reduce");
-  EXPECT_THAT(reduce("n=2,dtype=i32", {{"in", array_of(DType::i32, {2147483647, 1})}}),
+  EXPECT_THAT(reduce("n=2,dtype=i32", {{"in", flat_array_of(DType::i32, {2147483647, 1})}}),
               ElementsAre(-2147483648.0));
   EXPECT_THAT(reduce("n=4,dtype=i32", {{"in", in}}), ElementsAre(0));
   EXPECT_THAT(reduce("n=4,dtype=i32,op=max", {{"in", in}}), ElementsAre(2147483647));
 }
 
 TEST(ReduceReference, MapIsAFormulaOverTheElementItsIndexAndTheLength) {
-  const HostArray in = array_of(DType::f32, {1, 2, 3});
+  const HostArray in = flat_array_of(DType::f32, {1, 2, 3});
   EXPECT_THAT(Reference("reduce")("n=3,map='x*x + i/n'", {{"in", in}}), ElementsAre(14 + 1));
 }
 
@@ -140,7 +140,7 @@ std::vector<Found> arg_reduce(const std::string& problem, const HostArray& in) {
 }
 
 TEST(ArgReduceReference, FindsTheFirstOfEqualElementsInEachRow) {
-  const HostArray in = array_of(DType::f32, {3, 1, 2, 1, 0, 7, 7, -7});
+  const HostArray in = flat_array_of(DType::f32, {3, 1, 2, 1, 0, 7, 7, -7});
   EXPECT_THAT(arg_reduce("n=8", in), ElementsAre(Found{7, -7}));
   EXPECT_THAT(arg_reduce("n=4,results=2", in), ElementsAre(Found{1, 1}, Found{3, -7}));
   EXPECT_THAT(arg_reduce("n=4,results=2,op=max", in), ElementsAre(Found{0, 3}, Found{1, 7}));
@@ -149,15 +149,16 @@ TEST(ArgReduceReference, FindsTheFirstOfEqualElementsInEachRow) {
 TEST(ArgReduceReference, FindsTheFirstNanBeforeEveryNumberAndTakesTheZerosForEqual) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
-  const HostArray odd = array_of(DType::f16, {infinity, -infinity, nan, 0, nan});
+  const HostArray odd = flat_array_of(DType::f16, {infinity, -infinity, nan, 0, nan});
   EXPECT_THAT(arg_reduce("n=5,dtype=f16", odd), ElementsAre(Found{2, nan}));
   EXPECT_THAT(arg_reduce("n=5,dtype=f16,op=max", odd), ElementsAre(Found{2, nan}));
-  const HostArray zeros = array_of(DType::f32, {1, 0.0, -0.0});
+  const HostArray zeros = flat_array_of(DType::f32, {1, 0.0, -0.0});
   EXPECT_THAT(arg_reduce("n=3", zeros), ElementsAre(Found{1, 0}));
 }
 
 TEST(ArgReduceReference, TellsWholeNumbersApartThatF32DoesNot) {
-  const HostArray in = array_of(DType::i32, {2147483646, 2147483647, -2147483647, -2147483648.0});
+  const HostArray in =
+      flat_array_of(DType::i32, {2147483646, 2147483647, -2147483647, -2147483648.0});
   EXPECT_THAT(arg_reduce("n=4,dtype=i32", in), ElementsAre(Found{3, -2147483648.0}));
   EXPECT_THAT(arg_reduce("n=4,dtype=i32,op=max", in), ElementsAre(Found{1, 2147483647}));
 }
@@ -166,7 +167,7 @@ TEST(ArgReduceReference, TellsWholeNumbersApartThatF32DoesNot) {
 
 TEST(HistogramReference, AByteIsItsOwnBin) {
   const auto counts =
-      Reference("histogram")("n=4", {{"in", array_of(DType::u8, {0, 255, 7, 255})}});
+      Reference("histogram")("n=4", {{"in", flat_array_of(DType::u8, {0, 255, 7, 255})}});
   EXPECT_EQ(counts[0], 1);
   EXPECT_EQ(counts[7], 1);
   EXPECT_EQ(counts[255], 2);
@@ -174,7 +175,7 @@ TEST(HistogramReference, AByteIsItsOwnBin) {
 
 TEST(HistogramReference, EvenBinsHoldTheirLowerEndAndNothingOutsideIsCounted) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const HostArray in = array_of(DType::f32, {0, 0.999, 1, 3.5, 4, -0.001, nan, 1e30, -1e30});
+  const HostArray in = flat_array_of(DType::f32, {0, 0.999, 1, 3.5, 4, -0.001, nan, 1e30, -1e30});
   const std::map<std::string, double> range = {{"low", 0}, {"high", 4}, {"scale", 1}};
   EXPECT_THAT(Reference("histogram")("n=9,dtype=f32,bins=4", {{"in", in}}, range),
               ElementsAre(2, 1, 0, 1));
@@ -185,12 +186,12 @@ TEST(HistogramReference, TheSampleJustBelowTheTopStaysInTheLastBinEvenIfItsProdu
   const std::map<std::string, double> range = {{"low", -1}, {"high", 1}, {"scale", 1.5}};
   ASSERT_EQ((below + 1.0f) * 1.5f, 3.0f) << "the product rounds up to the number of bins";
   EXPECT_THAT(Reference("histogram")("n=1,dtype=f32,bins=3",
-                                     {{"in", array_of(DType::f32, {below})}}, range),
+                                     {{"in", flat_array_of(DType::f32, {below})}}, range),
               ElementsAre(0, 0, 1));
 }
 
 TEST(HistogramReference, TheRangeMaySpanAllOfI32) {
-  const HostArray in = array_of(DType::i32, {-2147483648.0, -1000, 0, 2147483646});
+  const HostArray in = flat_array_of(DType::i32, {-2147483648.0, -1000, 0, 2147483646});
   const std::map<std::string, double> range = {
       {"low", -2147483648.0}, {"high", 2147483647}, {"scale", std::ldexp(1.0, -31)}};
   EXPECT_THAT(Reference("histogram")("n=4,dtype=i32,bins=2", {{"in", in}}, range),
@@ -203,14 +204,14 @@ TEST(HistogramProblem, BytesHave256Bins) {
 
 // ---- all three: every variant on every kind of device
 
-struct Case {
+struct ReductionCase {
   std::string kernel;
   std::string problem;
 };
 
 constexpr const char* kMostElements = "n=4294967295";  // that a histogram counts
 
-class EveryVariant : public testing::TestWithParam<Case> {
+class EveryVariant : public testing::TestWithParam<ReductionCase> {
  protected:
   static std::vector<DeviceInfo> devices() {
     std::vector<DeviceInfo> all;
@@ -253,8 +254,8 @@ TEST_P(EveryVariant, ItsDefaultConfigIsLegalAndRendersEveryKernelThatItLaunches)
   }
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<ReductionCase> cases() {
+  std::vector<ReductionCase> all;
   for (const char* problem :
        {"n=1", "n=1000003", "n=77,dtype=f64", "n=77,dtype=i32,op=min", "n=77,dtype=f16,op=dot",
         "n=77,dtype=bf16,op=max", "n=77,dtype=i32,op=dot", "n=77,map='x*x'",

@@ -53,7 +53,7 @@ class ToolboxTest : public DeviceTest {
     return values;
   }
 
-  Comparison compared(const HostArray& values, const HostArray& reference, double absolute) {
+  BufferDifference compared(const HostArray& values, const HostArray& reference, double absolute) {
     const OwnedBuffer one = upload(values);
     const OwnedBuffer other = upload(reference);
     const auto count = static_cast<std::int64_t>(values.count());
@@ -121,7 +121,7 @@ TEST_F(ToolboxTest, ComparesWhatCodesStandFor) {
     EXPECT_EQ(compared(values, reference, 0).wrong, 0) << name_of(dtype);
     values.set(77, 4);  // 0 in the reference
     values.set(200, -4);
-    const Comparison found = compared(values, reference, 0);
+    const BufferDifference found = compared(values, reference, 0);
     EXPECT_EQ(found.wrong, 2) << name_of(dtype);
     EXPECT_EQ(found.first_wrong, 77) << name_of(dtype);
     EXPECT_EQ(compared(values, reference, 8).wrong, 0) << name_of(dtype);

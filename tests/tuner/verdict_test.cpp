@@ -11,14 +11,14 @@
 namespace kiln {
 namespace {
 
-using Samples = std::vector<double>;
+using Times = std::vector<double>;
 
 /// `rounds` samples around `ns`, spread by `noise` (relative), plus a drift that all finalists
 /// share.
-Samples noisy(double ns, double noise, int seed, int rounds = 20) {
+Times noisy(double ns, double noise, int seed, int rounds = 20) {
   std::mt19937 engine(static_cast<unsigned>(seed));
   std::normal_distribution<double> spread(0, noise);
-  Samples samples;
+  Times samples;
   for (int round = 0; round < rounds; ++round) {
     const double drift = 1 + 0.2 * std::sin(round / 3.0);
     samples.push_back(ns * drift * (1 + spread(engine)));
@@ -34,10 +34,10 @@ TEST(RatioInterval, CancelsDriftThatAllShare) {
 }
 
 TEST(RatioInterval, SaysNothingFromTooFewRounds) {
-  const Samples seven(7, 1000.0);
+  const Times seven(7, 1000.0);
   EXPECT_EQ(ratio_interval(seven, seven).low, 0);
   EXPECT_TRUE(std::isinf(ratio_interval(seven, seven).high));
-  const Samples eight(8, 1000.0);
+  const Times eight(8, 1000.0);
   EXPECT_EQ(ratio_interval(eight, eight).low, 1);
   EXPECT_EQ(ratio_interval(eight, eight).high, 1);
 }
@@ -74,14 +74,13 @@ TEST(Finals, OfTiesAmongOthersTheFastestIsTaken) {
 }
 
 TEST(Finals, OfEqualsTheFirstIsTaken) {
-  const FinalsVerdict verdict =
-      judge_finals({Samples(20, 1000), Samples(20, 800), Samples(20, 800)}, 0);
+  const FinalsVerdict verdict = judge_finals({Times(20, 1000), Times(20, 800), Times(20, 800)}, 0);
   EXPECT_EQ(verdict.winner, 1U);
 }
 
 TEST(Finals, NoiseLargerThanAnyDifferenceIsUnmeasurable) {
-  Samples usual;
-  Samples other;
+  Times usual;
+  Times other;
   for (int round = 0; round < 12; ++round) {
     usual.push_back(round % 2 == 0 ? 1000 : 2000);
     other.push_back(round % 3 == 0 ? 2500 : 900);
@@ -101,7 +100,7 @@ TEST(Finals, WithoutADefaultTheFastestIsBetterAndWithoutConfigsThereIsNone) {
 TEST(Finals, CopiesOfOneConfigAreHardlyEverBetter) {
   int better = 0;
   for (int session = 0; session < 500; ++session) {
-    std::vector<Samples> copies;
+    std::vector<Times> copies;
     for (int copy = 0; copy < 4; ++copy) copies.push_back(noisy(1000, 0.03, 4 * session + copy));
     if (judge_finals(copies, 0).verdict == Verdict::better) ++better;
   }

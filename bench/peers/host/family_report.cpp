@@ -32,14 +32,14 @@ std::string error_text(const std::optional<ProductError>& error) {
   return error ? fmt::format("{:.1e}", error->relative) : "-";
 }
 
-std::vector<std::string> cells_of(const Pair& pair) {
+std::vector<std::string> pair_cells(const Pair& pair) {
   const Row& first = *pair.first;
   const Row& best = *pair.best;
   const double seconds = first.kiln_us * 1e-6;
   return {fmt::format("{}", first.number),
           first.problem,
           first.choice->family,
-          to_text(first.cache),
+          name_of(first.cache),
           fmt::format("{:.2f}", first.kiln_us),
           fmt::format("{:.1f}", first.flops / seconds * 1e-12),
           fmt::format("{:.2f}", first.bytes / seconds * 1e-12),
@@ -73,7 +73,7 @@ std::string summary_line(CacheMode cache, const std::map<int, Counted>& problems
   return fmt::format(
       "{}: geometric mean over {} problems {:.3f}x the first, {:.3f}x the best; lowest {:.3f}x the "
       "best (problem {})\n",
-      to_text(cache), problems.size(), std::exp(first / count), std::exp(best / count),
+      name_of(cache), problems.size(), std::exp(first / count), std::exp(best / count),
       problems.at(lowest).over_best, lowest);
 }
 
@@ -81,7 +81,7 @@ std::string summary_line(CacheMode cache, const std::map<int, Counted>& problems
 
 std::string family_table(const std::vector<Row>& rows) {
   std::vector<std::vector<std::string>> cells;
-  for (const Pair& pair : pairs_of(rows)) cells.push_back(cells_of(pair));
+  for (const Pair& pair : pairs_of(rows)) cells.push_back(pair_cells(pair));
   if (cells.empty()) return "";
   return aligned({{"no.", true},
                   {"problem"},

@@ -27,7 +27,7 @@ std::string rate_text(const Row& row, double us) {
 std::vector<std::string> cells_of(const Row& row) {
   return {row.problem,
           row.peer,
-          to_text(row.cache),
+          name_of(row.cache),
           fmt::format("{:.2f}", row.kiln_us),
           fmt::format("{:.2f}", row.peer_us),
           rate_text(row, row.kiln_us),
@@ -71,7 +71,7 @@ nlohmann::json row_json(const Row& row) {
                          {"peer", row.peer},
                          {"config", row.config},
                          {"grade", row.grade},
-                         {"cache", to_text(row.cache)},
+                         {"cache", name_of(row.cache)},
                          {"samples", row.kiln_samples.size()},
                          {"kiln_us", row.kiln_us},
                          {"peer_us", row.peer_us},

@@ -9,7 +9,7 @@ namespace kiln::peers {
 /// cold: the last-level cache is overwritten before each run.
 enum class CacheMode { cold, warm };
 
-[[nodiscard]] inline std::string to_text(CacheMode mode) {
+[[nodiscard]] inline std::string name_of(CacheMode mode) {
   return mode == CacheMode::cold ? "cold" : "warm";
 }
 
