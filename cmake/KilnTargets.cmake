@@ -17,6 +17,8 @@ endif()
 function(kiln_add_stage name)
   cmake_parse_arguments(STAGE "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(kiln_${name} STATIC ${STAGE_SOURCES})
+  set_target_properties(kiln_${name} PROPERTIES
+    UNITY_BUILD ${KILN_UNITY} UNITY_BUILD_BATCH_SIZE ${KILN_UNITY_SOURCES})
   target_include_directories(kiln_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   target_link_libraries(kiln_${name} PUBLIC ${STAGE_LINKS}
                         PRIVATE $<BUILD_INTERFACE:kiln_options> ${STAGE_PRIVATE_LINKS})
@@ -26,6 +28,8 @@ endfunction()
 function(kiln_add_tests name)
   cmake_parse_arguments(TESTS "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name}_test ${TESTS_SOURCES} ${PROJECT_SOURCE_DIR}/tests/private_pocl_cache.cpp)
+  set_target_properties(${name}_test PROPERTIES
+    UNITY_BUILD ${KILN_UNITY} UNITY_BUILD_BATCH_SIZE ${KILN_UNITY_SOURCES})
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name}_test PRIVATE ${TESTS_LINKS} GTest::gtest_main GTest::gmock kiln_options)
   target_compile_definitions(${name}_test PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
