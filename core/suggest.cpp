@@ -122,7 +122,7 @@ std::optional<std::string> nearest_name(std::string_view name,
   std::size_t fewest = allowed + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongestName) continue;
-    const std::size_t edits = edit_distance(name, candidate);
+    const std::size_t edits = edit_distance(plain, folded(candidate));
     if (edits < fewest) {
       fewest = edits;
       best = candidate;
