@@ -58,7 +58,9 @@ TEST(LastLevel, IsWhatTheUserSays) {
 
 class AmdPartition : public testing::Test {
  protected:
-  AmdPartition() : folder_(testing::TempDir() + "kiln-partition") {
+  AmdPartition() {
+    std::string name = testing::TempDir() + "kiln-partition-XXXXXX";
+    folder_ = ::mkdtemp(name.data());  // tests run side by side
     std::filesystem::create_directories(folder_ / kBoard);
   }
   ~AmdPartition() override { std::filesystem::remove_all(folder_); }
