@@ -111,7 +111,8 @@ std::string identities(const std::vector<DeviceInfo>& devices) {
 }
 
 // The device that the answer is for. One that the database knows is asked about without a driver.
-DeviceInfo device_to_ask_for(const BestFlags& options, const std::vector<BestRecord>& bests) {
+DeviceInfo device_to_ask_for(const KernelSpec& spec, const BestFlags& options,
+                             const std::vector<BestRecord>& bests) {
   const std::vector<DeviceInfo> own = tuned_devices(without_shipped(bests));
   if (options.device == "auto" && own.size() == 1) return own.front();
   const std::vector<DeviceInfo> tuned = tuned_devices(bests);
@@ -119,7 +120,7 @@ DeviceInfo device_to_ask_for(const BestFlags& options, const std::vector<BestRec
     if (current_identity(options.device, device) == identity_of(device)) return device;
   }
   try {
-    return choose_device(options.device);
+    return choose_device(spec, options.device);
   } catch (const DeviceError& error) {
     if (tuned.empty()) throw;
     throw DeviceError(fmt::format("{}\nthere are bests of (--device takes these too):{}",
@@ -234,7 +235,7 @@ ExitCode run_best(const BestFlags& options) {
   (void)find_objective(spec, options.objective);
   std::vector<BestRecord> bests = layered_bests(options, spec.name);
   add_unfinished(bests, options, spec);
-  const DeviceInfo device = device_to_ask_for(options, bests);
+  const DeviceInfo device = device_to_ask_for(spec, options, bests);
   require_problem_fits(spec, problem, device);
   if (!options.pareto.empty())
     return print_pareto({spec, problem, device, options.pareto, options.common});

@@ -201,7 +201,7 @@ ExitCode run_compare(const CompareFlags& options) {
   if (options.names_database) (void)Store(options.common.database, Store::Mode::read);
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
-  const DeviceInfo device = choose_device(options.device);
+  const DeviceInfo device = choose_device(spec, options.device);
   const ComparisonRequest request{spec,
                                   problem,
                                   device.backend,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "core/suggest.hpp"
 
@@ -79,6 +80,17 @@ DeviceInfo choose_device(const std::string& text) {
   const DeviceInfo* device = find_device(backends, text);
   if (device == nullptr) throw no_such_device(text, backends);
   return *device;
+}
+
+DeviceInfo choose_device(const KernelSpec& spec, const std::string& text) {
+  if (!spec.command) return choose_device(text);
+  if (text != "auto" && text != kCommandBackend) {
+    throw UsageError(fmt::format(
+        "'{}' is a program: it runs on this machine and chooses its own devices; leave --device {} "
+        "out",
+        spec.name, text));
+  }
+  return command_device();
 }
 
 }  // namespace kiln::cli

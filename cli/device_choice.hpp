@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/spec.hpp"
 #include "tuner/devices.hpp"
 
 namespace kiln::cli {
@@ -13,6 +14,10 @@ namespace kiln::cli {
 /// Looks the devices up in worker processes, so this process loads no driver. Throws DeviceError
 /// that lists what is there and what is not, with the reasons.
 [[nodiscard]] DeviceInfo choose_device(const std::string& text);
+
+/// The same for a spec: a program ([command]) runs on this machine, whatever devices it uses.
+/// Throws UsageError for another --device.
+[[nodiscard]] DeviceInfo choose_device(const KernelSpec& spec, const std::string& text);
 
 /// The device that `text` means among `backends`, nullptr when it means none. auto: the first GPU
 /// in the order of the backends, else the first CPU; a backend: its first GPU, else its first CPU.

@@ -134,6 +134,9 @@ class Exporter {
         const Binary binary = compile_winner(found_[i], device);
         put(in_folder(options_.cubin, stem + (device.backend == "cuda" ? ".cubin" : ".bin")),
             {reinterpret_cast<const char*>(binary.data.data()), binary.data.size()});
+        if (!binary.symbols.empty()) {
+          put(in_folder(options_.cubin, stem + ".symbols.json"), json_output(binary.symbols));
+        }
       }
     }
     if (!options_.header.empty()) {

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/render_report.hpp"
+#include "core/command_spec.hpp"
 #include "core/config.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -28,8 +29,11 @@ struct RenderFlags {
 ExitCode run_render(const RenderFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
-  const DeviceInfo device = device_for_architecture(
-      options.backend, architecture_or_default(options.backend, options.architecture));
+  const DeviceInfo device =
+      spec.command
+          ? command_device()
+          : device_for_architecture(options.backend,
+                                    architecture_or_default(options.backend, options.architecture));
   const Config config = options.config.empty()
                             ? default_config(spec, problem, device)
                             : parse_config(spec, options.config, problem, device);

@@ -12,6 +12,7 @@
 #include "cli/table.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
+#include "core/command_spec.hpp"
 #include "tuner/time_use.hpp"
 
 namespace kiln::cli {
@@ -272,7 +273,14 @@ std::string drift_remark(const std::vector<DriftRecord>& drift) {
 SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
   SessionSummary summary{
       .kernel = spec.name, .problem = problem.short_text(spec), .result = {}, .error = {}};
-  if (spec.verify.by_itself()) {
+  if (spec.command) {
+    if (!spec.command->check && spec.command->expect.empty()) {
+      summary.doubt = fmt::format(
+          "{}: proved only by the exit code of its program; 'check' or 'expect' of [command] looks "
+          "at what it computed",
+          spec.name);
+    }
+  } else if (spec.verify.by_itself()) {
     summary.doubt = fmt::format(
         "{}: proved only against its own variant '{}'; what that computes was not checked by a "
         "CPU loop or a formula ([verify] of the spec)",

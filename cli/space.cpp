@@ -24,6 +24,7 @@
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
+#include "core/command_spec.hpp"
 #include "core/interchange/described_space.hpp"
 #include "core/problem_limits.hpp"
 #include "templates/renderer.hpp"
@@ -90,7 +91,8 @@ Measured measure_kernel(const SpaceFlags& options) {
   require_used_tunables(spec);
   const Problem problem = Problem::parse(spec, options.problem);
   const DeviceInfo device =
-      options.device.empty()
+      spec.command ? command_device()
+      : options.device.empty()
           ? device_for_architecture(options.backend,
                                     architecture_or_default(options.backend, options.architecture))
           : choose_device(options.device);

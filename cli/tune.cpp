@@ -84,7 +84,7 @@ ExitCode run_tune(const TuneFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
   check_names(options.search.settings, spec);
-  const DeviceInfo device = choose_device(options.device);
+  const DeviceInfo device = choose_device(spec, options.device);
 
   SessionSummary summary = summarise(spec, problem, device);
   try {

@@ -76,6 +76,10 @@ std::vector<BestRecord> Winners::bests_of(const std::string& kernel) const {
 
 Winner Winners::find_on(const DeviceInfo& device, const KernelSpec& spec,
                         const std::string& problem, const std::vector<BestRecord>& bests) const {
+  if (spec.command) {
+    throw UsageError("'" + spec.name +
+                     "' is a program ([command]): it has no kernel that a launcher would run");
+  }
   Winner winner;
   winner.device = device;
   winner.spec = spec;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/command_spec.hpp"
 #include "core/constraint_text.hpp"
 #include "core/launch_plan_rules.hpp"
 
@@ -29,6 +30,7 @@ class PlanBuilder {
   }
 
   LaunchPlan build() {
+    if (spec_.command) return command_plan();
     for (const Argument& argument : spec_.arguments) add_argument(argument);
     for (const Workspace& workspace : variant_.workspaces) {
       if (!workspace.when || exists(*workspace.when)) add_workspace(workspace);
@@ -46,6 +48,18 @@ class PlanBuilder {
   }
 
  private:
+  /// The text of the run, and behind it that of the check.
+  LaunchPlan command_plan() {
+    for (const std::optional<TextPattern>& line :
+         {std::optional<TextPattern>(spec_.command->run), spec_.command->check}) {
+      if (!line) continue;
+      StepPlan step;
+      step.entry = shell_text(spec_, *line, scope_);
+      plan_.steps.push_back(std::move(step));
+    }
+    return std::move(plan_);
+  }
+
   // A `when` that depends on a tunable that does not exist here is false.
   [[nodiscard]] bool exists(const Expression& when) const {
     return evaluate_known(when, scope_).has_value() && holds(when, scope_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/command_spec.hpp"
 #include "core/hash.hpp"
 #include "core/outside_reference.hpp"
 #include "core/source_text.hpp"
@@ -156,6 +157,15 @@ std::string computation_hash(const KernelSpec& spec) {
 std::string template_hash(const KernelSpec& spec, const Variant& variant) {
   KeyText key;
   key.add(spec.name).add(variant.name).add(variant.template_file).add(files_of(spec, variant));
+  if (spec.command) {
+    for (const TextPattern& line : spec.command->build) key.add(line.text());
+    for (const auto& [name, value] : spec.command->environment) key.add(name).add(value.text());
+    for (const std::string& file : spec.command->files) {
+      if (const auto found = spec.files.find(file); found != spec.files.end())
+        key.add(file).add(found->second);
+    }
+    key.add(spec.command->run.text());
+  }
   if (variant.plain) {
     key.add(variant.plain->file).add(variant.plain->folders);
     if (variant.plain->defines) key.add(*variant.plain->defines);

@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "core/outside_reference.hpp"
 #include "core/source_text.hpp"
@@ -88,6 +89,16 @@ void read_sources(KernelSpec& spec, const fs::path& folder, const PlainSource& p
   }
 }
 
+/// Reads a file that the spec names in `table` and cannot do without.
+void read_named(KernelSpec& spec, const fs::path& folder, const std::string& name,
+                const SourceLocation& where, const std::string& table) {
+  std::error_code error;
+  if (!fs::is_regular_file(folder / name, error))
+    throw InputError(where, table + ": no file '" + name + "' in the spec's folder");
+  require_below(folder, folder / name);
+  spec.files[name] = read_file(folder / name);
+}
+
 KernelSpec load_folder(const fs::path& folder) {
   fs::path spec_file = folder / "spec.toml";
   require_inside(folder, spec_file);
@@ -101,14 +112,12 @@ KernelSpec load_folder(const fs::path& folder) {
     if (variant.plain) read_sources(spec, folder, *variant.plain);
   }
   if (spec.verify.outside && spec.verify.outside->function) {
-    const std::string& name = spec.verify.outside->function->file;
-    std::error_code error;
-    if (!fs::is_regular_file(folder / name, error)) {
-      throw InputError(spec.verify.outside->function->where,
-                       "[verify]: no file '" + name + "' in the spec's folder");
-    }
-    require_below(folder, folder / name);
-    spec.files[name] = read_file(folder / name);
+    const OutsideFunction& function = *spec.verify.outside->function;
+    read_named(spec, folder, function.file, function.where, "[verify]");
+  }
+  if (spec.command) {
+    for (const std::string& name : spec.command->files)
+      read_named(spec, folder, name, spec.command->where, "[command]");
   }
   spec.shipped_computation = shipped_computation(spec.name);
   return spec;

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <utility>
 
+#include "core/command_spec.hpp"
+#include "core/hash.hpp"
 #include "templates/plain_source.hpp"
 #include "templates/prelude.hpp"
 #include "templates/source_head.hpp"
@@ -116,6 +118,19 @@ std::string source_name(const KernelSpec& spec, const Variant& variant, const De
   return spec.name + "." + variant.name + "." + std::string(source_extension(device.backend));
 }
 
+/// The lines of the build, and what the files hold that it reads: equal texts are equal builds.
+Source command_source(const KernelSpec& spec, const Scope& scope) {
+  Source source;
+  source.name = spec.name + ".sh";
+  for (const std::string& file : spec.command->files) {
+    source.text += "# " + file + " " + hash64_hex(spec.files.at(file)) + "\n";
+  }
+  for (const TextPattern& line : spec.command->build) {
+    source.text += shell_text(spec, line, scope) + "\n";
+  }
+  return source;
+}
+
 void append(Source& source, const std::string& text) {
   source.text += text;
   source.origins.resize(source.origins.size() +
@@ -206,6 +221,7 @@ Source Renderer::render(const Config& config, const Problem& problem,
                         const DeviceInfo& device) const {
   const KernelSpec& spec = state_->spec;
   const Variant& variant = state_->variant_of(config);
+  if (spec.command) return command_source(spec, make_scope(spec, variant, config, problem, device));
   if (variant.plain) return state_->plain_source(variant, config, problem, device);
   TemplateInput input = state_->input_for(variant, config, problem, device);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
@@ -226,6 +242,7 @@ Source Renderer::render(const Config& config, const Problem& problem,
 std::string Renderer::render_readable(const Config& config, const Problem& problem,
                                       const DeviceInfo& device) const {
   const Variant& variant = state_->variant_of(config);
+  if (state_->spec.command) return render(config, problem, device).text;
   if (variant.plain) return state_->plain_text(variant, config, problem, device);
   TemplateInput input = state_->input_for(variant, config, problem, device);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);

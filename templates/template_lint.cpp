@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/command_spec.hpp"
 #include "core/device.hpp"
 #include "core/suggest.hpp"
 #include "templates/plain_source.hpp"
@@ -221,6 +222,14 @@ void note(const TensorMap& map, std::set<std::string>& used) {
   }
 }
 
+std::vector<TextPattern> lines_of(const CommandSpec& command) {
+  std::vector<TextPattern> lines = command.build;
+  lines.push_back(command.run);
+  for (const auto& [name, value] : command.environment) lines.push_back(value);
+  if (command.check) lines.push_back(*command.check);
+  return lines;
+}
+
 }  // namespace
 
 TemplateNames template_names(const KernelSpec& spec, const Variant& variant) {
@@ -263,6 +272,7 @@ std::set<std::string> names_in_expressions(const Variant& variant) {
 
 std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,
                                       const TemplateSet& templates) {
+  if (spec.command) return {};
   if (variant.plain) return lint_plain_source(spec, variant);
   if (templates.count(variant.template_file) == 0) {
     std::vector<std::string> files;
@@ -280,7 +290,9 @@ std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& var
 std::vector<LintFinding> unused_tunables(const KernelSpec& spec, const Variant& variant,
                                          const TemplateSet& templates) {
   std::set<std::string> used = names_in_expressions(variant);
-  if (variant.plain) {
+  if (spec.command) {
+    for (const TextPattern& line : lines_of(*spec.command)) note(line.holes(), used);
+  } else if (variant.plain) {
     used.merge(names_in_plain_source(spec, variant));
   } else {
     const TemplateNames names = template_names(spec, variant);
@@ -293,7 +305,9 @@ std::vector<LintFinding> unused_tunables(const KernelSpec& spec, const Variant& 
     if (tunable.values.size() == 1 || used.count(tunable.name) > 0) continue;
     findings.push_back({tunable.where, "tunable '" + tunable.name + "' of variant '" +
                                            variant.name + "' is used by nothing: expected its " +
-                                           (variant.plain ? "source" : "template") +
+                                           (spec.command    ? "command lines"
+                                            : variant.plain ? "source"
+                                                            : "template") +
                                            ", a derived value or a step to read it"});
   }
   return findings;

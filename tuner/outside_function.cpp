@@ -3,22 +3,18 @@
 #include "tuner/outside_function.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "core/config.hpp"
 #include "tuner/expected.hpp"
+#include "tuner/program.hpp"
 
 namespace kiln {
 namespace {
@@ -41,12 +37,7 @@ std::string_view c_type(const Value& value) {
 /// A folder of this process's own, removed at the end of the scope.
 class ScratchFolder {
  public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "kiln-reference-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw InputError("no folder for the reference can be made: " + name);
-    path_ = name;
-  }
+  ScratchFolder() : path_(make_folder(fs::temp_directory_path())) {}
   ~ScratchFolder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
@@ -59,31 +50,6 @@ class ScratchFolder {
   fs::path path_;
 };
 
-/// Runs a compiler, found through PATH, with its output in `log`. Returns its exit code.
-int run_compiler(std::vector<std::string> words, const fs::path& log) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (file < 0 || ::dup2(file, STDOUT_FILENO) < 0 || ::dup2(file, STDERR_FILENO) < 0)
-      ::_exit(127);
-    ::execvp(arguments.front(), arguments.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) != child) return 127;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// The library stays loaded: a process needs it until its end.
 Call compiled(const KernelSpec& spec, const std::string& text) {
   const OutsideFunction& function = *spec.verify.outside->function;
@@ -92,18 +58,18 @@ Call compiled(const KernelSpec& spec, const std::string& text) {
   const ScratchFolder scratch;
   const fs::path source = scratch.path() / (is_c ? "reference.c" : "reference.cpp");
   const fs::path library = scratch.path() / "reference.so";
-  const fs::path log = scratch.path() / "log";
   std::ofstream(source) << text;
-  const std::string folder = fs::path(spec.path).parent_path().string();
+  const std::string folder = fs::absolute(fs::path(spec.path).parent_path()).string();
   std::vector<std::string> words = {compiler, "-O2", "-w", "-fPIC", "-shared"};
   if (is_c) words.emplace_back("-Werror=incompatible-pointer-types");
   if (is_c) words.emplace_back("-Werror=implicit-function-declaration");
-  words.insert(words.end(), {"-I" + (folder.empty() ? "." : folder), "-o", library.string(),
-                             source.string(), "-lm"});
-  const int code = run_compiler(std::move(words), log);
-  if (code == 127) throw InputError("the reference needs the compiler '" + compiler + "'");
-  if (code != 0)
-    throw InputError(function.where, "the reference does not compile:\n" + text_of(log));
+  words.insert(words.end(), {"-I" + folder, "-o", library.string(), source.string(), "-lm"});
+  const Ended ended = run_program(words, scratch.path());
+  if (ended.exit_code == 127)
+    throw InputError("the reference needs the compiler '" + compiler + "'");
+  if (!ended.is_ok()) {
+    throw InputError(function.where, "the reference does not compile:\n" + ended.out + ended.err);
+  }
   void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     throw InputError(function.where, std::string("the reference cannot be loaded: ") + ::dlerror());

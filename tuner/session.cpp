@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "core/problem_limits.hpp"
 #include "db/shipped.hpp"
@@ -399,6 +400,11 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   host.require_room(request.backend);
   DeviceDeadlines deadlines = request.options.deadlines;
   deadlines.first_launch = request.options.compile_deadline;
+  if (request.spec.command) {
+    const auto run = std::chrono::duration<double>(request.spec.command->seconds);
+    deadlines.run_cap = std::chrono::duration_cast<std::chrono::milliseconds>(run);
+    deadlines.run_floor = deadlines.run_cap;
+  }
   DeviceClient device(host, request.backend, request.ordinal, deadlines);
   const DeviceInfo info = device.open();
   require_problem_fits(request.spec, request.problem, info);

@@ -8,8 +8,10 @@
 #include <string_view>
 
 #include "backends/backend.hpp"
+#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "tuner/child_process.hpp"
+#include "tuner/command_engine.hpp"
 #include "tuner/messages.hpp"
 #include "tuner/trial_engine.hpp"
 #include "tuner/worker_loops.hpp"
@@ -62,9 +64,11 @@ void serve_device_list(const WorkerOptions& options, BlockingChannel& channel) {
 
 WorkerParts real_parts() {
   const auto open_compiler = [](const WorkerOptions& options, const DeviceInfo& target) {
+    if (options.backend == kCommandBackend) return make_command_compiler();
     return make_backend(options.backend)->open_compiler(target);
   };
   const auto open_engine = [](const WorkerOptions& options) {
+    if (options.backend == kCommandBackend) return make_command_engine();
     return open_device_engine(options.backend, options.device);
   };
   return {open_compiler, open_engine};

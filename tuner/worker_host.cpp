@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "core/transient_error.hpp"
+#include "tuner/command_engine.hpp"
 #include "tuner/hip_root.hpp"
 
 namespace kiln {
@@ -111,8 +112,9 @@ ChildCommand WorkerHost::command(const WorkerOptions& options) {
   const fs::path cache = scratch_ / name;
   std::error_code ignored;
   fs::create_directory(cache, ignored);
-  ChildCommand command{
-      program_.string(), to_arguments(options), {{"POCL_CACHE_DIR", cache.string()}}};
+  ChildCommand command{program_.string(),
+                       to_arguments(options),
+                       {{"POCL_CACHE_DIR", cache.string()}, {kBuildsVariable, scratch_.string()}}};
   if (options.kind == WorkerKind::compile) {
     command.environment.emplace("POCL_KERNEL_CACHE", "0");
     if (::getenv(kTunables) == nullptr) command.environment.emplace(kTunables, kKeepMemory);

@@ -90,6 +90,13 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
   return verify;
 }
 
+// A program proves itself: [command] says how.
+Verification no_verification() {
+  Verification verify;
+  verify.sum_length = Expression::parse("1");
+  return verify;
+}
+
 // Formulas see the elements of the inputs, the scalars, the problem and the derived values.
 std::vector<std::string> formula_names(const KernelSpec& spec) {
   std::vector<std::string> names;
@@ -130,7 +137,8 @@ Expression parse_written_of(const TomlNode& entry, const KernelSpec& spec) {
 
 // One expression for each output of access `write`, or a table with one for some.
 void parse_written(const TomlNode& root, KernelSpec& spec) {
-  const TomlNode* node = root.find("verify")->find("written");
+  const TomlNode* verify = root.find("verify");
+  const TomlNode* node = verify != nullptr ? verify->find("written") : nullptr;
   if (node == nullptr) return;
   if (node->kind != TomlNode::Kind::table) {
     for (const Argument& argument : spec.arguments) {
@@ -212,7 +220,7 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   top.where = {path, 0, 0};
   const TableReader table(top, "the spec",
                           {"name", "summary", "problem", "problem_rules", "derived", "distance",
-                           "arguments", "verify", "cost", "metrics", "variants"});
+                           "arguments", "verify", "cost", "metrics", "variants", "command"});
   KernelSpec spec;
   spec.path = path;
   spec.text = text;
@@ -226,13 +234,22 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   for (const TomlNode* node : table.tables("distance")) {
     spec.distance.push_back(parse_distance_term(*node));
   }
+  if (const TomlNode* node = table.find("command")) {
+    for (const char* key : {"arguments", "verify"}) {
+      if (table.find(key)) {
+        table.fail(key, fmt::format("'{}' is for kernels: a spec with [command] has none", key));
+      }
+    }
+    spec.command = std::make_shared<const CommandSpec>(parse_command(*node));
+  }
   for (const TomlNode* node : table.tables("arguments")) {
     spec.arguments.push_back(parse_argument(*node));
   }
   for (const TomlNode* node : table.tables("variants")) {
-    spec.variants.push_back(parse_variant(*node));
+    spec.variants.push_back(
+        parse_variant(*node, spec.command ? VariantKind::command : VariantKind::kernel));
   }
-  spec.verify = parse_verification(root, path, spec.arguments);
+  spec.verify = spec.command ? no_verification() : parse_verification(root, path, spec.arguments);
   parse_formulas(root, spec);
   parse_written(root, spec);
   spec.cost = parse_cost(root);

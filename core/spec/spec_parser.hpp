@@ -6,8 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/command_spec.hpp"
 #include "core/outside_reference.hpp"
 #include "core/spec.hpp"
+#include "core/spec/known_names.hpp"
 #include "core/spec/table_reader.hpp"
 
 namespace kiln {
@@ -18,8 +20,13 @@ namespace kiln {
 [[nodiscard]] DistanceTerm parse_distance_term(const TomlNode& node);
 /// [[arguments]]
 [[nodiscard]] Argument parse_argument(const TomlNode& node);
+/// What a variant is made of.
+enum class VariantKind {
+  kernel,   ///< a template or a plain source, and steps
+  command,  ///< tunables of [command]
+};
 /// [[variants]] with everything below it.
-[[nodiscard]] Variant parse_variant(const TomlNode& node);
+[[nodiscard]] Variant parse_variant(const TomlNode& node, VariantKind kind);
 
 /// `source` with the keys that go with it, and `requires`, into `variant`.
 void parse_plain_source(const TableReader& table, Variant& variant);
@@ -29,6 +36,11 @@ void parse_plain_source(const TableReader& table, Variant& variant);
 /// `function` of [verify].
 [[nodiscard]] OutsideFunction parse_outside_function(const TomlNode& node,
                                                      const std::vector<Argument>& arguments);
+
+/// [command]
+[[nodiscard]] CommandSpec parse_command(const TomlNode& node);
+/// The names in its command lines. `known`: what the variant's steps would know.
+void validate_command(const KernelSpec& spec, const Variant& variant, KnownNames known);
 
 /// [metrics.NAME]
 [[nodiscard]] Metric parse_metric(const TomlNode& node);

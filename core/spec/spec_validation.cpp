@@ -230,6 +230,7 @@ void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames
   for (const auto& [backend, options] : variant.compiler_options) {
     check_all(known, options.holes(), fmt::format("the compiler options for {}", backend));
   }
+  if (spec.command) validate_command(spec, variant, known);
   if (!variant.plain || !variant.plain->defines) return;
   for (const Derived& define : *variant.plain->defines) {
     known.check(define.value, fmt::format("the value of macro '{}'", define.name));
@@ -290,7 +291,7 @@ void validate_metrics(const KernelSpec& spec, KnownNames known) {
 void validate_spec(const KernelSpec& spec) {
   const KnownNames problem = validate_problem(spec);
   const KnownNames known = with_device(problem);
-  validate_arguments(spec, known);
+  if (!spec.command) validate_arguments(spec, known);
   if (spec.verify.outside && spec.verify.outside->function) {
     for (const OutsideFunction::Operand& operand : spec.verify.outside->function->operands) {
       check_optional(problem, operand.value, "'function' of [verify]");

@@ -215,7 +215,7 @@ void parse_template(const TableReader& table, Variant& variant) {
 
 }  // namespace
 
-Variant parse_variant(const TomlNode& node) {
+Variant parse_variant(const TomlNode& node, VariantKind kind) {
   const TableReader table(
       node, "[[variants]]",
       {"name", "summary", "template", "source", "include", "defines", "requires", "tunables",
@@ -225,7 +225,13 @@ Variant parse_variant(const TomlNode& node) {
   variant.name = table.text("name");
   check_identifier(variant.name, table.find("name")->text_where, "a variant");
   variant.summary = table.text_or("summary", "");
-  if (!table.find("source")) {
+  if (kind == VariantKind::command) {
+    for (const char* key : {"template", "source", "include", "defines", "workspace", "tensor_maps",
+                            "steps", "compiler_options"}) {
+      if (table.find(key)) table.fail(key, fmt::format("a variant of [command] has no '{}'", key));
+    }
+    variant.requires_ = table.optional_expression("requires");
+  } else if (!table.find("source")) {
     parse_template(table, variant);
   } else if (table.find("template")) {
     table.fail("source", "a variant has either 'template' or 'source'");
@@ -246,7 +252,7 @@ Variant parse_variant(const TomlNode& node) {
   for (const TomlNode* entry : table.tables("steps")) {
     variant.steps.push_back(parse_step(*entry, variant));
   }
-  if (variant.steps.empty()) {
+  if (variant.steps.empty() && kind == VariantKind::kernel) {
     table.fail("steps", fmt::format("variant '{}' has no [[variants.steps]]", variant.name));
   }
   variant.compiler_options = parse_compiler_options(table);

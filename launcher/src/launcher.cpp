@@ -343,6 +343,11 @@ Expected<void> Launcher::State::forget_queue(void* queue) {
 Expected<std::unique_ptr<PreparedKernel>> Launcher::State::make_kernel(const KernelEntry& entry,
                                                                        const Problem& problem,
                                                                        const kiln::Match& match) {
+  if (entry.spec->command) {
+    return LaunchError{
+        LaunchErrorCode::impossible,
+        entry.spec->name + " is a program ([command]): nothing of it can be launched"};
+  }
   const DeviceInfo& device = runtime->info();
   Result<LaunchPlan> plan = make_launch_plan(*entry.spec, match.config, problem, device);
   if (!plan) {

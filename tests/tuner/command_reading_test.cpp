@@ -1,0 +1,116 @@
+// The times that programs tell of themselves.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/command_reading.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tuner/program.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<double> samples(const CommandSpec& command, const std::string& text) {
+  const Result<std::vector<double>> read = read_samples(command, text);
+  EXPECT_TRUE(read) << read.failure().message;
+  return read ? *read : std::vector<double>();
+}
+
+std::string failure(const CommandSpec& command, const std::string& text) {
+  const Result<std::vector<double>> read = read_samples(command, text);
+  EXPECT_FALSE(read);
+  return read ? "" : read.failure().message;
+}
+
+CommandSpec reader(CommandReader which, const std::string& time = "") {
+  CommandSpec command;
+  command.reader = which;
+  command.time = time;
+  return command;
+}
+
+TEST(CommandReading, TheLastNumberOfTheLastLine) {
+  CommandSpec command = reader(CommandReader::last_line);
+  command.unit_ns = 1e6;
+  EXPECT_THAT(samples(command, "size 12\ntook 2 runs, 1.5e-1 ms\n\n"), ElementsAre(1.5e5));
+  EXPECT_THAT(failure(command, "done\n"), HasSubstr("a number in the last line, which is 'done'"));
+  EXPECT_THAT(failure(command, ""), HasSubstr("a number in the last line"));
+  EXPECT_THAT(failure(command, "-3"), HasSubstr("a positive number, not -3"));
+}
+
+TEST(CommandReading, MoreIsBetterBecomesTheReciprocal) {
+  CommandSpec command = reader(CommandReader::last_line);
+  command.goal = Goal::maximise;
+  EXPECT_THAT(samples(command, "40 GB/s"), ElementsAre(1e9 / 40));
+}
+
+TEST(CommandReading, EveryMatchOfAPattern) {
+  CommandSpec command = reader(CommandReader::regex);
+  command.pattern = "time: ([0-9.]+) us";
+  command.unit_ns = 1e3;
+  EXPECT_THAT(samples(command, "time: 2 us\nspace: 9 us\ntime: 3.5 us\n"), ElementsAre(2e3, 3.5e3));
+  EXPECT_THAT(failure(command, "time: x us"), HasSubstr("a match of 'time: "));
+}
+
+TEST(CommandReading, GoogleBenchmark) {
+  CommandSpec command = reader(CommandReader::google_benchmark, "real_time");
+  const std::string json = R"({"context": {}, "benchmarks": [
+    {"name": "sort/8", "run_type": "iteration", "real_time": 2.5, "cpu_time": 1, "time_unit": "us"},
+    {"name": "sort/8", "run_type": "iteration", "real_time": 3.5, "cpu_time": 1, "time_unit": "us"},
+    {"name": "copy", "run_type": "iteration", "real_time": 7, "cpu_time": 7, "time_unit": "ns"},
+    {"name": "sort/8_mean", "run_type": "aggregate", "real_time": 3, "time_unit": "us"}]})";
+  command.benchmark = "sort";
+  EXPECT_THAT(samples(command, json), ElementsAre(2500, 3500));
+  command.time = "cpu_time";
+  command.benchmark = "copy";
+  EXPECT_THAT(samples(command, json), ElementsAre(7));
+  command.benchmark = "";
+  EXPECT_THAT(failure(command, json), HasSubstr("as many repetitions of each benchmark"));
+  command.benchmark = "lost";
+  EXPECT_THAT(failure(command, json),
+              HasSubstr("a benchmark with 'lost' in its name with a 'cpu_time'"));
+  EXPECT_THAT(failure(command, "[1,"), HasSubstr("the JSON of google_benchmark"));
+  EXPECT_THAT(failure(command, R"({"benchmarks": [{"name": "lost", "error_occurred": true,
+                                   "error_message": "no memory"}]})"),
+              HasSubstr("benchmark 'lost': no memory"));
+}
+
+TEST(CommandReading, Nvbench) {
+  const CommandSpec command = reader(CommandReader::nvbench, "nv/cold/time/gpu/mean");
+  const std::string json = R"({"benchmarks": [{"name": "scan", "states": [{"name": "Device=0",
+    "is_skipped": false, "summaries": [
+      {"tag": "nv/cold/time/cpu/mean", "data": [{"name": "value", "value": "9"}]},
+      {"tag": "nv/cold/time/gpu/mean", "data": [{"name": "value", "type": "float64",
+                                                 "value": "1.25e-05"}]}]}]}]})";
+  ASSERT_EQ(samples(command, json).size(), 1U);
+  EXPECT_DOUBLE_EQ(samples(command, json)[0], 12500);
+  EXPECT_THAT(failure(command, R"({"benchmarks": [{"name": "scan", "states": [
+                {"name": "s", "is_skipped": true, "skip_reason": "too large"}]}]})"),
+              HasSubstr("benchmark 'scan s' was skipped: too large"));
+  for (const char* text : {"{}", "[]", "3", R"({"benchmarks": 3})", R"({"benchmarks": [[]]})"}) {
+    EXPECT_THAT(failure(command, text), HasSubstr("a benchmark with a 'nv/cold")) << text;
+  }
+}
+
+TEST(Program, TellsHowItEndedAndWhatItPrinted) {
+  const Ended ended = run_shell("echo out; echo err >&2; pwd; exit 3", "/");
+  EXPECT_EQ(ended.exit_code, 3);
+  EXPECT_EQ(ended.out, "out\n/\n");
+  EXPECT_EQ(ended.err, "err\n");
+  EXPECT_EQ(ended.ending(), "exit code 3");
+  EXPECT_THAT(run_shell("kill -9 $$", "/").ending(), HasSubstr("signal 9"));
+  EXPECT_EQ(run_program({"/no/such/program"}, "/").exit_code, 127);
+  EXPECT_EQ(run_shell("head -c 9000000 /dev/zero", "/").exit_code, 0) << "more than is kept";
+}
+
+TEST(Program, LastLines) {
+  EXPECT_EQ(last_lines("a\nb\nc\n\n", 2), "b\nc");
+  EXPECT_EQ(last_lines("a", 2), "a");
+  EXPECT_EQ(last_lines("", 2), "");
+}
+
+}  // namespace
+}  // namespace kiln
