@@ -52,6 +52,7 @@ void add_space_command(CLI::App& app, Work& work);
 void add_tune_command(CLI::App& app, Work& work);
 void add_sweep_command(CLI::App& app, Work& work);
 void add_best_command(CLI::App& app, Work& work);
+void add_check_command(CLI::App& app, Work& work);
 void add_compare_command(CLI::App& app, Work& work);
 void add_show_command(CLI::App& app, Work& work);
 void add_replay_command(CLI::App& app, Work& work);

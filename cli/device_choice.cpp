@@ -82,6 +82,10 @@ DeviceInfo choose_device(const std::string& text) {
   return *device;
 }
 
+DeviceInfo device_of(const KernelSpec& spec, const DeviceInfo& chosen) {
+  return spec.command ? command_device() : chosen;
+}
+
 DeviceInfo choose_device(const KernelSpec& spec, const std::string& text) {
   if (!spec.command) return choose_device(text);
   if (text != "auto" && text != kCommandBackend) {

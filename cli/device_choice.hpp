@@ -19,6 +19,9 @@ namespace kiln::cli {
 /// Throws UsageError for another --device.
 [[nodiscard]] DeviceInfo choose_device(const KernelSpec& spec, const std::string& text);
 
+/// Where a spec runs when `chosen` is the device for kernels: a program runs on this machine.
+[[nodiscard]] DeviceInfo device_of(const KernelSpec& spec, const DeviceInfo& chosen);
+
 /// The device that `text` means among `backends`, nullptr when it means none. auto: the first GPU
 /// in the order of the backends, else the first CPU; a backend: its first GPU, else its first CPU.
 [[nodiscard]] const DeviceInfo* find_device(const std::vector<BackendDevices>& backends,

@@ -15,6 +15,7 @@
 #include "cli/device_choice.hpp"
 #include "cli/failures.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/planned.hpp"
 #include "cli/progress.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
@@ -41,65 +42,24 @@ struct SweepFlags {
   bool ceilings = false;
 };
 
-/// A planned session with everything a user wrote already checked.
-struct ReadySession {
-  KernelSpec spec;
-  Problem problem;
-  SearchSettings settings;
-  std::optional<Request> request = {};  ///< to retire once it is tuned
+/// A session of the sweep, and the request to retire once it is tuned.
+struct SweptSession {
+  ReadySession ready;
+  std::optional<Request> request = {};
 };
 
-ReadySession prepare(const PlannedSession& planned, const KernelLibrary& library,
-                     const SweepFlags& options) {
-  const bool is_path =
-      planned.kernel.find('/') != std::string::npos || planned.kernel.starts_with(".");
-  const fs::path beside_plan = options.plan.parent_path() / planned.kernel;
-  try {
-    KernelSpec spec = library.load(is_path ? beside_plan.string() : planned.kernel);
-    Problem problem = Problem::parse(spec, planned.problem);
-    SearchSettings settings = merge(options.search.settings, planned.settings);
-    check_names(settings, spec);
-    return {std::move(spec), std::move(problem), std::move(settings)};
-  } catch (const InputError& error) {
-    throw InputError(planned.where, error.what());
+std::vector<SweptSession> planned_sessions(const SweepFlags& options) {
+  std::vector<SweptSession> sessions;
+  for (ReadySession& ready : ready_sessions(options.plan, options.kernels, options.common.library(),
+                                            options.search.settings)) {
+    sessions.push_back({std::move(ready)});
   }
-}
-
-// Leaves the sessions of the kernels that --kernel names.
-void keep_kernels(std::vector<ReadySession>& sessions, const SweepFlags& options) {
-  if (options.kernels.empty()) return;
-  std::vector<std::string> there;
-  for (const ReadySession& session : sessions) {
-    const std::string& name = session.spec.name;
-    if (std::find(there.begin(), there.end(), name) == there.end()) there.push_back(name);
-  }
-  for (const std::string& name : options.kernels) {
-    if (std::find(there.begin(), there.end(), name) != there.end()) continue;
-    throw InputError(fmt::format("{}: the plan has no kernel '{}'{} (it has: {})",
-                                 options.plan.string(), name, did_you_mean(name, there),
-                                 comma_list(there)));
-  }
-  std::erase_if(sessions, [&](const ReadySession& session) {
-    return std::find(options.kernels.begin(), options.kernels.end(), session.spec.name) ==
-           options.kernels.end();
-  });
-}
-
-std::vector<ReadySession> prepare_all(const SweepFlags& options) {
-  const SweepPlan plan = parse_plan(
-      read_text_file(options.plan, "a plan file (docs/cli.md shows one)"), options.plan.string());
-  const KernelLibrary library = options.common.library();
-  std::vector<ReadySession> sessions;
-  for (const PlannedSession& planned : plan.sessions) {
-    sessions.push_back(prepare(planned, library, options));
-  }
-  keep_kernels(sessions, options);
   return sessions;
 }
 
 // The open requests of the device, the most often asked for first. One that no spec reads is left
 // out with a warning: it may be of an application whose kernels are not here.
-std::vector<ReadySession> requested_sessions(const SweepFlags& options, const DeviceInfo& device) {
+std::vector<SweptSession> requested_sessions(const SweepFlags& options, const DeviceInfo& device) {
   const std::string file = options.requests.string();
   if (file.empty()) {
     throw UsageError(requests_trouble(options.requests) + "; name their file with --requests");
@@ -108,14 +68,14 @@ std::vector<ReadySession> requested_sessions(const SweepFlags& options, const De
       read_requests(read_text_file(options.requests, "requests as launchers record them"), file);
   std::vector<std::string> warnings = list.bad;
   const KernelLibrary library = options.common.library();
-  std::vector<ReadySession> sessions;
+  std::vector<SweptSession> sessions;
   for (const Request& request : list.open) {
     if (current_identity(request.device, device) != identity_of(device)) continue;
     try {
       KernelSpec spec = library.load(request.kernel);
       Problem problem = Problem::parse(spec, request.problem);
       check_names(options.search.settings, spec);
-      sessions.push_back({std::move(spec), std::move(problem), options.search.settings, request});
+      sessions.push_back({{std::move(spec), std::move(problem), options.search.settings}, request});
     } catch (const InputError& error) {
       warnings.push_back(
           fmt::format("{}: {} {}: {}", file, request.kernel, request.problem, error.what()));
@@ -125,43 +85,17 @@ std::vector<ReadySession> requested_sessions(const SweepFlags& options, const De
   return sessions;
 }
 
-/// Nothing after it could be run or stored either.
-bool ends_sweep(const Error& error) {
-  return dynamic_cast<const DatabaseError*>(&error) != nullptr ||
-         dynamic_cast<const TransientError*>(&error) != nullptr;
-}
-
-void run_planned(const ReadySession& session, const std::string& title, const DeviceInfo& device,
-                 Store& store, const SweepFlags& options, SessionSummary& summary) {
-  const TuneOptions tune_with = tune_options(options.search, session.settings);
-  ProgressLine progress(
-      fmt::format("{} {} {}", title, summary.kernel, summary.problem), tune_with.budget,
-      options.search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());
-  try {
-    summary.result =
-        tune_patiently({session.spec, session.problem, device.backend, device.ordinal, tune_with},
-                       store, progress, patience_of(options.search));
-    summary.trials = store.trials(summary.result->id);
-  } catch (const Error& error) {
-    summary.error = error.what();
-    if (ends_sweep(error)) throw;
-    progress.on_warning(summary.error);
-  } catch (const std::exception& error) {
-    summary.error = fmt::format("defect of Kiln: {}", error.what());
-    progress.on_warning(summary.error);
-  }
-}
-
 bool found_best(const SessionSummary& summary) { return summary.result && summary.result->best; }
 
 /// Adds a summary for each session that was begun: all of them, or those until a signal came, or
 /// until the error that it throws.
-void run_sessions(const std::vector<ReadySession>& sessions, const DeviceInfo& device, Store& store,
+void run_sessions(const std::vector<SweptSession>& sessions, const DeviceInfo& device, Store& store,
                   const SweepFlags& options, std::vector<SessionSummary>& summaries) {
-  for (const ReadySession& session : sessions) {
-    summaries.push_back(summarise(session.spec, session.problem, device));
+  for (const SweptSession& session : sessions) {
+    const ReadySession& ready = session.ready;
+    summaries.push_back(summarise(ready.spec, ready.problem, device_of(ready.spec, device)));
     const std::string title = fmt::format("[{}/{}]", summaries.size(), sessions.size());
-    run_planned(session, title, device, store, options, summaries.back());
+    run_ready(ready, title, device_of(ready.spec, device), store, options.search, summaries.back());
     if (session.request && found_best(summaries.back())) {
       retire_request(options.requests, *session.request);
     }
@@ -201,9 +135,15 @@ ExitCode run_sweep(const SweepFlags& options) {
   if (options.requested && !options.kernels.empty()) {
     throw UsageError("--requested and --kernel exclude each other (see kiln sweep --help)");
   }
-  std::vector<ReadySession> sessions;
-  if (!options.requested) sessions = prepare_all(options);
-  const DeviceInfo device = choose_device(options.device);
+  std::vector<SweptSession> sessions;
+  if (!options.requested) sessions = planned_sessions(options);
+  const bool needs_device =
+      sessions.empty() || std::any_of(sessions.begin(), sessions.end(), [](const auto& session) {
+        return !session.ready.spec.command;
+      });
+  const DeviceInfo device = needs_device
+                                ? choose_device(options.device)
+                                : choose_device(sessions.front().ready.spec, options.device);
   if (options.requested) {
     sessions = requested_sessions(options, device);
     if (sessions.empty()) {

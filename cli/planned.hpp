@@ -1,0 +1,40 @@
+// The sessions of a plan, with everything that a user wrote in it checked before the first of them
+// runs, and how one is run: for `kiln sweep` and `kiln check`.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/search_options.hpp"
+#include "cli/session_report.hpp"
+#include "core/plan.hpp"
+#include "core/problem.hpp"
+#include "core/spec.hpp"
+#include "db/store.hpp"
+#include "templates/library.hpp"
+
+namespace kiln::cli {
+
+struct ReadySession {
+  KernelSpec spec;
+  Problem problem;
+  SearchSettings settings;  ///< of the command line over those of the plan
+};
+
+/// Those of the plan file `plan`, in its order; with `kernels`, only the sessions of these. Kernels
+/// that are paths are looked up beside the plan. Throws InputError with the place in the plan for a
+/// kernel, problem or setting that does not exist.
+[[nodiscard]] std::vector<ReadySession> ready_sessions(const std::filesystem::path& plan,
+                                                       const std::vector<std::string>& kernels,
+                                                       const KernelLibrary& library,
+                                                       const SearchSettings& over);
+
+/// Runs it on `device`, with a line of progress that begins with `title`. What ends this session
+/// alone is put into `summary`; throws what would end the next one as well: the database cannot be
+/// used, or the device stays away.
+void run_ready(const ReadySession& session, const std::string& title, const DeviceInfo& device,
+               Store& store, const SearchOptions& options, SessionSummary& summary);
+
+}  // namespace kiln::cli
