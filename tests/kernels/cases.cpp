@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/kernels/cases.hpp"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 #include "core/value.hpp"
 #include "search/random.hpp"
 #include "search/space.hpp"
+#include "tests/reliability/size.hpp"
 
 namespace kiln::test {
 namespace {
@@ -50,6 +52,24 @@ std::vector<Case> default_cases(const KernelSpec& spec, const std::vector<Proble
     }
   }
   return cases;
+}
+
+std::vector<Case> drawn_cases(const std::vector<Case>& cases) {
+  std::map<std::string, std::vector<const Case*>> by_variant;
+  for (const Case& each : cases) by_variant[each.config.variant].push_back(&each);
+  std::set<const Case*> drawn;
+  for (const auto& [variant, all] : by_variant) {
+    const std::size_t before = drawn.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (is_drawn(i)) drawn.insert(all[i]);
+    }
+    if (drawn.size() == before) drawn.insert(all.front());
+  }
+  std::vector<Case> taken;
+  for (const Case& each : cases) {
+    if (drawn.count(&each) > 0) taken.push_back(each);
+  }
+  return taken;
 }
 
 std::vector<Case> one_of_each_type(const KernelSpec& spec, std::vector<Case> cases,

@@ -29,6 +29,10 @@ struct Case {
                                               const std::vector<Problem>& problems,
                                               const DeviceInfo& device);
 
+/// Of the cases of each variant those that this run takes (tests/reliability/size.hpp), one at
+/// least.
+[[nodiscard]] std::vector<Case> drawn_cases(const std::vector<Case>& cases);
+
 /// Of the cases of each variant and element type one, drawn by `seed`; the same on every machine.
 [[nodiscard]] std::vector<Case> one_of_each_type(const KernelSpec& spec, std::vector<Case> cases,
                                                  std::uint64_t seed);

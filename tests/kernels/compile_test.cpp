@@ -115,11 +115,14 @@ TEST_P(KernelCompiles, InEveryVariant) {
     const auto place = std::ranges::find(architectures(), device_.architecture);
     const auto seed = static_cast<std::uint64_t>(place - architectures().begin());
     cases = one_of_each_type(spec_, std::move(cases), seed);
+  } else {
+    cases = drawn_cases(cases);
   }
   for (const Case& c : cases) compile(renderer, c);
   EXPECT_GE(compiled_.size(), spec_.variants.size());
   if (is_explored(device_.architecture)) {
-    for (const Case& c : random_cases(spec_, problems, device_, kRandomCompiles, kCompileSeed))
+    for (const Case& c :
+         drawn_cases(random_cases(spec_, problems, device_, kRandomCompiles, kCompileSeed)))
       compile(renderer, c);
   }
   RecordProperty("sources", static_cast<int>(compiled_.size()));

@@ -10,13 +10,14 @@ constexpr std::size_t kRandomConfigs = 4;  // of each variant
 constexpr std::uint64_t kSeed = 3;
 
 TEST_P(KernelRuns, RightWithItsDefaults) {
-  for (const Case& c : default_cases(spec_, problems_to_run(spec_), device_->info())) run(c);
+  for (const Case& c : drawn_cases(default_cases(spec_, problems_to_run(spec_), device_->info())))
+    run(c);
   expect_that_all_variants_ran();
 }
 
 TEST_P(KernelRuns, RightWithRandomConfigs) {
-  for (const Case& c :
-       random_cases(spec_, problems_to_explore(spec_), device_->info(), kRandomConfigs, kSeed))
+  for (const Case& c : drawn_cases(
+           random_cases(spec_, problems_to_explore(spec_), device_->info(), kRandomConfigs, kSeed)))
     run(c);
   expect_that_all_variants_ran();
 }

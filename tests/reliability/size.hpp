@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -15,6 +16,17 @@ namespace kiln::test {
 inline bool is_soak() {
   const char* value = std::getenv("KILN_SOAK");
   return value != nullptr && std::string_view(value) == "1";
+}
+
+/// Does this run take case `number` of a long list? .ci/run sets KILN_PART=3: a push takes a third
+/// of such lists, another one for each commit (KILN_MUTANTS_SEED). All of them without it, and with
+/// KILN_SOAK=1.
+inline bool is_drawn(std::size_t number) {
+  const char* part = std::getenv("KILN_PART");
+  const char* seed = std::getenv("KILN_MUTANTS_SEED");
+  const std::size_t one_of = part == nullptr ? 1 : std::strtoull(part, nullptr, 10);
+  if (is_soak() || one_of <= 1) return true;
+  return (number + (seed == nullptr ? 0 : std::strtoull(seed, nullptr, 10))) % one_of == 0;
 }
 
 /// A fresh folder in memory where the machine has such (a sync costs nothing there), removed at the
