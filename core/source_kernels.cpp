@@ -59,7 +59,11 @@ bool is_name(const Token& token) {
 /// Walks the tokens of a text.
 class Reader {
  public:
-  explicit Reader(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  explicit Reader(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
+    for (const auto& [opens, closes] : {std::pair{'(', ')'}, {'[', ']'}, {'{', '}'}, {'<', '>'}}) {
+      pair_brackets(opens, closes);
+    }
+  }
 
   std::vector<SourceKernel> kernels() {
     std::vector<SourceKernel> found;
@@ -67,7 +71,7 @@ class Reader {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       const std::string& word = tokens_[i].text;
       if (word == "template" && is(i + 1, "<")) {
-        const std::size_t end = closing(i + 1, "<", ">");
+        const std::size_t end = closing(i + 1);
         parameters = template_parameters(i + 2, end);
         i = end;
       } else if (word == "__global__" || word == "__kernel" || word == "kernel") {
@@ -89,16 +93,22 @@ class Reader {
     return at < tokens_.size() && tokens_[at].text == text;
   }
 
-  /// The partner of the bracket at `open`; the end of the text where there is none.
-  [[nodiscard]] std::size_t closing(std::size_t open, std::string_view opens,
-                                    std::string_view closes) const {
-    int depth = 0;
-    for (std::size_t i = open; i < tokens_.size(); ++i) {
-      if (tokens_[i].text == opens) ++depth;
-      if (tokens_[i].text == closes && --depth == 0) return i;
+  /// Finds all partners in one pass: a search for each would take the square of a hostile text.
+  void pair_brackets(char opens, char closes) {
+    partner_.resize(tokens_.size(), tokens_.size());
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (tokens_[i].text.size() != 1) continue;
+      const char c = tokens_[i].text.front();
+      if (c == opens) open.push_back(i);
+      if (c != closes || open.empty()) continue;
+      partner_[open.back()] = i;
+      open.pop_back();
     }
-    return tokens_.size();
   }
+
+  /// The partner of the bracket at `open`; the end of the text where there is none.
+  [[nodiscard]] std::size_t closing(std::size_t open) const { return partner_[open]; }
 
   /// The parts between the commas that stand outside brackets.
   [[nodiscard]] std::vector<Range> split(std::size_t begin, std::size_t end) const {
@@ -142,7 +152,7 @@ class Reader {
       if (text == ";" || text == "{" || text == "}") return std::nullopt;
       if (text != "(") continue;
       const std::string& before = tokens_[i - 1].text;
-      const std::size_t end = closing(i, "(", ")");
+      const std::size_t end = closing(i);
       if (before == "__launch_bounds__" || before == "__attribute__") {
         i = end;
         continue;
@@ -156,7 +166,7 @@ class Reader {
       }
       std::size_t body = end + 1;
       while (body < tokens_.size() && !is(body, "{") && !is(body, ";")) ++body;
-      if (is(body, "{")) look_into(body, closing(body, "{", "}"), kernel);
+      if (is(body, "{")) look_into(body, closing(body), kernel);
       return kernel;
     }
     return std::nullopt;
@@ -254,7 +264,7 @@ class Reader {
       parameter.is_written = parameter.is_written || !parameter.is_const;
       return;
     }
-    const std::size_t end = closing(at + 1, "[", "]");
+    const std::size_t end = closing(at + 1);
     const bool assigns = is(end + 1, "=") && !is(end + 2, "=");
     const bool updates =
         is(end + 2, "=") && end + 1 < tokens_.size() &&
@@ -265,6 +275,7 @@ class Reader {
   }
 
   std::vector<Token> tokens_;
+  std::vector<std::size_t> partner_;  ///< of each bracket; elsewhere the number of tokens
 };
 
 std::vector<SourceMacro> macros_of(std::string_view text) {
