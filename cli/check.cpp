@@ -26,7 +26,6 @@
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
-#include "core/transient_error.hpp"
 #include "db/lookup.hpp"
 #include "db/stored_problem.hpp"
 #include "tuner/comparison.hpp"
@@ -182,12 +181,8 @@ void measure(CheckedBest& checked, const CheckFlags& options) {
       if (comparison.samples.empty()) return;  // interrupted
       judge(checked, configs, comparison);
       return;
-    } catch (const TransientError&) {
-      throw;
-    } catch (const DeviceError&) {
-      throw;
     } catch (const Error& error) {
-      if (configs.size() == 1) throw;
+      if (ends_all(error) || configs.size() == 1) throw;
       configs.resize(configs.size() > 2 ? 2 : 1);
     }
   }
@@ -205,11 +200,8 @@ CheckedBest check_best(const Store& store, const ReadySession& session, const De
   }
   try {
     measure(checked, options);
-  } catch (const TransientError&) {
-    throw;
-  } catch (const DeviceError&) {
-    throw;
   } catch (const Error& error) {
+    if (ends_all(error)) throw;
     checked.finding = CheckedBest::Finding::broken;
     checked.reason = first_line(error.what());
   }
@@ -273,9 +265,8 @@ void print_checked(const std::vector<CheckedBest>& all, const CheckFlags& option
     fmt::print("{}", json_output(list));
     return;
   }
-  const auto held = static_cast<std::int64_t>(std::count_if(all.begin(), all.end(), holds));
-  fmt::print("{}\n{} of {} hold\n", checked_table(all, screen_of(STDOUT_FILENO)), held,
-             counted(static_cast<std::int64_t>(all.size()), "best"));
+  fmt::print("{}\nbests that hold: {} of {}\n", checked_table(all, screen_of(STDOUT_FILENO)),
+             std::count_if(all.begin(), all.end(), holds), all.size());
 }
 
 /// Whether every one of them has a best again.
@@ -300,16 +291,19 @@ bool retune(std::vector<CheckedBest> all, const CheckFlags& options) {
   });
 }
 
-std::vector<ReadySession> sessions_of(const Store& store, const CheckFlags& options,
-                                      std::optional<DeviceInfo>& device) {
+struct Checks {
+  DeviceInfo device;  ///< of those that are kernels
+  std::vector<ReadySession> sessions;
+};
+
+Checks checks_of(const Store& store, const CheckFlags& options) {
   if (options.plan.empty()) {
-    device = choose_device(options.device);
-    return stored_sessions(store, options, *device);
+    const DeviceInfo device = choose_device(options.device);
+    return {device, stored_sessions(store, options, device)};
   }
   std::vector<ReadySession> sessions = ready_sessions(
       options.plan, options.kernels, options.common.library(), options.search.settings);
-  device = choose_device(options.device);
-  return sessions;
+  return {choose_device(specs_of(sessions), options.device), std::move(sessions)};
 }
 
 ExitCode run_check(const CheckFlags& options) {
@@ -317,13 +311,12 @@ ExitCode run_check(const CheckFlags& options) {
   std::size_t planned = 0;
   {
     const Store store(options.common.database, Store::Mode::read);
-    std::optional<DeviceInfo> device;
-    const std::vector<ReadySession> sessions = sessions_of(store, options, device);
+    const auto [device, sessions] = checks_of(store, options);
     planned = sessions.size();
     if (sessions.empty()) {
       throw InputError(
           fmt::format("{} holds no best of {} to check; name a plan to see what is missing",
-                      options.common.database.string(), identity_of(*device)));
+                      options.common.database.string(), identity_of(device)));
     }
     for (const ReadySession& session : sessions) {
       if (stop_on_signals()) break;
@@ -331,7 +324,7 @@ ExitCode run_check(const CheckFlags& options) {
         fmt::print(stderr, "[{}/{}] {} {}\n", all.size() + 1, planned, session.spec.name,
                    session.problem.short_text(session.spec));
       }
-      all.push_back(check_best(store, session, *device, options));
+      all.push_back(check_best(store, session, device, options));
     }
   }
   if (stop_on_signals() && !all.empty()) all.pop_back();  // cut short

@@ -82,6 +82,13 @@ DeviceInfo choose_device(const std::string& text) {
   return *device;
 }
 
+DeviceInfo choose_device(const std::vector<const KernelSpec*>& specs, const std::string& text) {
+  for (const KernelSpec* spec : specs) {
+    if (!spec->command) return choose_device(text);
+  }
+  return specs.empty() ? choose_device(text) : choose_device(*specs.front(), text);
+}
+
 DeviceInfo device_of(const KernelSpec& spec, const DeviceInfo& chosen) {
   return spec.command ? command_device() : chosen;
 }

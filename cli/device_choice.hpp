@@ -19,6 +19,10 @@ namespace kiln::cli {
 /// Throws UsageError for another --device.
 [[nodiscard]] DeviceInfo choose_device(const KernelSpec& spec, const std::string& text);
 
+/// The device for the kernels among `specs`; this machine where all of them are programs.
+[[nodiscard]] DeviceInfo choose_device(const std::vector<const KernelSpec*>& specs,
+                                       const std::string& text);
+
 /// Where a spec runs when `chosen` is the device for kernels: a program runs on this machine.
 [[nodiscard]] DeviceInfo device_of(const KernelSpec& spec, const DeviceInfo& chosen);
 

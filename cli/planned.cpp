@@ -50,12 +50,6 @@ void keep_kernels(std::vector<ReadySession>& sessions, const fs::path& plan,
   });
 }
 
-/// Nothing after it could be run or stored either.
-bool ends_sweep(const Error& error) {
-  return dynamic_cast<const DatabaseError*>(&error) != nullptr ||
-         dynamic_cast<const TransientError*>(&error) != nullptr;
-}
-
 }  // namespace
 
 std::vector<ReadySession> ready_sessions(const fs::path& plan,
@@ -71,6 +65,17 @@ std::vector<ReadySession> ready_sessions(const fs::path& plan,
   return sessions;
 }
 
+std::vector<const KernelSpec*> specs_of(const std::vector<ReadySession>& sessions) {
+  std::vector<const KernelSpec*> specs;
+  for (const ReadySession& session : sessions) specs.push_back(&session.spec);
+  return specs;
+}
+
+bool ends_all(const Error& error) {
+  return dynamic_cast<const DatabaseError*>(&error) != nullptr ||
+         dynamic_cast<const TransientError*>(&error) != nullptr;
+}
+
 void run_ready(const ReadySession& session, const std::string& title, const DeviceInfo& device,
                Store& store, const SearchOptions& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options, session.settings);
@@ -84,7 +89,7 @@ void run_ready(const ReadySession& session, const std::string& title, const Devi
     summary.trials = store.trials(summary.result->id);
   } catch (const Error& error) {
     summary.error = error.what();
-    if (ends_sweep(error)) throw;
+    if (ends_all(error)) throw;
     progress.on_warning(summary.error);
   } catch (const std::exception& error) {
     summary.error = fmt::format("defect of Kiln: {}", error.what());

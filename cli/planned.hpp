@@ -9,6 +9,7 @@
 
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
+#include "core/errors.hpp"
 #include "core/plan.hpp"
 #include "core/problem.hpp"
 #include "core/spec.hpp"
@@ -31,9 +32,14 @@ struct ReadySession {
                                                        const KernelLibrary& library,
                                                        const SearchSettings& over);
 
+[[nodiscard]] std::vector<const KernelSpec*> specs_of(const std::vector<ReadySession>& sessions);
+
+/// Does an error that ended one session end the next one as well? Nothing could be stored, or the
+/// device stays away.
+[[nodiscard]] bool ends_all(const Error& error);
+
 /// Runs it on `device`, with a line of progress that begins with `title`. What ends this session
-/// alone is put into `summary`; throws what would end the next one as well: the database cannot be
-/// used, or the device stays away.
+/// alone is put into `summary`; throws what ends_all().
 void run_ready(const ReadySession& session, const std::string& title, const DeviceInfo& device,
                Store& store, const SearchOptions& options, SessionSummary& summary);
 

@@ -137,13 +137,9 @@ ExitCode run_sweep(const SweepFlags& options) {
   }
   std::vector<SweptSession> sessions;
   if (!options.requested) sessions = planned_sessions(options);
-  const bool needs_device =
-      sessions.empty() || std::any_of(sessions.begin(), sessions.end(), [](const auto& session) {
-        return !session.ready.spec.command;
-      });
-  const DeviceInfo device = needs_device
-                                ? choose_device(options.device)
-                                : choose_device(sessions.front().ready.spec, options.device);
+  std::vector<const KernelSpec*> specs;
+  for (const SweptSession& session : sessions) specs.push_back(&session.ready.spec);
+  const DeviceInfo device = choose_device(specs, options.device);
   if (options.requested) {
     sessions = requested_sessions(options, device);
     if (sessions.empty()) {

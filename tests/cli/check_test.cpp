@@ -58,7 +58,7 @@ TEST_F(Checking, ABestThatIsStillTheFastestHolds) {
   const Output text = check();
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("timed   n=100    holds"), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("\n1 of 1 best hold\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\nbests that hold: 1 of 1\n"), std::string::npos) << text.out;
   const Json json = Json::parse(check({"--json"}).out);
   ASSERT_EQ(json.size(), 1U);
   EXPECT_EQ(json[0]["finding"], "holds");
@@ -72,7 +72,7 @@ TEST_F(Checking, ADoctoredRowIsFound) {
   const Output text = check();
   EXPECT_EQ(text.exit_code, 1) << text.err;
   EXPECT_NE(text.out.find("a runner-up is 3.00x as fast"), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("\n0 of 1 best hold\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\nbests that hold: 0 of 1\n"), std::string::npos) << text.out;
   const Json json = Json::parse(check({"--json"}).out);
   EXPECT_EQ(json[0]["finding"], "beaten");
   EXPECT_EQ(json[0]["now_ns"], 30000.0);
