@@ -55,6 +55,8 @@ Json tensor_map_json(const TensorMapPlan& map) {
           {"shape", map.shape},
           {"stride_bytes", map.stride_bytes},
           {"box", map.box},
+          {"lower", map.lower},
+          {"upper", map.upper},
           {"element_strides", map.element_strides},
           {"swizzle_bytes", map.swizzle_bytes},
           {"promotion_bytes", map.promotion_bytes},

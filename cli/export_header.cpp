@@ -54,7 +54,8 @@ struct Scalar {{
   std::string_view value;
 }};
 
-/// A parameter of 128 bytes by value, for cuTensorMapEncodeTiled; lists have the outermost dimension first.
+/// A parameter of 128 bytes by value, for cuTensorMapEncodeTiled, or for cuTensorMapEncodeIm2col where
+/// corner_count is not 0; lists have the outermost dimension first.
 struct TensorMap {{
   std::string_view name;
   std::string_view buffer;
@@ -63,7 +64,10 @@ struct TensorMap {{
   std::uint32_t rank;
   std::int64_t shape[5];         // elements
   std::int64_t stride_bytes[4];  // one fewer than the rank
-  std::int64_t box[5];           // elements
+  std::int64_t box[5];           // elements; for Im2col: pixels per column, channels per pixel
+  std::uint32_t corner_count;    // for Im2col: two fewer than the rank
+  std::int64_t lower[3];         // pixelBoxLowerCorner
+  std::int64_t upper[3];         // pixelBoxUpperCorner
   std::int64_t element_strides[5];
   std::uint32_t swizzle_bytes;
   std::uint32_t promotion_bytes;
@@ -177,12 +181,14 @@ std::string scalars_text(const Winner& winner, std::size_t number) {
 std::string tensor_maps_text(const Winner& winner, std::size_t number) {
   std::string text = fmt::format("inline constexpr TensorMap kTensorMaps{}[] = {{\n", number);
   for (const TensorMapPlan& map : winner.plan.tensor_maps) {
-    text += fmt::format("    {{{}, {}, {}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}, {}, {}}},\n",
-                        literal(map.name), literal(map.buffer), literal(name_of(map.dtype)),
-                        map.offset_bytes, map.shape.size(), fmt::join(map.shape, ", "),
-                        fmt::join(map.stride_bytes, ", "), fmt::join(map.box, ", "),
-                        fmt::join(map.element_strides, ", "), map.swizzle_bytes,
-                        map.promotion_bytes, map.fill_nan);
+    text += fmt::format(
+        "    {{{}, {}, {}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}, {{{}}}, {{{}}}, {{{}}}, {}, {}, "
+        "{}}},\n",
+        literal(map.name), literal(map.buffer), literal(name_of(map.dtype)), map.offset_bytes,
+        map.shape.size(), fmt::join(map.shape, ", "), fmt::join(map.stride_bytes, ", "),
+        fmt::join(map.box, ", "), map.lower.size(), fmt::join(map.lower, ", "),
+        fmt::join(map.upper, ", "), fmt::join(map.element_strides, ", "), map.swizzle_bytes,
+        map.promotion_bytes, map.fill_nan);
   }
   return text + "    {}};\n";
 }

@@ -146,6 +146,8 @@ Json to_json(const LaunchPlan& plan) {
                     {"shape", map.shape},
                     {"stride_bytes", map.stride_bytes},
                     {"box", map.box},
+                    {"lower", map.lower},
+                    {"upper", map.upper},
                     {"element_strides", map.element_strides},
                     {"swizzle_bytes", map.swizzle_bytes},
                     {"promotion_bytes", map.promotion_bytes},

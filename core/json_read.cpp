@@ -96,6 +96,8 @@ TensorMapPlan tensor_map_from_json(const Json& json) {
   get(json, "shape", map.shape);
   get(json, "stride_bytes", map.stride_bytes);
   get(json, "box", map.box);
+  get(json, "lower", map.lower);
+  get(json, "upper", map.upper);
   get(json, "element_strides", map.element_strides);
   get(json, "swizzle_bytes", map.swizzle_bytes);
   get(json, "promotion_bytes", map.promotion_bytes);

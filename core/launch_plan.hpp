@@ -43,7 +43,9 @@ struct TensorMapPlan {
   std::int64_t offset_bytes = 0;           ///< from the buffer's first byte
   std::vector<std::int64_t> shape;         ///< elements
   std::vector<std::int64_t> stride_bytes;  ///< one fewer than shape
-  std::vector<std::int64_t> box;           ///< elements
+  std::vector<std::int64_t> box;           ///< elements; of an im2col map: positions, channels
+  std::vector<std::int64_t> lower;         ///< im2col: two fewer than shape; empty: a plain map
+  std::vector<std::int64_t> upper;         ///< likewise
   std::vector<std::int64_t> element_strides;
   std::int64_t swizzle_bytes = 0;
   std::int64_t promotion_bytes = 0;

@@ -178,6 +178,8 @@ std::string template_hash(const KernelSpec& spec, const Variant& variant) {
     key.add(map.name).add(map.of.text()).add(map.dtype).add(map.offset).add(map.shape);
     key.add(map.strides)
         .add(map.box)
+        .add(map.lower)
+        .add(map.upper)
         .add(map.element_strides)
         .add(map.swizzle)
         .add(map.promotion)

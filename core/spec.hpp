@@ -101,11 +101,16 @@ struct Workspace {
 struct TensorMap {
   std::string name;
   Expression of;  ///< name of an argument or workspace; such names stand for themselves
-  std::optional<Expression> dtype;          ///< absent: that of the buffer
-  std::optional<Expression> offset;         ///< elements from the buffer's first to the map's
-  std::vector<Expression> shape;            ///< elements per dimension, 1 to 5 of them
-  std::vector<Expression> strides;          ///< elements, one fewer than shape; empty: dense
-  std::vector<Expression> box;              ///< elements of a copied tile
+  std::optional<Expression> dtype;   ///< absent: that of the buffer
+  std::optional<Expression> offset;  ///< elements from the buffer's first to the map's
+  std::vector<Expression> shape;     ///< elements per dimension, 1 to 5 of them
+  std::vector<Expression> strides;   ///< elements, one fewer than shape; empty: dense
+  std::vector<Expression> box;       ///< elements of a copied tile; of im2col: see `lower`
+  /// An im2col map, of images [.., height, width, channels]: a box is [positions, channels]. The
+  /// positions are walked in order, image after image, from `lower` to `upper` elements beyond the
+  /// end of each middle dimension. Empty: a plain map.
+  std::vector<Expression> lower;
+  std::vector<Expression> upper;
   std::vector<Expression> element_strides;  ///< one in how many elements is copied; empty: all
   std::optional<Expression> swizzle;        ///< bytes: 0, 32, 64 or 128
   std::optional<Expression>

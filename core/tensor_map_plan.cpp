@@ -31,6 +31,7 @@ constexpr std::int64_t kUnit = 16;                   // bytes: of addresses, str
 constexpr std::int64_t kMaxExtent = 1LL << 32;       // elements of a dimension
 constexpr std::int64_t kMaxStrideBytes = 1LL << 40;  // exclusive
 constexpr std::int64_t kMaxBox = 256;                // elements of a box along a dimension
+constexpr std::int64_t kMaxPositions = 1024;         // of a box of an im2col map
 constexpr std::int64_t kMaxElementStride = 8;
 
 class Builder {
@@ -59,6 +60,7 @@ class Builder {
     set_options();
     set_box();
     set_element_strides();
+    set_corners();
     check_size();
     return std::move(out_);
   }
@@ -130,10 +132,12 @@ class Builder {
 
   void set_box() {
     for (const Expression& extent : map_.box) {
+      const bool counts_positions = !map_.lower.empty() && out_.box.empty();
+      const std::int64_t most = counts_positions ? kMaxPositions : kMaxBox;
       out_.box.push_back(extent.evaluate_int(scope_));
-      if (out_.box.back() < 1 || out_.box.back() > kMaxBox) {
-        fail(fmt::format("an extent of a box must be from 1 to {} ({} = {})", kMaxBox,
-                         extent.text(), out_.box.back()));
+      if (out_.box.back() < 1 || out_.box.back() > most) {
+        fail(fmt::format("an extent of a box must be from 1 to {} ({} = {})", most, extent.text(),
+                         out_.box.back()));
       }
     }
     const std::int64_t inner = out_.box.back() * element_bytes_;
@@ -156,6 +160,26 @@ class Builder {
         fail(fmt::format("an element stride must be from 1 to {}, the innermost one 1 ({} = {})",
                          kMaxElementStride, stride.text(), out_.element_strides[d]));
       }
+    }
+  }
+
+  /// The hardware keeps the corners of an image in 16, 8 or 5 bits a dimension.
+  void set_corners() {
+    const std::int64_t limit = map_.lower.size() == 1 ? 32768 : map_.lower.size() == 2 ? 128 : 16;
+    const auto corners = [&](const std::vector<Expression>& from, std::vector<std::int64_t>& to) {
+      for (const Expression& corner : from) {
+        to.push_back(corner.evaluate_int(scope_));
+        if (to.back() >= -limit && to.back() < limit) continue;
+        fail(fmt::format("a corner must be from {} to {} ({} = {})", -limit, limit - 1,
+                         corner.text(), to.back()));
+      }
+    };
+    corners(map_.lower, out_.lower);
+    corners(map_.upper, out_.upper);
+    for (std::size_t d = 0; d < out_.lower.size(); ++d) {
+      if (out_.lower[d] < out_.shape[d + 1] + out_.upper[d]) continue;
+      fail(fmt::format("no position lies between the corners {} and {}", map_.lower[d].text(),
+                       map_.upper[d].text()));
     }
   }
 

@@ -27,6 +27,7 @@ CudaApi bind_cuda() {
   library.bind_optional(api.launch_kernel_ex, "cuLaunchKernelEx");
   library.bind_optional(api.function_get_parameter, "cuFuncGetParamInfo");
   library.bind_optional(api.tensor_map_encode, "cuTensorMapEncodeTiled");
+  library.bind_optional(api.tensor_map_encode_im2col, "cuTensorMapEncodeIm2col");
   return api;
 }
 

@@ -183,6 +183,12 @@ struct CudaApi {
                            const unsigned long long* extents, const unsigned long long* strides,
                            const unsigned* box, const unsigned* element_strides, int interleave,
                            int swizzle, int promotion, int fill) = nullptr;
+  int (*tensor_map_encode_im2col)(void* map, int type, unsigned rank, void* address,
+                                  const unsigned long long* extents,
+                                  const unsigned long long* strides, const int* lower,
+                                  const int* upper, unsigned channels, unsigned positions,
+                                  const unsigned* element_strides, int interleave, int swizzle,
+                                  int promotion, int fill) = nullptr;
   StreamApi stream;
 };
 

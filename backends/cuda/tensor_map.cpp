@@ -52,7 +52,7 @@ int step_of(std::int64_t bytes, std::int64_t first) {
 }  // namespace
 
 Result<TensorMapBytes> encode_tensor_map(const TensorMapPlan& plan, DeviceAddress address) {
-  if (cuda().tensor_map_encode == nullptr) {
+  if (cuda().tensor_map_encode == nullptr || cuda().tensor_map_encode_im2col == nullptr) {
     return Failure{Outcome::launch_error,
                    "this CUDA driver has no tensor maps (cuTensorMapEncodeTiled, CUDA 12.0)"};
   }
@@ -67,14 +67,31 @@ Result<TensorMapBytes> encode_tensor_map(const TensorMapPlan& plan, DeviceAddres
   std::transform(plan.box.rbegin(), plan.box.rend(), box.begin(), narrow);
   std::transform(plan.element_strides.rbegin(), plan.element_strides.rend(),
                  element_strides.begin(), narrow);
+  std::array<int, kMaxDimensions> lower{};
+  std::array<int, kMaxDimensions> upper{};
+  const auto corner = [](std::int64_t at) { return static_cast<int>(at); };
+  std::transform(plan.lower.rbegin(), plan.lower.rend(), lower.begin(), corner);
+  std::transform(plan.upper.rbegin(), plan.upper.rend(), upper.begin(), corner);
+  const auto type = static_cast<int>(type_of(plan.dtype));
+  void* const first =
+      reinterpret_cast<void*>(address + static_cast<DeviceAddress>(plan.offset_bytes));
+  const int swizzle = step_of(plan.swizzle_bytes, 32);
+  const int promotion = step_of(plan.promotion_bytes, 64);
+  const bool is_im2col = !plan.lower.empty();
   TensorMapBytes map;
-  const int code = cuda().tensor_map_encode(
-      map.bytes.data(), static_cast<int>(type_of(plan.dtype)), static_cast<unsigned>(rank),
-      reinterpret_cast<void*>(address + static_cast<DeviceAddress>(plan.offset_bytes)),
-      extents.data(), strides.data(), box.data(), element_strides.data(), /*interleave=*/0,
-      step_of(plan.swizzle_bytes, 32), step_of(plan.promotion_bytes, 64), plan.fill_nan ? 1 : 0);
+  const int code =
+      is_im2col ? cuda().tensor_map_encode_im2col(
+                      map.bytes.data(), type, static_cast<unsigned>(rank), first, extents.data(),
+                      strides.data(), lower.data(), upper.data(), /*channels=*/box[0],
+                      /*positions=*/box[1], element_strides.data(), /*interleave=*/0, swizzle,
+                      promotion, plan.fill_nan ? 1 : 0)
+                : cuda().tensor_map_encode(map.bytes.data(), type, static_cast<unsigned>(rank),
+                                           first, extents.data(), strides.data(), box.data(),
+                                           element_strides.data(), /*interleave=*/0, swizzle,
+                                           promotion, plan.fill_nan ? 1 : 0);
   if (code != 0) {
-    return cuda_failure(code, fmt::format("cuTensorMapEncodeTiled of '{}'", plan.name));
+    return cuda_failure(code, fmt::format("cuTensorMapEncode{} of '{}'",
+                                          is_im2col ? "Im2col" : "Tiled", plan.name));
   }
   return map;
 }

@@ -65,6 +65,7 @@ void count_everything() {
   KILN_CUDA_CALLS(KILN_COUNT_CALL)
   count<__COUNTER__>(api.launch_kernel_ex, "cuLaunchKernelEx");
   count<__COUNTER__>(api.tensor_map_encode, "cuTensorMapEncodeTiled");
+  count<__COUNTER__>(api.tensor_map_encode_im2col, "cuTensorMapEncodeIm2col");
 #undef KILN_COUNT_CALL
 #undef KILN_COUNT_STREAM_CALL
 }

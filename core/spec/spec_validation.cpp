@@ -185,6 +185,8 @@ void validate_tensor_map(const KernelSpec& spec, const Variant& variant, const T
   check_all(known, map.shape, what("shape"));
   check_all(known, map.strides, what("strides"));
   check_all(known, map.box, what("box"));
+  check_all(known, map.lower, what("lower"));
+  check_all(known, map.upper, what("upper"));
   check_all(known, map.element_strides, what("element_strides"));
   check_optional(known, map.swizzle, what("swizzle"));
   check_optional(known, map.promotion, what("l2_promotion"));

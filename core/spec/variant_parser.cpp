@@ -89,6 +89,29 @@ Workspace parse_workspace(const TomlNode& node) {
   return workspace;
 }
 
+/// Those of an im2col map.
+void check_corners(const TableReader& table, const TensorMap& map) {
+  constexpr std::size_t kLeastDimensions = 3;
+  if (map.shape.size() < kLeastDimensions) {
+    table.fail("shape", fmt::format("with 'lower' and 'upper', 'shape' needs 3 to 5 expressions "
+                                    "(images, positions, channels), not {}",
+                                    map.shape.size()));
+  }
+  for (const auto& [key, count] :
+       {std::pair("lower", map.lower.size()), std::pair("upper", map.upper.size())}) {
+    if (count + 2 == map.shape.size()) continue;
+    table.fail(table.find(key) ? key : "name",
+               fmt::format("'{}' needs one expression for each dimension of 'shape' but the "
+                           "outermost and the innermost ({}), not {}",
+                           key, map.shape.size() - 2, count));
+  }
+  if (map.box.size() != 2) {
+    table.fail("box", fmt::format("with 'lower' and 'upper', 'box' needs 2 expressions (positions, "
+                                  "channels), not {}",
+                                  map.box.size()));
+  }
+}
+
 void check_map_lists(const TableReader& table, const TensorMap& map) {
   constexpr std::size_t kMaxDimensions = 5;
   if (map.shape.empty() || map.shape.size() > kMaxDimensions) {
@@ -100,7 +123,12 @@ void check_map_lists(const TableReader& table, const TensorMap& map) {
     table.fail(key, fmt::format("'{}' needs as many expressions as 'shape' ({}), not {}", key,
                                 map.shape.size(), count));
   };
-  check_count("box", map.box.size());
+  const bool is_im2col = table.find("lower") || table.find("upper");
+  if (is_im2col) {
+    check_corners(table, map);
+  } else {
+    check_count("box", map.box.size());
+  }
   if (table.find("element_strides")) check_count("element_strides", map.element_strides.size());
   if (!map.strides.empty() && map.strides.size() + 1 != map.shape.size()) {
     table.fail("strides", fmt::format("'strides' needs one expression fewer than 'shape' ({}), not "
@@ -121,8 +149,8 @@ Expression parse_described_buffer(const TableReader& table) {
 
 TensorMap parse_tensor_map(const TomlNode& node) {
   const TableReader table(node, "[[variants.tensor_maps]]",
-                          {"name", "of", "dtype", "offset", "shape", "strides", "box",
-                           "element_strides", "swizzle", "l2_promotion", "fill", "when"});
+                          {"name", "of", "dtype", "offset", "shape", "strides", "box", "lower",
+                           "upper", "element_strides", "swizzle", "l2_promotion", "fill", "when"});
   TensorMap map;
   map.where = node.where;
   map.name = table.text("name");
@@ -133,6 +161,8 @@ TensorMap parse_tensor_map(const TomlNode& node) {
   map.shape = table.expressions("shape");
   map.strides = table.expressions("strides");
   map.box = table.expressions("box");
+  map.lower = table.expressions("lower");
+  map.upper = table.expressions("upper");
   map.element_strides = table.expressions("element_strides");
   check_map_lists(table, map);
   map.swizzle = table.optional_expression("swizzle");

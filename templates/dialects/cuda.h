@@ -453,6 +453,12 @@ DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
 //: TENSOR_PREFETCH
 #define TENSOR_PREFETCH(map) asm volatile("prefetch.tensormap [%0];" ::"l"(&(map)) : "memory")
 
+//: BULK_LOAD
+// `bytes` bytes in a row to shared memory, where they count at the barrier. All three: multiples of 16.
+#define BULK_LOAD(to, from, bytes, barrier)                                                                      \
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %3, [%2];"        \
+               ::"r"(to), "l"(from), "r"(barrier), "r"(bytes) : "memory")
+
 //: TENSOR_LOAD_2D
 // One box of the tensor to shared memory; element (y, x) first, x innermost. Its bytes count at the barrier.
 #define TENSOR_LOAD_2D(to, map, x, y, barrier)                                                                   \
@@ -480,6 +486,22 @@ DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
       "[%1, {%3, %4, %5}], [%2], %6;"                                                                            \
       ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"((u16)(blocks)) : "memory")
 
+//: TENSOR_LOAD_IM2COL
+// A box of an im2col map of images: positions from (y, x) of `image` on, shifted by (dy, dx); channels from `c` on.
+#define TENSOR_LOAD_IM2COL(to, map, c, x, y, image, dx, dy, barrier)                                             \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "                \
+      "[%1, {%3, %4, %5, %6}], [%2], {%7, %8};"                                                                  \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(c), "r"(x), "r"(y), "r"(image), "h"((u16)(dx)), "h"((u16)(dy)) : "memory")
+
+//: TENSOR_LOAD_IM2COL_MULTICAST
+#define TENSOR_LOAD_IM2COL_MULTICAST(to, map, c, x, y, image, dx, dy, barrier, blocks)                           \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], " \
+      "[%1, {%3, %4, %5, %6}], [%2], {%7, %8}, %9;"                                                              \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(c), "r"(x), "r"(y), "r"(image), "h"((u16)(dx)), "h"((u16)(dy)),  \
+      "h"((u16)(blocks)) : "memory")
+
 //: TENSOR_STORE_2D
 // Shared memory to one box of the tensor; what lies outside the tensor is left out. ASYNC_FENCE() comes before.
 #define TENSOR_STORE_2D(map, x, y, from)                                                              \
@@ -490,6 +512,11 @@ DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
 #define TENSOR_STORE_3D(map, x, y, z, from)                                                           \
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" \
                ::"l"(&(map)), "r"(from), "r"(x), "r"(y), "r"(z) : "memory")
+
+//: TENSOR_STORE_4D
+#define TENSOR_STORE_4D(map, x, y, z, w, from)                                                            \
+  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];" \
+               ::"l"(&(map)), "r"(from), "r"(x), "r"(y), "r"(z), "r"(w) : "memory")
 
 //: BULK_COMMIT BULK_WAIT_READ BULK_WAIT
 // Stores of this thread since the last commit are a group; waits until at most n groups have not read (written) all.
@@ -521,11 +548,13 @@ DEVICE_FUNCTION int kiln_cluster_rank() {
 #define WGMMA_WAIT(n) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
 
 //: WGMMA_DESCRIPTOR
-// Of a matrix in shared memory with a swizzle of 128 or 64 bytes. Along k: `leading` is not used, `stride` is 8 rows.
+// Of a matrix in shared memory with a swizzle of 128, 64 or 32 bytes, or none. Along k: `leading` is not used, `stride`
+// is 8 rows; without a swizzle units of 8 rows x 16 bytes lie `leading` bytes apart along k, `stride` across.
 // Across k: `leading` bytes from 64 columns to the next 64, `stride` from 8 rows to the next 8. A descriptor holds 18
 // bits of an address: those above name the block of the cluster.
-#define WGMMA_DESCRIPTOR(address, leading, stride, swizzle) \
-  ((u64)((swizzle) == 128 ? 1 : 2) << 62 | (u64)((stride) >> 4) << 32 | (u64)((leading) >> 4) << 16 | ((address) & 0x3ffffu) >> 4)
+#define WGMMA_DESCRIPTOR(address, leading, stride, swizzle)                                                          \
+  ((u64)((swizzle) == 128 ? 1 : (swizzle) == 64 ? 2 : (swizzle) == 32 ? 3 : 0) << 62 | (u64)((stride) >> 4) << 32 | \
+   (u64)((leading) >> 4) << 16 | ((address) & 0x3ffffu) >> 4)
 
 //: STORE_MATRIX_4
 // Four 8 x 8 matrices of 16-bit elements from the registers of a warp: lane l gives the address of row l % 8 of matrix l / 8.

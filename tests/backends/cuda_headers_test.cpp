@@ -114,6 +114,8 @@ TEST(CudaHeaders, AgreeOnTheLaunchStructures) {
 TEST(CudaHeaders, AgreeOnTensorMaps) {
   static_assert(
       SameCall<decltype(CudaApi::tensor_map_encode), decltype(&::cuTensorMapEncodeTiled)>::value);
+  static_assert(SameCall<decltype(CudaApi::tensor_map_encode_im2col),
+                         decltype(&::cuTensorMapEncodeIm2col)>::value);
   EXPECT_EQ(sizeof(TensorMapBytes), sizeof(CUtensorMap));
   using enum CudaTensorType;
   EXPECT_NUMBER(u8, CU_TENSOR_MAP_DATA_TYPE_UINT8);

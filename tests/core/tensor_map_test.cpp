@@ -196,6 +196,51 @@ TEST_F(TensorMaps, MayDescribeAnArgumentCalledIn) {
   }
 }
 
+// Images of 30 x 20 pixels with 64 channels, for windows of 3 x 5, two pixels apart.
+const std::string kImages =
+    "shape = [\"m\", 30, 20, 64]\nbox = [\"rows\", \"cols\"]\nelement_strides = [1, 2, 2, 1]\n"
+    "lower = [-1, -2]\nupper = [\"1 - 2\", \"2 - 4\"]\n";
+
+std::string with_images(const std::string& map) {
+  std::string text = edited("shape = [\"m\", \"lda\"]", "shape = [\"m\", 30, 20, 64]");
+  const std::string from =
+      "shape = [\"m\", \"k\"]\nstrides = [\"lda\"]\nbox = [\"rows\", \"cols\"]\n"
+      "element_strides = [\"every\", 1]\n";
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) throw std::logic_error("the spec has no map_a like this");
+  return text.replace(at, from.size(), map);
+}
+
+TEST_F(TensorMaps, OfImagesHaveCornersAndABoxOfPositions) {
+  use(with_images(kImages));
+  const Result<LaunchPlan> result = plan("m=8,k=96", "bulk:rows=256");
+  ASSERT_TRUE(result) << result.failure().message;
+  const TensorMapPlan& map = *result->find_tensor_map("map_a");
+  EXPECT_THAT(map.box, ElementsAre(256, 64));
+  EXPECT_THAT(map.lower, ElementsAre(-1, -2));
+  EXPECT_THAT(map.upper, ElementsAre(-1, -2));
+  EXPECT_THAT(map.element_strides, ElementsAre(1, 2, 2, 1));
+  EXPECT_THAT(map.stride_bytes, ElementsAre(76800, 2560, 128));
+  const Json json = to_json(*result);
+  EXPECT_EQ(to_json(plan_from_json(json)), json);
+  EXPECT_TRUE(result->find_tensor_map("map_c")->lower.empty());
+}
+
+TEST_F(TensorMaps, OfImagesHoldTheRulesOfTheHardware) {
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string map = kImages;
+    use(with_images(map.replace(map.find(from), from.size(), to)));
+    return why_not("m=8,k=96");
+  };
+  EXPECT_THAT(with("lower = [-1, -2]", "lower = [-129, -2]"),
+              HasSubstr("tensor map 'map_a': a corner must be from -128 to 127 (-129 = -129)"));
+  EXPECT_THAT(with("2 - 4", "128"), HasSubstr("a corner must be from -128 to 127 (128 = 128)"));
+  EXPECT_THAT(with("2 - 4", "-23"), HasSubstr("no position lies between the corners -2 and -23"));
+  EXPECT_EQ(with("box = [\"rows\"", "box = [1024"), "") << "more than a side of a plain box";
+  EXPECT_THAT(with("box = [\"rows\"", "box = [1025"), HasSubstr("from 1 to 1024 (1025 = 1025)"));
+  EXPECT_THAT(with("[1, 2, 2, 1]", "[1, 2, 9, 1]"), HasSubstr("an element stride must be from 1"));
+}
+
 TEST_F(TensorMaps, NeedADeviceThatHasThem) {
   device_ = device_for_architecture("cuda", "sm_89");
   EXPECT_EQ(why_not("m=100,k=96"),
@@ -267,6 +312,21 @@ TEST(TensorMapSpecs, AreRefusedWithTheirPlace) {
   EXPECT_THAT(spec_error(edited("name = \"map_c\"", "name = \"c\"")), HasSubstr("already taken"));
   EXPECT_THAT(spec_error(edited("name = \"map_c\"", "name = \"map_a\"")),
               HasSubstr("already taken"));
+}
+
+TEST(TensorMapSpecs, OfImagesNeedBothCornersAndABoxOfTwo) {
+  const auto error = [](const std::string& from, const std::string& to) {
+    std::string map = kImages;
+    return spec_error(with_images(map.replace(map.find(from), from.size(), to)));
+  };
+  EXPECT_THAT(error("upper = [\"1 - 2\", \"2 - 4\"]\n", ""),
+              HasSubstr("'upper' needs one expression for each dimension of 'shape' but the "
+                        "outermost and the innermost (2), not 0"));
+  EXPECT_THAT(error("lower = [-1, -2]", "lower = [-1]"), HasSubstr("'lower' needs one"));
+  EXPECT_THAT(error("box = [\"rows\", \"cols\"]", "box = [1, 1, \"rows\", \"cols\"]"),
+              HasSubstr("'box' needs 2 expressions (positions, channels), not 4"));
+  EXPECT_THAT(error("shape = [\"m\", 30, 20, 64]", "shape = [\"m\", 64]"),
+              HasSubstr("'shape' needs 3 to 5 expressions (images, positions, channels), not 2"));
 }
 
 TEST(TensorMapSpecs, ThatNoStepTakesAreRefused) {

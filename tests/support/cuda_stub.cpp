@@ -200,9 +200,7 @@ int cuLaunchKernelEx(const kiln::CudaLaunchConfig* config, void* function, void*
 }
 
 /// The bytes are the driver's own affair; here they begin with the address.
-int cuTensorMapEncodeTiled(void* map, int, unsigned rank, void* address, const unsigned long long*,
-                           const unsigned long long*, const unsigned*, const unsigned*, int, int,
-                           int, int) {
+int encode_map(void* map, unsigned rank, void* address) {
   constexpr std::uintptr_t kMapAlignment = 64;
   constexpr std::uintptr_t kAddressAlignment = 16;
   if (current_context == nullptr || rank == 0 || rank > 5 || address == nullptr ||
@@ -214,6 +212,18 @@ int cuTensorMapEncodeTiled(void* map, int, unsigned rank, void* address, const u
   std::memset(map, 0, 128);
   std::memcpy(map, &address, sizeof address);
   return kOk;
+}
+
+int cuTensorMapEncodeTiled(void* map, int, unsigned rank, void* address, const unsigned long long*,
+                           const unsigned long long*, const unsigned*, const unsigned*, int, int,
+                           int, int) {
+  return encode_map(map, rank, address);
+}
+
+int cuTensorMapEncodeIm2col(void* map, int, unsigned rank, void* address, const unsigned long long*,
+                            const unsigned long long*, const int*, const int*, unsigned, unsigned,
+                            const unsigned*, int, int, int, int) {
+  return encode_map(map, rank, address);
 }
 
 }  // extern "C"
