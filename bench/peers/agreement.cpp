@@ -47,8 +47,8 @@ Agreement judge(const Workload& workload, const Difference& difference) {
         moved <= kAllowedMoves,
         fmt::format("{:.1e} of the samples in another bin (allowed {:.1e})", moved, kAllowedMoves)};
   }
-  const bool sums =
-      workload.kernel == "matmul" || (workload.kernel == "reduce" && workload.is("op", "sum"));
+  const bool sums = workload.kernel == "matmul" || workload.kernel == "convolution" ||
+                    (workload.kernel == "reduce" && workload.is("op", "sum"));
   if (sums && is_floating(workload.output_dtype)) {
     const double allowed = allowed_error(workload);
     const double error = difference.largest / difference.magnitude;

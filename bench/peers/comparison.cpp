@@ -3,12 +3,15 @@
 #include "bench/peers/comparison.hpp"
 
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/peers/agreement.hpp"
 #include "bench/peers/cuda_check.hpp"
 #include "bench/peers/host/cublaslt_api.hpp"
+#include "bench/peers/host/cudnn_api.hpp"
 #include "core/trial.hpp"
 
 namespace kiln::peers {
@@ -41,10 +44,14 @@ Comparison::Comparison(const Options& options) : options_(options) {
   report_.device = kiln().device();
   report_.driver = driver_text();
   report_.timing = options.timing;
-  if (why_no_cublaslt().empty()) report_.libraries = "cublasLt " + version_text(cublaslt());
+  std::vector<std::string> libraries;
+  if (why_no_cublaslt().empty()) libraries.push_back("cublasLt " + version_text(cublaslt()));
+  if (why_no_cudnn().empty()) libraries.push_back("cuDNN " + version_text(cudnn()));
+  report_.libraries = fmt::format("{}", fmt::join(libraries, ", "));
   for (const std::string& warning : kiln().warnings()) std::cerr << "warning: " << warning << "\n";
   warn_of_missing("cuBLAS", why_no_cublas());
   warn_of_missing("cublasLt", why_no_cublaslt());
+  warn_of_missing("cuDNN", why_no_cudnn());
 }
 
 KilnSide& Comparison::kiln() {

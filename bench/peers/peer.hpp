@@ -41,6 +41,8 @@ void add_cub_histogram(const Workload& workload, Peers& peers);
 void add_cublas(const Workload& workload, Peers& peers);
 /// `notes` gets a line where cublasLt has nothing for the workload.
 void add_cublaslt(const Workload& workload, Peers& peers, std::vector<std::string>& notes);
+/// The same for cuDNN.
+void add_cudnn(const Workload& workload, Peers& peers, std::vector<std::string>& notes);
 void add_device_copy(const Workload& workload, Peers& peers);
 
 /// All of them. `notes` gets a line for each library that should have had one.
@@ -51,6 +53,7 @@ void add_device_copy(const Workload& workload, Peers& peers);
   add_cub_histogram(workload, peers);
   add_cublas(workload, peers);
   add_cublaslt(workload, peers, notes);
+  add_cudnn(workload, peers, notes);
   add_device_copy(workload, peers);
   return peers;
 }
@@ -59,5 +62,7 @@ void add_device_copy(const Workload& workload, Peers& peers);
 [[nodiscard]] const std::string& why_no_cublas();
 /// The same for cublasLt.
 [[nodiscard]] const std::string& why_no_cublaslt();
+/// The same for cuDNN.
+[[nodiscard]] const std::string& why_no_cudnn();
 
 }  // namespace kiln::peers
