@@ -99,6 +99,23 @@ void read_named(KernelSpec& spec, const fs::path& folder, const std::string& nam
   spec.files[name] = read_file(folder / name);
 }
 
+/// Adds the shared templates that the spec's own ones include, and those that these include.
+void add_shared(KernelSpec& spec) {
+  constexpr std::string_view kShared = "\"shared/";
+  std::vector<std::string> waiting;
+  for (const auto& [name, text] : spec.files) waiting.push_back(text);
+  while (!waiting.empty()) {
+    const std::string text = std::move(waiting.back());
+    waiting.pop_back();
+    for (std::size_t at = text.find(kShared); at != std::string::npos;
+         at = text.find(kShared, at + 1)) {
+      const std::string name = text.substr(at + 1, text.find('"', at + 1) - at - 1);
+      const std::optional<std::string> file = embedded_file("kernels/" + name);
+      if (file && spec.files.emplace(name, *file).second) waiting.push_back(*file);
+    }
+  }
+}
+
 KernelSpec load_folder(const fs::path& folder) {
   fs::path spec_file = folder / "spec.toml";
   require_inside(folder, spec_file);
@@ -119,6 +136,7 @@ KernelSpec load_folder(const fs::path& folder) {
     for (const std::string& name : spec.command->files)
       read_named(spec, folder, name, spec.command->where, "[command]");
   }
+  add_shared(spec);
   spec.shipped_computation = shipped_computation(spec.name);
   return spec;
 }
@@ -132,6 +150,7 @@ KernelSpec load_embedded(const std::string& folder) {
     if (!file.path.starts_with(folder + "/") || !file.path.ends_with(".inja")) continue;
     spec.files[std::string(file.path.substr(folder.size() + 1))] = file.text();
   }
+  add_shared(spec);
   return spec;
 }
 

@@ -162,6 +162,26 @@ TEST(ConvolutionReference, GroupsSeeTheirOwnChannels) {
               ElementsAre(1, 3, 10, 30, 400, 600, 4000, 6000));
 }
 
+TEST(ConvolutionReference, ChannelsMayLieInnermost) {
+  // Two pixels of two channels, two outputs: out[x][k] = sum over c of in[x][c] * filter[k][c].
+  EXPECT_THAT(compute("convolution", "h=1,w=2,fh=1,c=2,k=2,layout=nhwc",
+                      {{"in", array_of(DType::f32, {1, 1, 2, 2}, {1, 2, 3, 4})},
+                       {"filter", array_of(DType::f32, {2, 1, 1, 2}, {1, 10, 100, 1000})},
+                       {"out", HostArray(DType::f64, {1, 1, 2, 2})}},
+                      "out"),
+              ElementsAre(21, 2100, 43, 4300));
+}
+
+TEST(ConvolutionReference, DilatedTapsLieApartAndPaddingMayDiffer) {
+  // Taps two columns apart; one zero on the left, two on the right.
+  EXPECT_THAT(compute("convolution", "h=1,w=4,fh=1,fw=2,dilation=2,pad_w=1,pad_right=2",
+                      {{"in", array_of(DType::f32, {1, 1, 1, 4}, {1, 2, 3, 4})},
+                       {"filter", array_of(DType::f32, {1, 1, 1, 2}, {1, 10})},
+                       {"out", HostArray(DType::f64, {1, 1, 1, 5})}},
+                      "out"),
+              ElementsAre(20, 31, 42, 3, 4));
+}
+
 TEST(ConvolutionProblem, TheDefaultsAreAnImageFilterOfTheSameSize) {
   const KernelSpec spec = KernelLibrary().load("convolution");
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");

@@ -75,6 +75,24 @@ TEST_F(Library, APathLoadsTheFolderWithItsTemplates) {
   }
 }
 
+// Those of the built-in kernels that several of them include.
+TEST_F(Library, SharedTemplatesComeWithThoseThatIncludeThem) {
+  using testing::Contains;
+  using testing::Key;
+  using testing::Not;
+  KernelLibrary library;
+  for (const char* name : {"matmul", "convolution"}) {
+    const KernelSpec spec = library.load(name);
+    EXPECT_THAT(spec.files, Contains(Key("shared/wgmma.inja"))) << name;
+    EXPECT_THAT(spec.files, Contains(Key("shared/arrive.inja"))) << "included by a shared one";
+  }
+  EXPECT_THAT(library.load("reduce").files, Not(Contains(Key("shared/wgmma.inja"))));
+  write("mine/scale/strided.inja", "{% include \"shared/arrive.inja\" %}");
+  const KernelSpec mine = library.load((root_ / "mine" / "scale").string());
+  EXPECT_THAT(mine.files, Contains(Key("shared/arrive.inja")));
+  EXPECT_THAT(mine.files, Not(Contains(Key("shared/wgmma.inja"))));
+}
+
 TEST_F(Library, AUsersKernelComesBeforeTheBuiltInOfThatName) {
   fs::rename(root_ / "mine" / "scale", root_ / "mine" / "reduce");
   EXPECT_EQ(KernelLibrary({root_ / "mine"}).load("reduce").path,
