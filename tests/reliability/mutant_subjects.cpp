@@ -39,6 +39,13 @@ void add_gpu_problems(std::vector<Subject>& subjects) {
       subject.problems.insert(subject.problems.end(),
                               {"m=128 n=128 k=64 dtype=f16", "m=128 n=128 k=64 dtype=bf16"});
     }
+    if (subject.kernel == "convolution") {
+      subject.problems.insert(
+          subject.problems.end(),
+          {"h=16 w=16 fh=3 c=32 k=64 dtype=f16 layout=nhwc", "h=16 w=16 fh=3 c=16 k=32",
+           "h=32 w=32 fh=7 c=3 k=32 stride=2 dtype=bf16 layout=nhwc",
+           "h=12 w=20 fh=3 n=2 c=24 k=40 dilation=2 dtype=f16"});
+    }
   }
 }
 
