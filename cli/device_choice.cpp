@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/device_choice.hpp"
 
+#include <algorithm>
+#include <set>
+#include <sstream>
+
 #include <fmt/format.h>
 
 #include "core/command_spec.hpp"
@@ -11,6 +15,14 @@ namespace kiln::cli {
 namespace {
 
 constexpr const char* kSeparator = ", ";
+constexpr const char* kAll = "all";
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream words(text);
+  for (std::string part; std::getline(words, part, ',');) parts.push_back(part);
+  return parts;
+}
 
 std::string inventory(const std::vector<BackendDevices>& backends) {
   std::string text;
@@ -87,6 +99,52 @@ DeviceInfo choose_device(const std::vector<const KernelSpec*>& specs, const std:
     if (!spec->command) return choose_device(text);
   }
   return specs.empty() ? choose_device(text) : choose_device(*specs.front(), text);
+}
+
+std::vector<DeviceInfo> all_devices(const std::vector<BackendDevices>& backends) {
+  std::vector<DeviceInfo> gpus;
+  std::vector<DeviceInfo> cpus;
+  std::set<std::string> driven;  // vendors whose GPUs an earlier backend drives
+  for (const BackendDevices& entry : backends) {
+    std::set<std::string> vendors;
+    for (const DeviceInfo& device : entry.devices) {
+      vendors.insert(device.vendor);
+      if (device.is_cpu) {
+        cpus.push_back(device);
+      } else if (!driven.contains(device.vendor)) {
+        gpus.push_back(device);
+      }
+    }
+    driven.merge(vendors);
+  }
+  return gpus.empty() ? cpus : gpus;
+}
+
+std::vector<DeviceInfo> choose_devices(const std::vector<const KernelSpec*>& specs,
+                                       const std::string& text) {
+  const bool is_list = text == kAll || text.find(',') != std::string::npos;
+  const bool has_kernel =
+      specs.empty() || std::any_of(specs.begin(), specs.end(),
+                                   [](const KernelSpec* spec) { return spec->command == nullptr; });
+  if (!is_list || !has_kernel) return {choose_device(specs, is_list ? "auto" : text)};
+  const std::vector<BackendDevices> backends = list_devices();
+  if (text == kAll) {
+    std::vector<DeviceInfo> devices = all_devices(backends);
+    if (devices.empty()) throw no_such_device("auto", backends);
+    return devices;
+  }
+  std::vector<DeviceInfo> devices;
+  for (const std::string& name : split_at_commas(text)) {
+    const DeviceInfo* device = find_device(backends, name);
+    if (device == nullptr) throw no_such_device(name, backends);
+    const auto is_same = [&](const DeviceInfo& known) {
+      return selector_of(known) == selector_of(*device);
+    };
+    if (std::any_of(devices.begin(), devices.end(), is_same))
+      throw UsageError(fmt::format("--device {} names {} twice", text, selector_of(*device)));
+    devices.push_back(*device);
+  }
+  return devices;
 }
 
 DeviceInfo device_of(const KernelSpec& spec, const DeviceInfo& chosen) {

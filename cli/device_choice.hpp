@@ -23,6 +23,16 @@ namespace kiln::cli {
 [[nodiscard]] DeviceInfo choose_device(const std::vector<const KernelSpec*>& specs,
                                        const std::string& text);
 
+/// The devices of a command that drives several: as `text` says for one; "all", or several names
+/// with commas between them. Throws DeviceError as choose_device(), UsageError for a device named
+/// twice. Only this machine where all of `specs` are programs.
+[[nodiscard]] std::vector<DeviceInfo> choose_devices(const std::vector<const KernelSpec*>& specs,
+                                                     const std::string& text);
+
+/// Every GPU, each through one backend only: OpenCL for those that neither CUDA nor HIP drives.
+/// Every CPU device where there is no GPU.
+[[nodiscard]] std::vector<DeviceInfo> all_devices(const std::vector<BackendDevices>& backends);
+
 /// Where a spec runs when `chosen` is the device for kernels: a program runs on this machine.
 [[nodiscard]] DeviceInfo device_of(const KernelSpec& spec, const DeviceInfo& chosen);
 

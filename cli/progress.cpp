@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,9 +57,23 @@ ProgressLine::Mode ProgressLine::suited_mode() {
 }
 
 ProgressLine::ProgressLine(std::string title, const Budget& budget, Mode mode)
-    : title_(std::move(title)), budget_(budget), mode_(mode), printed_at_(Clock::now()) {}
+    : title_(std::move(title)),
+      budget_(budget),
+      mode_(mode),
+      own_area_(std::make_unique<StatusArea>(1)),
+      area_(*own_area_),
+      printed_at_(Clock::now()) {}
 
-ProgressLine::~ProgressLine() { clear_line(); }
+ProgressLine::ProgressLine(std::string title, const Budget& budget, Mode mode, StatusArea& area,
+                           std::size_t row)
+    : title_(std::move(title)),
+      budget_(budget),
+      mode_(mode),
+      area_(area),
+      row_(row),
+      printed_at_(Clock::now()) {}
+
+ProgressLine::~ProgressLine() { area_.set(row_, ""); }
 
 void ProgressLine::on_start(const SessionStart& start) {
   if (mode_ == Mode::quiet) {
@@ -116,25 +129,13 @@ void ProgressLine::redraw(const std::string& activity, const SessionProgress& pr
                      terminal_width(STDERR_FILENO).value_or(kUsualWidth) - 1));
 }
 
-void ProgressLine::draw(const std::string& line) {
-  std::fputs(("\r\x1b[K" + line).c_str(), stderr);
-  std::fflush(stderr);
-  drawn_ = true;
-}
+void ProgressLine::draw(const std::string& line) { area_.set(row_, line); }
 
 void ProgressLine::print_line(const std::string& text) {
-  clear_line();
   const auto width =
       mode_ == Mode::terminal ? terminal_width(STDERR_FILENO) : std::optional<std::size_t>();
-  std::fputs(paragraph(text, width).c_str(), stderr);
+  area_.print(paragraph(text, width));
   printed_at_ = Clock::now();
-}
-
-void ProgressLine::clear_line() {
-  if (drawn_) {
-    std::fputs("\r\x1b[K", stderr);
-    drawn_ = false;
-  }
 }
 
 double ProgressLine::share_done(const SessionProgress& progress) const {

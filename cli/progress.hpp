@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 
+#include "cli/status_area.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln::cli {
@@ -29,6 +31,9 @@ class ProgressLine : public SessionObserver {
 
   /// `title` heads every line, e.g. "[2/5] reduce n=1048576".
   ProgressLine(std::string title, const Budget& budget, Mode mode);
+  /// Draws into row `row` of `area`, which other sessions share and which must outlive it.
+  ProgressLine(std::string title, const Budget& budget, Mode mode, StatusArea& area,
+               std::size_t row);
   ~ProgressLine() override;
 
   void on_start(const SessionStart& start) override;
@@ -43,14 +48,15 @@ class ProgressLine : public SessionObserver {
   void redraw(const std::string& activity, const SessionProgress& progress);
   void draw(const std::string& line);
   void print_line(const std::string& text);
-  void clear_line();
   [[nodiscard]] double share_done(const SessionProgress& progress) const;
   [[nodiscard]] static std::string summary(const SessionProgress& progress);
 
   std::string title_;
   Budget budget_;
   Mode mode_;
-  bool drawn_ = false;
+  std::unique_ptr<StatusArea> own_area_;
+  StatusArea& area_;
+  std::size_t row_ = 0;
   double printed_best_ns_ = 0;
   Clock::time_point printed_at_;
 };

@@ -184,6 +184,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   json["session"] = result.id;
   json["state"] = name_of(result.state);
   json["device"] = identity_of(result.device);
+  json["selector"] = selector_of(result.device);
   json["space_size"] = result.space_size;
   json["trials"] = result.trials;
   json["failures"] = result.failures;

@@ -19,6 +19,7 @@
 #include "cli/progress.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
+#include "cli/sweep_devices.hpp"
 #include "cli/text_files.hpp"
 #include "cli/text_layout.hpp"
 #include "core/suggest.hpp"
@@ -42,12 +43,6 @@ struct SweepFlags {
   bool ceilings = false;
 };
 
-/// A session of the sweep, and the request to retire once it is tuned.
-struct SweptSession {
-  ReadySession ready;
-  std::optional<Request> request = {};
-};
-
 std::vector<SweptSession> planned_sessions(const SweepFlags& options) {
   std::vector<SweptSession> sessions;
   for (ReadySession& ready : ready_sessions(options.plan, options.kernels, options.common.library(),
@@ -57,19 +52,25 @@ std::vector<SweptSession> planned_sessions(const SweepFlags& options) {
   return sessions;
 }
 
-// The open requests of the device, the most often asked for first. One that no spec reads is left
-// out with a warning: it may be of an application whose kernels are not here.
-std::vector<SweptSession> requested_sessions(const SweepFlags& options, const DeviceInfo& device) {
+/// The open requests; warns of lines that cannot be read.
+std::vector<Request> open_requests(const SweepFlags& options) {
   const std::string file = options.requests.string();
   if (file.empty()) {
     throw UsageError(requests_trouble(options.requests) + "; name their file with --requests");
   }
-  const RequestList list =
+  RequestList list =
       read_requests(read_text_file(options.requests, "requests as launchers record them"), file);
-  std::vector<std::string> warnings = list.bad;
+  for (const std::string& warning : list.bad) fmt::print(stderr, "kiln: warning: {}\n", warning);
+  return std::move(list.open);
+}
+
+// Those of the device, the most often asked for first. One that no spec reads is left out with a
+// warning: it may be of an application whose kernels are not here.
+std::vector<SweptSession> requested_sessions(const std::vector<Request>& requests,
+                                             const SweepFlags& options, const DeviceInfo& device) {
   const KernelLibrary library = options.common.library();
   std::vector<SweptSession> sessions;
-  for (const Request& request : list.open) {
+  for (const Request& request : requests) {
     if (current_identity(request.device, device) != identity_of(device)) continue;
     try {
       KernelSpec spec = library.load(request.kernel);
@@ -77,11 +78,10 @@ std::vector<SweptSession> requested_sessions(const SweepFlags& options, const De
       check_names(options.search.settings, spec);
       sessions.push_back({{std::move(spec), std::move(problem), options.search.settings}, request});
     } catch (const InputError& error) {
-      warnings.push_back(
-          fmt::format("{}: {} {}: {}", file, request.kernel, request.problem, error.what()));
+      fmt::print(stderr, "kiln: warning: {}: {} {}: {}\n", options.requests.string(),
+                 request.kernel, request.problem, error.what());
     }
   }
-  for (const std::string& warning : warnings) fmt::print(stderr, "kiln: warning: {}\n", warning);
   return sessions;
 }
 
@@ -125,6 +125,101 @@ bool was_interrupted(const SessionSummary& summary) {
   return summary.result->end == SessionEnd::interrupted;
 }
 
+/// One table for each class of devices, with its name above where there are several.
+void print_reports(const std::vector<DeviceClass>& classes, const SweepFlags& options,
+                   const std::optional<Ceilings>& ceilings) {
+  const Screen screen = screen_of(STDOUT_FILENO);
+  std::vector<SessionSummary> all;
+  for (const DeviceClass& group : classes) {
+    std::vector<SessionSummary> begun;
+    for (const auto& summary : group.summaries) {
+      if (summary) begun.push_back(*summary);
+    }
+    std::copy(begun.begin(), begun.end(), std::back_inserter(all));
+    if (begun.empty() || options.common.json) continue;
+    if (all.size() > begun.size()) fmt::print("\n");
+    if (classes.size() > 1) fmt::print("{}:\n\n", group.name());
+    fmt::print("{}", report(begun, ceilings, format_of(options), screen));
+  }
+  if (options.common.json) {
+    fmt::print("{}", report(all, ceilings, ReportFormat::json, screen));
+  } else {
+    print_remarks(all, screen);
+  }
+}
+
+/// Kernels for every class of devices; programs for this machine.
+std::vector<DeviceClass> dealt_classes(std::vector<DeviceClass> classes, DeviceClass& programs,
+                                       const std::vector<SweptSession>& planned,
+                                       const SweepFlags& options) {
+  if (options.requested) {
+    const std::vector<Request> requests = open_requests(options);
+    for (DeviceClass& group : classes)
+      group.sessions = requested_sessions(requests, options, group.devices.front());
+    return classes;
+  }
+  for (const SweptSession& session : planned) {
+    if (session.ready.spec.command) {
+      programs.sessions.push_back(session);
+    } else {
+      for (DeviceClass& group : classes) group.sessions.push_back(session);
+    }
+  }
+  return classes;
+}
+
+std::size_t count_sessions(const std::vector<DeviceClass>& classes) {
+  std::size_t count = 0;
+  for (const DeviceClass& group : classes) count += group.sessions.size();
+  return count;
+}
+
+bool all_found_bests(const std::vector<DeviceClass>& classes) {
+  return std::all_of(classes.begin(), classes.end(), [](const DeviceClass& group) {
+    return std::all_of(group.summaries.begin(), group.summaries.end(),
+                       [](const auto& summary) { return summary && found_best(*summary); });
+  });
+}
+
+ExitCode sweep_on(const std::vector<DeviceInfo>& devices, const std::vector<SweptSession>& planned,
+                  const SweepFlags& options) {
+  std::vector<DeviceClass> classes = classes_of(devices);
+  if (options.ceilings && classes.size() > 1)
+    throw UsageError("--ceilings needs devices of one kind; name them with --device");
+  std::vector<DeviceClass> programs = {{{command_device()}, {}}};
+  classes = dealt_classes(std::move(classes), programs.front(), planned, options);
+  if (options.requested && count_sessions(classes) == 0) {
+    fmt::print("{}: no open request of these devices\n", options.requests.string());
+    return ExitCode::ok;
+  }
+  Store store(options.common.database, Store::Mode::write);
+  std::optional<Ceilings> ceilings;
+  if (options.ceilings)
+    ceilings = measure_device_ceilings(devices.front().backend, devices.front().ordinal);
+  const auto retire = [&](const SweptSession& session, const SessionSummary& summary) {
+    if (session.request && found_best(summary)) retire_request(options.requests, *session.request);
+  };
+  SweepEnd end = sweep_devices(classes, store, options.search, retire);
+  // Programs choose their own devices: they run when nothing else does.
+  if (!programs.front().sessions.empty()) {
+    const bool may_run = end.error == nullptr && !stop_on_signals();
+    const SweepEnd last = may_run ? sweep_devices(programs, store, options.search, retire)
+                                  : SweepEnd{programs.front().sessions.size(), nullptr};
+    end.left += last.left;
+    if (last.error) end.error = last.error;
+    classes.push_back(std::move(programs.front()));
+  }
+  print_reports(classes, options, ceilings);
+  if (end.left > 0 && stop_on_signals()) {
+    print_interrupted(
+        fmt::format("a sweep with {} of {} sessions left", end.left, count_sessions(classes)),
+        options.search.fresh);
+    return interrupted_exit_code();
+  }
+  if (end.left > 0 && end.error) std::rethrow_exception(end.error);
+  return all_found_bests(classes) ? ExitCode::ok : ExitCode::failed;
+}
+
 ExitCode run_sweep(const SweepFlags& options) {
   if (options.markdown && options.common.json) {
     throw UsageError("--markdown and --json exclude each other (see kiln sweep --help)");
@@ -139,9 +234,11 @@ ExitCode run_sweep(const SweepFlags& options) {
   if (!options.requested) sessions = planned_sessions(options);
   std::vector<const KernelSpec*> specs;
   for (const SweptSession& session : sessions) specs.push_back(&session.ready.spec);
-  const DeviceInfo device = choose_device(specs, options.device);
+  const std::vector<DeviceInfo> devices = choose_devices(specs, options.device);
+  if (devices.size() > 1) return sweep_on(devices, sessions, options);
+  const DeviceInfo& device = devices.front();
   if (options.requested) {
-    sessions = requested_sessions(options, device);
+    sessions = requested_sessions(open_requests(options), options, device);
     if (sessions.empty()) {
       fmt::print("{}: no open request of {}\n", options.requests.string(), identity_of(device));
       return ExitCode::ok;
@@ -196,7 +293,13 @@ void add_sweep_command(CLI::App& app, Work& work) {
                    "File of the requests (default: $KILN_RECORD_REQUESTS, else requests.jsonl\n"
                    "beside the default database)")
       ->type_name("FILE");
-  add_device_option(*command, options->device);
+  command
+      ->add_option(
+          "--device", options->device,
+          "auto, a backend, or a device as `kiln devices` names it; all, or several names\n"
+          "with commas between them: one session on each at the same time")
+      ->type_name("NAME")
+      ->capture_default_str();
   command->add_flag("--ceilings", options->ceilings,
                     "Measure what the device can do first, and print each best's share of it");
   command->add_flag("--markdown", options->markdown, "Print the table as Markdown");
@@ -211,6 +314,8 @@ void add_sweep_command(CLI::App& app, Work& work) {
       "of the table; the others go on, and the exit code is 1. While the device is away, or a "
       "disk\n"
       "is full (the database's, or that of temporary files), the sweep waits.\n"
+      "Several devices: each kind of device tunes every session once, equal devices share them. A\n"
+      "device that goes away gives its session back to the others.\n"
       "\n"
       "Example:\n"
       "  kiln sweep examples/demo.plan.toml --device opencl --markdown");

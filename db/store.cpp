@@ -2,6 +2,7 @@
 #include "db/store.hpp"
 
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -28,6 +29,7 @@ struct Store::Impl {
   // Runs `work`, turning SQLite's errors into ours with the file's name in front.
   template <typename Work>
   auto guarded(Work&& work) {
+    const std::scoped_lock lock(mutex);
     return guard(path, std::forward<Work>(work));
   }
 
@@ -53,6 +55,7 @@ struct Store::Impl {
   fs::path path;
   Connection connection;
   SQLite::Database& database;
+  std::mutex mutex;  ///< one call at a time
 };
 
 Store::Store(const fs::path& path, Mode mode) {

@@ -3,8 +3,8 @@
 //
 // One process writes; a second writer is refused with a message that names the first. Any number of
 // processes may read. Every append is one durable commit: once append() returns, the trial survives
-// SIGKILL. Not thread-safe: use one Store per thread. All failures throw DatabaseError, which names
-// the file and what to do.
+// SIGKILL. Several threads may share a Store; one call runs at a time. All failures throw
+// DatabaseError, which names the file and what to do.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

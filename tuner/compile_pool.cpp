@@ -11,7 +11,7 @@
 namespace kiln {
 
 CompilePool::CompilePool(WorkerHost& host, Options options)
-    : host_(host), options_(std::move(options)) {
+    : host_(host), options_(std::move(options)), member_(options_.slots) {
   workers_.resize(std::max<std::size_t>(options_.workers, 1));
 }
 
@@ -34,27 +34,42 @@ void CompilePool::cancel() {
   waiting_.clear();
   for (Worker& worker : workers_) {
     if (worker.job) worker.process.reset();
-    worker.job.reset();
+    end_job(worker);
   }
+  start_jobs();
+}
+
+void CompilePool::end_job(Worker& worker) {
+  worker.job.reset();
+  worker.slot.reset();
 }
 
 void CompilePool::start_jobs() {
+  starved_ = false;
   for (Worker& worker : workers_) {
-    if (held_ || waiting_.empty()) return;
+    if (held_ || waiting_.empty()) break;
     if (worker.job) continue;
-    if (!worker.process) {
-      const WorkerOptions worker_options{WorkerKind::compile, options_.target.backend,
-                                         options_.target.ordinal};
-      ChildCommand command = host_.command(worker_options);
-      command.memory_bytes = options_.memory_bytes;
-      worker.process = std::make_unique<WorkerProcess>(command);
-    }
-    worker.job = std::move(waiting_.front());
-    waiting_.pop_front();
-    worker.started = Clock::now();
-    worker.process->set_deadline(worker.started + options_.deadline);
-    worker.process->send(encode(CompileJob{options_.target, worker.job->source}));
+    starved_ = !member_.take();
+    if (starved_) return;
+    worker.slot = std::make_unique<CompileSlot>(member_);
+    start_next_job(worker);
   }
+  member_.rest();
+}
+
+void CompilePool::start_next_job(Worker& worker) {
+  if (!worker.process) {
+    const WorkerOptions worker_options{WorkerKind::compile, options_.target.backend,
+                                       options_.target.ordinal};
+    ChildCommand command = host_.command(worker_options);
+    command.memory_bytes = options_.memory_bytes;
+    worker.process = std::make_unique<WorkerProcess>(command);
+  }
+  worker.job = std::move(waiting_.front());
+  waiting_.pop_front();
+  worker.started = Clock::now();
+  worker.process->set_deadline(worker.started + options_.deadline);
+  worker.process->send(encode(CompileJob{options_.target, worker.job->source}));
 }
 
 std::vector<CompilePool::Compiled> CompilePool::step() {
@@ -85,7 +100,7 @@ void CompilePool::step_worker(Worker& worker, std::vector<Compiled>& done) {
       break;
     }
     done.push_back({worker.job->key, decode_compile_report(*frame)});
-    worker.job.reset();
+    end_job(worker);
     worker.process->set_deadline(std::nullopt);
   }
   if (worker.process->overdue() || !worker.process->alive()) bury(worker, done);
@@ -112,10 +127,11 @@ void CompilePool::bury(Worker& worker, std::vector<Compiled>& done) {
   if (!overdue && !worker.job->tried) {
     worker.job->tried = true;
     waiting_.push_front(std::move(worker.job));
+    worker.slot.reset();
     return;
   }
   done.push_back({worker.job->key, std::move(report)});
-  worker.job.reset();
+  end_job(worker);
 }
 
 void CompilePool::append_workers(std::vector<WorkerProcess*>& workers) {

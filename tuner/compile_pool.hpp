@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/compile_slots.hpp"
 #include "tuner/messages.hpp"
 #include "tuner/worker_host.hpp"
 #include "tuner/worker_process.hpp"
@@ -24,6 +25,7 @@ class CompilePool {
     std::size_t workers = 1;
     std::chrono::milliseconds deadline{60000};
     std::uint64_t memory_bytes = 0;  ///< memory limit of one worker; 0: no limit
+    CompileSlots* slots = nullptr;   ///< shared with the pools of other sessions; must outlive it
   };
   /// `host` must outlive it.
   CompilePool(WorkerHost& host, Options options);
@@ -37,6 +39,9 @@ class CompilePool {
   void hold(bool held);
   /// Returns whether a source is being compiled.
   [[nodiscard]] bool busy() const;
+  /// Returns whether a source waits for a slot of another session. Nothing wakes this one when the
+  /// slot is free: call step() again soon.
+  [[nodiscard]] bool starved() const { return starved_; }
   /// Drops all submitted sources and ends the workers that compile them.
   void cancel();
 
@@ -61,16 +66,21 @@ class CompilePool {
   struct Worker {
     std::unique_ptr<WorkerProcess> process;
     std::unique_ptr<Job> job;
+    std::unique_ptr<CompileSlot> slot;  ///< while there is a job
     Clock::time_point started;
   };
 
   void start_jobs();
+  void start_next_job(Worker& worker);
+  static void end_job(Worker& worker);
   void step_worker(Worker& worker, std::vector<Compiled>& done);
   void bury(Worker& worker, std::vector<Compiled>& done);
 
   WorkerHost& host_;
   Options options_;
+  CompileSlots::Member member_;
   bool held_ = false;
+  bool starved_ = false;
   std::deque<std::unique_ptr<Job>> waiting_;
   std::vector<Worker> workers_;
 };

@@ -92,7 +92,8 @@ SessionResult tune_patiently(TuneRequest request, Store& store, SessionObserver&
                                                   kMaxBarrenAttempts, error.reason()));
       }
       const Clock::duration left = missing_since + patience.longest - Clock::now();
-      if (left <= Clock::duration::zero() || is_session_stopped(request)) throw;
+      const bool waits = patience.for_device || !is_device;
+      if (!waits || left <= Clock::duration::zero() || is_session_stopped(request)) throw;
       witness.on_wait(error.reason(), patience);
       pause_for(std::min(pause, left), request);
       if (is_session_stopped(request)) throw;

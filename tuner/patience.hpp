@@ -15,6 +15,8 @@ struct Patience {
   /// The pause before the first new attempt; it doubles before each further one ...
   std::chrono::milliseconds first_pause{1000};
   std::chrono::milliseconds longest_pause{60000};  ///< ... up to this
+  /// Whether a device that went away is waited for. Clear it where another device may go on.
+  bool for_device = true;
 };
 
 /// Calls tune(), again after a TransientError. Warns the observer when the waiting begins and ends.

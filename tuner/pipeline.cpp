@@ -294,6 +294,8 @@ void TrialPipeline::start_next(double incumbent_ns) {
 void TrialPipeline::wait(Clock::time_point until) {
   std::vector<WorkerProcess*> workers = {device_.worker()};
   compilers_.append_workers(workers);
+  constexpr std::chrono::milliseconds kGlance{5};  // at the slots of other sessions
+  if (compilers_.starved()) until = std::min(until, Clock::now() + kGlance);
   poll_workers(workers, until);
 }
 

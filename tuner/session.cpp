@@ -39,6 +39,7 @@ std::string strategy_of(const TuneOptions& options) {
 /// One a core, less one for the device worker where there are enough; a CPU device shares its cores
 /// with the compilers, which then take turns with it anyway.
 std::size_t compile_workers(const TuneOptions& options) {
+  if (options.compile_slots != nullptr) return options.compile_slots->most_of_one();
   if (options.compile_workers > 0) return options.compile_workers;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   return cores > 2 ? cores - 1 : cores;
@@ -53,7 +54,9 @@ std::uint64_t compile_memory_bytes(const TuneOptions& options) {
   if (pages <= 0 || page_bytes <= 0) return kMost;
   const std::uint64_t all =
       static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
-  return std::clamp(all / 2 / compile_workers(options), kLeast, kMost);
+  const std::size_t workers =
+      options.compile_slots != nullptr ? options.compile_slots->count() : compile_workers(options);
+  return std::clamp(all / 2 / workers, kLeast, kMost);
 }
 
 std::unique_ptr<Strategy> new_strategy(const TuneRequest& request, const DeviceInfo& device,
@@ -104,8 +107,9 @@ class SessionRun {
         device_(device),
         strategy_(new_strategy(request, log.device(), space)),
         default_config_(default_config(request.spec, request.problem, log.device())),
-        compilers_(host, {log.device(), compile_workers(request.options),
-                          request.options.compile_deadline, compile_memory_bytes(request.options)}),
+        compilers_(
+            host, {log.device(), compile_workers(request.options), request.options.compile_deadline,
+                   compile_memory_bytes(request.options), request.options.compile_slots}),
         pipeline_({request.spec, request.problem, log.device()}, compilers_, device),
         schedule_(request.options.drift) {}
 
@@ -391,6 +395,20 @@ void require_meter(const Objective& objective, const DeviceClient& device) {
                   objective.name, device.energy_unavailable()));
 }
 
+/// The log of the session that answers or goes on, or of a new one.
+std::unique_ptr<SessionLog> open_log(Store& store, const TuneRequest& request,
+                                     const DeviceInfo& device, const Space& space,
+                                     const Scoring& scoring) {
+  const std::string strategy = strategy_of(request.options);
+  auto log = std::make_unique<SessionLog>(store, request, strategy, device, space, scoring);
+  const bool is_good = !request.options.same_card || !log->is_of_another_card() ||
+                       log->answers(request.options.budget);
+  if (is_good) return log;
+  TuneRequest anew = request;
+  anew.options.fresh = true;
+  return std::make_unique<SessionLog>(store, anew, strategy, device, space, scoring);
+}
+
 }  // namespace
 
 SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& observer) {
@@ -412,7 +430,8 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
 
   const Scoring scoring(request.spec, request.problem, info, request.options.objective);
   require_meter(scoring.objective(), device);
-  SessionLog log(store, request, strategy_of(request.options), info, space, scoring);
+  const std::unique_ptr<SessionLog> opened = open_log(store, request, info, space, scoring);
+  SessionLog& log = *opened;
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);
   device.set_problem(session_job(request, scoring.objective()));
   const std::vector<WarmConfig> warm = find_warm_configs(request, info, space, store);

@@ -21,6 +21,7 @@
 #include "db/store.hpp"
 #include "db/warm_start.hpp"
 #include "search/budget.hpp"
+#include "tuner/compile_slots.hpp"
 #include "tuner/device_client.hpp"
 #include "tuner/drift.hpp"
 #include "tuner/measure_options.hpp"
@@ -54,6 +55,8 @@ struct TuneOptions {
 
   // Processes.
   std::size_t compile_workers = 0;  ///< 0: one per core, less one for the device worker
+  /// Shared by sessions that run at the same time, in place of compile_workers.
+  CompileSlots* compile_slots = nullptr;
   std::chrono::milliseconds compile_deadline{60000};
   /// Heap of one compile worker: raise it for a compiler that honestly needs more.
   /// 0: their share of half of the machine's memory, between 1 and 16 GiB.
@@ -63,6 +66,9 @@ struct TuneOptions {
 
   // Memory of earlier sessions.
   bool fresh = false;  ///< start a new session: neither continue nor answer from a stored one
+  /// Do not continue a session of another card with the same identity: equal cards differ by
+  /// several percent. Set it where several cards share a list of problems.
+  bool same_card = false;
   /// Set it to end after the current trial; a signal handler may.
   const std::atomic<bool>* stop = nullptr;
 };
@@ -146,6 +152,8 @@ class SessionObserver {
 /// The same request again: an unfinished session goes on, nothing is measured twice. A finished one
 /// is answered from the store, unless the budget now leaves room for more (more seconds, more
 /// trials than were used): then it goes on.
+///
+/// Several threads may call it at the same time with one store, each for another device.
 [[nodiscard]] SessionResult tune(const TuneRequest& request, Store& store,
                                  SessionObserver& observer);
 

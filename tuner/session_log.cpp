@@ -122,6 +122,7 @@ SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::stri
   if (request.options.fresh) return;
   const auto stored = find_newest(store, record_.key);
   if (!stored) return;
+  stored_ordinal_ = stored->device_info.ordinal;
   record_.id = stored->id;
   record_.state = stored->state;
   trials_ = store.trials(stored->id);

@@ -41,6 +41,10 @@ class SessionLog {
   void finish(SessionState state, std::optional<BestRecord> best);
 
   [[nodiscard]] SessionId id() const { return record_.id; }
+  /// Returns whether the stored session was measured on another device of this identity.
+  [[nodiscard]] bool is_of_another_card() const {
+    return stored_ordinal_ && *stored_ordinal_ != record_.device_info.ordinal;
+  }
   [[nodiscard]] const DeviceInfo& device() const { return record_.device_info; }
   [[nodiscard]] const std::vector<TrialRecord>& trials() const { return trials_; }
   /// Returns the leader's time, corrected for the current drift; 0 if there is no leader.
@@ -92,6 +96,7 @@ class SessionLog {
   std::int64_t failures_ = 0;
   std::int64_t without_progress_ = 0;
   std::int64_t stored_before_ = 0;
+  std::optional<int> stored_ordinal_;  ///< device of the stored session
   double earlier_seconds_ = 0;
   double noted_seconds_ = 0;  ///< stored seconds of this run
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -50,6 +50,30 @@ TEST(FindDevice, ANumberMeansThatDevice) {
   EXPECT_EQ(chosen({kCuda, kMixedOpencl}, "rocm"), "none");
 }
 
+std::string all(const std::vector<BackendDevices>& backends) {
+  std::string text;
+  for (const DeviceInfo& device : all_devices(backends)) text += selector_of(device) + " ";
+  return text;
+}
+
+TEST(AllDevices, AreTheGpusEachThroughOneBackend) {
+  BackendDevices cuda = kCuda;
+  for (DeviceInfo& gpu : cuda.devices) gpu.vendor = "nvidia";
+  BackendDevices opencl = {
+      "opencl",
+      {device("opencl", 0, true), device("opencl", 1, false), device("opencl", 2, false)},
+      ""};
+  opencl.devices[1].vendor = "nvidia";
+  opencl.devices[2].vendor = "intel";
+  EXPECT_EQ(all({cuda, opencl}), "cuda:0 cuda:1 opencl:2 ");
+  EXPECT_EQ(all({kNoCuda, opencl}), "opencl:1 opencl:2 ");
+}
+
+TEST(AllDevices, AreTheCpusWhereThereIsNoGpu) {
+  EXPECT_EQ(all({kNoCuda, kCpuOpencl}), "opencl:0 opencl:1 ");
+  EXPECT_EQ(all({kNoCuda}), "");
+}
+
 TEST(ShortReason, LeavesOutMostOfTheFilesThatWereLookedFor) {
   EXPECT_EQ(
       short_reason("unavailable: NVRTC library not found (no a.so, /b/a.so, /c/a.so, /d/a.so)"),

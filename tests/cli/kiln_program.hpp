@@ -35,6 +35,8 @@ class RunningKiln {
   RunningKiln& operator=(const RunningKiln&) = delete;
 
   void signal(int number) const;
+  /// 0: it has ended.
+  [[nodiscard]] pid_t process() const { return process_; }
   [[nodiscard]] bool has_ended();
   /// What stderr holds so far.
   [[nodiscard]] std::string error_text() const;

@@ -1,0 +1,58 @@
+// A sweep over several devices at the same time: one session on each, one store, shared compilers.
+//
+// Devices with equal identity, driver and compiler form a class. Each class tunes each of its
+// sessions once. A device that goes away returns its session and is tried again until the patience
+// is over.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/planned.hpp"
+#include "cli/search_options.hpp"
+#include "cli/session_report.hpp"
+#include "core/device.hpp"
+#include "db/requests.hpp"
+#include "db/store.hpp"
+
+namespace kiln::cli {
+
+/// A session of a sweep, and the request to retire once it is tuned.
+struct SweptSession {
+  ReadySession ready;
+  std::optional<Request> request = {};
+};
+
+struct DeviceClass {
+  std::vector<DeviceInfo> devices;
+  std::vector<SweptSession> sessions;  ///< in the plan's order
+  /// One for each session that was begun, at the session's index.
+  std::vector<std::optional<SessionSummary>> summaries = {};
+
+  /// "NVIDIA H100 (cuda:0, cuda:1)"
+  [[nodiscard]] std::string name() const;
+};
+
+/// Without sessions; in the order of the first device of each class.
+[[nodiscard]] std::vector<DeviceClass> classes_of(const std::vector<DeviceInfo>& devices);
+
+/// What ended a sweep before all sessions were done.
+struct SweepEnd {
+  std::size_t left = 0;  ///< sessions that are not done
+  /// The store failed, or every device of a class went away; nullptr: neither.
+  std::exception_ptr error;
+};
+
+/// Runs the sessions of `classes` and fills their summaries. Returns when all are done, a signal
+/// came, or what is left has no device. Sessions that fail have a summary with the error.
+/// `ended` is called after each session, from one thread at a time.
+[[nodiscard]] SweepEnd sweep_devices(
+    std::vector<DeviceClass>& classes, Store& store, const SearchOptions& options,
+    const std::function<void(const SweptSession&, const SessionSummary&)>& ended);
+
+}  // namespace kiln::cli
