@@ -19,6 +19,7 @@
 #include "cli/progress.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
+#include "cli/shard.hpp"
 #include "cli/sweep_devices.hpp"
 #include "cli/text_files.hpp"
 #include "cli/text_layout.hpp"
@@ -39,15 +40,17 @@ struct SweepFlags {
   std::string device = "auto";
   bool requested = false;  ///< tune recorded requests instead of a plan
   fs::path requests;       ///< file of the requests
+  std::string shard;       ///< "3/8": only this part of the plan; empty: all of it
   bool markdown = false;
   bool ceilings = false;
 };
 
 std::vector<SweptSession> planned_sessions(const SweepFlags& options) {
+  const Shard shard = options.shard.empty() ? Shard{} : parse_shard(options.shard);
   std::vector<SweptSession> sessions;
   for (ReadySession& ready : ready_sessions(options.plan, options.kernels, options.common.library(),
                                             options.search.settings)) {
-    sessions.push_back({std::move(ready)});
+    if (has(shard, ready.spec, ready.problem)) sessions.push_back({std::move(ready)});
   }
   return sessions;
 }
@@ -230,8 +233,18 @@ ExitCode run_sweep(const SweepFlags& options) {
   if (options.requested && !options.kernels.empty()) {
     throw UsageError("--requested and --kernel exclude each other (see kiln sweep --help)");
   }
+  if (options.requested && !options.shard.empty()) {
+    throw UsageError("--requested and --shard exclude each other (see kiln sweep --help)");
+  }
   std::vector<SweptSession> sessions;
   if (!options.requested) sessions = planned_sessions(options);
+  if (sessions.empty() && !options.shard.empty()) {
+    const Store empty(options.common.database, Store::Mode::write);  // for the merge
+    fmt::print("{}", options.common.json
+                         ? report({}, std::nullopt, ReportFormat::json)
+                         : fmt::format("shard {} has no session of this plan\n", options.shard));
+    return ExitCode::ok;
+  }
   std::vector<const KernelSpec*> specs;
   for (const SweptSession& session : sessions) specs.push_back(&session.ready.spec);
   const std::vector<DeviceInfo> devices = choose_devices(specs, options.device);
@@ -284,6 +297,12 @@ void add_sweep_command(CLI::App& app, Work& work) {
                    "Only the sessions of this kernel of the plan; may repeat")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--shard", options->shard,
+          "Only part K of N of the plan, for N hosts with a database each; `kiln db merge`\n"
+          "joins the databases (docs/several_devices.md)")
+      ->type_name("K/N");
   command->add_flag("--requested", options->requested,
                     "Instead of a plan: tune what launchers asked for and no session has tuned,\n"
                     "the most often asked for first (docs/launcher.md)");
