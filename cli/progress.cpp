@@ -85,6 +85,11 @@ void ProgressLine::on_start(const SessionStart& start) {
                   start.stored_trials > 0
                       ? fmt::format(" (goes on after {})", counted(start.stored_trials, "trial"))
                       : ""));
+  if (start.earlier_session != 0) {
+    print_line(fmt::format("{}: {} of session {} hold and are not run again, {} changed by an edit",
+                           title_, counted(start.earlier_trials, "trial"), start.earlier_session,
+                           start.earlier_others));
+  }
   for (const WarmConfig& warm : start.warm) {
     print_line(fmt::format("{}: starts from {}, {}", title_, warm.config.text(), warm.from));
   }

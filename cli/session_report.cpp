@@ -188,6 +188,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   json["space_size"] = result.space_size;
   json["trials"] = result.trials;
   json["failures"] = result.failures;
+  json["earlier_trials"] = result.earlier_trials;
   json["wall_seconds"] = result.wall_seconds;
   json["warm_start"] = Json::array();
   for (const WarmConfig& warm : result.warm) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/hash.hpp"
+#include "core/source_text.hpp"
 
 namespace kiln {
 
@@ -15,7 +16,7 @@ std::string binary_key(const Source& source, const std::string& backend,
     key += ':';
     key += part;
   };
-  add(source.text);
+  add(without_comments(source.text));
   for (const std::string& option : source.options) add(option);
   if (source.has_cpp_names) {  // the compiler makes an instance of each
     for (const std::string& entry : source.entries) add(entry);

@@ -36,8 +36,8 @@ struct Binary {
   std::map<std::string, std::string> symbols;  ///< entry -> symbol, where Source::has_cpp_names
 };
 
-/// Key of a binary: text, options, C++ names, backend, architecture and compiler (hex, 32
-/// characters).
+/// Key of a binary: text without comments (docs of tunables stand in some), options, C++ names,
+/// backend, architecture and compiler (hex, 32 characters).
 [[nodiscard]] std::string binary_key(const Source& source, const std::string& backend,
                                      const std::string& architecture, const std::string& compiler);
 

@@ -83,6 +83,96 @@ std::string trimmed(const std::string& text) {
   return first < last ? std::string(first, last) : std::string();
 }
 
+/// Copies C text without its comments, character by character.
+class CommentFilter {
+ public:
+  explicit CommentFilter(std::string_view text) : text_(text) { kept_.reserve(text.size()); }
+
+  std::string run() {
+    while (at_ < text_.size()) {
+      const std::string_view rest = text_.substr(at_);
+      const char c = rest.front();
+      if (rest.starts_with("//")) {
+        skip_line();
+      } else if (rest.starts_with("/*")) {
+        const std::size_t end = rest.find("*/", 2);
+        at_ = end == std::string_view::npos ? text_.size() : at_ + end + 2;
+        kept_ += ' ';
+      } else if (c == '"' && follows_prefix("R")) {
+        keep_raw_literal();
+      } else if (c == '"' || (c == '\'' && !is_digit_separator())) {
+        keep_literal(c);
+      } else if (c == '\n') {
+        end_line();
+        ++at_;
+      } else {
+        kept_ += c;
+        ++at_;
+      }
+    }
+    end_line();
+    return std::move(kept_);
+  }
+
+ private:
+  /// To the line break, or the one behind it where a backslash joins the lines.
+  void skip_line() {
+    while (at_ < text_.size() && text_[at_] != '\n') at_ += text_[at_] == '\\' ? 2 : 1;
+    at_ = std::min(at_, text_.size());
+  }
+  /// The last word of what was kept ends with `letter` of a literal's prefix: R, LR, u8R, ...
+  [[nodiscard]] bool follows_prefix(std::string_view letter) const {
+    std::size_t begin = kept_.size();
+    while (begin > 0 && is_identifier_char(kept_[begin - 1])) --begin;
+    const std::string_view word = std::string_view(kept_).substr(begin);
+    return word == letter || (word.ends_with(letter) && is_prefix(word.substr(0, word.size() - 1)));
+  }
+  static bool is_prefix(std::string_view word) {
+    return word == "L" || word == "u" || word == "U" || word == "u8";
+  }
+  /// 1'000: a quote within a word that is no prefix of a literal.
+  [[nodiscard]] bool is_digit_separator() const {
+    std::size_t begin = kept_.size();
+    while (begin > 0 && (is_identifier_char(kept_[begin - 1]) || kept_[begin - 1] == '\'')) --begin;
+    const std::string_view word = std::string_view(kept_).substr(begin);
+    return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+  }
+  void keep_literal(char quote) {
+    kept_ += text_[at_++];
+    while (at_ < text_.size() && text_[at_] != '\n') {
+      const char c = text_[at_++];
+      kept_ += c;
+      if (c == quote) return;
+      if (c == '\\' && at_ < text_.size()) kept_ += text_[at_++];
+    }
+  }
+  void keep_raw_literal() {
+    const std::size_t open = text_.find('(', at_);
+    if (open == std::string_view::npos) return keep_literal('"');
+    const std::string end = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
+    const std::size_t found = text_.find(end, open);
+    const std::size_t stop = found == std::string_view::npos ? text_.size() : found + end.size();
+    kept_ += text_.substr(at_, stop - at_);
+    line_ = kept_.size();  // its blanks and line breaks count
+    at_ = stop;
+  }
+  /// Drops blanks at the end of the line, and the line if nothing is left of it. A backslash joins
+  /// the next line, an empty one too: then all of it counts.
+  void end_line() {
+    std::size_t end = kept_.size();
+    while (end > line_ && is_blank(kept_[end - 1])) --end;
+    if (end == 0 || kept_[end - 1] != '\\') kept_.resize(end);
+    const bool is_empty = kept_.empty() || kept_.back() == '\n';
+    if (!is_empty || kept_.ends_with("\\\n")) kept_ += '\n';
+    line_ = kept_.size();
+  }
+
+  std::string_view text_;
+  std::string kept_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 0;  ///< where the blanks of the current line may begin
+};
+
 }  // namespace
 
 std::vector<Directive> directives_of(std::string_view text) {
@@ -116,6 +206,8 @@ std::string macro_of(const Directive& directive) {
   const std::string& rest = directive.rest;
   return {rest.begin(), std::find_if_not(rest.begin(), rest.end(), is_identifier_char)};
 }
+
+std::string without_comments(std::string_view text) { return CommentFilter(text).run(); }
 
 std::set<std::string> identifiers_of(std::string_view text) {
   std::set<std::string> names;

@@ -79,6 +79,29 @@ Files files_of(const KernelSpec& spec, const Variant& variant) {
   return files;
 }
 
+void add_launches(KeyText& key, const Variant& variant) {
+  for (const Workspace& workspace : variant.workspaces) {
+    key.add(workspace.name).add(workspace.dtype.text()).add(workspace.count.text());
+  }
+  for (const TensorMap& map : variant.tensor_maps) {
+    key.add(map.name).add(map.of.text()).add(map.dtype).add(map.offset).add(map.shape);
+    key.add(map.strides)
+        .add(map.box)
+        .add(map.lower)
+        .add(map.upper)
+        .add(map.element_strides)
+        .add(map.swizzle)
+        .add(map.promotion)
+        .add(map.when);
+    key.add(map.fill_nan ? "nan" : "zero");
+  }
+  for (const Step& step : variant.steps) {
+    key.add(step.when).add(step.entry.text()).add(step.buffer).add(step.shared_bytes);
+    key.add(step.grid).add(step.block).add(step.cluster);
+    key.add(step.arguments).add(step.constants);
+  }
+}
+
 }  // namespace
 
 const Variant* KernelSpec::find_variant(std::string_view wanted) const {
@@ -171,26 +194,24 @@ std::string template_hash(const KernelSpec& spec, const Variant& variant) {
     if (variant.plain->defines) key.add(*variant.plain->defines);
   }
   key.add(spec.derived).add(variant.derived).add(variant.compiler_options);
+  add_launches(key, variant);
+  return key.hash();
+}
+
+std::string launch_hash(const KernelSpec& spec, const Variant& variant) {
+  KeyText key;
+  key.add(spec.derived).add(variant.derived);
+  add_launches(key, variant);
   for (const Workspace& workspace : variant.workspaces) {
-    key.add(workspace.name).add(workspace.dtype.text()).add(workspace.count.text());
+    key.add(workspace.zeroed ? "zeroed" : "-").add(workspace.when);
   }
-  for (const TensorMap& map : variant.tensor_maps) {
-    key.add(map.name).add(map.of.text()).add(map.dtype).add(map.offset).add(map.shape);
-    key.add(map.strides)
-        .add(map.box)
-        .add(map.lower)
-        .add(map.upper)
-        .add(map.element_strides)
-        .add(map.swizzle)
-        .add(map.promotion)
-        .add(map.when);
-    key.add(map.fill_nan ? "nan" : "zero");
+  for (const Step& step : variant.steps) key.add(step.programmatic);
+  for (const Argument& argument : spec.arguments) {
+    key.add(argument.fill.text()).add(argument.fill_verify.text()).add(argument.fill_extra);
+    key.add(argument.low).add(argument.high).add(argument.example);
   }
-  for (const Step& step : variant.steps) {
-    key.add(step.when).add(step.entry.text()).add(step.buffer).add(step.shared_bytes);
-    key.add(step.grid).add(step.block).add(step.cluster);
-    key.add(step.arguments).add(step.constants);
-  }
+  const Verification& verify = spec.verify;
+  key.add(verify.sum_length.text()).add(verify.exact).add(verify.tolerance);
   return key.hash();
 }
 

@@ -282,4 +282,8 @@ struct KernelSpec {
 /// variants.
 [[nodiscard]] std::string template_hash(const KernelSpec& spec, const Variant& variant);
 
+/// Content key of how configs of a variant are run, whatever their source: steps, workspaces,
+/// tensor maps, derived values, fills of the inputs and bounds of the check (hex, 16 characters).
+[[nodiscard]] std::string launch_hash(const KernelSpec& spec, const Variant& variant);
+
 }  // namespace kiln

@@ -43,7 +43,8 @@ Json object_or(const std::string& text, const Json& otherwise) {
 }
 
 std::string options_of(const BestRecord& best) {
-  std::string options = best.key.options;
+  // The launches of a session's variants are for the machine that may run it again.
+  std::string options = best.key.options.substr(0, best.key.options.find(" launches="));
   if (options.ends_with(kImported)) options.resize(options.size() - kImported.size());
   if (options.ends_with(' ')) options.pop_back();
   return options;

@@ -20,6 +20,7 @@
 #include "search/prior.hpp"
 #include "search/strategy.hpp"
 #include "templates/renderer.hpp"
+#include "tuner/earlier_trials.hpp"
 #include "tuner/pipeline.hpp"
 #include "tuner/published_best.hpp"
 #include "tuner/session_finals.hpp"
@@ -97,13 +98,14 @@ class SessionRun {
  public:
   SessionRun(const TuneRequest& request, SessionObserver& observer, WorkerHost& host,
              DeviceClient& device, const Space& space, const Scoring& scoring, SessionLog& log,
-             const std::vector<WarmConfig>& warm)
+             const std::vector<WarmConfig>& warm, const EarlierTrials& earlier)
       : request_(request),
         observer_(observer),
         space_(space),
         scoring_(scoring),
         log_(log),
         warm_(warm),
+        earlier_(earlier),
         device_(device),
         strategy_(new_strategy(request, log.device(), space)),
         default_config_(default_config(request.spec, request.problem, log.device())),
@@ -119,12 +121,15 @@ class SessionRun {
     SessionFinals finals(request_, observer_, scoring_, log_, pipeline_, default_config_);
     FinalsEnd end = finals.run();
     if (end.best)
-      end.best->evidence = with_time_use(with_warm_start(end.best->evidence, warm_), time_use());
+      end.best->evidence = with_time_use(
+          with_earlier(with_warm_start(end.best->evidence, warm_), earlier_), time_use());
     return end;
   }
 
  private:
   void take_up_stored_trials();
+  void claim_earlier_trials();
+  void take_earlier_trials();
   void judge_open_attempts();
   void submit_first_configs();
   void submit_once(const Config& config);
@@ -149,6 +154,8 @@ class SessionRun {
   const Scoring& scoring_;
   SessionLog& log_;
   const std::vector<WarmConfig>& warm_;
+  const EarlierTrials& earlier_;
+  bool took_earlier_ = false;
   DeviceClient& device_;
   std::unique_ptr<Strategy> strategy_;
   Config default_config_;
@@ -164,6 +171,26 @@ void SessionRun::take_up_stored_trials() {
   for (const TrialRecord& stored : log_.trials()) {
     submitted_.insert(stored.trial.config.text());
     if (const auto index = space_.index_of(stored.trial.config))
+      strategy_->tell(*index, log_.judged(stored).trial);
+  }
+}
+
+/// Earlier trials are stored behind the default config, which is trial 1: theirs, or the one that
+/// is to be made.
+void SessionRun::claim_earlier_trials() {
+  for (const Trial& trial : earlier_.trials) submitted_.insert(trial.config.text());
+  const auto first = std::ranges::find(earlier_.trials, default_config_, &Trial::config);
+  if (first == earlier_.trials.end()) return;
+  record(*first, Then::wait);
+}
+
+void SessionRun::take_earlier_trials() {
+  took_earlier_ = true;
+  for (Trial trial : earlier_.trials) {
+    if (trial.config == default_config_) continue;
+    trial.metrics = scoring_.metrics().of(trial);
+    const TrialRecord& stored = store(trial, nullptr);
+    if (const auto index = space_.index_of(trial.config))
       strategy_->tell(*index, log_.judged(stored).trial);
   }
 }
@@ -250,6 +277,7 @@ void SessionRun::record(Trial trial, Then then) {
   }
   observer_.on_trial(stored, log_.progress(request_.options.budget, default_config_));
   warn_of_default(trial);
+  if (!took_earlier_) take_earlier_trials();
 }
 
 /// Where not even the default config runs, its message says most likely why others do not.
@@ -337,6 +365,7 @@ SessionEnd SessionRun::search() {
   });
   take_up_stored_trials();
   judge_open_attempts();
+  claim_earlier_trials();
   submit_first_configs();
   std::optional<SessionEnd> end;
   while (!(end = reached_limit())) {
@@ -384,6 +413,17 @@ std::optional<BestRecord> best_so_far(const TuneRequest& request, const SessionL
   best->bytes = cost.bytes;
   best->flops = cost.flops;
   return best;
+}
+
+/// As many earlier trials as the budget has, the default config among the first.
+void keep_within(const Budget& budget, const Config& default_config, EarlierTrials& earlier) {
+  const auto is_default = [&](const Trial& trial) { return trial.config == default_config; };
+  const auto rest = std::stable_partition(earlier.trials.begin(), earlier.trials.end(), is_default);
+  const bool has_default = rest != earlier.trials.begin();
+  if (!budget.trials) return;
+  const auto most = static_cast<std::size_t>(
+      std::max<std::int64_t>(0, has_default ? *budget.trials : *budget.trials - 1));
+  if (earlier.trials.size() > most) earlier.trials.resize(most);
 }
 
 /// Time never stands in for an energy that cannot be measured.
@@ -435,11 +475,19 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);
   device.set_problem(session_job(request, scoring.objective()));
   const std::vector<WarmConfig> warm = find_warm_configs(request, info, space, store);
-  SessionRun run(request, observer, host, device, space, scoring, log, warm);
+  EarlierTrials earlier;
+  if (!request.options.fresh && log.trials().empty()) {
+    earlier = earlier_trials(store, log.key(), request.spec, request.problem, info, space);
+    if (request.options.same_card && earlier.ordinal != info.ordinal) earlier = {};
+    keep_within(request.options.budget, default_config(request.spec, request.problem, info),
+                earlier);
+  }
+  SessionRun run(request, observer, host, device, space, scoring, log, warm, earlier);
   log.begin();
   observer.on_start({log.id(), info, static_cast<std::int64_t>(space.size()),
                      static_cast<std::int64_t>(log.trials().size()), strategy_of(request.options),
-                     warm});
+                     warm, earlier.session, static_cast<std::int64_t>(earlier.trials.size()),
+                     earlier.others});
   try {
     SessionEnd end = run.search();
     FinalsEnd finals;
@@ -449,6 +497,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
                finals.best);
     SessionResult result = log.result(end);
     result.warm = warm;
+    result.earlier_trials = static_cast<std::int64_t>(earlier.trials.size());
     if (!result.best) result.so_far = best_so_far(request, log);
     return result;
   } catch (const DatabaseError&) {

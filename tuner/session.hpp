@@ -100,12 +100,13 @@ struct SessionResult {
   std::int64_t space_size = 0;
   std::int64_t trials = 0;  ///< stored in all runs of the session
   std::int64_t failures = 0;
-  std::int64_t new_trials = 0;     ///< made by this run
-  double wall_seconds = 0;         ///< of all runs
-  std::vector<WarmConfig> warm;    ///< what this run started from
-  std::int64_t throttled = 0;      ///< trials with samples taken while the clock was limited
-  std::string throttle;            ///< the reasons: "power_cap,heat"
-  std::vector<DriftRecord> drift;  ///< the leader measured again, in order
+  std::int64_t new_trials = 0;      ///< made by this run
+  double wall_seconds = 0;          ///< of all runs
+  std::int64_t earlier_trials = 0;  ///< of `trials`, taken over from a session before an edit
+  std::vector<WarmConfig> warm;     ///< what this run started from
+  std::int64_t throttled = 0;       ///< trials with samples taken while the clock was limited
+  std::string throttle;             ///< the reasons: "power_cap,heat"
+  std::vector<DriftRecord> drift;   ///< the leader measured again, in order
   std::optional<BestRecord> best;
   /// Of a session that ended without a best: the fastest config so far (db/best_so_far.hpp).
   std::optional<BestRecord> so_far;
@@ -118,7 +119,10 @@ struct SessionStart {
   std::int64_t space_size = 0;
   std::int64_t stored_trials = 0;  ///< above 0: the session goes on
   std::string strategy;
-  std::vector<WarmConfig> warm;  ///< tried after the default config
+  std::vector<WarmConfig> warm;     ///< tried after the default config
+  SessionId earlier_session = 0;    ///< before an edit of the spec; 0: there is none
+  std::int64_t earlier_trials = 0;  ///< of that session, which hold here and are not run again
+  std::int64_t earlier_others = 0;  ///< of that session, which an edit has changed
 };
 
 /// What an observer is told after each trial.

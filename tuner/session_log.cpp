@@ -16,6 +16,7 @@
 #include "core/version.hpp"
 #include "db/best_so_far.hpp"
 #include "db/lookup.hpp"
+#include "tuner/earlier_trials.hpp"
 
 namespace kiln {
 namespace {
@@ -36,7 +37,8 @@ std::string options_text(const TuneOptions& options, const KernelSpec& spec,
   if (options.objective != kTimeObjective) text += " objective=" + options.objective;
   if (options.measure.cold_cache && device.last_level_bytes > 0)
     text += fmt::format(" last_level={}", device.last_level_bytes);
-  return text + std::string(kComputesOption) + computation_hash(spec);
+  text += std::string(kComputesOption) + computation_hash(spec);
+  return text + std::string(kLaunchesOption) + launches_text(spec);
 }
 
 std::string budget_text(const Budget& budget) {

@@ -45,6 +45,7 @@ class SessionLog {
   [[nodiscard]] bool is_of_another_card() const {
     return stored_ordinal_ && *stored_ordinal_ != record_.device_info.ordinal;
   }
+  [[nodiscard]] const SessionKey& key() const { return record_.key; }
   [[nodiscard]] const DeviceInfo& device() const { return record_.device_info; }
   [[nodiscard]] const std::vector<TrialRecord>& trials() const { return trials_; }
   /// Returns the leader's time, corrected for the current drift; 0 if there is no leader.

@@ -186,7 +186,7 @@ TEST(Report, IsJsonWithPlainNumbers) {
   EXPECT_EQ(json["sessions"][0], Json::parse(R"({
     "kernel": "transpose", "problem": "rows=64 cols=64", "session": 4, "state": "finished",
     "device": "///", "selector": ":0", "space_size": 96, "trials": 40, "failures": 2,
-    "wall_seconds": 12.5,
+    "earlier_trials": 0, "wall_seconds": 12.5,
     "warm_start": [{"config": "tile:rows=64", "from": "the best of rows=32 cols=32 on this device"}],
     "throttled_trials": 0, "throttle": "", "drift": [], "time_use": null,
     "config": {"variant": "tile", "tunables": {"rows": 32, "pad": true}},

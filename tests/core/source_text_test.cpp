@@ -46,6 +46,29 @@ TEST(SourceText, KnowsTheBytesOfADirective) {
   EXPECT_EQ(macro_of(directives[0]), "A");
 }
 
+TEST(SourceText, IsTheSameWithoutItsComments) {
+  EXPECT_EQ(without_comments("// head\n\n  int a;  // one\n\n\nint /* two\n */ b;\n"),
+            "  int a;\nint   b;\n");
+  EXPECT_EQ(without_comments("a // joined \\\n still a comment\nb"), "a\nb\n");
+  EXPECT_EQ(without_comments("/* never closed"), "");
+  EXPECT_NE(without_comments("#define A b \\\n\nint c;\n"),
+            without_comments("#define A b \\\nint c;\n"))
+      << "the empty line ends the macro";
+}
+
+TEST(SourceText, KeepsWhatOnlyLooksLikeAComment) {
+  for (const char* text :
+       {"s = \"http://x\";\n", "c = '\"'; d = \"/*\";\n", "n = 1'000'000; // 2\n",
+        "p = L'\"'; q = \"// not\";\n", "s = \"\\\"// inside\";\n"}) {
+    const std::string kept = without_comments(text);
+    EXPECT_EQ(kept, std::string(text).substr(0, std::string(text).find("; // 2")) +
+                        (std::string(text).find("; // 2") == std::string::npos ? "" : ";\n"))
+        << text;
+  }
+  const std::string raw = "s = R\"x(\n // kept  \n\n)\" )x\"; // gone\n";
+  EXPECT_EQ(without_comments(raw), "s = R\"x(\n // kept  \n\n)\" )x\";\n");
+}
+
 TEST(SourceText, NamesIdentifiersOutsideComments) {
   const std::set<std::string> names = identifiers_of("f(A+b_1) // C\n/* D */ E");
   EXPECT_THAT(names, testing::IsSupersetOf({"f", "A", "b_1", "E"}));

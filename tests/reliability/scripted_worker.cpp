@@ -33,7 +33,7 @@ struct Script {
 };
 
 Script parse_script(const std::string& text) {
-  const std::string mark = "// play ";
+  const std::string mark = "#define SCRIPT ";
   const std::size_t at = text.find(mark);
   if (at == std::string::npos) throw InputError("the source holds no script");
   std::istringstream words(text.substr(at + mark.size(), text.find('\n', at)));

@@ -1,7 +1,7 @@
 // A worker that plays a script in place of a compiler and a device.
 //
 // The process, its messages, its deaths and the supervisor's deadlines are the real ones; only what
-// a compiler and a device would do is read from the source ("// play hang 3", see
+// a compiler and a device would do is read from the source ("#define SCRIPT hang 3", see
 // kernels/scripted). Faults that a driver reports are classed by the driver's own error numbers.
 // After a sticky fault the device fails whatever it is asked, as a poisoned context does.
 // SPDX-License-Identifier: Apache-2.0

@@ -6,6 +6,7 @@
 #include "core/json.hpp"
 #include "session_fixture.hpp"
 #include "tuner/comparison.hpp"
+#include "tuner/earlier_trials.hpp"
 
 namespace kiln {
 namespace {
@@ -57,10 +58,11 @@ TEST_F(ObjectiveTest, TheMostOfAMetricOfTimeIsTheFastestInASessionOfItsOwn) {
   EXPECT_GE(evidence["finalists"][0]["values"].size(), 8U);
   EXPECT_EQ(tune_for("bandwidth").end, SessionEnd::stored);
   const Store store(database(), Store::Mode::read);
-  EXPECT_EQ(store.session(time.id)->key.options,
-            "cache=cold variants=good computes=" + computation_hash(spec_));
+  const std::string tail =
+      " computes=" + computation_hash(spec_) + " launches=" + launches_text(spec_);
+  EXPECT_EQ(store.session(time.id)->key.options, "cache=cold variants=good" + tail);
   EXPECT_EQ(store.session(result.id)->key.options,
-            "cache=cold variants=good objective=bandwidth computes=" + computation_hash(spec_));
+            "cache=cold variants=good objective=bandwidth" + tail);
 }
 
 TEST_F(ObjectiveTest, EnergyWithoutAMeterEndsTheRunAndStoresNothing) {
