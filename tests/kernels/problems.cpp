@@ -36,8 +36,7 @@ const std::map<std::string, Lines> kToCompile = {
       "h=100 w=70 fh=5 fw=8 dtype=f32 layout=nchw", "h=100 w=70 fh=15 dtype=f32 layout=nchw",
       "h=100 w=70 fh=31 dtype=f32 layout=nchw", "h=56 w=56 fh=3 c=32 k=64",
       "h=56 w=56 fh=7 stride=2 c=3 k=64", "h=56 w=56 fh=3 dilation=2 c=20 k=64 layout=nchw",
-      "h=56 w=56 fh=5 groups=32 c=32 k=32 dtype=f32 layout=nchw",
-      "h=20 w=20 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2"}},
+      "h=56 w=56 fh=5 groups=32 c=32 k=32", "h=20 w=20 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2"}},
 };
 
 const std::map<std::string, Lines> kToRun = {
@@ -84,7 +83,8 @@ const std::map<std::string, Lines> kToRun = {
       "h=14 w=14 fh=3 c=32 k=64 dtype=f32 layout=nchw", "h=13 w=17 fh=3 n=2 c=5 k=7",
       "h=9 w=9 fh=1 c=16 k=48 dtype=f32 layout=nchw",
       "h=29 w=23 fh=7 stride=2 c=3 k=20 dtype=f32 layout=nchw",
-      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 dtype=f32 layout=nchw",
+      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12",
+      "h=19 w=23 fh=3 n=2 c=3 k=3 groups=3 stride=2 dilation=2 layout=nhwc",
       "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
       "h=10 w=11 fh=3 n=2 c=22 k=26 groups=2 dtype=f32 layout=nchw",
       "h=20 w=21 fh=3 pad_h=0 pad_w=4 c=2 k=3 dtype=f32 layout=nchw",
@@ -110,7 +110,7 @@ const std::map<std::string, Lines> kToExplore = {
      {"h=67 w=45 fh=3 dtype=f32 layout=nchw", "h=70 w=66 fh=15 fw=14 dtype=f32 layout=nchw",
       "h=13 w=17 fh=3 n=2 c=5 k=7 dtype=f32 layout=nchw",
       "h=29 w=23 fh=7 stride=2 c=3 k=20 dtype=f32 layout=nchw",
-      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 dtype=f32 layout=nchw",
+      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 dtype=f32",
       "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2 dtype=f32 layout=nchw",
       "h=10 w=11 fh=3 n=2 c=37 k=19",
       "h=9 w=12 fh=5 stride=2 c=40 k=22 groups=2 dtype=f32 layout=nchw"}},
