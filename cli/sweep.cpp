@@ -23,6 +23,7 @@
 #include "cli/sweep_devices.hpp"
 #include "cli/text_files.hpp"
 #include "cli/text_layout.hpp"
+#include "core/command_spec.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
 #include "db/requests.hpp"

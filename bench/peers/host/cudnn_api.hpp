@@ -100,9 +100,11 @@ constexpr int kDnnNoteTensorCore = 0;
 constexpr int kDnnNotes = 10;  ///< CUDNN_NUMERICAL_NOTE_TYPE_COUNT or more
 
 struct DnnApi {
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot have them
 #define KILN_DECLARE_CALL(member, symbol, signature) int(*member) signature = nullptr;
   KILN_CUDNN_CALLS(KILN_DECLARE_CALL)
 #undef KILN_DECLARE_CALL
+  // NOLINTEND(bugprone-macro-parentheses)
   std::size_t (*version)() = nullptr;
   const char* (*status_name)(int status) = nullptr;
 };

@@ -13,7 +13,10 @@
 namespace kiln::peers {
 namespace {
 
-enum Id : std::int64_t { kInput = 1, kFilter, kOutput };
+// What a tensor is called in a graph and in a variant pack.
+constexpr std::int64_t kInput = 1;
+constexpr std::int64_t kFilter = 2;
+constexpr std::int64_t kOutput = 3;
 
 DnnObject describe_tensor(const DnnApi& api, const DnnTensor& tensor, DnnType type,
                           std::int64_t id) {
