@@ -22,15 +22,13 @@
 #include "core/launch_plan.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
+#include "tuner/attempt_witness.hpp"
 #include "tuner/compile_slots.hpp"
 
 namespace kiln::cli {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-// A session that loses its device so often without a trial in between is the cause itself.
-constexpr int kMostBarren = 3;
 
 std::string class_key(const DeviceInfo& device) {
   return identity_of(device) + '\n' + device.driver + '\n' + device.compiler;
@@ -84,31 +82,6 @@ std::size_t compile_slots(const SearchOptions& options, std::size_t devices) {
   return cores > 2 * devices ? cores - devices : cores;
 }
 
-/// Hands everything on to the line of progress, and notes how far an attempt came.
-class DeviceWitness final : public SessionObserver {
- public:
-  explicit DeviceWitness(SessionObserver& told) : told_(told) {}
-  void on_start(const SessionStart& start) override {
-    started = true;
-    told_.on_start(start);
-  }
-  void on_state(const std::string& activity, const SessionProgress& progress) override {
-    told_.on_state(activity, progress);
-  }
-  void on_trial(const TrialRecord& record, const SessionProgress& progress) override {
-    tried = true;
-    told_.on_trial(record, progress);
-  }
-  void on_finals(const std::vector<Config>& finalists) override { told_.on_finals(finalists); }
-  void on_warning(const std::string& message) override { told_.on_warning(message); }
-
-  bool started = false;
-  bool tried = false;
-
- private:
-  SessionObserver& told_;
-};
-
 /// What all devices of a sweep share.
 struct SharedSweep {
   Store& store;
@@ -156,7 +129,7 @@ class SweptDevice {
   [[nodiscard]] const DeviceInfo& device() const { return group_.devices[place_.index]; }
   /// False: this device does not come back.
   [[nodiscard]] bool tune_one(std::size_t index);
-  [[nodiscard]] bool wait_for_device(const TransientError& error, const DeviceWitness& witness,
+  [[nodiscard]] bool wait_for_device(const TransientError& error, const AttemptWitness& witness,
                                      std::size_t index);
   void end_session(std::size_t index, SessionSummary summary);
   void note_error(std::exception_ptr error) {
@@ -195,7 +168,7 @@ bool SweptDevice::tune_one(std::size_t index) {
       tune_with.budget,
       shared_.options.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode(), shared_.area,
       place_.row);
-  DeviceWitness witness(progress);
+  AttemptWitness witness(progress);
   Patience patience = patience_of(shared_.options);
   patience.for_device = false;
   try {
@@ -228,14 +201,13 @@ void SweptDevice::end_session(std::size_t index, SessionSummary summary) {
 }
 
 /// Returns the session and waits, longer each time, until the patience is over.
-bool SweptDevice::wait_for_device(const TransientError& error, const DeviceWitness& witness,
+bool SweptDevice::wait_for_device(const TransientError& error, const AttemptWitness& witness,
                                   std::size_t index) {
   if (shared_.stop) return false;
-  if (witness.started && !witness.tried && ++barren_[index] == kMostBarren) {
+  if (witness.started && !witness.tried && ++barren_[index] == kMaxBarrenAttempts) {
     SessionSummary summary = summarise(group_.sessions[index].ready.spec,
                                        group_.sessions[index].ready.problem, device());
-    summary.error =
-        fmt::format("{} times no trial came to its end: {}", kMostBarren, error.reason());
+    summary.error = barren_attempts_text(error.reason());
     end_session(index, std::move(summary));
   } else {
     if (witness.tried) barren_[index] = 0;

@@ -10,47 +10,29 @@
 #include <fmt/format.h>
 
 #include "core/transient_error.hpp"
+#include "tuner/attempt_witness.hpp"
 
 namespace kiln {
 namespace {
 
-// A session that loses its device so often without a trial in between is the cause itself.
-constexpr int kMaxBarrenAttempts = 3;
-
-/// Hands everything on, and notes what an attempt came to.
-class AttemptWitness final : public SessionObserver {
+/// Tells when the waiting begins and when it ends.
+class PatientWitness final : public AttemptWitness {
  public:
-  explicit AttemptWitness(SessionObserver& told) : told_(told) {}
-
-  void begin_attempt() { started = tried = false; }
+  using AttemptWitness::AttemptWitness;
 
   void on_start(const SessionStart& start) override {
-    if (std::exchange(is_waiting_, false)) told_.on_warning("the session goes on");
-    started = true;
-    told_.on_start(start);
+    if (std::exchange(is_waiting_, false)) on_warning("the session goes on");
+    AttemptWitness::on_start(start);
   }
-  void on_state(const std::string& activity, const SessionProgress& progress) override {
-    told_.on_state(activity, progress);
-  }
-  void on_trial(const TrialRecord& record, const SessionProgress& progress) override {
-    tried = true;
-    told_.on_trial(record, progress);
-  }
-  void on_finals(const std::vector<Config>& finalists) override { told_.on_finals(finalists); }
-  void on_warning(const std::string& message) override { told_.on_warning(message); }
 
   /// Before each pause; the first one is announced.
   void on_wait(const std::string& reason, const Patience& patience) {
     if (std::exchange(is_waiting_, true)) return;
     const double seconds = std::chrono::duration<double>(patience.longest).count();
-    told_.on_warning(fmt::format("{}; waiting, {:.0f} s at most", reason, seconds));
+    on_warning(fmt::format("{}; waiting, {:.0f} s at most", reason, seconds));
   }
 
-  bool started = false;
-  bool tried = false;  ///< a trial was finished
-
  private:
-  SessionObserver& told_;
   bool is_waiting_ = false;
 };
 
@@ -68,9 +50,13 @@ void pause_for(Clock::duration pause, const TuneRequest& request) {
 
 }  // namespace
 
+std::string barren_attempts_text(const std::string& reason) {
+  return fmt::format("{} times no trial came to its end: {}", kMaxBarrenAttempts, reason);
+}
+
 SessionResult tune_patiently(TuneRequest request, Store& store, SessionObserver& observer,
                              const Patience& patience) {
-  AttemptWitness witness(observer);
+  PatientWitness witness(observer);
   Clock::time_point missing_since = Clock::now();
   Clock::duration pause = patience.first_pause;
   int barren_attempts = 0;
@@ -88,8 +74,7 @@ SessionResult tune_patiently(TuneRequest request, Store& store, SessionObserver&
       }
       if (is_device && witness.started) barren_attempts = witness.tried ? 0 : barren_attempts + 1;
       if (barren_attempts == kMaxBarrenAttempts) {
-        throw Error(ExitCode::failed, fmt::format("{} times no trial came to its end: {}",
-                                                  kMaxBarrenAttempts, error.reason()));
+        throw Error(ExitCode::failed, barren_attempts_text(error.reason()));
       }
       const Clock::duration left = missing_since + patience.longest - Clock::now();
       const bool waits = patience.for_device || !is_device;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "tuner/session.hpp"
 
@@ -18,6 +19,12 @@ struct Patience {
   /// Whether a device that went away is waited for. Clear it where another device may go on.
   bool for_device = true;
 };
+
+/// A session that loses its device so often without a trial in between is the cause itself.
+inline constexpr int kMaxBarrenAttempts = 3;
+
+/// Why such a session is given up. `reason` is that of the last loss.
+[[nodiscard]] std::string barren_attempts_text(const std::string& reason);
 
 /// Calls tune(), again after a TransientError. Warns the observer when the waiting begins and ends.
 /// Waiting does not count as time of the session.

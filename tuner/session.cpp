@@ -2,22 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "core/problem_limits.hpp"
-#include "db/shipped.hpp"
-#include "search/prior.hpp"
 #include "search/strategy.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/earlier_trials.hpp"
@@ -25,6 +18,7 @@
 #include "tuner/published_best.hpp"
 #include "tuner/session_finals.hpp"
 #include "tuner/session_log.hpp"
+#include "tuner/session_setup.hpp"
 #include "tuner/time_use.hpp"
 #include "tuner/worker_host.hpp"
 
@@ -32,54 +26,6 @@ namespace kiln {
 namespace {
 
 constexpr std::chrono::milliseconds kStatePeriod{250};
-
-std::string strategy_of(const TuneOptions& options) {
-  return options.strategy.empty() ? strategies().front().name : options.strategy;
-}
-
-/// One a core, less one for the device worker where there are enough; a CPU device shares its cores
-/// with the compilers, which then take turns with it anyway.
-std::size_t compile_workers(const TuneOptions& options) {
-  if (options.compile_slots != nullptr) return options.compile_slots->most_of_one();
-  if (options.compile_workers > 0) return options.compile_workers;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  return cores > 2 ? cores - 1 : cores;
-}
-
-std::uint64_t compile_memory_bytes(const TuneOptions& options) {
-  if (options.compile_memory_bytes > 0) return options.compile_memory_bytes;
-  constexpr std::uint64_t kLeast = std::uint64_t{2} << 30;  // with less PoCL crashes
-  constexpr std::uint64_t kMost = std::uint64_t{16} << 30;
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page_bytes <= 0) return kMost;
-  const std::uint64_t all =
-      static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
-  const std::size_t workers =
-      options.compile_slots != nullptr ? options.compile_slots->count() : compile_workers(options);
-  return std::clamp(all / 2 / workers, kLeast, kMost);
-}
-
-std::unique_ptr<Strategy> new_strategy(const TuneRequest& request, const DeviceInfo& device,
-                                       const Space& space) {
-  const Prior prior(request.spec, request.problem, device);
-  return make_strategy(strategy_of(request.options), space, request.options.seed, &prior);
-}
-
-/// What the store and the shipped bests know of problems and devices around.
-std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const DeviceInfo& device,
-                                          const Space& space, const Store& store) {
-  const std::size_t most = request.options.warm_configs;
-  if (most == 0) return {};
-  std::vector<BestRecord> bests = store.bests(request.spec.name);
-  std::ranges::move(shipped_bests(request.spec.name), std::back_inserter(bests));
-  std::vector<WarmConfig> warm = warm_configs(request.spec, request.problem, device, bests, most);
-  const Config first = default_config(request.spec, request.problem, device);
-  std::erase_if(warm, [&](const WarmConfig& each) {
-    return each.config == first || !space.index_of(each.config);
-  });
-  return warm;
-}
 
 /// Adds the seconds of its own life to `total`.
 class TimeShare {
@@ -109,9 +55,7 @@ class SessionRun {
         device_(device),
         strategy_(new_strategy(request, log.device(), space)),
         default_config_(default_config(request.spec, request.problem, log.device())),
-        compilers_(
-            host, {log.device(), compile_workers(request.options), request.options.compile_deadline,
-                   compile_memory_bytes(request.options), request.options.compile_slots}),
+        compilers_(host, compile_options(request.options, log.device())),
         pipeline_({request.spec, request.problem, log.device()}, compilers_, device),
         schedule_(request.options.drift) {}
 
@@ -392,20 +336,6 @@ SessionEnd SessionRun::search() {
   return *end;
 }
 
-ProblemJob session_job(const TuneRequest& request, const Objective& objective) {
-  MeasureOptions measure = request.options.measure;
-  measure.race = measure.race && objective.is_time();
-  measure.energy = objective.needs_energy;
-  return {request.spec.path,
-          request.spec.text,
-          request.spec.files,
-          request.problem.fields(),
-          request.options.seed,
-          measure,
-          request.options.max_cpu_operations,
-          request.options.extra_operations};
-}
-
 std::optional<BestRecord> best_so_far(const TuneRequest& request, const SessionLog& log) {
   std::optional<BestRecord> best = log.so_far();
   if (!best) return best;
@@ -415,40 +345,6 @@ std::optional<BestRecord> best_so_far(const TuneRequest& request, const SessionL
   return best;
 }
 
-/// As many earlier trials as the budget has, the default config among the first.
-void keep_within(const Budget& budget, const Config& default_config, EarlierTrials& earlier) {
-  const auto is_default = [&](const Trial& trial) { return trial.config == default_config; };
-  const auto rest = std::stable_partition(earlier.trials.begin(), earlier.trials.end(), is_default);
-  const bool has_default = rest != earlier.trials.begin();
-  if (!budget.trials) return;
-  const auto most = static_cast<std::size_t>(
-      std::max<std::int64_t>(0, has_default ? *budget.trials : *budget.trials - 1));
-  if (earlier.trials.size() > most) earlier.trials.resize(most);
-}
-
-/// Time never stands in for an energy that cannot be measured.
-void require_meter(const Objective& objective, const DeviceClient& device) {
-  if (!objective.needs_energy || device.energy_unavailable().empty()) return;
-  throw DeviceError(
-      fmt::format("the objective '{}' needs the device's energy, which cannot be "
-                  "measured: {}",
-                  objective.name, device.energy_unavailable()));
-}
-
-/// The log of the session that answers or goes on, or of a new one.
-std::unique_ptr<SessionLog> open_log(Store& store, const TuneRequest& request,
-                                     const DeviceInfo& device, const Space& space,
-                                     const Scoring& scoring) {
-  const std::string strategy = strategy_of(request.options);
-  auto log = std::make_unique<SessionLog>(store, request, strategy, device, space, scoring);
-  const bool is_good = !request.options.same_card || !log->is_of_another_card() ||
-                       log->answers(request.options.budget);
-  if (is_good) return log;
-  TuneRequest anew = request;
-  anew.options.fresh = true;
-  return std::make_unique<SessionLog>(store, anew, strategy, device, space, scoring);
-}
-
 }  // namespace
 
 SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& observer) {
@@ -456,14 +352,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   require_used_tunables(request.spec);
   WorkerHost host(request.options.worker_program);
   host.require_room(request.backend);
-  DeviceDeadlines deadlines = request.options.deadlines;
-  deadlines.first_launch = request.options.compile_deadline;
-  if (request.spec.command) {
-    const auto run = std::chrono::duration<double>(request.spec.command->seconds);
-    deadlines.run_cap = std::chrono::duration_cast<std::chrono::milliseconds>(run);
-    deadlines.run_floor = deadlines.run_cap;
-  }
-  DeviceClient device(host, request.backend, request.ordinal, deadlines);
+  DeviceClient device(host, request.backend, request.ordinal, session_deadlines(request));
   const DeviceInfo info = device.open();
   require_problem_fits(request.spec, request.problem, info);
   const Space space = Space::build(request.spec, request.problem, info, {request.options.variants});
@@ -476,12 +365,8 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   device.set_problem(session_job(request, scoring.objective()));
   const std::vector<WarmConfig> warm = find_warm_configs(request, info, space, store);
   EarlierTrials earlier;
-  if (!request.options.fresh && log.trials().empty()) {
-    earlier = earlier_trials(store, log.key(), request.spec, request.problem, info, space);
-    if (request.options.same_card && earlier.ordinal != info.ordinal) earlier = {};
-    keep_within(request.options.budget, default_config(request.spec, request.problem, info),
-                earlier);
-  }
+  if (!request.options.fresh && log.trials().empty())
+    earlier = find_earlier_trials(request, log, space, store);
   SessionRun run(request, observer, host, device, space, scoring, log, warm, earlier);
   log.begin();
   observer.on_start({log.id(), info, static_cast<std::int64_t>(space.size()),
