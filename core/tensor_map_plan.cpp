@@ -1,5 +1,5 @@
-// plan_tensor_map: the numbers of a tensor map, and the rules that cuTensorMapEncodeTiled has for
-// them.
+// plan_tensor_map: the numbers of a tensor map, and the rules that cuTensorMapEncodeTiled and
+// cuTensorMapEncodeIm2col have for them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <initializer_list>
