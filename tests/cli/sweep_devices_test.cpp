@@ -165,6 +165,9 @@ TEST_F(SweepDevices, AListNamesThem) {
   words[3] = "opencl:1,opencl:1";
   EXPECT_EQ(kiln(words, kTwoEqual).err,
             "kiln: error: --device opencl:1,opencl:1 names opencl:1 twice\n");
+  words[3] = "all,opencl:0";
+  EXPECT_EQ(kiln(words, kTwoEqual).err,
+            "kiln: error: --device all,opencl:0: 'all' stands alone, without other names\n");
   words[3] = "opencl:0,opencl:7";
   const Output missing = kiln(words, kTwoEqual);
   EXPECT_EQ(missing.exit_code, 4);
