@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <memory>
-#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,10 +15,7 @@
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
 #include "core/suggest.hpp"
-#include "db/best_so_far.hpp"
 #include "db/store.hpp"
-#include "db/stored_problem.hpp"
-#include "tuner/time_use.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -31,41 +27,6 @@ struct ShowFlags {
   bool csv = false;
   bool failures = false;
 };
-
-SessionRecord find_session(const Store& store, const std::string& text) {
-  std::vector<SessionRecord> sessions = store.sessions();
-  if (sessions.empty()) throw InputError("the database holds no session yet");
-  if (text == "latest") {
-    return sessions.back();
-  }
-  for (SessionRecord& session : sessions) {
-    if (std::to_string(session.id) == text) {
-      return session;
-    }
-  }
-  throw InputError(fmt::format(
-      "there is no session '{}'; expected a number that `kiln show` lists, or latest", text));
-}
-
-Json record_json(const SessionRecord& session) {
-  return {{"id", session.id},
-          {"kernel", session.key.kernel},
-          {"problem", stored_problem(session.problem_json, session.id)},
-          {"device", session.key.device},
-          {"driver", session.key.driver},
-          {"compiler", session.key.compiler},
-          {"tool_version", session.key.tool_version},
-          {"strategy", session.key.strategy},
-          {"seed", session.key.seed},
-          {"options", session.key.options},
-          {"budget", session.budget},
-          {"state", name_of(session.state)},
-          {"space_size", session.space_size},
-          {"trials", session.trial_count},
-          {"started_at", session.started_at},
-          {"finished_at", session.finished_at},
-          {"wall_seconds", session.wall_seconds}};
-}
 
 ExitCode list_sessions(const Store& store, const ShowFlags& options) {
   const std::vector<SessionRecord> sessions = store.sessions();
@@ -98,8 +59,7 @@ void print_failures(const std::vector<TrialRecord>& trials) {
 
 Json shown_json(const ShownSession& shown) {
   Json json = record_json(shown.record);
-  const std::optional<TimeUse> use = shown.best ? time_use_of(shown.best->evidence) : std::nullopt;
-  json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
+  json.update(answer_json(shown));
   json["rows"] = Json::array();
   for (const TrialRecord& row : shown.trials) {
     json["rows"].push_back(to_json(row.trial));
@@ -108,23 +68,9 @@ Json shown_json(const ShownSession& shown) {
   return json;
 }
 
-ShownSession read_session(const Store& store, const ShowFlags& options) {
-  ShownSession shown;
-  shown.record = find_session(store, options.session);
-  shown.trials = store.trials(shown.record.id);
-  shown.best = store.best_of(shown.record.id);
-  if (shown.best) {
-    shown.finalists = finalists_of(*shown.best);
-  } else if (shown.record.state != SessionState::finished) {
-    shown.best = best_so_far(shown.record, shown.trials);
-  }
-  ProblemNames names(options.common.library());
-  shown.problem = names.text(shown.record.key, shown.record.problem_json, shown.record.id);
-  return shown;
-}
-
 ExitCode show_session(const Store& store, const ShowFlags& options) {
-  const ShownSession shown = read_session(store, options);
+  ProblemNames names(options.common.library());
+  const ShownSession shown = read_session(store, find_session(store, options.session), names);
   if (options.common.json) {
     fmt::print("{}", json_output(shown_json(shown)));
   } else if (options.csv) {

@@ -87,18 +87,18 @@ std::string how_sure(double chance) {
   return chance < 0.1 ? "likely" : "may be chance";
 }
 
-/// The trials that were ok of the variant that has most of them.
-std::vector<const Trial*> trials_of_main_variant(const std::vector<TrialRecord>& trials) {
+/// The trials that were ok by variant, those of the variant that has most of them first.
+std::vector<std::vector<const Trial*>> trials_by_variant(const std::vector<TrialRecord>& trials) {
   std::map<std::string, std::vector<const Trial*>> variants;
   for (const TrialRecord& row : trials) {
     if (row.trial.ok() && row.trial.time_ns > 0)
       variants[row.trial.config.variant].push_back(&row.trial);
   }
-  std::vector<const Trial*> most;
-  for (auto& [name, of_variant] : variants) {
-    if (of_variant.size() > most.size()) most = of_variant;
-  }
-  return most;
+  std::vector<std::vector<const Trial*>> ordered;
+  for (auto& [name, of_variant] : variants) ordered.push_back(std::move(of_variant));
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  return ordered;
 }
 
 std::vector<Factor> factors_of(const std::vector<const Trial*>& trials) {
@@ -117,10 +117,8 @@ std::vector<Factor> factors_of(const std::vector<const Trial*>& trials) {
   return factors;
 }
 
-}  // namespace
-
-std::vector<std::string> importance(const std::vector<TrialRecord>& rows) {
-  const std::vector<const Trial*> trials = trials_of_main_variant(rows);
+/// Of one variant, the tunable that explains most first; empty: too few trials.
+std::vector<Importance> importance_of(const std::vector<const Trial*>& trials) {
   if (trials.size() < kLeastTrials) return {};
   std::vector<double> logs;
   for (const Trial* trial : trials) logs.push_back(std::log(trial->time_ns));
@@ -129,14 +127,35 @@ std::vector<std::string> importance(const std::vector<TrialRecord>& rows) {
   for (Factor& factor : factors) judge(factor, logs, total);
   std::stable_sort(factors.begin(), factors.end(),
                    [](const Factor& a, const Factor& b) { return a.share > b.share; });
-  if (factors.size() > kToldFactors) factors.resize(kToldFactors);
-  std::vector<std::string> lines;
+  std::vector<Importance> found;
   for (const Factor& factor : factors) {
     if (factor.share < kLeastShare) break;
+    found.push_back({trials.front()->config.variant, trials.size(), factor.name, factor.share,
+                     factor.chance, how_sure(factor.chance), fastest_value(factor, logs)});
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Importance> importance_by_variant(const std::vector<TrialRecord>& rows) {
+  std::vector<Importance> all;
+  for (const std::vector<const Trial*>& trials : trials_by_variant(rows)) {
+    for (Importance& each : importance_of(trials)) all.push_back(std::move(each));
+  }
+  return all;
+}
+
+std::vector<std::string> importance(const std::vector<TrialRecord>& rows) {
+  const auto variants = trials_by_variant(rows);
+  if (variants.empty()) return {};
+  std::vector<std::string> lines;
+  for (const Importance& each : importance_of(variants.front())) {
+    if (lines.size() == kToldFactors) break;
     lines.push_back(
-        fmt::format("{}: {} explains {:.0f}% of the spread of times ({}); the fastest has {}",
-                    trials.front()->config.variant, factor.name, 100 * factor.share,
-                    how_sure(factor.chance), fastest_value(factor, logs)));
+        fmt::format("{}: {} explains {:.0f}% of the spread of times ({}); the fastest "
+                    "has {}",
+                    each.variant, each.tunable, 100 * each.share, each.certainty, each.fastest));
   }
   return lines;
 }

@@ -10,9 +10,21 @@
 #include "cli/finals.hpp"
 #include "cli/problem_names.hpp"
 #include "cli/terminal.hpp"
+#include "core/json.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
+
+/// How much of the spread of times one tunable explains on its own.
+struct Importance {
+  std::string variant;
+  std::size_t trials = 0;  ///< of the variant that were ok: what the share rests on
+  std::string tunable;
+  double share = 0;       ///< of the variance of log(time), less what chance alone would give
+  double chance = 1;      ///< that shuffled times do as well
+  std::string certainty;  ///< the chance in words: "sure", "likely", "may be chance"
+  std::string fastest;    ///< value of the fastest trial
+};
 
 /// One session with all that is shown of it.
 struct ShownSession {
@@ -44,6 +56,22 @@ struct TrialChoice {
 /// Every chosen trial as comma-separated values, with a heading: one column a tunable.
 [[nodiscard]] std::string trials_csv(const std::vector<TrialRecord>& trials);
 
+/// Every tunable of the trials, in the order in which they first appear.
+[[nodiscard]] std::vector<std::string> tunable_names(const std::vector<TrialRecord>& trials);
+
+/// The session of this number, or the last for "latest". Throws InputError if there is none.
+[[nodiscard]] SessionRecord find_session(const Store& store, const std::string& text);
+
+[[nodiscard]] ShownSession read_session(const Store& store, const SessionRecord& record,
+                                        ProblemNames& names);
+
+/// What `kiln show --json` prints of a session in the list of all.
+[[nodiscard]] Json record_json(const SessionRecord& session);
+
+/// What `kiln show SESSION --json` and `kiln report` have beside record and trials: best, verdict,
+/// finals with intervals, failures by reason, importance, time use.
+[[nodiscard]] Json answer_json(const ShownSession& shown);
+
 [[nodiscard]] std::string session_list(const std::vector<SessionRecord>& sessions,
                                        const std::map<SessionId, SessionAnswer>& answers,
                                        ProblemNames& names, const Screen& screen);
@@ -51,6 +79,10 @@ struct TrialChoice {
 /// Which tunables matter, of the variant that was tried most: a line for each of the three that
 /// explain most of the spread of times, with its fastest value and how sure that is.
 [[nodiscard]] std::vector<std::string> importance(const std::vector<TrialRecord>& trials);
+
+/// The same of every variant with trials enough, the one that was tried most first, with every
+/// tunable that explains something.
+[[nodiscard]] std::vector<Importance> importance_by_variant(const std::vector<TrialRecord>& trials);
 
 /// The answer first: best, default and naive with their intervals, the config; then how the search
 /// came to it, its fastest trials, its failures, its environment.

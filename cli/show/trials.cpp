@@ -39,18 +39,6 @@ std::optional<std::string> value_of(const Trial& trial, const std::string& name)
   return std::nullopt;
 }
 
-/// Every tunable of the trials, in the order in which they first appear.
-std::vector<std::string> tunable_names(const std::vector<TrialRecord>& trials) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  for (const TrialRecord& row : trials) {
-    for (const auto& [name, value] : row.trial.config.values) {
-      if (seen.insert(name).second) names.push_back(name);
-    }
-  }
-  return names;
-}
-
 /// A condition that no trial meets is most likely a slip: it gets the words that there are.
 void check(const Condition& condition, const std::vector<TrialRecord>& trials) {
   std::vector<std::string> values;
@@ -117,6 +105,17 @@ std::string csv_cell(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<std::string> tunable_names(const std::vector<TrialRecord>& trials) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const TrialRecord& row : trials) {
+    for (const auto& [name, value] : row.trial.config.values) {
+      if (seen.insert(name).second) names.push_back(name);
+    }
+  }
+  return names;
+}
 
 const std::vector<std::string>& trial_columns() {
   static const std::vector<std::string> kColumns = {"time", "trial", "compile", "registers",
