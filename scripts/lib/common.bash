@@ -8,6 +8,7 @@
 kiln_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 kiln_nvrtc_prefix=${XDG_DATA_HOME:-${HOME:-/root}/.local/share}/kiln/nvrtc
 kiln_hip_prefix=${XDG_DATA_HOME:-${HOME:-/root}/.local/share}/kiln/hip6
+kiln_vega_prefix=${XDG_DATA_HOME:-${HOME:-/root}/.local/share}/kiln/vega
 
 say() { printf '%s\n' "$*"; }
 step() { printf '\n== %s\n' "$*"; }
