@@ -55,6 +55,7 @@ void add_best_command(CLI::App& app, Work& work);
 void add_check_command(CLI::App& app, Work& work);
 void add_compare_command(CLI::App& app, Work& work);
 void add_show_command(CLI::App& app, Work& work);
+void add_report_command(CLI::App& app, Work& work);
 void add_replay_command(CLI::App& app, Work& work);
 void add_db_command(CLI::App& app, Work& work);
 void add_prebuild_command(CLI::App& app, Work& work);

@@ -192,6 +192,7 @@ void run_command(const Words& words) {
   cli::Work work;
   cli::add_best_command(app, work);
   cli::add_show_command(app, work);
+  cli::add_report_command(app, work);
   cli::add_replay_command(app, work);
   cli::add_db_command(app, work);
   try {
@@ -232,6 +233,7 @@ void run_rows(std::string_view input) {
            {"show", "1", "--db", path},
            {"show", "latest", "--db", path, "--json"},
            {"show", "1", "--db", path, "--failures"},
+           {"report", "--db", path, "-o", file("report.html")},
            asked({"--json"}),
            asked({"--explain"}),
            asked({"--objective", "energy", "--json"}),

@@ -1,0 +1,332 @@
+// The texts of a report as HTML: they are there without JavaScript, too. Every text that is not
+// ours goes through html_text().
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/failures.hpp"
+#include "cli/report/report.hpp"
+#include "cli/units.hpp"
+#include "db/best_so_far.hpp"
+#include "report/page.hpp"
+#include "tuner/time_use.hpp"
+
+namespace kiln::cli {
+namespace {
+
+enum class CellKind { text, number, config };
+
+struct HtmlColumn {
+  std::string heading;
+  CellKind kind = CellKind::text;
+};
+
+/// A table of plain texts.
+std::string html_table(const std::vector<HtmlColumn>& columns,
+                       const std::vector<std::vector<std::string>>& rows) {
+  const auto class_of = [](CellKind kind) -> std::string {
+    if (kind == CellKind::number) return " class=\"number\"";
+    return kind == CellKind::config ? " class=\"reason config\"" : "";
+  };
+  std::string out = "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
+  for (const HtmlColumn& column : columns) {
+    out += fmt::format("<th scope=\"col\"{}>{}</th>",
+                       column.kind == CellKind::number ? " class=\"number\"" : "",
+                       html_text(column.heading));
+  }
+  out += "</tr></thead><tbody>\n";
+  for (const std::vector<std::string>& row : rows) {
+    out += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      out += fmt::format("<td{}>{}</td>", class_of(columns[i].kind), html_text(row[i]));
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string html_paragraph(const std::string& text, const std::string& kind = "") {
+  const std::string attribute = kind.empty() ? "" : " class=\"" + kind + "\"";
+  return fmt::format("<p{}>{}</p>\n", attribute, html_text(text));
+}
+
+std::int64_t failed_of(const ShownSession& shown) {
+  return std::count_if(shown.trials.begin(), shown.trials.end(),
+                       [](const TrialRecord& row) { return !row.trial.ok(); });
+}
+
+/// "1.34x over the default config (1.33x to 1.36x, 99% sure)"; empty: no default to compare with.
+std::string gain_text(const ShownSession& shown) {
+  const BestRecord& best = *shown.best;
+  if (best.default_time_ns <= 0) return "";
+  std::string text =
+      fmt::format("{} over the default config", pretty_speedup(best.default_time_ns, best.time_ns));
+  const Finalist* winner = nullptr;
+  const Finalist* fallback = nullptr;
+  for (const Finalist& each : shown.finalists) {
+    if (each.config == best.config.text()) winner = &each;
+    if (each.sequence == 1) fallback = &each;
+  }
+  if (winner == nullptr || fallback == nullptr || winner == fallback) return text;
+  const RatioInterval gain = ratio_interval(fallback->ns, winner->ns);
+  if (gain.low > 0) text += fmt::format(" ({:.2f}x to {:.2f}x, 99% sure)", gain.low, gain.high);
+  return text;
+}
+
+std::string session_answer_html(const ShownSession& shown) {
+  if (!shown.best) return html_paragraph("no config was ok, so there is no best", "answer none");
+  const BestRecord& best = *shown.best;
+  const std::string verdict = verdict_text(best);
+  std::string rest = ": " + pretty_time(best.time_ns);
+  const std::string gain = gain_text(shown);
+  if (!gain.empty()) rest += ", " + gain;
+  const std::string rate = pretty_rate(best.bytes, best.flops, best.time_ns);
+  if (rate != "-") rest += ", " + rate;
+  std::string out =
+      fmt::format("<p class=\"answer\"><span class=\"{}\">{}</span>{}</p>\n",
+                  html_text(name_of(best.verdict)), html_text(verdict), html_text(rest));
+  if (is_unfinished(best)) {
+    out += html_paragraph(
+        "measured in the search alone: the same `kiln tune` goes on and decides in finals", "soft");
+  }
+  return out + html_paragraph(best.config.text(), "config");
+}
+
+std::string session_head_html(const ReportedSession& session) {
+  const SessionRecord& record = session.shown.record;
+  return html_paragraph(
+      fmt::format("session {} on {}: {}; {} of {} tried in {:.1f} s, {} failed; {}", record.id,
+                  record.device_info.name, name_of(record.state), session.shown.trials.size(),
+                  counted(record.space_size, "config"), record.wall_seconds,
+                  failed_of(session.shown), record.started_at),
+      "soft");
+}
+
+std::string sessions_html(const Report& report) {
+  const bool has_sides = report.sides.size() == 2 && !report.sides_are_sessions;
+  std::vector<HtmlColumn> columns = {{"session", CellKind::number},
+                                     {"kernel"},
+                                     {"problem"},
+                                     {"best", CellKind::number},
+                                     {"default", CellKind::number},
+                                     {"speed-up", CellKind::number},
+                                     {"rate", CellKind::number},
+                                     {"verdict"},
+                                     {"trials", CellKind::number},
+                                     {"failed", CellKind::number}};
+  if (has_sides) columns.insert(columns.begin(), {"side"});
+  std::vector<std::vector<std::string>> rows;
+  for (const ReportedSession& session : report.sessions) {
+    const ShownSession& shown = session.shown;
+    std::vector<std::string> row = {std::to_string(shown.record.id), shown.record.key.kernel,
+                                    shown.problem};
+    if (shown.best) {
+      const BestRecord& best = *shown.best;
+      row.insert(row.end(),
+                 {time_or_dash(best.time_ns), time_or_dash(best.default_time_ns),
+                  pretty_speedup(best.default_time_ns, best.time_ns),
+                  pretty_rate(best.bytes, best.flops, best.time_ns), verdict_text(best)});
+    } else {
+      row.insert(row.end(), {"-", "-", "-", "-", "none"});
+    }
+    row.push_back(std::to_string(shown.trials.size()));
+    row.push_back(std::to_string(failed_of(shown)));
+    if (has_sides) row.insert(row.begin(), session.side < 2 ? report.sides[session.side] : "-");
+    rows.push_back(std::move(row));
+  }
+  return html_table(columns, rows);
+}
+
+std::string pairs_html(const Report& report) {
+  if (report.sides.size() != 2) return "";
+  if (report.pairs.empty()) {
+    return html_paragraph(
+        fmt::format("Nothing is paired: no kernel and problem has a best in both "
+                    "{} and {}.",
+                    report.sides[0], report.sides[1]));
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const ReportedPair& pair : report.pairs) {
+    const ReportedSession& a = report.sessions[pair.a];
+    const ReportedSession& b = report.sessions[pair.b];
+    rows.push_back({name_of(a), pretty_time(a.shown.best->time_ns),
+                    pretty_time(b.shown.best->time_ns), fmt::format("{:.3f}", pair.ratio),
+                    pair.low ? fmt::format("{:.3f} to {:.3f}", *pair.low, *pair.high) : "-",
+                    pair.faster, pair.same_config ? "same" : "different"});
+  }
+  return html_table({{"problem"},
+                     {report.sides[0], CellKind::number},
+                     {report.sides[1], CellKind::number},
+                     {"ratio", CellKind::number},
+                     {"interval", CellKind::number},
+                     {"faster"},
+                     {"configs"}},
+                    rows) +
+         html_paragraph(
+             "The two were not measured in one run: clocks and machines differ between them. `kiln "
+             "compare` runs configs in turn.",
+             "soft");
+}
+
+std::string finals_html(const ShownSession& shown) {
+  if (!shown.best || is_unfinished(*shown.best)) return "";
+  const BestRecord& best = *shown.best;
+  std::vector<std::vector<std::string>> rows;
+  for (const Finalist& each : shown.finalists) {
+    const auto interval = median_interval(each.ns);
+    const bool is_best = each.config == best.config.text();
+    std::string name = is_best ? "best" : "finalist";
+    if (each.sequence == 1) name = is_best ? "best, default" : "default";
+    rows.push_back(
+        {name, time_or_dash(is_best ? best.time_ns : median(each.ns)),
+         interval ? fmt::format("{} to {}", pretty_time(interval->low), pretty_time(interval->high))
+                  : "-",
+         each.sequence > 0 ? std::to_string(each.sequence) : "-", each.config});
+  }
+  if (best.naive_time_ns) rows.push_back({"naive", pretty_time(*best.naive_time_ns), "-", "-", ""});
+  if (rows.empty()) return "";
+  std::string out = "<h3>Finals</h3>\n" + html_table({{""},
+                                                      {"time", CellKind::number},
+                                                      {"99% interval", CellKind::number},
+                                                      {"trial", CellKind::number},
+                                                      {"config", CellKind::config}},
+                                                     rows);
+  const std::string noise = noise_remark(shown.finalists, shown.trials);
+  return noise.empty() ? out : out + html_paragraph(noise, "soft");
+}
+
+std::string failures_html(const ShownSession& shown) {
+  constexpr std::size_t kMostReasons = 20;
+  std::vector<std::vector<std::string>> rows;
+  for (const FailureGroup& group : failure_groups(shown.trials)) {
+    if (rows.size() == kMostReasons) break;
+    rows.push_back({std::to_string(group.count), group.outcome, group.reason});
+  }
+  if (rows.empty()) return "<h3>Failures</h3>\n" + html_paragraph("no failures");
+  std::string out =
+      "<h3>Failures</h3>\n" +
+      html_table({{"trials", CellKind::number}, {"outcome"}, {"reason", CellKind::config}}, rows);
+  for (const std::string& line : failed_variants(shown.trials)) out += html_paragraph(line);
+  return out;
+}
+
+std::string time_use_html(const ShownSession& shown) {
+  const auto use = shown.best ? time_use_of(shown.best->evidence) : std::nullopt;
+  if (!use) return "";
+  std::string out = "<h3>Where the time of the last run's search went</h3>\n";
+  for (const std::string& line : lines_of(*use)) out += html_paragraph(line);
+  return out;
+}
+
+std::string environment_html(const ReportedSession& session) {
+  const SessionRecord& record = session.shown.record;
+  const SessionKey& key = record.key;
+  std::string out = "<h3>Environment</h3>\n<dl>\n";
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty())
+      out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(name), html_text(value));
+  };
+  add("device", key.device);
+  add("driver", key.driver);
+  add("compiler", key.compiler);
+  add("runtime", record.device_info.runtime);
+  add("kiln", key.tool_version);
+  add("strategy", fmt::format("{}, seed {}", key.strategy, key.seed));
+  add("options", key.options);
+  add("budget", record.budget);
+  add("problem", key.problem);
+  add("started", record.started_at);
+  add("finished", record.finished_at);
+  add("database", session.database.string());
+  return out + "</dl>\n";
+}
+
+/// For a POSIX shell.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+^@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+/// "seconds=6 no_progress=20" as " --seconds 6 --no-progress 20".
+std::string budget_options(const std::string& budget) {
+  std::istringstream words(budget);
+  std::string out;
+  for (std::string word; words >> word;) {
+    const std::size_t sign = word.find('=');
+    if (sign == std::string::npos) continue;
+    std::string name = word.substr(0, sign);
+    std::replace(name.begin(), name.end(), '_', '-');
+    out += fmt::format(" --{} {}", shell_word(name), shell_word(word.substr(sign + 1)));
+  }
+  return out;
+}
+
+std::string commands_html(const ReportedSession& session) {
+  const SessionRecord& record = session.shown.record;
+  const std::string database = " --db " + shell_word(session.database.string());
+  const std::string subject =
+      shell_word(record.key.kernel) + " --problem " + shell_word(record.key.problem);
+  const std::vector<std::string> commands = {
+      fmt::format("kiln show {}{}", record.id, database),
+      fmt::format("kiln show {}{} --csv > trials.csv", record.id, database),
+      fmt::format("kiln show {}{} --failures", record.id, database),
+      fmt::format("kiln best {}{}", subject, database),
+      fmt::format("kiln compare {} --config default --session {}{}", subject, record.id, database),
+      fmt::format("kiln tune {}{} --strategy {} --seed {} --fresh{}", subject,
+                  budget_options(record.budget), shell_word(record.key.strategy), record.key.seed,
+                  database)};
+  std::string out = "<h3>Commands</h3>\n";
+  for (const std::string& command : commands) {
+    out += fmt::format(
+        "<div class=\"command\"><pre>{}</pre><button type=\"button\" data-copy "
+        "aria-label=\"Copy the command\">Copy</button></div>\n",
+        html_text(command));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string answer_html(const Report& report) {
+  std::string out = "<h1>" + html_text(report.title) + "</h1>\n";
+  if (report.sessions.size() == 1) {
+    return out + session_head_html(report.sessions.front()) +
+           session_answer_html(report.sessions.front().shown);
+  }
+  if (report.sides.size() != 2) return out + sessions_html(report);
+  return out + pairs_html(report) + "<details><summary>All sessions</summary>\n" +
+         sessions_html(report) + "</details>\n";
+}
+
+std::string details_html(const Report& report) {
+  std::string out = "<section aria-label=\"Sessions\">\n<h2>In words and numbers</h2>\n";
+  const bool is_alone = report.sessions.size() == 1;
+  for (const ReportedSession& session : report.sessions) {
+    out += fmt::format("<details{}><summary>session {}</summary>\n", is_alone ? " open" : "",
+                       html_text(label_of(report, session)));
+    if (!is_alone) out += session_head_html(session) + session_answer_html(session.shown);
+    out += finals_html(session.shown) + failures_html(session.shown) +
+           time_use_html(session.shown) + environment_html(session) + commands_html(session);
+    if (!session.has_trials) {
+      out += html_paragraph(
+          "Its trials are left out, since all together are too many for one page: kiln report "
+          "--session has them.");
+    }
+    out += "</details>\n";
+  }
+  return out + "</section>\n";
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,583 @@
+// The glue of `kiln report`: unpacks the data and the libraries, and hands each view of views.json to
+// Vega-Embed. What a view shows is said there; nothing is measured or estimated here.
+// SPDX-License-Identifier: Apache-2.0
+"use strict";
+(async () => {
+  const byId = (id) => document.getElementById(id);
+  const state = byId("state");
+  const started = performance.now();
+
+  // --- Unpack ---------------------------------------------------------------------------------------
+
+  const unpack = async (element) => {
+    const bytes = Uint8Array.from(atob(element.textContent.trim()), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).text();
+  };
+  const load = async (id) => {
+    const script = document.createElement("script");
+    script.textContent = await unpack(byId(id));
+    document.head.append(script);
+  };
+
+  // --- Words and colours ------------------------------------------------------------------------------
+
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const kLight = { ink: "#1d2329", soft: "#59636e", grid: "#e3e7eb", paper: "#ffffff", accent: "#c2570c", bad: "#c0182f" };
+  const kDark = { ink: "#e4e8ec", soft: "#9aa5b1", grid: "#2a323b", paper: "#12161b", accent: "#ffa657", bad: "#ff7b72" };
+  const colors = () => (dark.matches ? kDark : kLight);
+  const kCategory = ["#4a86d8", "#d9822b", "#3fa66b", "#a06cd5", "#c9534f", "#2a9fb5", "#b5932a", "#7a8794", "#d667a5", "#6f9a37"];
+  const ink = { expr: "ink" };
+  const config = {
+    background: "transparent",
+    font: getComputedStyle(document.body).fontFamily,
+    view: { stroke: null },
+    range: { category: kCategory },
+    mark: { color: kCategory[0], tooltip: null },
+    text: { color: ink, fontSize: 11.5 },
+    axis: {
+      labelColor: ink, titleColor: ink, gridColor: { expr: "grid" }, domainColor: { expr: "soft" },
+      tickColor: { expr: "soft" }, gridOpacity: 0.7, titleFontWeight: 500, labelFontSize: 11, titleFontSize: 12,
+    },
+    legend: { labelColor: ink, titleColor: ink, orient: "top", titleFontWeight: 500, labelLimit: 220 },
+    header: { labelColor: ink, titleColor: ink },
+    title: { color: ink },
+  };
+  const kUnits = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
+  const unitFor = (ns) => kUnits.find((unit) => ns >= unit[1]) || kUnits[3];
+  const kFew = 1500; // marks up to which a plot is drawn as SVG: sharp in print, readable to screen readers
+  const kRoofTrials = 300;
+  const kLines = 500; // lines of the parallel coordinates at most
+
+  // Fills "$word" with a value and "${word}" with its text.
+  const fill = (spec, words) => {
+    if (typeof spec === "string") {
+      const whole = /^\$(\w+)$/.exec(spec);
+      if (whole) return whole[1] in words ? words[whole[1]] : spec;
+      return spec.replace(/\$\{(\w+)\}/g, (text, word) => (word in words ? words[word] : text));
+    }
+    if (Array.isArray(spec)) return spec.map((each) => fill(each, words));
+    if (spec && typeof spec === "object") {
+      return Object.fromEntries(Object.entries(spec).map(([key, value]) => [key, fill(value, words)]));
+    }
+    return spec;
+  };
+
+  const element = (name, properties = {}, ...children) => {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  };
+
+  // --- From stored columns to rows ----------------------------------------------------------------------
+
+  const least = (values) => values.reduce((a, b) => (b > 0 && b < a ? b : a), Infinity);
+
+  const prepare = (session) => {
+    if (session.ready) return session;
+    const { rows } = session;
+    const fastest = least(rows.time_ns);
+    [session.unit, session.scale] = unitFor(Number.isFinite(fastest) ? fastest : 1);
+    const finals = new Map(session.finals.filter((each) => each.trial > 0).map((each) => [each.trial, each.name]));
+    let device = 0;
+    session.list = rows.trial.map((trial, i) => {
+      device += (rows.verify_ns[i] + rows.measure_ns[i]) / 1e9;
+      const outcome = session.outcomes[rows.outcome[i]];
+      const row = {
+        trial, outcome, ok: outcome === "ok", variant: session.variants[rows.variant[i]],
+        time: outcome === "ok" ? rows.time_ns[i] / session.scale : null, seconds: device, final: finals.get(trial) ?? null,
+      };
+      session.tunables.forEach((tunable, t) => {
+        const value = rows.values[t][i];
+        if (value >= 0) row[`t${t}`] = tunable.values[value];
+      });
+      return row;
+    });
+    session.ready = true;
+    return session;
+  };
+
+  // What a pointer over a mark shows. A mark of a trial hands over its whole row: naming every tunable in the
+  // view would cost a text for each of its marks.
+  const trialTooltip = (datum, session) => {
+    session.byTrial ??= new Map(session.list.map((row) => [row.trial, row]));
+    const row = { ...session.byTrial.get(datum.trial), ...datum };
+    const shown = { trial: row.trial, variant: row.variant };
+    if (row.role && row.role !== "trial") shown.role = row.role;
+    if (row.outcome && row.outcome !== "ok") shown.outcome = row.outcome;
+    if (row.time) shown[`time (${session.unit})`] = Number(row.time.toPrecision(6));
+    if (row.rate) shown["operations per second"] = row.rate.toPrecision(4);
+    session.tunables.forEach((tunable, t) => {
+      if (row[`t${t}`] !== undefined) shown[tunable.name] = row[`t${t}`];
+    });
+    return shown;
+  };
+  const tooltipFor = (subject) => (value, sanitize) => {
+    const shown = subject.list && "trial" in value && "variant" in value ? trialTooltip(value, subject) : value;
+    const rows = Object.entries(shown).filter((each) => each[1] !== null && each[1] !== undefined)
+      .map(([name, text]) => `<tr><td class="key">${sanitize(name)}</td><td class="value">${sanitize(text)}</td></tr>`);
+    return `<table>${rows.join("")}</table>`;
+  };
+  // The tunables of which the variant (of the session, without one) has tried more than one value.
+  const varies = (session, variant = "") => {
+    session.varying ??= new Map();
+    if (!session.varying.has(variant)) {
+      const rows = variant ? session.list.filter((row) => row.variant === variant) : session.list;
+      session.varying.set(variant, session.tunables.map((tunable, t) => ({ ...tunable, key: `t${t}` })).filter(({ key }) => {
+        const first = rows.find((row) => row[key] !== undefined);
+        return first && rows.some((row) => row[key] !== undefined && row[key] !== first[key]);
+      }));
+    }
+    return session.varying.get(variant);
+  };
+
+  // The lines of the roofline: each memory ceiling up to the highest peak, each peak from where memory allows it.
+  const roofLines = (ceilings, points, unitWords) => {
+    const intensities = points.map((each) => each.intensity).filter((each) => each > 0);
+    const memory = ceilings.filter((each) => each.kind === "memory");
+    const peaks = ceilings.filter((each) => each.kind === "compute");
+    const most = Math.max(...peaks.map((each) => each.per_s), 0);
+    const reach = Math.max(...memory.map((each) => each.per_s), 0);
+    const ridge = most && reach ? [most / reach] : [];
+    const from = Math.min(...intensities, ...ridge) / 4;
+    const to = Math.max(...intensities, ...ridge) * 4;
+    const lines = [];
+    for (const { name, per_s: rate } of memory) {
+      const end = most ? Math.min(to, most / rate) : to;
+      lines.push({ name, kind: "memory", intensity: from, rate: rate * from, label: name });
+      lines.push({ name, kind: "memory", intensity: end, rate: rate * end });
+    }
+    for (const { name, per_s: rate } of peaks) {
+      const begin = reach ? Math.max(from, rate / reach) : from;
+      lines.push({ name, kind: "compute", intensity: begin, rate, label: name });
+      lines.push({ name, kind: "compute", intensity: to, rate });
+    }
+    return { lines, range: [from, to], note: ceilings.length ? unitWords : "The database knows no ceilings of this device." };
+  };
+  const kRoofNote = "Lines: ceilings of the device.";
+  const pretty = (ns) => {
+    const [unit, scale] = unitFor(ns);
+    return `${Number((ns / scale).toPrecision(4))} ${unit}`;
+  };
+
+  // What each view gets: its rows by the name that "data" has in views.json, and the words to fill in.
+  const kParts = [
+    ["preparing", "#7a8794"], ["verify", "#4a86d8"], ["measure", "#3fa66b"], ["other work", "#2a9fb5"],
+    ["no binary ready", "#c9534f"], ["waits for the supervisor", "#b5932a"],
+    ["compile", "#a06cd5"], ["ask the strategy", "#d9822b"], ["render", "#6f9a37"], ["store", "#d667a5"],
+    ["tell the strategy", "#8c6d46"], ["idle", "#b8c0c8"],
+  ];
+  const dots = ({ trial, ok, time, seconds, variant, final }) => ({ trial, ok, time, seconds, variant, final });
+  const sources = {
+    trials: (session) => ({ rows: session.list.map(dots), words: { last: Math.max(0, ...session.list.slice(-1000).filter((row) => row.ok).map((row) => row.trial)) } }),
+    cells: (session, choice) => ({
+      rows: session.list.filter((row) => row.ok && row[choice.across] !== undefined && row[choice.up] !== undefined)
+        .map((row) => ({ across: row[choice.across], up: row[choice.up], time: row.time })),
+    }),
+    failures: (session) => ({ rows: session.failures.map((each, row) => ({ ...each, row })) }),
+    spread: (session, choice) => {
+      const shown = new Set(varies(session, choice.variant).map((each) => each.name));
+      const rows = session.spread.filter((each) => each.variant === choice.variant && shown.has(each.tunable));
+      return {
+        rows: rows.map((each, order) => ({
+          tunable: each.tunable, value: String(each.value), trials: each.trials, order,
+          fastest: each.fastest_ns / session.scale, q1: each.q1_ns / session.scale,
+          median: each.median_ns / session.scale, q3: each.q3_ns / session.scale,
+        })),
+      };
+    },
+    importance: (session, choice) => {
+      const rows = session.importance.filter((each) => each.variant === choice.variant);
+      return { rows, words: { importance_trials: rows.length ? rows[0].trials : "too few" } };
+    },
+    levels: (session, choice) => {
+      const axes = varies(session, choice.variant);
+      const all = session.list.filter((row) => row.ok && row.variant === choice.variant).sort((a, b) => a.time - b.time);
+      const chosen = all.slice(0, kLines);
+      const place = new Map(axes.map((axis) => {
+        const used = new Set(all.map((row) => row[axis.key]).filter((value) => value !== undefined));
+        return [axis.key, axis.values.filter((value) => used.has(value))];
+      }));
+      const level = (key, value) => {
+        const values = place.get(key);
+        return values.length > 1 ? values.indexOf(value) / (values.length - 1) : 0.5;
+      };
+      const rows = chosen.flatMap((row) => axes.filter((axis) => row[axis.key] !== undefined).map((axis) => ({
+        trial: row.trial, time: row.time, axis: axis.key, level: level(axis.key, row[axis.key]),
+        place: `${axis.key}:${place.get(axis.key).indexOf(row[axis.key])}`,
+      })));
+      const keep = [""];
+      const labels = ["any"];
+      const ticks = [];
+      for (const axis of axes) {
+        place.get(axis.key).forEach((value, i) => {
+          keep.push(`${axis.key}:${i}`);
+          labels.push(`${axis.name}=${value}`);
+          ticks.push({ axis: axis.key, value: String(value), level: level(axis.key, value) });
+        });
+      }
+      return {
+        rows, extra: { axes: ticks }, values: { axis_names: Object.fromEntries(axes.map((axis) => [axis.key, axis.name])) },
+        words: {
+          keep, keep_labels: labels, any: "",
+          parallel_note: all.length > kLines ? `the fastest ${kLines} of ${all.length}` : `all ${all.length} that were ok`,
+        },
+        axes: axes.length,
+      };
+    },
+    roof: (session) => {
+      const { best } = session;
+      if (!best || !(best.bytes > 0) || !(best.flops > 0)) return { rows: [] };
+      const intensity = best.flops / best.bytes;
+      const point = (ns, more) => ({ intensity, rate: best.flops / (ns * 1e-9), ...more });
+      const rows = session.list.filter((row) => row.ok).sort((a, b) => a.time - b.time).slice(0, kRoofTrials)
+        .map((row) => point(row.time * session.scale, { ...dots(row), role: "trial" }));
+      for (const [role, ns] of [["best", best.time_ns], ["default", best.default_time_ns], ["naive", best.naive_time_ns]]) {
+        if (ns > 0) rows.push(point(ns, { role, time: ns / session.scale, variant: role === "best" ? best.config : "" }));
+      }
+      const { lines, range, note } = roofLines(session.ceilings, rows, kRoofNote);
+      return { rows, extra: { ceilings: lines }, words: { roof_x: range, roof_note: `Small marks: the fastest trials. ${note}` } };
+    },
+    rates: (session) => {
+      const { best } = session;
+      if (!best || !(best.bytes > 0)) return { rows: [] };
+      const rows = [];
+      for (const [name, ns] of [["best", best.time_ns], ["default", best.default_time_ns], ["naive", best.naive_time_ns]]) {
+        if (ns > 0) rows.push({ name, kind: "config", rate: best.bytes / (ns * 1e-9) });
+      }
+      const known = session.ceilings.filter((each) => each.kind === "memory");
+      for (const each of known) rows.push({ name: each.name, kind: "ceiling", rate: each.per_s });
+      return { rows, words: { roof_note: known.length ? "" : "The database knows no ceilings of this device." } };
+    },
+    time_use: (session) => {
+      const use = session.time_use;
+      if (!use || !(use.search_s > 0)) return { rows: [] };
+      const rows = [];
+      const add = (who, whole, parts) => {
+        let rest = whole;
+        for (const [part, seconds] of parts) {
+          rest -= seconds;
+          rows.push({ who, part, seconds: Math.max(seconds, 0), share: Math.max(seconds, 0) / whole });
+        }
+        rows.push({ who, part: "idle", seconds: Math.max(rest, 0), share: Math.max(rest, 0) / whole });
+      };
+      add("device", use.search_s, [
+        ["preparing", use.prepare_s], ["verify", use.verify_s], ["measure", use.measure_s],
+        ["other work", Math.max(use.device_s - use.verify_s - use.measure_s, 0)],
+        ["no binary ready", use.device_no_binary_s], ["waits for the supervisor", use.device_supervisor_s],
+      ]);
+      const workers = Math.max(use.compile_workers, 1);
+      add(`${workers} compile worker${workers > 1 ? "s" : ""}`, use.search_s * workers, [["compile", use.compile_s]]);
+      add("supervisor", use.search_s, [
+        ["ask the strategy", use.ask_s], ["render", use.render_s], ["store", use.store_s], ["tell the strategy", use.tell_s],
+      ]);
+      rows.forEach((row, order) => { row.order = order; });
+      return {
+        rows: rows.filter((row) => row.seconds > 0),
+        words: {
+          search_s: `${use.search_s.toFixed(2)} s`, parts: kParts.map((each) => each[0]), part_colors: kParts.map((each) => each[1]),
+        },
+      };
+    },
+    finals: (session) => {
+      // A naive variant that takes much longer would leave the others one point.
+      const most = 1.5 * Math.max(...session.finals.filter((each) => each.name !== "naive").map((each) => each.time_ns));
+      const shown = session.finals.filter((each) => each.name !== "naive" || each.time_ns < most);
+      const left = session.finals.filter((each) => !shown.includes(each));
+      return ({
+      rows: shown.map((each, row) => ({
+        row, name: each.name, config: each.config, trial: each.trial > 0 ? each.trial : null, time: each.time_ns / session.scale,
+        low: (each.low_ns ?? each.time_ns) / session.scale, high: (each.high_ns ?? each.time_ns) / session.scale,
+      })).filter((each) => each.time > 0),
+      words: { verdict: session.verdict, finals_note: left.length ? ` Not drawn: naive, ${pretty(left[0].time_ns)}.` : "" },
+      });
+    },
+    sessions: (report) => ({
+      rows: report.sessions.filter((each) => each.best).map((each, row) => ({
+        row, id: each.id, label: each.label, name: each.name, kernel: each.kernel, verdict: each.verdict, driver: each.driver, config: each.best.config,
+        time_ns: each.best.time_ns, default_time_ns: each.best.default_time_ns, naive_time_ns: each.best.naive_time_ns,
+      })),
+    }),
+    roof_sessions: (report) => {
+      const rows = report.sessions.filter((each) => each.best && each.best.bytes > 0 && each.best.flops > 0 && each.best.time_ns > 0)
+        .map((each) => ({
+          id: each.id, name: each.name, kernel: each.kernel, intensity: each.best.flops / each.best.bytes,
+          rate: each.best.flops / (each.best.time_ns * 1e-9),
+        }));
+      if (!rows.length) return { rows };
+      const { lines, range, note } = roofLines(report.ceilings, rows, kRoofNote);
+      return { rows, extra: { ceilings: lines }, words: { roof_x: range, roof_note: note } };
+    },
+    pairs: (report) => ({
+      rows: report.pairs.map((each, row) => ({ ...each, row, low: each.low ?? each.ratio, high: each.high ?? each.ratio })),
+      words: {
+        side_a: report.sides[0], side_b: report.sides[1],
+        pair_scale: report.pairs.some((each) => each.ratio > 4 || each.ratio < 0.25) ? "log" : "linear",
+      },
+    }),
+    common: (report, choice) => {
+      const pair = report.pairs[Number(choice.pair) || 0];
+      if (!pair || !pair.common.length) return { rows: [] };
+      const session = report.sessions[pair.a];
+      const [unit, scale] = unitFor(least(pair.common.map((each) => each.a_ns)));
+      const rows = pair.common.map((each) => ({ config: each.config, variant: each.config.split(":")[0], a: each.a_ns / scale, b: each.b_ns / scale }));
+      const ends = rows.flatMap((row) => [row.a, row.b]);
+      const diagonal = [Math.min(...ends), Math.max(...ends)].map((end) => ({ a: end, b: end }));
+      return {
+        rows, extra: { diagonal },
+        words: { unit, side_a: report.sides[0], side_b: report.sides[1], common_note: `${rows.length} of ${session.kernel}` },
+      };
+    },
+  };
+
+  // --- Controls -------------------------------------------------------------------------------------------
+
+  const optionsOf = (options, subject) => {
+    if (Array.isArray(options)) return options;
+    if (options === "variants") {
+      const ok = new Map();
+      for (const row of subject.list) if (row.ok) ok.set(row.variant, (ok.get(row.variant) || 0) + 1);
+      return [...ok].sort((a, b) => b[1] - a[1]).map(([name, count]) => [name, `${name} (${count} ok)`]);
+    }
+    if (options === "important") return [...new Set(subject.importance.map((each) => each.variant))].map((name) => [name, name]);
+    if (options === "tunables") return varies(subject).map((each) => [each.key, each.name]);
+    if (options === "pair_names") return subject.pairs.map((each, i) => [String(i), each.name]);
+    return [];
+  };
+
+  // --- One figure ---------------------------------------------------------------------------------------------
+
+  const views = [];
+  let errors = 0;
+  const countMarks = (group) => group.items.reduce((sum, item) => {
+    if (!item.items) return sum + (group.role === "mark" ? 1 : 0);
+    return sum + item.items.reduce((inner, child) => inner + (child.items ? countMarks(child) : 0), 0);
+  }, 0);
+
+  class Figure {
+    constructor(name, view, subject) {
+      Object.assign(this, { name, view, subject, choice: {}, result: null });
+      this.caption = element("div", { className: "caption" });
+      this.plot = element("div", { className: "plot" });
+      this.plot.dataset.view = name;
+      this.root = element("figure", { className: view.wide ? "wide" : "", id: `view-${name}` },
+        element("figcaption", {}, element("h3", { textContent: view.title }), this.caption), this.controls(), this.plot);
+    }
+
+    controls() {
+      const box = element("div", { className: "controls" });
+      (this.view.controls || []).forEach((control) => {
+        const options = optionsOf(control.options, this.subject);
+        if (!options.length) return;
+        const several = this.view.controls.filter((each) => each.options === control.options).indexOf(control);
+        const first = options[Math.min(several, options.length - 1)][0];
+        this.choice[control.name] = this.chosenFirst(control, first);
+        const select = element("select", {}, ...options.map(([value, label]) => element("option", { value, textContent: label })));
+        select.value = this.choice[control.name];
+        select.addEventListener("change", () => { this.choice[control.name] = select.value; this.draw(); });
+        if (options.length > 1) box.append(element("label", {}, `${control.label} `, select));
+      });
+      return box;
+    }
+
+    // The heat map begins with the two tunables that explain most.
+    chosenFirst(control, otherwise) {
+      if (control.options !== "tunables") return otherwise;
+      const ranked = this.subject.importance.map((each) => `t${this.subject.tunables.findIndex((t) => t.name === each.tunable)}`);
+      const wanted = [...new Set(ranked)].filter((key) => varies(this.subject).some((each) => each.key === key));
+      return wanted[control.name === "across" ? 0 : 1] || otherwise;
+    }
+
+    words(source) {
+      const width = this.plot.clientWidth || 600;
+      const { choice, subject } = this;
+      const words = { unit: subject.unit || "ns", variant: choice.variant || "", ...choice, ...source.words };
+      const axis = { trial: "trial", seconds: "time on the device, verify and measure (s)" };
+      if (choice.x) words.x_title = axis[choice.x];
+      if (choice.times) {
+        const most = Math.max(4 * least(subject.rows.time_ns), 1.2 * (subject.best ? subject.best.default_time_ns : 0));
+        const beyond = choice.times === "near" ? subject.list.filter((row) => row.ok && row.time * subject.scale > most).length : 0;
+        words.y_max = beyond > 0 ? most / subject.scale : undefined;
+        words.y_note = beyond > 0 ? ` Slower than ${pretty(most)}: ${beyond} trials, drawn at the upper edge.` : "";
+      }
+      if (choice.against) {
+        const gains = source.rows.map((row) => row[`${choice.against}_time_ns`] / row.time_ns).filter((gain) => gain > 0);
+        words.speed_scale = Math.max(...gains, 1) > 8 ? "log" : "linear";
+        words.speed_least = Math.min(...gains, 1) * 0.97;
+        words.against_field = `${choice.against}_time_ns`;
+        words.against = choice.against === "default" ? "the default config" : "the naive variant";
+        words.order_sort = choice.order === "id" ? null : { field: "speedup", op: "max", order: "descending" };
+      }
+      if (this.name === "spread") {
+        words.columns = Math.max(width < 300 ? 1 : 2, Math.floor((width - 50) / 190));
+        words.cell = Math.max(90, Math.floor((width - 50) / words.columns) - 13);
+        words.bar = 11;
+        words.angle = -40;
+      }
+      if (this.name === "parallel") {
+        words.wide = Math.max(width, 64 * source.axes);
+        words.cell = (words.wide - 40) / Math.max(source.axes, 1) - 8;
+        words.angle = words.cell < 82 ? -30 : 0;
+      }
+      if (this.name === "heat") {
+        const labels = subject.tunables[Number(choice.across.slice(1))].values.map(String);
+        words.angle = Math.max(...labels.map((each) => each.length)) * labels.length * 8 > width - 80 ? -40 : 0;
+        for (const side of ["across", "up"]) {
+          const tunable = subject.tunables[Number(choice[side].slice(1))];
+          words[`${side}_title`] = tunable.name;
+          words[`${side}_values`] = side === "up" ? [...tunable.values].reverse() : tunable.values;
+        }
+      }
+      words.legend_columns = Math.max(1, Math.floor(width / 170));
+      return words;
+    }
+
+    async draw() {
+      const source = sources[this.view.data](this.subject, this.choice);
+      this.root.hidden = source.rows.length === 0;
+      this.plot.dataset.rows = source.rows.length;
+      if (this.root.hidden) return;
+      const words = this.words(source);
+      this.caption.textContent = fill(this.view.caption, words);
+      const spec = fill(this.view.spec, words);
+      const palette = colors();
+      spec.params = [...Object.entries({ ...palette, ...source.values }).map(([name, value]) => ({ name, value })), ...(spec.params || [])];
+      spec.data = { values: source.rows };
+      spec.datasets = source.extra;
+      if (spec.layer) spec.layer = spec.layer.filter((layer) => !(source.extra?.[layer.data?.name]?.length === 0));
+      // Nothing reads the description of a mark on a canvas, and each costs a text.
+      const renderer = source.rows.length > kFew ? "canvas" : "svg";
+      const width = this.plot.clientWidth || 600;
+      const legend = { ...config.legend, columns: Math.max(1, Math.floor(width / 115)) };
+      if (width < 600) legend.layout = { top: { direction: "vertical", anchor: "start", margin: 4 } };
+      spec.config = { ...config, legend, aria: renderer === "svg" };
+      spec.description = `${this.view.title}. ${this.caption.textContent}`;
+      if (!this.view.facet) {
+        spec.width = words.wide || "container";
+        const { step, by } = this.view;
+        const places = by ? new Set(source.rows.map((row) => row[by])).size : source.rows.length;
+        spec.height = step ? step * places : this.view.height;
+        spec.autosize = { type: "fit-x", contains: "padding" };
+      }
+      if (this.result) this.result.finalize();
+      try {
+        this.result = await vegaEmbed(this.plot, spec, {
+          mode: "vega-lite", renderer, ast: false, logLevel: 1,
+          actions: { export: true, source: false, compiled: false, editor: false }, downloadFileName: `kiln-${this.name}`,
+          tooltip: { theme: "custom", formatTooltip: tooltipFor(this.subject) },
+        });
+        this.plot.dataset.marks = countMarks(this.result.view.scenegraph().root);
+      } catch (error) {
+        errors += 1;
+        this.plot.textContent = `This plot could not be drawn: ${error.message}`;
+        console.error(`${this.name}: ${error.message}`);
+      }
+    }
+
+    recolor(palette) {
+      if (!this.result) return;
+      for (const [name, value] of Object.entries(palette)) this.result.view.signal(name, value);
+      this.result.view.run();
+    }
+  }
+
+  // --- The page ---------------------------------------------------------------------------------------------------
+
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    button.addEventListener("click", async () => {
+      const text = button.previousElementSibling;
+      getSelection().selectAllChildren(text);
+      try {
+        await navigator.clipboard.writeText(text.textContent);
+      } catch {
+        document.execCommand("copy");
+      }
+      button.textContent = "Copied";
+    });
+  }
+  if (!byId("kiln-data")) return;
+  state.textContent = "Drawing the plots.";
+  const report = JSON.parse(await unpack(byId("kiln-data")));
+  const all = JSON.parse(await unpack(byId("kiln-views")));
+  for (const library of ["kiln-vega", "kiln-vega-lite", "kiln-vega-embed"]) await load(library);
+
+  const rest = () => new Promise((done) => { setTimeout(done, 0); });
+  const drawGroup = async (box, scope, subject) => {
+    box.replaceChildren();
+    const figures = [];
+    for (const [name, view] of Object.entries(all)) {
+      if (view.scope !== scope) continue;
+      // One of the two is about the problem: operations where it has any, else bytes.
+      if (name === "rate" && sources.roof(subject).rows.length > 0) continue;
+      const figure = new Figure(name, view, subject);
+      box.append(figure.root);
+      figures.push(figure);
+    }
+    for (const old of views.filter((each) => each.subject === subject || (each.subject.list && subject.list))) {
+      if (old.result) old.result.finalize();
+      views.splice(views.indexOf(old), 1);
+    }
+    views.push(...figures);
+    for (const figure of figures) {
+      await figure.draw();
+      await rest();
+    }
+  };
+
+  const plots = byId("plots");
+  const withRows = report.sessions.filter((each) => each.rows && each.rows.trial.length > 0);
+  const add = (heading) => {
+    const box = element("div", { className: "group" });
+    plots.append(element("h2", { textContent: heading }), box);
+    return box;
+  };
+  if (report.pairs.length > 0) await drawGroup(add("Side by side"), "pair", report);
+  if (report.sessions.length > 1) await drawGroup(add("All sessions"), "sweep", report);
+  if (withRows.length > 0) {
+    const heading = element("h2");
+    const controls = element("div", { className: "controls" });
+    const box = element("div", { className: "group" });
+    const show = async (session) => {
+      heading.textContent = report.sessions.length > 1 ? `Session ${session.label}` : "The session";
+      await drawGroup(box, "session", prepare(session));
+    };
+    plots.append(heading, controls, box);
+    if (withRows.length > 1) {
+      const select = element("select", { id: "session" },
+        ...withRows.map((each, i) => element("option", { value: i, textContent: each.label })));
+      select.addEventListener("change", () => show(withRows[Number(select.value)]));
+      controls.append(element("label", {}, "Session ", select));
+    }
+    const most = withRows.reduce((a, b) => (b.rows.trial.length > a.rows.trial.length ? b : a));
+    if (withRows.length > 1) controls.querySelector("select").value = withRows.indexOf(most);
+    await show(most);
+  }
+
+  dark.addEventListener("change", () => views.forEach((each) => each.recolor(colors())));
+  const closed = () => [...document.querySelectorAll("main details:not([open])")].filter((each) => !each.closest(".plot"));
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = closed();
+    for (const each of opened) each.open = true;
+    views.forEach((each) => each.recolor(kLight));
+  });
+  window.addEventListener("afterprint", () => {
+    for (const each of opened) each.open = false;
+    views.forEach((each) => each.recolor(colors()));
+  });
+  let width = plots.clientWidth;
+  let timer = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (plots.clientWidth === width) return;
+      width = plots.clientWidth;
+      views.filter((each) => each.view.facet || each.name === "parallel").forEach((each) => each.draw());
+    }, 200);
+  });
+  state.textContent = errors ? `${errors} plots could not be drawn: see the console.` : "";
+  document.body.dataset.ready = Math.round(performance.now() - started);
+})().catch((error) => {
+  document.getElementById("state").textContent = `The plots could not be drawn: ${error.message}`;
+  console.error(error);
+});
