@@ -63,6 +63,9 @@
     return spec;
   };
 
+  // A scale as Vega-Lite has it. A logarithmic one has no zero to speak of: naming it draws a warning.
+  const linearOrLog = (log, scale) => (log ? { type: "log", ...scale } : { type: "linear", zero: false, ...scale });
+
   const element = (name, properties = {}, ...children) => {
     const made = Object.assign(document.createElement(name), properties);
     made.append(...children);
@@ -312,7 +315,7 @@
       rows: report.pairs.map((each, row) => ({ ...each, row, low: each.low ?? each.ratio, high: each.high ?? each.ratio })),
       words: {
         side_a: report.sides[0], side_b: report.sides[1],
-        pair_scale: report.pairs.some((each) => each.ratio > 4 || each.ratio < 0.25) ? "log" : "linear",
+        pair_scale: linearOrLog(report.pairs.some((each) => each.ratio > 4 || each.ratio < 0.25), { nice: false, padding: 10 }),
       },
     }),
     common: (report, choice) => {
@@ -402,8 +405,8 @@
       }
       if (choice.against) {
         const gains = source.rows.map((row) => row[`${choice.against}_time_ns`] / row.time_ns).filter((gain) => gain > 0);
-        words.speed_scale = Math.max(...gains, 1) > 8 ? "log" : "linear";
-        words.speed_least = Math.min(...gains, 1) * 0.97;
+        const domainMin = Math.min(...gains, 1) * 0.97;
+        words.speed_scale = linearOrLog(Math.max(...gains, 1) > 8, { nice: false, domainMin, padding: 4 });
         words.against_field = `${choice.against}_time_ns`;
         words.against = choice.against === "default" ? "the default config" : "the naive variant";
         words.order_sort = choice.order === "id" ? null : { field: "speedup", op: "max", order: "descending" };

@@ -240,6 +240,15 @@ class Pictures(unittest.TestCase):
         self.check(page, ["pairs", "speedups"])
         self.assertEqual(unpacked((FOLDER / "drivers.html").read_text(), "kiln-data")["sides"][1], "driver newer")
 
+    def test_pairs_and_speedups_far_apart_have_logarithmic_scales(self):
+        shutil.copy(FOLDER / "few.db", FOLDER / "slower.db")
+        with sqlite3.connect(FOLDER / "slower.db") as database:
+            database.execute("UPDATE best SET time_ns = 1000 * time_ns, default_time_ns = 100000 * default_time_ns")
+        page = self.opened("slower.html", "--db", "few.db", "--db", "slower.db")
+        self.check(page, ["pairs", "common", "speedups"] + EACH_SESSION)
+        pairs = unpacked((FOLDER / "slower.html").read_text(), "kiln-data")["pairs"]
+        self.assertTrue(pairs and all(pair["ratio"] > 4 for pair in pairs))
+
     def test_ceilings_become_lines_of_the_roofline(self):
         (FOLDER / "ceilings.json").write_text(json.dumps({"sessions": [], "ceilings": {
             "read_bytes_per_s": 2e10, "copy_bytes_per_s": 1.5e10, "f32_flops": 1e11, "f64_flops": 0}}))
