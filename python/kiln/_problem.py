@@ -1,0 +1,48 @@
+"""The text of a problem, as the command line and the C interface take it.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Mapping, Tuple, Union
+
+from .errors import ProblemError
+
+Value = Union[int, float, bool, str]
+
+
+def text_of(problem: Mapping[str, Value]) -> str:
+    """`{"n": 1000, "map": "x * x"}` as `n=1000 map="x * x"`; None leaves a field out."""
+    return " ".join(
+        f"{name}={_value_text(name, value)}" for name, value in problem.items() if value is not None
+    )
+
+
+def _value_text(name: str, value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value)
+    if not re.search(r"[\s,\"']", text):
+        return text
+    for quote in ('"', "'"):
+        if quote not in text:
+            return f"{quote}{text}{quote}"
+    raise ProblemError(f"problem field {name} has quotes of both kinds: {text}")
+
+
+def place_of(kernel: "Union[str, pathlib.Path]") -> Tuple[str, str]:
+    """(name, folder): the name of a kernel, and its folder or "" where it is built in."""
+    folder = pathlib.Path(kernel)
+    if not isinstance(kernel, pathlib.Path) and "/" not in kernel and not folder.is_dir():
+        return str(kernel), ""
+    spec = folder / "spec.toml"
+    try:
+        named = re.search(r'^name\s*=\s*"([^"]+)"', spec.read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError as reason:
+        raise ProblemError(f"{spec}: {reason.strerror}") from None
+    if named is None:
+        raise ProblemError(f'{spec}: there is no line name = "..."')
+    return named.group(1), str(folder)

@@ -1,0 +1,384 @@
+"""The built-in kernels as functions of arrays: arrays in, arrays out, on the current stream.
+
+Each function takes `out`, an array for the result, and `stream`; without `out` the result is made by
+the library of the first array. bind() turns a function and its arrays into a Call.
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
+
+from . import _arrays, launcher
+from ._arrays import Array
+from .errors import ArgumentError, DeviceMismatchError, DtypeError, LayoutError, ShapeError
+from .launcher import Call, Launcher
+
+
+class _Plan(NamedTuple):
+    """A call before it is checked: the problem follows from the arrays."""
+
+    kernel: str
+    problem: Dict[str, Any]
+    arguments: Dict[str, Any]
+    result: Any
+
+
+def _describe(kernel: str, **values: Any) -> Tuple[Array, ...]:
+    """The arrays, all in one place."""
+    arrays = [_arrays.describe(f"{kernel}: argument '{name}'", v) for name, v in values.items()]
+    for name, array in zip(values, arrays):
+        if array.place != arrays[0].place:
+            first = next(iter(values))
+            raise DeviceMismatchError(
+                f"{kernel}: argument '{name}' is on {array.place}, '{first}' on {arrays[0].place}"
+            )
+    return tuple(arrays)
+
+
+def _shape(what: str, array: Array, ranks: Tuple[int, ...]) -> Tuple[int, ...]:
+    if array.shape is None:
+        raise ShapeError(f"{what} is a buffer without a shape; pass an array")
+    if len(array.shape) not in ranks:
+        expected = " or ".join(map(str, ranks))
+        raise ShapeError(f"{what} has shape {list(array.shape)}; expected {expected} dimensions")
+    return array.shape
+
+
+def _result(kernel: str, out: Any, model: Array, shape: Tuple[int, ...], dtype: str) -> Any:
+    return _arrays.empty_like(kernel, model, shape, dtype) if out is None else out
+
+
+def _matrix(what: str, array: Array) -> Tuple[int, int, bool]:
+    """(rows, columns, whether it is stored transposed) of a dense matrix or its transposed view."""
+    rows, cols = _shape(what, array, (2,))
+    if array.is_dense:
+        return rows, cols, False
+    if array.strides and _arrays.is_dense((cols, rows), array.strides[::-1]):
+        return rows, cols, True
+    raise LayoutError(
+        f"{what} is not contiguous: shape {[rows, cols]}, strides {list(array.strides or ())}; "
+        "rows or columns must be dense"
+    )
+
+
+def _stored(array: Array, transposed: bool) -> Array:
+    if not transposed or array.shape is None or array.strides is None:
+        return array
+    return array._replace(shape=array.shape[::-1], strides=array.strides[::-1])
+
+
+def _plan_matmul(
+    a: Any, b: Any, *, out: Any = None, alpha: float = 1.0, beta: float = 0.0
+) -> Tuple[_Plan, Array]:
+    left, right = _describe("matmul", a=a, b=b)
+    m, k, trans_a = _matrix("matmul: argument 'a'", left)
+    rows, n, trans_b = _matrix("matmul: argument 'b'", right)
+    if rows != k:
+        raise ShapeError(
+            f"matmul: argument 'b' has shape {[rows, n]}; it needs {k} rows, the columns of 'a'"
+        )
+    if right.dtype != left.dtype:
+        raise DtypeError(f"matmul: argument 'b' holds {right.dtype}, 'a' {left.dtype}")
+    _known("matmul", left, ("f32", "f64", "f16", "bf16"))
+    if out is None and beta != 0:
+        raise ArgumentError("matmul: beta needs out=, the C that it is added to")
+    out = _result("matmul", out, left, (m, n), str(left.dtype))
+    problem = {
+        "m": m,
+        "n": n,
+        "k": k,
+        "dtype": left.dtype,
+        "trans_a": trans_a,
+        "trans_b": trans_b,
+        "beta_zero": beta == 0,
+    }
+    arguments = {"a": _stored(left, trans_a), "b": _stored(right, trans_b), "c": out}
+    arguments.update({"alpha": float(alpha), "beta": float(beta)})
+    return _Plan("matmul", problem, arguments, out), left
+
+
+def _known(kernel: str, array: Array, dtypes: Tuple[str, ...]) -> None:
+    if array.dtype not in dtypes:
+        raise DtypeError(
+            f"{kernel}: arrays of {array.dtype} are not taken; expected {', '.join(dtypes)}"
+        )
+
+
+def _dense(what: str, array: Array) -> None:
+    if not array.is_dense:
+        raise LayoutError(
+            f"{what} is not contiguous: shape {list(array.shape or ())}, strides "
+            f"{list(array.strides or ())}; it must be dense and row-major"
+        )
+
+
+def _plan_reduce(
+    x: Any,
+    *,
+    op: str = "sum",
+    axis: Optional[int] = None,
+    map: str = "x",
+    other: Any = None,
+    out: Any = None,
+) -> Tuple[_Plan, Array]:  # pylint: disable=redefined-builtin
+    values = _describe("reduce", x=x) if other is None else _describe("reduce", x=x, other=other)
+    first = values[0]
+    shape = _shape("reduce: argument 'x'", first, (1, 2, 3, 4, 5, 6))
+    _dense("reduce: argument 'x'", first)
+    _known("reduce", first, ("f32", "f64", "i32", "f16", "bf16"))
+    if (op == "dot") != (other is not None):
+        raise ArgumentError("reduce: op='dot' and other= go together")
+    problem: Dict[str, Any] = {
+        "n": _arrays.count(shape),
+        "dtype": first.dtype,
+        "op": op,
+        "map": map,
+    }
+    shape_out: Tuple[int, ...] = ()
+    if axis is not None:
+        if len(shape) != 2 or axis not in (0, 1, -1, -2):
+            raise ShapeError(f"reduce: axis={axis} needs a matrix; 'x' has shape {list(shape)}")
+        along = axis % 2
+        problem["n"], results = shape[along], shape[1 - along]
+        shape_out = (results,)
+        if results > 1:
+            problem.update(results=results, axis="last" if along == 1 else "first")
+    if problem["n"] == 0 or problem.get("results") == 0:
+        raise ShapeError(f"reduce: argument 'x' has no elements: shape {list(shape)}")
+    in_shape: Tuple[int, ...] = (problem["n"],)
+    if "results" in problem:
+        in_shape = shape
+    arguments: Dict[str, Any] = {"in": first._replace(shape=in_shape, strides=None)}
+    if other is not None:
+        if values[1].shape != shape:
+            raise ShapeError(
+                f"reduce: argument 'other' has shape {list(values[1].shape or ())}; "
+                f"'x' has {list(shape)}"
+            )
+        _dense("reduce: argument 'other'", values[1])
+        arguments["other"] = values[1]._replace(shape=in_shape, strides=None)
+    dtype_out = "f32" if first.dtype in ("f16", "bf16") else str(first.dtype)
+    out = _result("reduce", out, first, shape_out, dtype_out)
+    arguments["out"] = out
+    return _Plan("reduce", problem, arguments, out), first
+
+
+def _plan_histogram(
+    x: Any,
+    *,
+    bins: int = 256,
+    low: Optional[float] = None,
+    high: Optional[float] = None,
+    out: Any = None,
+) -> Tuple[_Plan, Array]:
+    (samples,) = _describe("histogram", x=x)
+    shape = _shape("histogram: argument 'x'", samples, (1, 2, 3, 4, 5, 6))
+    _dense("histogram: argument 'x'", samples)
+    _known("histogram", samples, ("u8", "f32", "i32"))
+    n = _arrays.count(shape)
+    problem = {"n": n, "dtype": samples.dtype, "bins": bins}
+    arguments: Dict[str, Any] = {"in": samples._replace(shape=(n,), strides=None)}
+    if samples.dtype == "u8":
+        if low is not None or high is not None:
+            raise ArgumentError("histogram: bytes are their own bins; leave out low and high")
+    else:
+        if low is None or high is None or not float("-inf") < low < high < float("inf"):
+            raise ArgumentError(
+                f"histogram: low must be below high, both finite: {low} and {high} were given"
+            )
+        whole = samples.dtype == "i32"
+        ends = {"low": low, "high": high}
+        for name, end in ends.items():
+            if whole and end != int(end):
+                raise ArgumentError(f"histogram: argument '{name}' is i32, {end} was given")
+        arguments.update({k: int(v) if whole else float(v) for k, v in ends.items()})
+        arguments["scale"] = bins / (high - low)
+    # torch has few operations on u32, so counts may also be an i32 array; they stay below 2^31.
+    if out is None:
+        kind = "i32" if samples.library == "torch" else "u32"
+        out = _arrays.empty_like("histogram", samples, (bins,), kind)
+    counts = _arrays.describe("histogram: argument 'out'", out)
+    if counts.dtype == "i32" and n < 2**31:
+        counts = counts._replace(dtype="u32")
+    arguments["counts"] = counts
+    return _Plan("histogram", problem, arguments, out), samples
+
+
+# Only the size of elements matters to a transposition.
+_MOVED_AS = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
+
+
+def _plan_transpose(x: Any, *, out: Any = None) -> Tuple[_Plan, Array]:
+    (first,) = _describe("transpose", x=x)
+    shape = _shape("transpose: argument 'x'", first, (2, 3))
+    size = _arrays.SIZES.get(str(first.dtype), 0)
+    if size not in _MOVED_AS:
+        raise DtypeError(
+            f"transpose: arrays of {first.dtype} are not taken; expected 1, 2, 4 or 8 bytes"
+        )
+    moved = str(first.dtype)
+    if moved not in ("u8", "f16", "bf16", "i32", "f32", "f64"):
+        moved = _MOVED_AS[size]
+    batch, rows, cols = ((1,) + shape)[-3:]
+    problem = {"rows": rows, "cols": cols, "batch": batch, "dtype": moved}
+    if out is None:
+        shape_out = shape[:-2] + (cols, rows)
+        out = _arrays.empty_like("transpose", first, shape_out, str(first.dtype))
+    target = _arrays.describe("transpose: argument 'out'", out)
+    if target.dtype == first.dtype:
+        target = target._replace(dtype=moved)
+    return (
+        _Plan("transpose", problem, {"in": first._replace(dtype=moved), "out": target}, out),
+        first,
+    )
+
+
+def _plan_convolve(
+    x: Any,
+    filter: Any,
+    *,
+    stride: int = 1,
+    padding: Union[int, Tuple[int, int], None] = None,
+    groups: int = 1,
+    out: Any = None,
+) -> Tuple[_Plan, Array]:  # pylint: disable=redefined-builtin
+    image, taps = _describe("convolve", x=x, filter=filter)
+    shape = _shape("convolve: argument 'x'", image, (2, 4))
+    n, c, h, w = (1, 1, *shape) if len(shape) == 2 else shape
+    filter_shape = _shape("convolve: argument 'filter'", taps, (2, 4))
+    if len(filter_shape) != len(shape):
+        raise ShapeError(
+            f"convolve: argument 'filter' has shape {list(filter_shape)}, 'x' {list(shape)}; both "
+            "have 2 or both 4 dimensions"
+        )
+    k, _, fh, fw = (1, 1, *filter_shape) if len(filter_shape) == 2 else filter_shape
+    _known("convolve", image, ("f32",))
+    if padding is None:
+        padding = (fh // 2, fw // 2)
+    pad_h, pad_w = (padding, padding) if isinstance(padding, int) else padding
+    problem = {
+        "h": h, "w": w, "fh": fh, "fw": fw, "n": n, "c": c, "k": k, "groups": groups,
+        "stride": stride, "pad_h": pad_h, "pad_w": pad_w, "dtype": image.dtype,
+    }  # fmt: skip
+    if out is None:
+        size = ((h + 2 * pad_h - fh) // stride + 1, (w + 2 * pad_w - fw) // stride + 1)
+        shape_out = size if len(shape) == 2 else (n, k, *size)
+        if min(shape_out) < 1:
+            raise ShapeError(f"convolve: the filter {[fh, fw]} does not fit into {[h, w]}")
+        out = _arrays.empty_like("convolve", image, shape_out, "f32")
+    return _Plan("convolution", problem, {"in": image, "filter": taps, "out": out}, out), image
+
+
+def _bind(planned: Tuple[_Plan, Array], stream: Any, known: Optional[Launcher]) -> Call:
+    plan, first = planned
+    if known is None:
+        queue = launcher.queue_of([first], stream)
+        known = launcher.launcher_for(first.place, queue)
+    kernel = launcher.kernel_for(known, plan.kernel, plan.problem)
+    call = kernel.bind(stream=stream, **plan.arguments)
+    call.result = plan.result
+    return call
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: Any = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+) -> Any:  # pylint: disable=redefined-outer-name
+    """C[m][n] = alpha * A[m][k] * B[k][n] + beta * C, of f32, f64, f16 or bf16 (summed in f32).
+
+    A and B are dense, or transposed views of dense matrices. `out` is C."""
+    return _bind(_plan_matmul(a, b, out=out, alpha=alpha, beta=beta), stream, launcher)()
+
+
+def reduce(
+    x: Any,
+    *,
+    op: str = "sum",
+    axis: Optional[int] = None,
+    map: str = "x",
+    other: Any = None,
+    out: Any = None,
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+) -> Any:  # pylint: disable=redefined-builtin,redefined-outer-name
+    """Combines all elements of x (f32, f64, i32, f16, bf16), or those along an axis of a matrix.
+
+    `op`: sum, min, max, or dot of x and `other`. `map`: formula of the term of element x, its index i
+    and n: "x * x". The result has shape [] or [results]; it is f32 where x is f16 or bf16."""
+    planned = _plan_reduce(x, op=op, axis=axis, map=map, other=other, out=out)
+    return _bind(planned, stream, launcher)()
+
+
+def histogram(
+    x: Any,
+    *,
+    bins: int = 256,
+    low: Optional[float] = None,
+    high: Optional[float] = None,
+    out: Any = None,
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+) -> Any:  # pylint: disable=redefined-outer-name
+    """counts[bins]: how many elements of x fall into each bin. Bytes are their own bins (256).
+
+    f32 and i32 go into even bins from `low` up to, not including, `high`. Counts are u32; i32 where
+    torch makes them, and in an `out` of i32, for fewer than 2^31 elements."""
+    return _bind(_plan_histogram(x, bins=bins, low=low, high=high, out=out), stream, launcher)()
+
+
+def transpose(
+    x: Any, *, out: Any = None, stream: Any = None, launcher: Optional[Launcher] = None
+) -> Any:  # pylint: disable=redefined-outer-name
+    """out[b][c][r] = x[b][r][c] of a dense matrix or a batch of them; elements of 1, 2, 4 or 8 bytes."""
+    return _bind(_plan_transpose(x, out=out), stream, launcher)()
+
+
+def convolve(
+    x: Any,
+    filter: Any,
+    *,
+    stride: int = 1,
+    padding: Union[int, Tuple[int, int], None] = None,
+    groups: int = 1,
+    out: Any = None,
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+) -> Any:  # pylint: disable=redefined-builtin,redefined-outer-name
+    """Cross-correlation in f32, as in layers of neural networks: the filter is not flipped.
+
+    x[h][w] with filter[fh][fw], or x[n][c][h][w] with filter[k][c / groups][fh][fw]. `padding`: zeros
+    on each side, one number or (rows, columns); None: half the filter, which keeps the size."""
+    planned = _plan_convolve(x, filter, stride=stride, padding=padding, groups=groups, out=out)
+    return _bind(planned, stream, launcher)()
+
+
+_PLANS: Dict[Callable[..., Any], Callable[..., Tuple[_Plan, Array]]] = {
+    matmul: _plan_matmul,
+    reduce: _plan_reduce,
+    histogram: _plan_histogram,
+    transpose: _plan_transpose,
+    convolve: _plan_convolve,
+}
+
+
+def bind(
+    function: Callable[..., Any],
+    *arrays: Any,
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+    **options: Any,
+) -> Call:  # pylint: disable=redefined-outer-name
+    """A call of one of the functions above that repeats cheaply, with the same arrays each time.
+
+    product = kiln.bind(kiln.matmul, a, b, out=c)
+    product()           # returns c, which is written on the current stream"""
+    if function not in _PLANS:
+        raise ArgumentError("bind: expected matmul, reduce, histogram, transpose or convolve")
+    return _bind(_PLANS[function](*arrays, **options), stream, launcher)

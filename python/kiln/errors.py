@@ -1,0 +1,110 @@
+"""The exceptions of the package: one class for each kind of mistake.
+
+Every class derives from KilnError, and from the standard exception that it is a case of.
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArgumentError",
+    "CompileError",
+    "DatabaseError",
+    "DeviceFault",
+    "DeviceMismatchError",
+    "DriverMissingError",
+    "DtypeError",
+    "HostArrayError",
+    "InternalError",
+    "Interrupted",
+    "KilnError",
+    "KilnWarning",
+    "LayoutError",
+    "LibraryMissingError",
+    "NoConfigError",
+    "NoDeviceError",
+    "OutOfDeviceMemoryError",
+    "ProblemError",
+    "ShapeError",
+]
+
+
+class KilnError(Exception):
+    """Base of all exceptions of Kiln, except Interrupted."""
+
+
+class ArgumentError(KilnError, ValueError):
+    """An argument is missing, unknown, not aligned, or not an array."""
+
+
+class HostArrayError(ArgumentError, TypeError):
+    """An array is in host memory: a CPU tensor, a NumPy array."""
+
+
+class DtypeError(ArgumentError, TypeError):
+    """An array has another element type than the kernel takes."""
+
+
+class ShapeError(ArgumentError):
+    """An array has another shape than the problem needs."""
+
+
+class LayoutError(ArgumentError):
+    """An array is not dense and row-major."""
+
+
+class DeviceMismatchError(ArgumentError):
+    """The arrays of one call are on different devices or in different contexts."""
+
+
+class ProblemError(KilnError, ValueError):
+    """A kernel, spec, problem, config or plan is unknown or wrong."""
+
+
+class NoDeviceError(KilnError, RuntimeError):
+    """The device or backend is not there."""
+
+
+class DriverMissingError(NoDeviceError):
+    """The driver's library is not there: no libcuda, libamdhip64 or libOpenCL."""
+
+
+class DatabaseError(KilnError, RuntimeError):
+    """A database is missing, damaged, of another program, or being written by another process."""
+
+
+class NoConfigError(KilnError, RuntimeError):
+    """No config is legal for this problem and device, or tuning found none that works."""
+
+
+class CompileError(KilnError, RuntimeError):
+    """The kernel does not compile on this machine."""
+
+
+class DeviceFault(KilnError, RuntimeError):
+    """The driver refused a launch."""
+
+
+class OutOfDeviceMemoryError(KilnError, MemoryError):
+    """The device has no memory for the kernel's workspaces."""
+
+
+class InternalError(KilnError, RuntimeError):
+    """A defect of Kiln."""
+
+
+class LibraryMissingError(KilnError, ImportError):
+    """libkiln.so or the program `kiln` is not there, or has another interface version."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during tune() or sweep(). `result` is what the sessions found until then; the database
+    keeps it, and the same call goes on where it stopped."""
+
+    def __init__(self, message: str, result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class KilnWarning(UserWarning):
+    """A database or cache that the launcher cannot use; it goes on without."""

@@ -1,0 +1,154 @@
+"""A kernel given as text: the folder with its source and spec that the tuner and launcher take.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from ._arrays import SIZES
+from .errors import ProblemError
+
+_SUFFIXES = {"opencl": ".cl", "cuda": ".cu", "hip": ".hip"}
+_MEMORY = re.compile(r"(read|write|read_write) (\w+)((?:\[[^\]]+\])+)")
+_NUMBER = re.compile(r"(\w+) (=|example) (.+)")
+
+
+def language_of(source: str) -> str:
+    """opencl or cuda, by the kernel's own words."""
+    if "__global__" in source:
+        return "cuda"
+    if re.search(r"\b(__)?kernel\b", source):
+        return "opencl"
+    raise ProblemError("the source has neither __global__ (CUDA, HIP) nor __kernel (OpenCL)")
+
+
+def entry_of(source: str) -> str:
+    """Name of the first kernel of a source."""
+    found = re.search(
+        r"(?:__global__|\b(?:__)?kernel\b)[^(;{]*?(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(",
+        source,
+    )
+    if found is None:
+        raise ProblemError("no kernel is found in the source; pass entry=")
+    return found.group(1)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _list(values: Sequence[Any]) -> str:
+    return "[" + ", ".join(_value(value) for value in values) + "]"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _quoted(value) if isinstance(value, str) else repr(value)
+
+
+def _argument(name: str, text: str) -> str:
+    memory = _MEMORY.fullmatch(text)
+    if memory:
+        access, dtype, dims = memory.groups()
+        shape = _list(re.findall(r"\[([^\]]+)\]", dims))
+        return f'[[arguments]]\nname = "{name}"\naccess = "{access}"\ndtype = "{dtype}"\nshape = {shape}\n'
+    number = _NUMBER.fullmatch(text)
+    if number:
+        dtype, kind, value = number.groups()
+        line = f"value = {_quoted(value)}" if kind == "=" else f"example = {value}"
+        return f'[[arguments]]\nname = "{name}"\naccess = "scalar"\ndtype = "{dtype}"\n{line}\n'
+    raise ProblemError(
+        f'argument \'{name}\' is {text!r}; expected "read f32[n]", "write f32[rows][cols]", '
+        '"i32 = n" or "f32 example 0.5"'
+    )
+
+
+def _field(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f'problem.{name} = {{ type = "bool" }}'
+    if isinstance(value, int):
+        return f'problem.{name} = {{ type = "int" }}'
+    kind = "dtype" if value in SIZES else "string"
+    return f'problem.{name} = {{ type = "{kind}", values = [{_quoted(value)}] }}'
+
+
+def write_kernel(
+    source: str,
+    *,
+    arguments: Mapping[str, str],
+    tunables: Mapping[str, Sequence[Any]],
+    grid: Sequence[str],
+    block: Sequence[str],
+    problem: Mapping[str, Any],
+    formulas: Optional[Mapping[str, str]] = None,
+    constraints: Sequence[str] = (),
+    defaults: Optional[Mapping[str, Any]] = None,
+    name: Optional[str] = None,
+    entry: Optional[str] = None,
+    language: Optional[str] = None,
+    bytes_moved: Optional[str] = None,
+    flops: Optional[str] = None,
+    folder: "Union[str, os.PathLike[str], None]" = None,
+) -> pathlib.Path:
+    """Writes the folder of a kernel and returns it. Tunables reach the source as macros.
+
+    `arguments`, in the kernel's order: "read f32[n]" (access, element type, extents slowest first),
+    "i32 = n" (a number that follows from the problem) or "f32 example 0.5" (one that the caller
+    passes). `grid` and `block`: expressions, fastest dimension first, in blocks and threads.
+    `formulas`: what each element of an output is, e.g. {"c": "a + b"}; without them the default
+    config is the reference. `defaults`: of tunables; else the first value of each. `bytes_moved` and
+    `flops`: expressions, for rates. `folder`: where to write (default: kernels/NAME-HASH in Kiln's
+    data folder)."""
+    entry = entry or entry_of(source)
+    name = name or entry
+    language = language or language_of(source)
+    if language not in _SUFFIXES:
+        raise ProblemError(f"language '{language}' is none of {', '.join(_SUFFIXES)}")
+    known: Dict[str, Any] = {key: values[0] for key, values in tunables.items()}
+    known.update(defaults or {})
+    file = name + _SUFFIXES[language]
+    lines: List[str] = [f'name = "{name}"', f'summary = "{name}, given as text"']
+    lines += [_field(key, value) for key, value in problem.items()]
+    if bytes_moved:
+        lines.append(f"cost.bytes = {_quoted(bytes_moved)}")
+    if flops:
+        lines.append(f"cost.flops = {_quoted(flops)}")
+    if formulas:
+        lines += [f"verify.formulas.{key} = {_quoted(text)}" for key, text in formulas.items()]
+    else:
+        lines.append('verify.device_reference = "plain"')
+    lines += [_argument(key, text) for key, text in arguments.items()]
+    lines += ["[[variants]]", 'name = "plain"', f'source = "{file}"', "[variants.tunables]"]
+    lines += [
+        f"{key} = {{ values = {_list(values)}, default = {_value(known[key])} }}"
+        for key, values in tunables.items()
+    ]
+    for rule in constraints:
+        lines += [
+            "[[variants.constraints]]",
+            f"require = {_quoted(rule)}",
+            'because = "given with the kernel"',
+        ]
+    lines += ["[[variants.steps]]", f'entry = "{entry}"', f"grid = {_list(list(grid))}"]
+    lines += [f"block = {_list(list(block))}", f"arguments = {_list(list(arguments))}"]
+    spec = "\n".join(lines) + "\n"
+    at = pathlib.Path(folder) if folder is not None else _place(name, source + spec)
+    at.mkdir(parents=True, exist_ok=True)
+    (at / file).write_text(source, encoding="utf-8")
+    (at / "spec.toml").write_text(spec, encoding="utf-8")
+    return at
+
+
+def _place(name: str, text: str) -> pathlib.Path:
+    data = os.environ.get("XDG_DATA_HOME")
+    base = pathlib.Path(data) if data else pathlib.Path.home() / ".local" / "share"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return base / "kiln" / "kernels" / f"{name}-{digest}"

@@ -1,0 +1,280 @@
+"""Tuning and asking: runs the program `kiln` in processes of its own and reads what it stored.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
+
+from . import _problem, _program, launcher, source
+from .database import Database, Session, default_path, pretty_time
+from .errors import Interrupted
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+def _options(given: Mapping[str, Any]) -> List[str]:
+    """`{"no_progress": 50, "fresh": True}` as options of the command line."""
+    arguments: List[str] = []
+    for name, value in given.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            arguments.append(option)
+        elif value is not None and value is not False:
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                arguments += [option, str(one)]
+    return arguments
+
+
+def _finished(answer: _program.Answer, db: Optional[PathLike]) -> List[Session]:
+    """The sessions that an answer names, read from the database."""
+    entries = (answer.document or {}).get("sessions", [])
+    numbers = [entry["session"] for entry in entries if entry.get("session")]
+    if not numbers:
+        return []
+    with Database(db if db is not None else default_path()) as database:
+        return [database.session(number) for number in numbers]
+
+
+def tune(
+    kernel: "Union[str, os.PathLike[str]]",
+    *,
+    seconds: Optional[float] = None,
+    trials: Optional[int] = None,
+    no_progress: Optional[int] = None,
+    device: Optional[str] = None,
+    db: Optional[PathLike] = None,
+    kernel_path: Optional[PathLike] = None,
+    strategy: Optional[str] = None,
+    seed: Optional[int] = None,
+    objective: Optional[str] = None,
+    variants: Sequence[str] = (),
+    fresh: bool = False,
+    warm_start: bool = True,
+    progress: bool = True,
+    tunables: Optional[Mapping[str, Sequence[Any]]] = None,
+    arguments: Optional[Mapping[str, str]] = None,
+    grid: Sequence[str] = (),
+    block: Sequence[str] = (),
+    formulas: Optional[Mapping[str, str]] = None,
+    constraints: Sequence[str] = (),
+    defaults: Optional[Mapping[str, Any]] = None,
+    **problem: _problem.Value,
+) -> Session:
+    """Finds the best config of one kernel for one problem and returns the session.
+
+    `kernel`: a name, the folder of your own, or the text of a CUDA, HIP or OpenCL kernel; a text
+    needs `tunables` ({"BLOCK": [64, 128]}), `arguments`, `grid` and `block`, and takes `formulas`,
+    `constraints` and `defaults`, as write_kernel() does. `seconds`, `trials`, `no_progress`: the
+    first limit reached ends the search (default: 60 seconds). `device`: as `kiln devices` names it.
+    `db`: database file. `problem`: sizes in elements, and types.
+
+    The same call goes on where an interrupted session stopped. Ctrl-C ends after the trial in hand,
+    keeps everything, and raises Interrupted, whose `result` is the session. A second one ends at
+    once. Raises NoConfigError, ProblemError, NoDeviceError or DatabaseError.
+
+        kiln.tune("matmul", m=512, n=512, k=512, seconds=20)"""
+    if tunables is not None:
+        kernel = source.write_kernel(
+            str(kernel),
+            arguments=arguments or {},
+            tunables=tunables,
+            grid=grid,
+            block=block,
+            problem=problem,
+            formulas=formulas,
+            constraints=constraints,
+            defaults=defaults,
+        )
+    options = {
+        "problem": _problem.text_of(problem) or None,
+        "seconds": seconds,
+        "trials": trials,
+        "no_progress": no_progress,
+        "device": device,
+        "db": db,
+        "kernel_path": kernel_path,
+        "strategy": strategy,
+        "seed": seed,
+        "objective": objective,
+        "variant": list(variants),
+        "fresh": fresh,
+        "no_warm_start": not warm_start,
+        "quiet": not progress,
+    }
+    answer = _program.run(["tune", os.fspath(kernel), *_options(options)], progress=progress)
+    sessions = _finished(answer, db)
+    launcher.reload()
+    if answer.interrupted:
+        raise Interrupted(
+            "the session is stored; the same call goes on from there",
+            sessions[0] if sessions else None,
+        )
+    if answer.code != 0 or not sessions:
+        raise _program.error_of(answer)
+    return sessions[0]
+
+
+class Sweep(Sequence[Session]):
+    """The sessions of a sweep, in the order of the plan. `failed` counts those without a valid
+    config; they are in the list, with `best` None, if they began."""
+
+    def __init__(self, sessions: List[Session], failed: int) -> None:
+        self._sessions = sessions
+        self.failed = failed
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._sessions[index]
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(self._sessions)
+
+    def to_frame(self) -> Any:
+        """One row a session as a pandas.DataFrame. Needs pandas."""
+        import pandas  # pylint: disable=import-outside-toplevel
+
+        return pandas.DataFrame([_row(session) for session in self._sessions])
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self._sessions)) or "<kiln.Sweep: no session>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{s.kernel}</td><td>{_problem.text_of(s.problem)}</td><td>"
+            f"{pretty_time(s.best['time_ns']) if s.best else ''}</td><td>{s.verdict or ''}</td></tr>"
+            for s in self._sessions
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("kernel", "problem", "best", "verdict"))
+        return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def _row(session: Session) -> Dict[str, Any]:
+    best = session.best or {}
+    return {
+        "session": session.id,
+        "kernel": session.kernel,
+        "problem": _problem.text_of(session.problem),
+        "state": session.state,
+        "trials": len(session.trials),
+        "failures": len(session.failures),
+        "best_ns": best.get("time_ns"),
+        "default_ns": best.get("default_time_ns"),
+        "speedup": session.speedup,
+        "verdict": session.verdict,
+        "config": best.get("config"),
+    }
+
+
+def sweep(
+    plan: PathLike,
+    *,
+    seconds: Optional[float] = None,
+    trials: Optional[int] = None,
+    no_progress: Optional[int] = None,
+    device: Optional[str] = None,
+    db: Optional[PathLike] = None,
+    kernels: Sequence[str] = (),
+    strategy: Optional[str] = None,
+    seed: Optional[int] = None,
+    fresh: bool = False,
+    progress: bool = True,
+) -> Sweep:
+    """Runs the sessions of a plan file; limits go before those of the plan. `kernels`: only their
+    sessions. Ctrl-C and errors are as with tune(); a session that fails does not end the sweep."""
+    options = {
+        "seconds": seconds,
+        "trials": trials,
+        "no_progress": no_progress,
+        "device": device,
+        "db": db,
+        "kernel": list(kernels),
+        "strategy": strategy,
+        "seed": seed,
+        "fresh": fresh,
+        "quiet": not progress,
+    }
+    answer = _program.run(["sweep", os.fspath(plan), *_options(options)], progress=progress)
+    sessions = _finished(answer, db)
+    launcher.reload()
+    result = Sweep(sessions, sum(session.best is None for session in sessions))
+    if answer.interrupted:
+        raise Interrupted("the sessions are stored; the same call goes on from there", result)
+    if answer.code not in (0, 1) or not sessions:
+        raise _program.error_of(answer)
+    return result
+
+
+class Best(NamedTuple):
+    """What a lookup answers."""
+
+    kernel: str
+    problem: Dict[str, Any]
+    device: str
+    config: str  #: variant:tunable=value,...
+    variant: str
+    tunables: Dict[str, Any]
+    grade: str  #: exact, near_size, same_arch, same_vendor or default
+    distance: float  #: in log2 units
+    reason: str
+    stale: bool  #: driver, compiler or template have changed since
+    tuned: Optional[Dict[str, Any]]  #: the tuned row: time_ns, default_time_ns, verdict, ...
+
+
+def best(
+    kernel: PathLike,
+    *,
+    device: Optional[str] = None,
+    db: Optional[PathLike] = None,
+    kernel_path: Optional[PathLike] = None,
+    objective: Optional[str] = None,
+    shipped: bool = True,
+    **problem: _problem.Value,
+) -> Best:
+    """Asks the database for the config to run, and how good the match is. Sizes in elements.
+
+    Raises ProblemError, NoDeviceError, or DatabaseError if there is no database."""
+    options = {
+        "problem": _problem.text_of(problem),
+        "device": device,
+        "db": db,
+        "kernel_path": kernel_path,
+        "objective": objective,
+        "no_shipped": not shipped,
+    }
+    answer = _program.run(["best", os.fspath(kernel), *_options(options)])
+    if answer.code != 0 or answer.document is None:
+        raise _program.error_of(answer)
+    found = answer.document
+    return Best(
+        kernel=found["kernel"],
+        problem=found["problem"],
+        device=found["device"],
+        config=found["config_text"],
+        variant=found["config"]["variant"],
+        tunables=found["config"]["tunables"],
+        grade=found["grade"],
+        distance=found["distance"],
+        reason=found["reason"],
+        stale=found["stale"],
+        tuned=found.get("tuned"),
+    )
+
+
+def open_database(path: Optional[PathLike] = None) -> Database:
+    """Opens a database for reading; without a path, the default one. Raises DatabaseError."""
+    return Database(path)
+
+
+def check(db: Optional[PathLike] = None) -> None:
+    """Proves that a database is sound, as `kiln db check` does. Raises DatabaseError."""
+    at = pathlib.Path(db) if db is not None else default_path()
+    answer = _program.run(["db", "check", os.fspath(at)])
+    if answer.code != 0:
+        error = _program.error_of(answer._replace(code=5))
+        raise error

@@ -1,0 +1,73 @@
+"""How arrays of other libraries are read: strides, types, DLPack.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pytest
+
+import kiln
+from kiln import _arrays, _problem
+from test_errors import CudaArray
+
+np = pytest.importorskip("numpy")
+
+
+def test_cuda_array_interface():
+    array = _arrays.describe("x", CudaArray((3, 4), "<f8", device=2, stream=7))
+    assert array.place == ("cuda", 2)
+    assert (array.shape, array.dtype, array.size) == ((3, 4), "f64", 96)
+    assert (array.address, array.stream, array.is_dense) == (4096, 7, True)
+    assert not _arrays.describe("x", CudaArray((3, 4), strides=(4, 12))).is_dense
+
+
+def test_dlpack_of_host_memory_is_refused():
+    class Exporter:
+        """Only DLPack."""
+
+        def __init__(self, array):
+            self._array = array
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+        def __dlpack__(self, **options):
+            return self._array.__dlpack__()
+
+    with pytest.raises(kiln.HostArrayError):
+        _arrays.describe("x", Exporter(np.zeros(4)))
+
+
+def test_dlpack_capsule_of_a_cuda_device():
+    class Exporter:
+        """Host memory that claims to be on a CUDA device: only read as numbers here."""
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack_device__(self):
+            return (2, 1)
+
+        def __dlpack__(self, stream=None):
+            assert stream == -1
+            return self.array.__dlpack__()
+
+    source = np.zeros((3, 5), "float16")[:, 1:3]
+    array = _arrays.describe("x", Exporter(source))
+    assert array.place == ("cuda", 1)
+    assert (array.shape, array.strides, array.dtype) == ((3, 2), (5, 1), "f16")
+    assert array.address == source.ctypes.data
+    assert array.size == 12
+
+
+def test_extents_of_one_may_have_any_stride():
+    assert _arrays.is_dense((1, 4), (99, 1))
+    assert _arrays.is_dense((4, 1), (1, 99))
+    assert not _arrays.is_dense((4, 2), (4, 1))
+    assert _arrays.is_dense((0, 4), (7, 7))
+
+
+def test_problem_texts():
+    assert _problem.text_of({"n": 5, "flag": True, "skip": None}) == "n=5 flag=true"
+    assert _problem.text_of({"map": "x * x"}) == 'map="x * x"'
+    with pytest.raises(kiln.ProblemError):
+        _problem.text_of({"map": "x ' \" x"})

@@ -1,0 +1,144 @@
+"""The built-in kernels on pyopencl arrays, against NumPy.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pytest
+
+import kiln
+
+np = pytest.importorskip("numpy")
+
+
+def random(*shape, dtype="float32"):
+    """Numbers that are the same in every run."""
+    return np.random.default_rng(7).standard_normal(shape).astype(dtype)
+
+
+def test_matmul_makes_its_result(on_device):
+    a, b = random(50, 70), random(70, 33)
+    c = kiln.matmul(on_device(a), on_device(b))
+    assert c.shape == (50, 33)
+    np.testing.assert_allclose(c.get(), a @ b, rtol=1e-4, atol=1e-4)
+
+
+def test_matmul_fills_out_and_returns_it(on_device):
+    a, b, c = random(20, 30), random(30, 20), random(20, 20)
+    out = on_device(c)
+    assert kiln.matmul(on_device(a), on_device(b), out=out, alpha=2, beta=3) is out
+    np.testing.assert_allclose(out.get(), 2 * (a @ b) + 3 * c, rtol=1e-4, atol=1e-4)
+
+
+def test_matmul_takes_a_transposed_view_as_it_is(on_device):
+    a, b = random(30, 20), random(30, 40)
+    c = kiln.matmul(on_device(a).T, on_device(b))
+    np.testing.assert_allclose(c.get(), a.T @ b, rtol=1e-4, atol=1e-4)
+
+
+def test_reduce_to_one_number(on_device):
+    x = random(1000)
+    for op, expected in (("sum", x.sum()), ("min", x.min()), ("max", x.max())):
+        result = kiln.reduce(on_device(x), op=op)
+        assert result.shape == ()
+        np.testing.assert_allclose(result.get(), expected, rtol=1e-4)
+
+
+def test_reduce_with_a_formula_and_two_vectors(on_device):
+    x, y = random(1000), random(1000)[::-1].copy()
+    squares = kiln.reduce(on_device(x), map="x * x")
+    np.testing.assert_allclose(squares.get(), (x * x).sum(), rtol=1e-4)
+    dot = kiln.reduce(on_device(x), op="dot", other=on_device(y))
+    np.testing.assert_allclose(dot.get(), x @ y, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_reduce_along_an_axis(on_device, axis):
+    x = random(40, 60)
+    np.testing.assert_allclose(
+        kiln.reduce(on_device(x), axis=axis).get(), x.sum(axis=axis), rtol=1e-3, atol=1e-4
+    )
+
+
+def test_histogram_of_bytes_and_of_floats(on_device):
+    samples = np.random.default_rng(7).integers(0, 256, 5000).astype("uint8")
+    counts = kiln.histogram(on_device(samples))
+    assert counts.dtype == np.uint32
+    assert (counts.get() == np.bincount(samples, minlength=256)).all()
+    x = np.random.default_rng(7).random(5000).astype("float32")
+    counts = kiln.histogram(on_device(x), bins=16, low=0, high=1)
+    assert (counts.get() == np.histogram(x, 16, (0, 1))[0]).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "int64", "complex64"])
+def test_transpose_moves_elements_of_any_kind(on_device, dtype):
+    x = (100 * random(30, 40)).astype(dtype)
+    out = kiln.transpose(on_device(x))
+    assert out.dtype == x.dtype
+    assert (out.get() == x.T).all()
+
+
+def test_transpose_of_a_batch(on_device):
+    x = random(3, 10, 20)
+    assert (kiln.transpose(on_device(x)).get() == x.transpose(0, 2, 1)).all()
+
+
+def test_convolve_image_and_layer(on_device):
+    x, taps = random(12, 15), random(3, 3)
+    padded = np.pad(x, 1)
+    expected = sum(taps[i, j] * padded[i : i + 12, j : j + 15] for i in range(3) for j in range(3))
+    result = kiln.convolve(on_device(x), on_device(taps))
+    np.testing.assert_allclose(result.get(), expected, rtol=1e-4, atol=1e-4)
+    layer = kiln.convolve(on_device(random(2, 4, 9, 9)), on_device(random(6, 4, 3, 3)), padding=0)
+    assert layer.shape == (2, 6, 7, 7)
+
+
+def test_a_bound_call_repeats(on_device):
+    a, b = random(16, 16), random(16, 16)
+    device_a = on_device(a)
+    product = kiln.bind(kiln.matmul, device_a, on_device(b))
+    first = product()
+    assert product() is first
+    np.testing.assert_allclose(first.get(), a @ b, rtol=1e-4, atol=1e-4)
+    device_a.fill(0)
+    product()
+    assert (first.get() == 0).all()
+
+
+def test_a_bound_call_takes_other_memory(on_device, queue):
+    x, y = random(8, 4), random(8, 4)[::-1].copy()
+    device_y, out = on_device(y), on_device(random(4, 8))
+    call = kiln.bind(kiln.transpose, on_device(x), out=on_device(random(4, 8)))
+    assert call.names == ["in", "out"]
+    addresses = device_y.base_data.int_ptr, out.base_data.int_ptr
+    call.at(*addresses, stream=queue.int_ptr)
+    assert (out.get() == y.T).all()
+    with pytest.raises(TypeError, match="2 addresses are needed, 1 were given"):
+        call.at(addresses[0], stream=queue.int_ptr)
+
+
+def test_a_plain_buffer_with_a_named_queue(cl, queue):
+    x, result = random(256), np.empty(1, "float32")
+    flags = cl.mem_flags
+    given = cl.Buffer(queue.context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=x)
+    out = cl.Buffer(queue.context, flags.WRITE_ONLY, 4)
+    kernel = kiln.prepare("reduce", like=queue, n=256)
+    kernel(**{"in": given, "out": out}, stream=queue)
+    cl.enqueue_copy(queue, result, out)
+    np.testing.assert_allclose(result[0], x.sum(), rtol=1e-4, atol=1e-4)
+
+
+def test_an_explicit_launcher(queue, on_device):
+    launcher = kiln.Launcher(queue)
+    x = random(8, 8)
+    assert (kiln.transpose(on_device(x), launcher=launcher).get() == x.T).all()
+    match = launcher.select("transpose", rows=8, cols=8)
+    assert match.grade in ("default", "same_vendor", "same_arch", "near_size", "exact")
+    assert match.config and match.reason
+    launcher.forget_stream(queue)
+
+
+def test_parameters_say_what_a_kernel_takes(queue):
+    kernel = kiln.prepare("matmul", like=queue, m=5, n=6, k=7)
+    assert list(map(str, kernel.parameters.values())) == [
+        "f32[5][7] a", "f32[7][6] b", "f32[5][6] c", "f32 alpha", "f32 beta",
+    ]  # fmt: skip

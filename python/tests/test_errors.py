@@ -1,0 +1,190 @@
+"""One exception of a documented class for each mistake, with the argument's name in its text.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import kiln
+from kiln import _streams
+
+np = pytest.importorskip("numpy")
+
+
+class CudaArray:
+    """Says what a CUDA array would; there is no memory behind it."""
+
+    def __init__(self, shape, typestr="<f4", device=0, strides=None, stream=None):
+        self.__cuda_array_interface__ = {
+            "shape": shape, "typestr": typestr, "data": (4096, False), "version": 3,
+            "strides": strides, "stream": stream,
+        }  # fmt: skip
+        self._device = device
+
+    def __dlpack_device__(self):
+        return (2, self._device)
+
+
+def zeros(*shape, dtype="float32"):
+    return np.zeros(shape, dtype)
+
+
+def test_host_memory(on_device):
+    with pytest.raises(kiln.HostArrayError, match="matmul: argument 'a' is in host memory"):
+        kiln.matmul(zeros(4, 4), zeros(4, 4))
+    with pytest.raises(kiln.HostArrayError, match="matmul: argument 'b' is in host memory"):
+        kiln.matmul(on_device(zeros(4, 4)), zeros(4, 4))
+
+
+def test_a_cpu_tensor():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(kiln.HostArrayError, match=r"'x' is in host memory \(torch.Tensor\)"):
+        kiln.reduce(torch.zeros(5))
+
+
+def test_no_array_at_all():
+    with pytest.raises(kiln.ArgumentError, match="argument 'x' is a list; expected an array"):
+        kiln.reduce([1.0, 2.0])
+
+
+def test_wrong_dtype(on_device):
+    with pytest.raises(kiln.DtypeError, match="matmul: argument 'b' holds f64, 'a' f32"):
+        kiln.matmul(on_device(zeros(4, 4)), on_device(zeros(4, 4, dtype="float64")))
+    with pytest.raises(kiln.DtypeError, match="argument 'c' holds f32, an array of f64 was given"):
+        kiln.matmul(
+            on_device(zeros(4, 4)), on_device(zeros(4, 4)), out=on_device(zeros(4, 4, dtype="f8"))
+        )
+    with pytest.raises(kiln.DtypeError, match="arrays of i64 are not taken"):
+        kiln.reduce(on_device(zeros(4, dtype="int64")))
+
+
+def test_wrong_shape(on_device):
+    with pytest.raises(kiln.ShapeError, match="it needs 4 rows, the columns of 'a'"):
+        kiln.matmul(on_device(zeros(4, 4)), on_device(zeros(5, 4)))
+    with pytest.raises(
+        kiln.ShapeError, match=r"argument 'out' has shape \[4, 5\]; the problem needs \[1, 5, 4\]"
+    ):
+        kiln.transpose(on_device(zeros(4, 5)), out=on_device(zeros(4, 5)))
+    with pytest.raises(kiln.ShapeError, match="no elements"):
+        kiln.reduce(on_device(zeros(0)))
+
+
+def test_not_contiguous(on_device):
+    strided = on_device(zeros(8, 8))[:, ::2]
+    with pytest.raises(kiln.LayoutError, match="'a' is not contiguous"):
+        kiln.matmul(strided, on_device(zeros(4, 4)))
+    with pytest.raises(kiln.LayoutError, match="'in' is not contiguous"):
+        kiln.transpose(strided)
+
+
+def test_another_device():
+    with pytest.raises(
+        kiln.DeviceMismatchError, match="matmul: argument 'b' is on cuda:1, 'a' on cuda:0"
+    ):
+        kiln.matmul(CudaArray((4, 4)), CudaArray((4, 4), device=1))
+
+
+def test_another_context(cl, queue, on_device):
+    import pyopencl.array
+
+    other = cl.CommandQueue(cl.Context(queue.context.devices))
+    with pytest.raises(kiln.DeviceMismatchError, match="'b' is on the OpenCL context"):
+        kiln.matmul(on_device(zeros(4, 4)), pyopencl.array.to_device(other, zeros(4, 4)))
+
+
+def test_missing_driver():
+    code = (
+        "import kiln\n"
+        "try:\n  kiln.Launcher('cuda')\n"
+        "except kiln.DriverMissingError as error: print('missing:', error)\n"
+        "try:\n  kiln.tune('reduce', n=100, trials=1, device='cuda', progress=False)\n"
+        "except kiln.DriverMissingError as error: print('missing:', error)\n"
+    )
+    environment = {**os.environ, "KILN_CUDA_LIBRARY": "/nowhere/libcuda.so.1"}
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.count("missing:") == 2, result.stdout + result.stderr
+    assert "CUDA driver library not found" in result.stdout
+
+
+def test_corrupt_database(tmp_path):
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
+    for ask in (
+        lambda: kiln.open(broken),
+        lambda: kiln.best("reduce", n=100, db=broken),
+        lambda: kiln.check(broken),
+        lambda: kiln.tune("reduce", n=100, trials=1, db=broken, progress=False),
+    ):
+        with pytest.raises(kiln.DatabaseError, match="broken.db"):
+            ask()
+    with pytest.raises(kiln.DatabaseError, match="there is no such database"):
+        kiln.open(tmp_path / "none.db")
+
+
+def test_damage_behind_a_good_header(tuned, tmp_path):
+    _, database = tuned
+    content = bytearray(database.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(content)
+    with kiln.open(broken) as opened, pytest.raises(kiln.DatabaseError, match="broken.db"):
+        _ = opened.sessions
+
+
+def test_an_unusable_database_is_a_warning_of_the_launcher(queue, tmp_path):
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"no database at all" * 100)
+    with pytest.warns(kiln.KilnWarning, match="broken.db"):
+        kiln.Launcher(queue, database=broken)
+
+
+def test_unknown_names(queue, on_device):
+    with pytest.raises(kiln.ProblemError, match="redcue"):
+        kiln.prepare("redcue", like=queue, n=5)
+    with pytest.raises(kiln.ProblemError, match="nn"):
+        kiln.prepare("reduce", like=queue, nn=5)
+    kernel = kiln.prepare("reduce", like=queue, n=5)
+    with pytest.raises(kiln.ArgumentError, match="there is no argument 'ouy'; it takes in, out"):
+        kernel(ouy=on_device(zeros(1)))
+    with pytest.raises(kiln.ArgumentError, match=r"argument 'out' is missing \(f32\[1\] out\)"):
+        kernel(**{"in": on_device(zeros(5))})
+
+
+def test_histogram_of_nothing(on_device):
+    with pytest.raises(kiln.ArgumentError, match="low must be below high"):
+        kiln.histogram(on_device(zeros(5)), low=1, high=1)
+
+
+def test_a_stream_must_be_known():
+    with pytest.raises(kiln.ArgumentError, match="no array names its stream; pass stream="):
+        _streams.current("reduce", kiln.calls._describe("reduce", x=CudaArray((4,)))[0].place, [])
+
+
+def test_the_null_stream_is_the_legacy_one():
+    class Stream:
+        """As CuPy's null stream."""
+
+        ptr = 0
+
+    assert _streams.handle_of(Stream()) == 1
+    assert _streams.handle_of(0) == 1
+    assert _streams.handle_of(4096) == 4096
+    with pytest.raises(kiln.ArgumentError, match="stream is a str"):
+        _streams.handle_of("main")
+
+
+def test_every_class_is_documented():
+    """docs/python.md names each exception."""
+    page = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "python.md")
+    if not os.path.exists(page):
+        pytest.skip("the pages are not here")
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    missing = [name for name in kiln.errors.__all__ if f"`{name}`" not in text]
+    assert not missing

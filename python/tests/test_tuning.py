@@ -1,0 +1,168 @@
+"""Tuning, asking and reading the database, on an OpenCL device.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import kiln
+
+np = pytest.importorskip("numpy")
+
+VECTOR_ADD = """
+__kernel void add(__global const float* a, __global const float* b, __global float* c, int n) {
+  int first = get_group_id(0) * (BLOCK * ITEMS) + get_local_id(0);
+  for (int item = 0; item < ITEMS; ++item) {
+    int i = first + item * BLOCK;
+    if (i < n) c[i] = a[i] + b[i];
+  }
+}
+"""
+ADD = {
+    "arguments": {"a": "read f32[n]", "b": "read f32[n]", "c": "write f32[n]", "n": "i32 = n"},
+    "tunables": {"BLOCK": [64, 128], "ITEMS": [1, 2]},
+    "grid": ["ceil_div(n, BLOCK * ITEMS)"],
+    "block": ["BLOCK"],
+    "formulas": {"c": "a + b"},
+}
+
+
+def test_a_session_has_trials_best_and_verdict(tuned):
+    session, _ = tuned
+    assert session.kernel == "transpose" and session.state == "finished"
+    assert session.problem["rows"] == 64
+    assert len(session.trials) == 3
+    trial = session.trials[0]
+    assert trial["outcome"] == "ok" and trial["time_ns"] > 0 and trial["samples_ns"]
+    assert set(session.best) == {"config", "variant", "tunables", "time_ns", "default_time_ns"}
+    assert session.verdict in ("better", "tie", "unmeasurable")
+    assert session.speedup > 0
+    assert len(session.best_so_far()) == 3
+    assert "transpose" in repr(session) and "<table>" in session._repr_html_()
+
+
+def test_trials_as_a_frame(tuned):
+    pytest.importorskip("pandas")
+    frame = tuned[0].to_frame()
+    assert len(frame) == 3
+    assert {"sequence", "variant", "time_ns"} <= set(frame.columns)
+    assert any(name.startswith("tunables.") for name in frame.columns)
+
+
+def test_the_database_as_objects(tuned):
+    session, path = tuned
+    with kiln.open(path) as database:
+        assert [known.id for known in database.sessions] == [session.id]
+        assert database.session().trials == session.trials
+        assert len(database.trials) == 3 and database.trials[0]["session"] == session.id
+        assert database.failures == []
+        with pytest.raises(kiln.ProblemError, match="there is no session 99"):
+            database.session(99)
+    kiln.check(path)
+
+
+def test_best_answers_with_its_grade(tuned):
+    session, path = tuned
+    exact = kiln.best("transpose", rows=64, cols=48, db=path)
+    assert (exact.grade, exact.config) == ("exact", session.best["config"])
+    near = kiln.best("transpose", rows=60, cols=48, db=path)
+    assert near.grade == "near_size" and near.distance > 0
+    with pytest.raises(kiln.ProblemError, match="rows"):
+        kiln.best("transpose", cols=48, db=path)
+
+
+def test_a_launcher_uses_what_was_tuned(tuned, queue):
+    session, path = tuned
+    match = kiln.Launcher(queue, database=path).select("transpose", rows=64, cols=48)
+    assert (match.grade, match.config) == ("exact", session.best["config"])
+
+
+def test_a_kernel_as_text_is_tuned_and_launched(on_device, tmp_path):
+    session = kiln.tune(
+        VECTOR_ADD,
+        n=1000,
+        trials=4,
+        device="opencl",
+        db=tmp_path / "kiln.db",
+        progress=False,
+        **ADD,
+    )
+    assert session.kernel == "add" and len(session.trials) == 4 and not session.failures
+    folder = kiln.write_kernel(VECTOR_ADD, problem={"n": 1000}, **ADD)
+    a, b = (np.random.default_rng(s).random(1000).astype("float32") for s in (1, 2))
+    device_a, c = on_device(a), on_device(np.zeros(1000, "float32"))
+    add = kiln.prepare(folder, like=device_a, n=1000)
+    add(a=device_a, b=on_device(b), c=c)
+    assert (c.get() == a + b).all()
+
+
+def test_mistakes_in_a_kernel_as_text():
+    with pytest.raises(kiln.ProblemError, match="argument 'a' is 'f32'"):
+        kiln.write_kernel(VECTOR_ADD, problem={"n": 8}, **{**ADD, "arguments": {"a": "f32"}})
+    with pytest.raises(kiln.ProblemError, match="neither __global__"):
+        kiln.write_kernel("int x;", problem={}, entry="x", **ADD)
+    with pytest.raises(kiln.ProblemError, match="default"):
+        kiln.tune(VECTOR_ADD, n=8, trials=1, progress=False, **{**ADD, "defaults": {"BLOCK": 3}})
+
+
+def test_a_sweep_is_a_list_of_sessions(tmp_path, queue):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'name = "two"\n[defaults]\ntrials = 1\n[[kernels]]\nkernel = "transpose"\n'
+        'problems = ["rows=16 cols=16", "rows=32 cols=8"]\n'
+    )
+    result = kiln.sweep(plan, device="opencl", db=tmp_path / "kiln.db", progress=False)
+    assert [session.problem["rows"] for session in result] == [16, 32]
+    assert result.failed == 0 and "<table>" in result._repr_html_()
+    with pytest.raises(kiln.ProblemError):
+        kiln.sweep(tmp_path / "none.toml", progress=False)
+
+
+def test_progress_goes_to_pythons_stderr(tmp_path, queue, capsys):
+    kiln.tune("transpose", rows=16, cols=16, trials=1, device="opencl", db=tmp_path / "kiln.db")
+    assert "transpose rows=16 cols=16" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_everything(tmp_path, queue):
+    database = tmp_path / "kiln.db"
+    code = (
+        "import kiln\n"
+        "try:\n"
+        "  kiln.tune('transpose', rows=64, cols=64, seconds=600, device='opencl',\n"
+        f"            db={str(database)!r}, progress=False)\n"
+        "except KeyboardInterrupt as stop:\n"
+        "  print(type(stop).__name__, stop.result.state, len(stop.result.trials) > 0)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 240
+    while time.monotonic() < deadline and not _has_trials(database):
+        time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+    assert output.split() == ["Interrupted", "interrupted", "True"]
+    with kiln.open(database) as opened:
+        assert opened.session().state == "interrupted" and opened.session().trials
+
+
+def _has_trials(database: pathlib.Path) -> bool:
+    try:
+        with kiln.open(database) as opened:
+            return bool(opened.trials)
+    except kiln.DatabaseError:
+        return False
+
+
+def test_the_program_is_a_console_script():
+    environment = dict(os.environ)
+    result = subprocess.run(
+        [sys.executable, "-c", "from kiln._program import main; main()", "--version"],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert result.stdout.startswith("kiln ")
