@@ -1,0 +1,119 @@
+"""The built-in kernels as operators of torch: `torch.ops.kiln.matmul` and so on.
+
+Registered with fake implementations, so that torch.compile traces through them, and launched on the
+current stream, so that CUDA graphs capture them. Importing this module needs torch 2.4 or later.
+
+    import kiln.torch
+
+    @torch.compile
+    def layer(x, w):
+        return torch.relu(kiln.torch.matmul(x, w))
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+# No `from __future__ import annotations`: torch reads the annotations of operators as types.
+from typing import Any, Optional, Tuple
+
+import torch
+
+from . import calls
+
+__all__ = ["convolve", "histogram", "matmul", "reduce", "transpose"]
+
+
+@torch.library.custom_op("kiln::matmul", mutates_args=(), device_types="cuda")
+def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """C[m][n] = A[m][k] * B[k][n]; f32, f64, f16 or bf16. Has a gradient."""
+    return calls.matmul(a, b)
+
+
+@matmul.register_fake
+def _(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    torch._check(a.dim() == 2 and b.dim() == 2, lambda: "kiln::matmul: expected two matrices")
+    torch._check(a.shape[1] == b.shape[0], lambda: "kiln::matmul: columns of a are not rows of b")
+    return a.new_empty((a.shape[0], b.shape[1]))
+
+
+def _keep_operands(ctx: Any, inputs: Tuple[Any, ...], output: torch.Tensor) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def _matmul_backward(
+    ctx: Any, grad: torch.Tensor
+) -> Tuple[Optional[torch.Tensor], Optional[torch.Tensor]]:
+    a, b = ctx.saved_tensors
+    grad = grad.contiguous()
+    grad_a = matmul(grad, b.t()) if ctx.needs_input_grad[0] else None
+    grad_b = matmul(a.t(), grad) if ctx.needs_input_grad[1] else None
+    return grad_a, grad_b
+
+
+matmul.register_autograd(_matmul_backward, setup_context=_keep_operands)
+
+
+@torch.library.custom_op("kiln::reduce", mutates_args=(), device_types="cuda")
+def reduce(
+    x: torch.Tensor, op: str = "sum", axis: Optional[int] = None, map: str = "x"
+) -> torch.Tensor:
+    """All elements of x, or those along an axis of a matrix: sum, min or max. See kiln.reduce()."""
+    return calls.reduce(x, op=op, axis=axis, map=map)
+
+
+@reduce.register_fake
+def _(x: torch.Tensor, op: str = "sum", axis: Optional[int] = None, map: str = "x") -> torch.Tensor:
+    dtype = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
+    shape = () if axis is None else (x.shape[1 - axis % 2],)
+    return x.new_empty(shape, dtype=dtype)
+
+
+@torch.library.custom_op("kiln::transpose", mutates_args=(), device_types="cuda")
+def transpose(x: torch.Tensor) -> torch.Tensor:
+    """The last two dimensions of a matrix, or of a batch of them, exchanged in memory. Has a
+    gradient."""
+    return calls.transpose(x)
+
+
+@transpose.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    torch._check(x.dim() in (2, 3), lambda: "kiln::transpose: expected 2 or 3 dimensions")
+    return x.new_empty((*x.shape[:-2], x.shape[-1], x.shape[-2]))
+
+
+def _transpose_backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+    return transpose(grad.contiguous())
+
+
+transpose.register_autograd(_transpose_backward)
+
+
+@torch.library.custom_op("kiln::histogram", mutates_args=(), device_types="cuda")
+def histogram(
+    x: torch.Tensor, bins: int = 256, low: Optional[float] = None, high: Optional[float] = None
+) -> torch.Tensor:
+    """Counts, i32[bins], of u8, f32 or i32 elements. See kiln.histogram()."""
+    return calls.histogram(x, bins=bins, low=low, high=high)
+
+
+@histogram.register_fake
+def _(
+    x: torch.Tensor, bins: int = 256, low: Optional[float] = None, high: Optional[float] = None
+) -> torch.Tensor:
+    return x.new_empty((bins,), dtype=torch.int32)
+
+
+@torch.library.custom_op("kiln::convolve", mutates_args=(), device_types="cuda")
+def convolve(
+    x: torch.Tensor, filter: torch.Tensor, stride: int = 1, padding: int = 0, groups: int = 1
+) -> torch.Tensor:
+    """x[n][c][h][w] with filter[k][c / groups][fh][fw], f32, as torch.nn.functional.conv2d()."""
+    return calls.convolve(x, filter, stride=stride, padding=padding, groups=groups)
+
+
+@convolve.register_fake
+def _(
+    x: torch.Tensor, filter: torch.Tensor, stride: int = 1, padding: int = 0, groups: int = 1
+) -> torch.Tensor:
+    rows = (x.shape[2] + 2 * padding - filter.shape[2]) // stride + 1
+    cols = (x.shape[3] + 2 * padding - filter.shape[3]) // stride + 1
+    return x.new_empty((x.shape[0], filter.shape[0], rows, cols))

@@ -1,0 +1,104 @@
+"""The operators of kiln.torch: their registration anywhere, their results where there is CUDA.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import kiln  # noqa: E402  pylint: disable=wrong-import-position
+import kiln.torch  # noqa: E402  pylint: disable=wrong-import-position
+
+on_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch has no CUDA device")
+
+
+def fake(*shape, dtype=torch.float32):
+    """A tensor without memory, for fake implementations."""
+    return torch.empty(shape, dtype=dtype, device="meta")
+
+
+def test_fake_implementations_know_shapes_and_types():
+    half = torch.float16
+    assert kiln.torch.matmul(fake(5, 7), fake(7, 3)).shape == (5, 3)
+    assert kiln.torch.reduce(fake(5, 7, dtype=half)).dtype == torch.float32
+    assert kiln.torch.reduce(fake(5, 7), axis=0).shape == (7,)
+    assert kiln.torch.reduce(fake(5, 7), axis=-1).shape == (5,)
+    assert kiln.torch.transpose(fake(2, 5, 7)).shape == (2, 7, 5)
+    assert kiln.torch.histogram(fake(9, dtype=torch.uint8)).shape == (256,)
+    assert kiln.torch.convolve(fake(2, 4, 9, 9), fake(6, 4, 3, 3), 1, 1).shape == (2, 6, 9, 9)
+
+
+def test_a_fake_matmul_of_wrong_shapes_fails():
+    with pytest.raises(RuntimeError, match="columns of a are not rows of b"):
+        kiln.torch.matmul(fake(5, 7), fake(8, 3))
+
+
+@on_cuda
+def test_results_on_the_current_and_a_side_stream():
+    a, b = torch.randn(300, 200, device="cuda"), torch.randn(200, 100, device="cuda")
+    torch.testing.assert_close(kiln.matmul(a, b), a @ b, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(kiln.reduce(a), a.sum(), rtol=1e-3, atol=1e-2)
+    assert torch.equal(kiln.transpose(a), a.t().contiguous())
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        torch.cuda._sleep(50_000_000)  # a launch on another stream would read `doubled` too early
+        doubled = 2 * a
+        product = kiln.matmul(doubled, b)
+    side.synchronize()
+    torch.testing.assert_close(product, 2 * (a @ b), rtol=1e-3, atol=1e-3)
+
+
+@on_cuda
+def test_operators_satisfy_torchs_own_checks():
+    a, b = torch.randn(32, 16, device="cuda"), torch.randn(16, 8, device="cuda")
+    torch.library.opcheck(kiln.torch.matmul, (a, b))
+    torch.library.opcheck(kiln.torch.transpose, (a,))
+    torch.library.opcheck(kiln.torch.reduce, (a,))
+
+
+@on_cuda
+def test_torch_compile_goes_through():
+    a, b = torch.randn(64, 32, device="cuda"), torch.randn(32, 16, device="cuda")
+
+    @torch.compile(fullgraph=True)
+    def layer(x, w):
+        return torch.relu(kiln.torch.matmul(x, w)) + 1
+
+    torch.testing.assert_close(layer(a, b), torch.relu(a @ b) + 1, rtol=1e-3, atol=1e-3)
+
+
+@on_cuda
+def test_gradients():
+    a = torch.randn(32, 16, device="cuda", requires_grad=True)
+    b = torch.randn(16, 8, device="cuda", requires_grad=True)
+    kiln.torch.matmul(a, b).sum().backward()
+    ones = torch.ones(32, 8, device="cuda")
+    torch.testing.assert_close(a.grad, ones @ b.detach().t(), rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(b.grad, a.detach().t() @ ones, rtol=1e-3, atol=1e-3)
+
+
+@on_cuda
+def test_a_captured_graph_replays():
+    a, b = torch.randn(64, 32, device="cuda"), torch.randn(32, 16, device="cuda")
+    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        kiln.matmul(a, b)  # what the first launch on a stream allocates may not be captured
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph, stream=stream):
+        c = kiln.matmul(a, b)
+    a.fill_(1)
+    graph.replay()
+    torch.cuda.synchronize()
+    torch.testing.assert_close(c, a @ b, rtol=1e-3, atol=1e-3)
+
+
+@on_cuda
+def test_a_tensor_on_another_device():
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one CUDA device")
+    a, b = torch.zeros(4, 4, device="cuda:0"), torch.zeros(4, 4, device="cuda:1")
+    with pytest.raises(kiln.DeviceMismatchError, match="argument 'b' is on cuda:1"):
+        kiln.matmul(a, b)
