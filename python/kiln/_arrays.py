@@ -87,7 +87,20 @@ class Array(NamedTuple):
     shape: Optional[Tuple[int, ...]]  # None: unknown (a plain buffer)
     strides: Optional[Tuple[int, ...]]  # elements; None: dense, row-major
     dtype: Optional[str]  # Kiln's name; None: unknown (a plain buffer)
-    stream: Optional[int] = None  # that its producer asks for
+    stream: Optional[int] = None  # that its producer asks for; the queue of a pyopencl array
+
+    @property
+    def layout(self) -> Tuple[Any, ...]:
+        """All but the address: arrays of one layout can take each other's place in a call."""
+        return (
+            self.library,
+            self.offset,
+            *self.place,
+            self.shape,
+            self.strides,
+            self.dtype,
+            self.stream,
+        )
 
     @property
     def is_dense(self) -> bool:
@@ -300,6 +313,7 @@ def _describe_pyopencl(what: str, value: Any) -> Array:
             shape=tuple(value.shape),
             strides=tuple(stride // size for stride in value.strides),
             dtype=dtype_name(value.dtype),
+            stream=None if value.queue is None else value.queue.int_ptr,
         )
     if hasattr(value, "int_ptr") and hasattr(value, "size"):  # pyopencl.Buffer
         return Array(

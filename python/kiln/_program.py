@@ -67,7 +67,7 @@ class Answer(NamedTuple):
 def _is_terminal(stream: Any) -> bool:
     """Whether a child may write to Python's stderr by itself: not in notebooks and under capture."""
     try:
-        return stream is sys.__stderr__ and bool(stream.isatty())
+        return stream is not None and stream is sys.__stderr__ and bool(stream.isatty())
     except (AttributeError, OSError, ValueError):
         return False
 

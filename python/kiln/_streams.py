@@ -55,12 +55,10 @@ def _cupy_stream(ordinal: int) -> Callable[[], int]:
 def current(what: str, place: Place, arrays: Iterable[Array]) -> Callable[[], int]:
     """A function that returns the current stream for a call with these arrays.
 
-    torch goes before CuPy. Other CUDA arrays name their stream in __cuda_array_interface__. Raises
-    ArgumentError if nobody names one."""
+    torch goes before CuPy. Arrays of pyopencl have a queue, other CUDA arrays may name a stream in
+    __cuda_array_interface__. Raises ArgumentError if nobody names one."""
     arrays = list(arrays)
     libraries = {array.library for array in arrays}
-    if place.backend == "opencl":
-        return _opencl_queue(what, arrays)
     if "torch" in libraries:
         return _torch_stream(place.device)
     if "cupy" in libraries:
@@ -68,13 +66,6 @@ def current(what: str, place: Place, arrays: Iterable[Array]) -> Callable[[], in
     named: Optional[int] = next((a.stream for a in arrays if a.stream), None)
     if named is not None:
         return lambda: named
+    if place.backend == "opencl":
+        raise ArgumentError(f"{what}: no array has a queue; pass stream= with a pyopencl queue")
     raise ArgumentError(f"{what}: no array names its stream; pass stream=")
-
-
-def _opencl_queue(what: str, arrays: Iterable[Array]) -> Callable[[], int]:
-    for array in arrays:
-        queue = getattr(array.source, "queue", None)
-        if queue is not None:
-            handle = queue.int_ptr
-            return lambda: handle
-    raise ArgumentError(f"{what}: no array has a queue; pass stream= with a pyopencl queue")

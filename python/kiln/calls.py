@@ -7,9 +7,10 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
 
-from . import _arrays, launcher
+from . import _arrays, _streams, launcher
 from ._arrays import Array
 from .errors import ArgumentError, DeviceMismatchError, DtypeError, LayoutError, ShapeError
 from .launcher import Call, Launcher
@@ -281,6 +282,60 @@ def _bind(planned: Tuple[_Plan, Array], stream: Any, known: Optional[Launcher]) 
     return call
 
 
+class _Known(NamedTuple):
+    """A call that was made before, for arrays of the same layout."""
+
+    call: Call
+    shape: Tuple[int, ...]  # of the result
+    dtype: str
+
+
+# Of each thread its own: a call holds the addresses of its arrays.
+_memory = threading.local()
+
+
+def _known_calls() -> Dict[Tuple[Any, ...], _Known]:
+    if getattr(_memory, "generation", None) != launcher.generation:
+        _memory.generation, _memory.calls = launcher.generation, {}
+    calls: Dict[Tuple[Any, ...], _Known] = _memory.calls
+    if len(calls) >= launcher.MOST_KERNELS:
+        calls.clear()
+    return calls
+
+
+def _run(
+    function: Callable[..., Any],
+    arrays: Dict[str, Any],
+    out: Any,
+    stream: Any,
+    known: Optional[Launcher],
+    **options: Any,
+) -> Any:
+    """Checks the first call with arrays of a layout and options; repeats it with other addresses."""
+    if known is not None:
+        return _bind(_PLANS[function](**arrays, out=out, **options), stream, known)()
+    name = function.__name__
+    given = [_arrays.describe(f"{name}: argument '{key}'", v) for key, v in arrays.items()]
+    if out is not None:
+        given.append(_arrays.describe(f"{name}: argument 'out'", out))
+    key = (name, out is None, *options.items(), *(array.layout for array in given))
+    calls = _known_calls()
+    repeated = calls.get(key)
+    if repeated is None:
+        call = _bind(_PLANS[function](**arrays, out=out, **options), stream, None)
+        result = call()
+        if stream is None:
+            made = _arrays.describe(name, result)
+            calls[key] = _Known(call.without_arrays(), made.shape or (), str(made.dtype))
+        return result
+    if out is None:
+        out = _arrays.empty_like(name, given[0], repeated.shape, repeated.dtype)
+        given.append(_arrays.describe(name, out))
+    at = None if stream is None else _streams.handle_of(stream)
+    repeated.call.at(*[array.address for array in given], stream=at)
+    return out
+
+
 def matmul(
     a: Any,
     b: Any,
@@ -294,7 +349,7 @@ def matmul(
     """C[m][n] = alpha * A[m][k] * B[k][n] + beta * C, of f32, f64, f16 or bf16 (summed in f32).
 
     A and B are dense, or transposed views of dense matrices. `out` is C."""
-    return _bind(_plan_matmul(a, b, out=out, alpha=alpha, beta=beta), stream, launcher)()
+    return _run(matmul, {"a": a, "b": b}, out, stream, launcher, alpha=alpha, beta=beta)
 
 
 def reduce(
@@ -312,8 +367,8 @@ def reduce(
 
     `op`: sum, min, max, or dot of x and `other`. `map`: formula of the term of element x, its index i
     and n: "x * x". The result has shape [] or [results]; it is f32 where x is f16 or bf16."""
-    planned = _plan_reduce(x, op=op, axis=axis, map=map, other=other, out=out)
-    return _bind(planned, stream, launcher)()
+    arrays = {"x": x} if other is None else {"x": x, "other": other}
+    return _run(reduce, arrays, out, stream, launcher, op=op, axis=axis, map=map)
 
 
 def histogram(
@@ -330,14 +385,14 @@ def histogram(
 
     f32 and i32 go into even bins from `low` up to, not including, `high`. Counts are u32; i32 where
     torch makes them, and in an `out` of i32, for fewer than 2^31 elements."""
-    return _bind(_plan_histogram(x, bins=bins, low=low, high=high, out=out), stream, launcher)()
+    return _run(histogram, {"x": x}, out, stream, launcher, bins=bins, low=low, high=high)
 
 
 def transpose(
     x: Any, *, out: Any = None, stream: Any = None, launcher: Optional[Launcher] = None
 ) -> Any:  # pylint: disable=redefined-outer-name
     """out[b][c][r] = x[b][r][c] of a dense matrix or a batch of them; elements of 1, 2, 4 or 8 bytes."""
-    return _bind(_plan_transpose(x, out=out), stream, launcher)()
+    return _run(transpose, {"x": x}, out, stream, launcher)
 
 
 def convolve(
@@ -355,8 +410,9 @@ def convolve(
 
     x[h][w] with filter[fh][fw], or x[n][c][h][w] with filter[k][c / groups][fh][fw]. `padding`: zeros
     on each side, one number or (rows, columns); None: half the filter, which keeps the size."""
-    planned = _plan_convolve(x, filter, stride=stride, padding=padding, groups=groups, out=out)
-    return _bind(planned, stream, launcher)()
+    pads = padding if padding is None or isinstance(padding, int) else tuple(padding)
+    options = {"stride": stride, "padding": pads, "groups": groups}
+    return _run(convolve, {"x": x, "filter": filter}, out, stream, launcher, **options)
 
 
 _PLANS: Dict[Callable[..., Any], Callable[..., Tuple[_Plan, Array]]] = {

@@ -362,6 +362,16 @@ class Call:
         if status:
             _library.check(status)
 
+    def without_arrays(self) -> Call:
+        """Lets go of its arrays: from now on only at() may be used. Returns itself."""
+        self.result = None
+        self._keep = (self._keep[0], [])
+        self._arrays = {
+            name: array._replace(source=getattr(array.source, "queue", None))
+            for name, array in self._arrays.items()
+        }
+        return self
+
     @property
     def names(self) -> List[str]:
         """Names of the arrays, in the order that at() takes their addresses."""
@@ -371,7 +381,8 @@ class Call:
 _mutex = threading.Lock()
 _launchers: Dict[Tuple[Any, ...], Launcher] = {}
 _kernels: Dict[Tuple[Any, ...], Kernel] = {}
-_MOST_KERNELS = 1000  # as many as the library keeps
+MOST_KERNELS = 1000  # as many as the library keeps
+generation = 0  # how often reload() was called
 
 
 def launcher_for(place: Place, queue: Any = None, folder: str = "") -> Launcher:
@@ -394,7 +405,7 @@ def kernel_for(launcher: Launcher, name: str, problem: Dict[str, _problem.Value]
     if known is None:
         known = launcher.prepare(name, **problem)
         with _mutex:
-            while len(_kernels) >= _MOST_KERNELS:
+            while len(_kernels) >= MOST_KERNELS:
                 _kernels.pop(next(iter(_kernels)))
             _kernels[key] = known
     return known
@@ -403,7 +414,9 @@ def kernel_for(launcher: Launcher, name: str, problem: Dict[str, _problem.Value]
 def reload() -> None:
     """Closes the package's launchers: the next call reads the databases again. tune() and sweep()
     do so."""
+    global generation  # pylint: disable=global-statement
     with _mutex:
+        generation += 1
         _kernels.clear()
         _launchers.clear()
 

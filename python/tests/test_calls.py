@@ -142,3 +142,54 @@ def test_parameters_say_what_a_kernel_takes(queue):
     assert list(map(str, kernel.parameters.values())) == [
         "f32[5][7] a", "f32[7][6] b", "f32[5][6] c", "f32 alpha", "f32 beta",
     ]  # fmt: skip
+
+
+def test_a_repeated_call_reads_the_arrays_that_it_is_given(on_device):
+    results = []
+    for seed in range(3):
+        x = np.random.default_rng(seed).standard_normal((12, 10)).astype("float32")
+        results.append((kiln.transpose(on_device(x)), x))
+    for result, x in results:
+        assert (result.get() == x.T).all()
+    kiln.reload()
+    assert (kiln.transpose(on_device(results[0][1])).get() == results[0][1].T).all()
+
+
+def test_a_repeated_call_still_checks(on_device):
+    a, b = on_device(random(4, 6)), on_device(random(6, 4))
+    kiln.matmul(a, b)
+    kiln.matmul(a, b)
+    with pytest.raises(kiln.ShapeError):
+        kiln.matmul(a, b, out=on_device(random(6, 4)))
+    with pytest.raises(kiln.ShapeError):
+        kiln.matmul(a, on_device(random(5, 4)))
+
+
+def test_arrays_that_begin_behind_others_in_one_buffer(on_device):
+    whole = on_device(random(8, 16))
+    for first in (4, 0, 4):
+        rows = whole[first : first + 4]
+        assert (kiln.transpose(rows).get() == whole.get()[first : first + 4].T).all()
+
+
+def test_calls_from_many_threads(cl, queue):
+    import threading
+
+    import pyopencl.array
+
+    failures = []
+
+    def work(seed):
+        own = cl.CommandQueue(queue.context)
+        x = np.random.default_rng(seed).standard_normal((32, 24)).astype("float32")
+        for _ in range(20):
+            out = kiln.transpose(pyopencl.array.to_device(own, x))
+            if not (out.get() == x.T).all():
+                failures.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
