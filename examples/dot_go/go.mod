@@ -1,0 +1,3 @@
+module dot_go
+
+go 1.19
