@@ -185,8 +185,8 @@ def arrays_of_cupy():
     import cupy
 
     x = cupy.random.default_rng(1).standard_normal((100, 60), dtype="float32")
+    cupy.cuda.Device().synchronize()
     with cupy.cuda.Stream(non_blocking=True) as stream:
-        stream.synchronize()
         result = kiln.transpose(x)
         stream.synchronize()
     assert type(result) is cupy.ndarray and (result == x.T).all()
