@@ -12,8 +12,8 @@
 // strangers. Bounded: text 4096 characters, nesting 64.
 //
 // A *formula* is the same language for kernel code (problem fields of type "formula"): adds
-// sin cos tan exp log sqrt floor pow and the constant pi, allows only the declared variables, and
-// can be written out as C source.
+// sin cos tan exp log sqrt tanh erf floor pow and the constant pi, allows only the declared
+// variables, and can be written out as C source.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

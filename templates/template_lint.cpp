@@ -39,7 +39,8 @@ void add_derived_names(const std::vector<Derived>& derived, TemplateNames& names
   for (const Derived& value : derived) {
     const auto& uses = value.value.names();
     auto hidden = std::find_if(uses.begin(), uses.end(), [&](const std::string& used) {
-      return used != "device.warp_size" && names.visible.count(used) == 0;
+      return used != "device.warp_size" && names.visible.count(used) == 0 &&
+             names.formulas.count(used) == 0;
     });
     if (hidden == uses.end()) {
       names.visible.insert(value.name);

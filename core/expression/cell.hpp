@@ -31,6 +31,7 @@ enum class Fault : std::uint8_t {
   needs_like_types,  ///< ordering of a string and a number
   needs_positive_integer,
   needs_dtype,
+  needs_strings,
   needs_integer,
   negative_shift,
   not_real,  ///< a root of a negative number

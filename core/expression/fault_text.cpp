@@ -56,6 +56,8 @@ std::string describe_fault(Fault fault, Operation operation, const Cell& a, cons
       return sign + " by a negative number: " + describe(b);
     case Fault::not_real:
       return sign + " of " + describe(a) + " and " + describe(b) + " is no real number";
+    case Fault::needs_strings:
+      return sign + " needs a formula and a name, found " + describe(a) + " and " + describe(b);
     case Fault::needs_dtype:
       break;
   }

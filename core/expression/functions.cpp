@@ -7,7 +7,7 @@
 namespace kiln::expression {
 namespace {
 
-constexpr std::array<Function, 19> kFunctions = {{
+constexpr std::array<Function, 22> kFunctions = {{
     {"min", Operation::minimum, kAtLeastTwo, Availability::everywhere},
     {"max", Operation::maximum, kAtLeastTwo, Availability::everywhere},
     {"abs", Operation::absolute, 1, Availability::everywhere},
@@ -20,12 +20,15 @@ constexpr std::array<Function, 19> kFunctions = {{
     {"int", Operation::to_integer, 1, Availability::expressions_only},
     {"float", Operation::to_real, 1, Availability::expressions_only},
     {"bool", Operation::to_boolean, 1, Availability::expressions_only},
+    {"uses", Operation::uses, 2, Availability::expressions_only},
     {"sin", Operation::sine, 1, Availability::formulas_only},
     {"cos", Operation::cosine, 1, Availability::formulas_only},
     {"tan", Operation::tangent, 1, Availability::formulas_only},
     {"exp", Operation::exponential, 1, Availability::formulas_only},
     {"log", Operation::logarithm, 1, Availability::formulas_only},
     {"sqrt", Operation::square_root, 1, Availability::formulas_only},
+    {"tanh", Operation::hyperbolic_tangent, 1, Availability::formulas_only},
+    {"erf", Operation::error_function, 1, Availability::formulas_only},
     {"floor", Operation::round_down, 1, Availability::formulas_only},
     {"pow", Operation::real_power, 2, Availability::formulas_only},
 }};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <compare>
 #include <limits>
@@ -255,6 +256,10 @@ Cell on_reals(Operation operation, double a, double b, Arithmetic arithmetic) {
       return Cell(std::log(a));
     case Operation::square_root:
       return Cell(std::sqrt(a));
+    case Operation::hyperbolic_tangent:
+      return Cell(std::tanh(a));
+    case Operation::error_function:
+      return Cell(std::erf(a));
     default:  // round_down
       return Cell(std::floor(a));
   }
@@ -381,6 +386,25 @@ Cell size_of_dtype(const Cell& a) {
   return Cell(static_cast<std::int64_t>(size_of(*type)));
 }
 
+/// Whether the name stands in the formula's text as a word of its own.
+Cell uses(const Cell& formula, const Cell& name) {
+  if (formula.kind != CellKind::string || name.kind != CellKind::string)
+    return Cell(Fault::needs_strings);
+  const std::string& text = *formula.string;
+  const auto is_word = [&](std::size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    std::size_t end = begin;
+    while (is_word(end)) ++end;
+    if (end > begin && text.compare(begin, end - begin, *name.string) == 0) return Cell(true);
+    begin = std::max(end, begin + 1);
+  }
+  return Cell(false);
+}
+
 Cell negate_condition(const Cell& a) {
   const Cell condition = to_condition(a);
   return condition.kind == CellKind::boolean ? Cell(!condition.boolean) : condition;
@@ -433,6 +457,8 @@ Cell apply(Operation operation, const Cell& a, const Cell& b, Arithmetic arithme
   }
   if (b.kind == CellKind::unknown) return b;
   switch (operation) {
+    case Operation::uses:
+      return uses(a, b);
     case Operation::less:
     case Operation::less_equal:
     case Operation::greater:

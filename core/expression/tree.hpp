@@ -60,12 +60,15 @@ enum class Operation : std::uint8_t {
   to_integer,
   to_real,
   to_boolean,
+  uses,  // whether a formula's text, a, has the name b
   sine,
   cosine,
   tangent,
   exponential,
   logarithm,
   square_root,
+  hyperbolic_tangent,
+  error_function,
   round_down,
   real_power,
 };

@@ -86,7 +86,7 @@ TEST(DescribedSpaces, AConstraintThatCannotBeReadIsNamedByItsPlace) {
             "space.json:10:29: unexpected '&&'; write 'and'");
   EXPECT_EQ(error_of_space(space_with(kT1, "block / tile >= 16", "math.ceil(block / 3) > 4")),
             "space.json:10:23: unknown function 'math.ceil'; the functions are min, max, abs, "
-            "ceil_div, round_up, pow2, log2, sizeof, int, float, bool");
+            "ceil_div, round_up, pow2, log2, sizeof, int, float, bool, uses");
   EXPECT_EQ(error_of_space(space_with(kT1, "block / tile >= 16", "blocks / tile >= 16")),
             "space.json:10:23: 'blocks' in 'blocks / tile >= 16' is no tunable of this space; did "
             "you mean 'block'? (it has: block, tile, order)");

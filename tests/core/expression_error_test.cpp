@@ -80,7 +80,9 @@ TEST(ExpressionErrors, CountTheArgumentsOfFunctions) {
 
 TEST(ExpressionErrors, ListTheFunctionsThereAre) {
   const std::string known =
-      "; the functions are min, max, abs, ceil_div, round_up, pow2, log2, sizeof, int, float, bool";
+      "; the functions are min, max, abs, ceil_div, round_up, pow2, log2, sizeof, int, float, "
+      "bool, "
+      "uses";
   EXPECT_EQ(parse_error("1 + foo(n)"), "spec.toml:12:15: unknown function 'foo'" + known);
   EXPECT_EQ(parse_error("sin(n)"),
             "spec.toml:12:11: 'sin' can only be called in a formula" + known);
@@ -205,6 +207,9 @@ TEST(EvaluationErrors, NameTheTypeThatIsNeeded) {
       evaluation_error("sizeof(n)"),
       "spec.toml:12:11: 'sizeof' needs an element type (i8, u8, i32, u32, i64, u64, e4m3, e5m2, "
       "f16, bf16, f32, f64), found 1000, in 'sizeof(n)'");
+  EXPECT_EQ(evaluation_error("uses('x + 1', n)"),
+            "spec.toml:12:11: 'uses' needs a formula and a name, found the string 'x + 1' and "
+            "1000, in 'uses('x + 1', n)'");
 }
 
 TEST(EvaluationErrors, NameTheNameWithoutValue) {

@@ -127,6 +127,17 @@ TEST(Expression, TellsPowersOfTwo) {
   }
 }
 
+TEST(Expression, FindsTheNamesOfAFormula) {
+  for (const char* yes :
+       {"uses('max(x + bias, 0)', 'bias')", "uses('x', 'x')", "uses('2*c', 'c')"}) {
+    EXPECT_EQ(value_of(yes), Value(true)) << yes;
+  }
+  for (const char* no :
+       {"uses('bias_2 + xbias', 'bias')", "uses('', 'x')", "uses('exp(1)', 'x')"}) {
+    EXPECT_EQ(value_of(no), Value(false)) << no;
+  }
+}
+
 TEST(Expression, LooksOnlyAtWhatDecides) {
   EXPECT_EQ(value_of("zero != 0 and n % zero == 0"), Value(false));
   EXPECT_EQ(value_of("zero == 0 or n % zero == 0"), Value(true));

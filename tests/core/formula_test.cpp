@@ -46,6 +46,7 @@ TEST(Formula, ComputesInRealNumbers) {
   EXPECT_DOUBLE_EQ(number_of("pow(x, 2) + sqrt(x) + floor(-x)"), 0.49 + std::sqrt(0.7) - 1.0);
   EXPECT_DOUBLE_EQ(number_of("exp(x) * log(x) * tan(x)"),
                    std::exp(0.7) * std::log(0.7) * std::tan(0.7));
+  EXPECT_DOUBLE_EQ(number_of("tanh(x) + erf(-x)"), std::tanh(0.7) + std::erf(-0.7));
   EXPECT_DOUBLE_EQ(number_of("abs(-x) + min(x, 1, 2) + max(x, 1)"), 0.7 + 0.7 + 1.0);
   EXPECT_DOUBLE_EQ(number_of("1 if x > 0.5 and not i in [1, 2] else 2"), 1.0);
 }
@@ -113,7 +114,8 @@ TEST(Formula, RefusesWhatKernelCodeHasNot) {
   EXPECT_EQ(error_of_formula("x == 'a'"), "spec.toml:7:10: a formula has no strings");
   EXPECT_EQ(error_of_formula("log2(x)"),
             "spec.toml:7:5: 'log2' cannot be called in a formula; the functions are min, max, abs, "
-            "ceil_div, round_up, sin, cos, tan, exp, log, sqrt, floor, pow");
+            "ceil_div, round_up, sin, cos, tan, exp, log, sqrt, tanh, erf, floor, "
+            "pow");
 }
 
 TEST(Formula, RefusesWhatWouldGrowWithoutBound) {
