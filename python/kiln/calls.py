@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
 
@@ -69,10 +70,28 @@ def _stored(array: Array, transposed: bool) -> Array:
     return array._replace(shape=array.shape[::-1], strides=array.strides[::-1])
 
 
+def _uses(formula: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", formula) is not None
+
+
+def _joined(text: str, *names: Tuple[str, Any]) -> str:
+    """The formula with all terms added that are there."""
+    return " + ".join([text, *(name for name, value in names if value is not None)])
+
+
 def _plan_matmul(
-    a: Any, b: Any, *, out: Any = None, alpha: float = 1.0, beta: float = 0.0
+    a: Any,
+    b: Any,
+    *,
+    bias: Any = None,
+    out: Any = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    epilogue: Optional[str] = None,
 ) -> Tuple[_Plan, Array]:
-    left, right = _describe("matmul", a=a, b=b)
+    given = {"a": a, "b": b} if bias is None else {"a": a, "b": b, "bias": bias}
+    described = dict(zip(given, _describe("matmul", **given)))
+    left, right = described["a"], described["b"]
     m, k, trans_a = _matrix("matmul: argument 'a'", left)
     rows, n, trans_b = _matrix("matmul: argument 'b'", right)
     if rows != k:
@@ -82,8 +101,9 @@ def _plan_matmul(
     if right.dtype != left.dtype:
         raise DtypeError(f"matmul: argument 'b' holds {right.dtype}, 'a' {left.dtype}")
     _known("matmul", left, ("f32", "f64", "f16", "bf16"))
-    if out is None and beta != 0:
-        raise ArgumentError("matmul: beta needs out=, the C that it is added to")
+    if out is None and (beta != 0 if epilogue is None else _uses(epilogue, "c")):
+        name = "beta" if epilogue is None else "this epilogue"
+        raise ArgumentError(f"matmul: {name} needs out=, the C that it is added to")
     out = _result("matmul", out, left, (m, n), str(left.dtype))
     problem = {
         "m": m,
@@ -92,10 +112,26 @@ def _plan_matmul(
         "dtype": left.dtype,
         "trans_a": trans_a,
         "trans_b": trans_b,
-        "beta_zero": beta == 0,
     }
-    arguments = {"a": _stored(left, trans_a), "b": _stored(right, trans_b), "c": out}
-    arguments.update({"alpha": float(alpha), "beta": float(beta)})
+    arguments: Dict[str, Any] = {"a": _stored(left, trans_a), "b": _stored(right, trans_b)}
+    if epilogue is None and bias is not None:
+        epilogue = _joined("alpha * x" if beta == 0 else "alpha * x + beta * c", ("bias", bias))
+    if epilogue is None:
+        problem["beta_zero"] = beta == 0
+    else:
+        problem["epilogue"] = epilogue
+    if bias is not None:
+        if epilogue is None or not _uses(epilogue, "bias"):
+            raise ArgumentError(f"matmul: the epilogue '{epilogue}' has no bias")
+        vector = described["bias"]
+        shape = _shape("matmul: argument 'bias'", vector, (1, 2))
+        if len(shape) == 2 and shape[1] == 1:  # a column: one value for each row of C
+            problem["bias_along"] = "m"
+            vector = vector._replace(shape=shape[:1], strides=None)
+        arguments["bias"] = vector
+    elif epilogue is not None and _uses(epilogue, "bias"):
+        raise ArgumentError("matmul: this epilogue needs bias=")
+    arguments.update({"c": out, "alpha": float(alpha), "beta": float(beta)})
     return _Plan("matmul", problem, arguments, out), left
 
 
@@ -235,16 +271,70 @@ def _plan_transpose(x: Any, *, out: Any = None) -> Tuple[_Plan, Array]:
     )
 
 
+_LAST = (0, 2, 3, 1)  # channels of a batch of images to the end
+
+
+def _turned(values: Tuple[int, ...], order: Tuple[int, ...]) -> Tuple[int, ...]:
+    return tuple(values[i] for i in order)
+
+
+def _has_channels_last(array: Array) -> bool:
+    shape, strides = array.shape, array.strides
+    if shape is None or strides is None or len(shape) != 4:
+        return False
+    return _arrays.is_dense(_turned(shape, _LAST), _turned(strides, _LAST))
+
+
+def _layout_of(arrays: Dict[str, Array]) -> str:
+    """nchw where all arrays are dense, nhwc where all have their channels innermost in memory."""
+    if all(array.is_dense for array in arrays.values()):
+        return "nchw"
+    if all(_has_channels_last(array) for array in arrays.values()):
+        return "nhwc"
+    name, array = next(item for item in arrays.items() if not item[1].is_dense)
+    raise LayoutError(
+        f"convolve: argument '{name}' is not contiguous: shape {list(array.shape or ())}, strides "
+        f"{list(array.strides or ())}; all arrays must be dense, or all have their channels last"
+    )
+
+
+def _laid(name: str, array: Array, layout: str) -> Array:
+    """The array as it lies in memory."""
+    if layout == "nchw" or array.shape is None or len(array.shape) != 4:
+        return array
+    if not _has_channels_last(array):
+        raise LayoutError(
+            f"convolve: argument '{name}' has not its channels last, as 'x' has: shape "
+            f"{list(array.shape)}, strides {list(array.strides or ())}"
+        )
+    return array._replace(shape=_turned(array.shape, _LAST), strides=None)
+
+
+def _empty(kernel: str, model: Array, shape: Tuple[int, ...], dtype: str, layout: str) -> Any:
+    """A new array; of the layout nhwc it is a view of one with the channels innermost."""
+    if layout == "nchw":
+        return _arrays.empty_like(kernel, model, shape, dtype)
+    made = _arrays.empty_like(kernel, model, _turned(shape, _LAST), dtype)
+    turn = getattr(made, "permute", None) or made.transpose
+    return turn(0, 3, 1, 2)
+
+
 def _plan_convolve(
     x: Any,
     filter: Any,
     *,
+    bias: Any = None,
+    residual: Any = None,
     stride: int = 1,
     padding: Union[int, Tuple[int, int], None] = None,
+    dilation: int = 1,
     groups: int = 1,
+    epilogue: Optional[str] = None,
     out: Any = None,
 ) -> Tuple[_Plan, Array]:  # pylint: disable=redefined-builtin
-    image, taps = _describe("convolve", x=x, filter=filter)
+    more = {name: v for name, v in (("bias", bias), ("residual", residual)) if v is not None}
+    described = _describe("convolve", x=x, filter=filter, **more)
+    image, taps = described[:2]
     shape = _shape("convolve: argument 'x'", image, (2, 4))
     n, c, h, w = (1, 1, *shape) if len(shape) == 2 else shape
     filter_shape = _shape("convolve: argument 'filter'", taps, (2, 4))
@@ -254,21 +344,37 @@ def _plan_convolve(
             "have 2 or both 4 dimensions"
         )
     k, _, fh, fw = (1, 1, *filter_shape) if len(filter_shape) == 2 else filter_shape
-    _known("convolve", image, ("f32",))
+    _known("convolve", image, ("f32", "f16", "bf16"))
+    layout = _layout_of({"x": image, "filter": taps})
     if padding is None:
-        padding = (fh // 2, fw // 2)
+        padding = (fh // 2 * dilation, fw // 2 * dilation)
     pad_h, pad_w = (padding, padding) if isinstance(padding, int) else padding
     problem = {
         "h": h, "w": w, "fh": fh, "fw": fw, "n": n, "c": c, "k": k, "groups": groups,
         "stride": stride, "pad_h": pad_h, "pad_w": pad_w, "dtype": image.dtype,
+        "dilation": dilation, "layout": layout,
     }  # fmt: skip
+    if epilogue is None and more:
+        epilogue = _joined("x", ("bias", bias), ("residual", residual))
+    if epilogue is not None:
+        problem["epilogue"] = epilogue
+    for name in ("bias", "residual"):
+        if (epilogue is not None and _uses(epilogue, name)) != (name in more):
+            raise ArgumentError(
+                f"convolve: {name}= and an epilogue with {name} go together; epilogue='{epilogue}'"
+            )
     if out is None:
-        size = ((h + 2 * pad_h - fh) // stride + 1, (w + 2 * pad_w - fw) // stride + 1)
+        reach_h, reach_w = (fh - 1) * dilation + 1, (fw - 1) * dilation + 1
+        size = ((h + 2 * pad_h - reach_h) // stride + 1, (w + 2 * pad_w - reach_w) // stride + 1)
         shape_out = size if len(shape) == 2 else (n, k, *size)
         if min(shape_out) < 1:
             raise ShapeError(f"convolve: the filter {[fh, fw]} does not fit into {[h, w]}")
-        out = _arrays.empty_like("convolve", image, shape_out, "f32")
-    return _Plan("convolution", problem, {"in": image, "filter": taps, "out": out}, out), image
+        out = _empty("convolve", image, shape_out, str(image.dtype), layout)
+    arguments = {"in": _laid("x", image, layout), "filter": _laid("filter", taps, layout)}
+    for name, array in zip(more, described[2:]):
+        arguments[name] = array if name == "bias" else _laid(name, array, layout)
+    arguments["out"] = _laid("out", _arrays.describe("convolve: argument 'out'", out), layout)
+    return _Plan("convolution", problem, arguments, out), image
 
 
 def _bind(planned: Tuple[_Plan, Array], stream: Any, known: Optional[Launcher]) -> Call:
@@ -288,6 +394,7 @@ class _Known(NamedTuple):
     call: Call
     shape: Tuple[int, ...]  # of the result
     dtype: str
+    layout: str
 
 
 # Of each thread its own: a call holds the addresses of its arrays.
@@ -326,10 +433,11 @@ def _run(
         result = call()
         if stream is None:
             made = _arrays.describe(name, result)
-            calls[key] = _Known(call.without_arrays(), made.shape or (), str(made.dtype))
+            layout = "nchw" if made.is_dense else "nhwc"
+            calls[key] = _Known(call.without_arrays(), made.shape or (), str(made.dtype), layout)
         return result
     if out is None:
-        out = _arrays.empty_like(name, given[0], repeated.shape, repeated.dtype)
+        out = _empty(name, given[0], repeated.shape, repeated.dtype, repeated.layout)
         given.append(_arrays.describe(name, out))
     at = None if stream is None else _streams.handle_of(stream)
     repeated.call.at(*[array.address for array in given], stream=at)
@@ -340,16 +448,22 @@ def matmul(
     a: Any,
     b: Any,
     *,
+    bias: Any = None,
     out: Any = None,
     alpha: float = 1.0,
     beta: float = 0.0,
+    epilogue: Optional[str] = None,
     stream: Any = None,
     launcher: Optional[Launcher] = None,
 ) -> Any:  # pylint: disable=redefined-outer-name
-    """C[m][n] = alpha * A[m][k] * B[k][n] + beta * C, of f32, f64, f16 or bf16 (summed in f32).
+    """C[m][n] = alpha * A[m][k] * B[k][n] + beta * C + bias, of f32, f64, f16 or bf16 (summed in f32).
 
-    A and B are dense, or transposed views of dense matrices. `out` is C."""
-    return _run(matmul, {"a": a, "b": b}, out, stream, launcher, alpha=alpha, beta=beta)
+    A and B are dense, or transposed views of dense matrices. `out` is C. `bias` has shape [n], one
+    value for each column, or [m, 1], one for each row. `epilogue`: another formula of the sum x,
+    bias, the old c, alpha and beta: "max(x + bias, 0)"."""
+    arrays = {"a": a, "b": b} if bias is None else {"a": a, "b": b, "bias": bias}
+    options = {"alpha": alpha, "beta": beta, "epilogue": epilogue}
+    return _run(matmul, arrays, out, stream, launcher, **options)
 
 
 def reduce(
@@ -399,20 +513,29 @@ def convolve(
     x: Any,
     filter: Any,
     *,
+    bias: Any = None,
+    residual: Any = None,
     stride: int = 1,
     padding: Union[int, Tuple[int, int], None] = None,
+    dilation: int = 1,
     groups: int = 1,
+    epilogue: Optional[str] = None,
     out: Any = None,
     stream: Any = None,
     launcher: Optional[Launcher] = None,
 ) -> Any:  # pylint: disable=redefined-builtin,redefined-outer-name
-    """Cross-correlation in f32, as in layers of neural networks: the filter is not flipped.
+    """Cross-correlation, as in layers of neural networks: the filter is not flipped.
 
-    x[h][w] with filter[fh][fw], or x[n][c][h][w] with filter[k][c / groups][fh][fw]. `padding`: zeros
-    on each side, one number or (rows, columns); None: half the filter, which keeps the size."""
+    x[h][w] with filter[fh][fw], or x[n][c][h][w] with filter[k][c / groups][fh][fw], of f32, f16 or
+    bf16 (summed in f32). Arrays of four dimensions may all have their channels last in memory, as
+    torch's channels_last. `padding`: zeros on each side, one number or (rows, columns); None: half
+    the filter, which keeps the size. `bias` [k] and `residual`, of the result's shape, are added,
+    or used by the `epilogue`, a formula of the sum x and of both: "max(x + bias + residual, 0)"."""
     pads = padding if padding is None or isinstance(padding, int) else tuple(padding)
-    options = {"stride": stride, "padding": pads, "groups": groups}
-    return _run(convolve, {"x": x, "filter": filter}, out, stream, launcher, **options)
+    arrays = {"x": x, "filter": filter}
+    arrays.update({k: v for k, v in (("bias", bias), ("residual", residual)) if v is not None})
+    options = {"stride": stride, "padding": pads, "dilation": dilation, "groups": groups}
+    return _run(convolve, arrays, out, stream, launcher, epilogue=epilogue, **options)
 
 
 _PLANS: Dict[Callable[..., Any], Callable[..., Tuple[_Plan, Array]]] = {

@@ -29,6 +29,32 @@ def test_matmul_fills_out_and_returns_it(on_device):
     np.testing.assert_allclose(out.get(), 2 * (a @ b) + 3 * c, rtol=1e-4, atol=1e-4)
 
 
+def test_matmul_adds_a_bias_along_either_side(on_device):
+    a, b = random(20, 30), random(30, 24)
+    columns, rows = random(24), random(20, 1)
+    for bias in (columns, rows):
+        c = kiln.matmul(on_device(a), on_device(b), bias=on_device(bias))
+        np.testing.assert_allclose(c.get(), a @ b + bias, rtol=1e-4, atol=1e-4)
+    twice = [
+        kiln.matmul(on_device(a), on_device(b), bias=on_device(v), epilogue="max(2 * x - bias, 0)")
+        for v in (columns, columns + 1)
+    ]
+    for c, v in zip(twice, (columns, columns + 1)):
+        np.testing.assert_allclose(c.get(), np.maximum(2 * (a @ b) - v, 0), rtol=1e-4, atol=1e-4)
+
+
+def test_an_epilogue_and_its_bias_go_together(on_device):
+    a = on_device(random(8, 8))
+    with pytest.raises(kiln.ArgumentError, match="the epilogue 'max\\(x, 0\\)' has no bias"):
+        kiln.matmul(a, a, bias=on_device(random(8)), epilogue="max(x, 0)")
+    with pytest.raises(kiln.ArgumentError, match="this epilogue needs bias="):
+        kiln.matmul(a, a, epilogue="x + bias")
+    with pytest.raises(kiln.ArgumentError, match="this epilogue needs out="):
+        kiln.matmul(a, a, epilogue="x * c")
+    with pytest.raises(kiln.ArgumentError, match="residual= and an epilogue with residual"):
+        kiln.convolve(a, on_device(random(3, 3)), epilogue="x + residual")
+
+
 def test_matmul_takes_a_transposed_view_as_it_is(on_device):
     a, b = random(30, 20), random(30, 40)
     c = kiln.matmul(on_device(a).T, on_device(b))
@@ -90,6 +116,52 @@ def test_convolve_image_and_layer(on_device):
     np.testing.assert_allclose(result.get(), expected, rtol=1e-4, atol=1e-4)
     layer = kiln.convolve(on_device(random(2, 4, 9, 9)), on_device(random(6, 4, 3, 3)), padding=0)
     assert layer.shape == (2, 6, 7, 7)
+
+
+def convolved(x, taps, dilation=1):
+    """Of x[n][c][h][w] and taps[k][c][3][3], zeros around."""
+    n, _, h, w = x.shape
+    padded = np.pad(x, ((0, 0), (0, 0), (dilation, dilation), (dilation, dilation)))
+    out = np.zeros((n, taps.shape[0], h, w))
+    for i in range(3):
+        for j in range(3):
+            rows, cols = slice(i * dilation, i * dilation + h), slice(j * dilation, j * dilation + w)
+            out += np.einsum("nchw,kc->nkhw", padded[:, :, rows, cols], taps[:, :, i, j])
+    return out
+
+
+def test_convolve_with_bias_residual_and_activation(on_device):
+    x, taps = random(2, 4, 9, 11), random(6, 4, 3, 3)
+    bias, residual = random(6), random(2, 6, 9, 11)
+    plain = convolved(x, taps, dilation=2) + bias[:, None, None]
+    device = [on_device(v) for v in (x, taps, bias, residual)]
+    for _ in range(2):  # the second time by the call that is known
+        added = kiln.convolve(device[0], device[1], bias=device[2], dilation=2)
+        np.testing.assert_allclose(added.get(), plain, rtol=1e-4, atol=1e-4)
+    active = kiln.convolve(
+        device[0],
+        device[1],
+        bias=device[2],
+        residual=device[3],
+        dilation=2,
+        epilogue="max(x + bias + residual, 0)",
+    )
+    np.testing.assert_allclose(active.get(), np.maximum(plain + residual, 0), rtol=1e-4, atol=1e-4)
+
+
+def test_convolve_of_arrays_with_their_channels_last(on_device):
+    x, taps, residual = random(2, 4, 9, 11), random(6, 4, 3, 3), random(2, 6, 9, 11)
+
+    def channels_last(values):
+        return on_device(np.ascontiguousarray(values.transpose(0, 2, 3, 1))).transpose((0, 3, 1, 2))
+
+    turned = [channels_last(v) for v in (x, taps, residual)]
+    for _ in range(2):
+        out = kiln.convolve(turned[0], turned[1], residual=turned[2])
+        assert out.shape == (2, 6, 9, 11)
+        np.testing.assert_allclose(out.get(), convolved(x, taps) + residual, rtol=1e-4, atol=1e-4)
+    with pytest.raises(kiln.LayoutError, match="all have their channels last"):
+        kiln.convolve(turned[0], on_device(taps))
 
 
 def test_a_bound_call_repeats(on_device):

@@ -276,6 +276,87 @@ TEST_F(Kernels, MatmulMultipliesTransposesAndAdds) {
   }
 }
 
+TEST_F(Kernels, MatmulAppliesAnEpilogue) {
+  constexpr int kM = 6;
+  constexpr int kN = 5;
+  constexpr int kK = 4;
+  const std::vector<float> a = odd_numbers<float>(kM * kK, 1);
+  const std::vector<float> b = odd_numbers<float>(kK * kN, 2);
+  const std::vector<float> c = odd_numbers<float>(kM * kN, 3);
+  const std::vector<float> bias = odd_numbers<float>(kM, 4);
+  struct Case {
+    const char* epilogue;
+    MatmulCall::Bias bias_is;
+    float (*expected)(float sum, float old, float of_column, float of_row);
+  };
+  const std::vector<Case> cases = {
+      {"", MatmulCall::Bias::of_columns,
+       [](float sum, float, float of_column, float) { return sum + of_column; }},
+      {"max(x - bias, 0)", MatmulCall::Bias::of_rows,
+       [](float sum, float, float, float of_row) { return std::max(sum - of_row, 0.0F); }},
+      {"bias * c + x", MatmulCall::Bias::of_columns,
+       [](float sum, float old, float of_column, float) { return of_column * old + sum; }},
+  };
+  for (const Case& each : cases) {
+    MatmulCall call;
+    call.m = kM;
+    call.n = kN;
+    call.k = kK;
+    call.a = application_.upload(a);
+    call.b = application_.upload(b);
+    const cl_mem memory_c = application_.upload(c);
+    call.c = memory_c;
+    call.epilogue = each.epilogue;
+    call.bias = application_.upload(bias);
+    call.bias_is = each.bias_is;
+    matmul(*launcher_, queue_, call).value();
+    const std::vector<float> result = application_.download<float>(memory_c, kM * kN);
+    for (std::size_t at = 0; at < kM * kN; ++at) {
+      const std::size_t row = at / kN;
+      const std::size_t column = at % kN;
+      float sum = 0;
+      for (std::size_t p = 0; p < kK; ++p) sum += a[row * kK + p] * b[p * kN + column];
+      ASSERT_EQ(result[at], each.expected(sum, c[at], bias[column], bias[row])) << each.epilogue;
+    }
+  }
+}
+
+TEST_F(Kernels, ConvolveOfChannelsLastAddsBiasAndResidual) {
+  constexpr std::size_t kPixels = 12;
+  constexpr std::size_t kChannels = 3;
+  const std::vector<float> in = odd_numbers<float>(kPixels * 2, 1);
+  const std::vector<float> filter = odd_numbers<float>(kChannels * 2, 2);
+  const std::vector<float> bias = odd_numbers<float>(kChannels, 3);
+  const std::vector<float> residual = odd_numbers<float>(kPixels * kChannels, 4);
+  for (const char* epilogue : {"", "max(x + bias, 0) * residual"}) {
+    ConvolveCall call;
+    call.h = 3;
+    call.w = 4;
+    call.fh = call.fw = 1;
+    call.c = 2;
+    call.k = kChannels;
+    call.layout = "nhwc";
+    call.in = application_.upload(in);
+    call.filter = application_.upload(filter);
+    call.bias = application_.upload(bias);
+    call.residual = application_.upload(residual);
+    call.epilogue = epilogue;
+    const cl_mem out = application_.allocate(kPixels * kChannels * sizeof(float));
+    call.out = out;
+    convolve(*launcher_, queue_, call).value();
+    const std::vector<float> result = application_.download<float>(out, kPixels * kChannels);
+    for (std::size_t at = 0; at < kPixels * kChannels; ++at) {
+      const std::size_t pixel = at / kChannels;
+      const std::size_t channel = at % kChannels;
+      const float sum = in[pixel * 2] * filter[channel * 2] +
+                        in[pixel * 2 + 1] * filter[channel * 2 + 1] + bias[channel];
+      const float expected =
+          *epilogue == 0 ? sum + residual[at] : std::max(sum, 0.0F) * residual[at];
+      ASSERT_EQ(result[at], expected) << epilogue << ", " << at;
+    }
+  }
+}
+
 TEST_F(Kernels, ConvolveFiltersAnImage) {
   constexpr int kH = 20;
   constexpr int kW = 33;

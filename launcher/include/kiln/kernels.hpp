@@ -16,6 +16,7 @@
 #pragma once
 
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -96,7 +97,8 @@ struct TransposeCall {
   void* out = nullptr;
 };
 
-/// C = alpha * op(A) * op(B) + beta * C, row-major. A leading dimension of 0 means dense rows.
+/// C = alpha * op(A) * op(B) + beta * C, or another epilogue; row-major. A leading dimension of 0
+/// means dense rows.
 struct MatmulCall {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -113,6 +115,15 @@ struct MatmulCall {
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
+  /// What becomes of a sum: a formula of the sum x, bias, the old c, alpha and beta, such as
+  /// "max(x + bias, 0)". Empty: alpha * x + beta * c, and + bias where there is one.
+  std::string epilogue;
+  const void* bias = nullptr;  ///< values of `dtype`; read where the epilogue has a bias
+  enum class Bias {
+    of_columns,  ///< bias[n]
+    of_rows,     ///< bias[m]
+  };
+  Bias bias_is = Bias::of_columns;
 };
 
 /// out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] *
@@ -127,11 +138,19 @@ struct ConvolveCall {
   std::int64_t k = 1;  ///< channels of the output
   std::int64_t groups = 1;
   std::int64_t stride = 1;
+  std::int64_t dilation = 1;
   std::int64_t pad_h = -1;  ///< -1: keeps the size
   std::int64_t pad_w = -1;
+  std::string dtype = "f32";    ///< f32, f16, bf16; the last two are added up in f32
+  std::string layout = "nchw";  ///< or nhwc: in[n][h][w][c], filter[k][fh][fw][c], out[n][y][x][k]
   const void* in = nullptr;
   const void* filter = nullptr;
   void* out = nullptr;
+  /// What becomes of a sum: a formula of the sum x, bias and residual, such as "max(x + bias, 0)".
+  /// Empty: x, with + bias and + residual where there are any.
+  std::string epilogue;
+  const void* bias = nullptr;      ///< dtype[k]; read where the epilogue has a bias
+  const void* residual = nullptr;  ///< lies like `out`; read where the epilogue has a residual
 };
 
 namespace detail {
@@ -158,6 +177,11 @@ constexpr std::size_t aligned_workspace(std::size_t bytes) {
 /// The arguments of a launch in a fixed place: more than any of the built-in kernels takes.
 class CallArguments {
  public:
+  CallArguments(std::initializer_list<LaunchArgument> arguments) {
+    for (const LaunchArgument& argument : arguments) {
+      add(argument);
+    }
+  }
   void add(const LaunchArgument& argument) {
     if (count_ < arguments_.size()) {
       arguments_[count_++] = argument;
@@ -182,22 +206,16 @@ class CallArguments {
 };
 
 inline Expected<void> run(const Launcher& launcher, void* queue, std::string_view kernel,
-                          const ProblemText& problem,
-                          std::initializer_list<LaunchArgument> arguments,
+                          const ProblemText& problem, CallArguments arguments,
                           const CallWorkspace& workspace) {
   Expected<Launcher::Kernel> prepared = launcher.prepare(kernel, problem);
   if (!prepared) {
     return prepared.error();
   }
-  if (workspace.memory == nullptr) {
-    return prepared->launch(queue, arguments);
+  if (workspace.memory != nullptr) {
+    arguments.add_workspaces(*prepared, workspace);
   }
-  CallArguments all;
-  for (const LaunchArgument& argument : arguments) {
-    all.add(argument);
-  }
-  all.add_workspaces(*prepared, workspace);
-  return prepared->launch(queue, all.data(), all.size());
+  return prepared->launch(queue, arguments.data(), arguments.size());
 }
 
 inline ProblemText problem_of(const ReduceCall& call) {
@@ -247,12 +265,53 @@ inline ProblemText problem_of(const TransposeCall& call) {
   return problem;
 }
 
+/// Whether a formula has the name as a word of its own.
+inline bool uses(std::string_view formula, std::string_view name) {
+  const auto is_word = [&](std::size_t at) {
+    return at < formula.size() &&
+           (std::isalnum(static_cast<unsigned char>(formula[at])) != 0 || formula[at] == '_');
+  };
+  for (std::size_t at = formula.find(name); at != std::string_view::npos;
+       at = formula.find(name, at + 1)) {
+    if ((at == 0 || !is_word(at - 1)) && !is_word(at + name.size())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Empty: the kernel's own.
+inline std::string_view epilogue_of(const MatmulCall& call) {
+  if (!call.epilogue.empty() || call.bias == nullptr) {
+    return call.epilogue;
+  }
+  return call.beta == 0 ? "alpha * x + bias" : "alpha * x + beta * c + bias";
+}
+
+inline std::string_view epilogue_of(const ConvolveCall& call) {
+  if (!call.epilogue.empty()) {
+    return call.epilogue;
+  }
+  if (call.residual != nullptr) {
+    return call.bias != nullptr ? "x + bias + residual" : "x + residual";
+  }
+  return call.bias != nullptr ? "x + bias" : "";
+}
+
 inline ProblemText problem_of(const MatmulCall& call) {
   ProblemText problem;
   problem.add("m", call.m).add("n", call.n).add("k", call.k).add("dtype", call.dtype);
   problem.add("trans_a", call.a_stored == MatmulCall::Stored::transposed);
   problem.add("trans_b", call.b_stored == MatmulCall::Stored::transposed);
-  problem.add("beta_zero", call.beta == 0);
+  const std::string_view epilogue = epilogue_of(call);
+  if (epilogue.empty()) {
+    problem.add("beta_zero", call.beta == 0);
+  } else {
+    problem.add_quoted("epilogue", epilogue);
+    if (uses(epilogue, "bias") && call.bias_is == MatmulCall::Bias::of_rows) {
+      problem.add("bias_along", "m");
+    }
+  }
   add_unless(0, problem, "lda", call.lda);
   add_unless(0, problem, "ldb", call.ldb);
   add_unless(0, problem, "ldc", call.ldc);
@@ -266,6 +325,12 @@ inline ProblemText problem_of(const ConvolveCall& call) {
   problem.add("stride", call.stride);
   add_unless(-1, problem, "pad_h", call.pad_h);
   add_unless(-1, problem, "pad_w", call.pad_w);
+  add_unless(1, problem, "dilation", call.dilation);
+  problem.add("dtype", call.dtype).add("layout", call.layout);
+  const std::string_view epilogue = epilogue_of(call);
+  if (!epilogue.empty()) {
+    problem.add_quoted("epilogue", epilogue);
+  }
   return problem;
 }
 
@@ -363,18 +428,28 @@ inline Expected<void> transpose(const Launcher& launcher, void* queue, const Tra
 
 inline Expected<void> matmul(const Launcher& launcher, void* queue, const MatmulCall& call,
                              const CallWorkspace& workspace = {}) {
-  return detail::run(
-      launcher, queue, "matmul", detail::problem_of(call),
-      {detail::unsized("a", call.a), detail::unsized("b", call.b), detail::unsized("c", call.c),
-       scalar("alpha", call.alpha), scalar("beta", call.beta)},
-      workspace);
+  detail::CallArguments arguments = {detail::unsized("a", call.a), detail::unsized("b", call.b),
+                                     detail::unsized("c", call.c), scalar("alpha", call.alpha),
+                                     scalar("beta", call.beta)};
+  if (detail::uses(detail::epilogue_of(call), "bias")) {
+    arguments.add(detail::unsized("bias", call.bias));
+  }
+  return detail::run(launcher, queue, "matmul", detail::problem_of(call), arguments, workspace);
 }
 
 inline Expected<void> convolve(const Launcher& launcher, void* queue, const ConvolveCall& call,
                                const CallWorkspace& workspace = {}) {
-  return detail::run(launcher, queue, "convolution", detail::problem_of(call),
-                     {detail::unsized("in", call.in), detail::unsized("filter", call.filter),
-                      detail::unsized("out", call.out)},
+  detail::CallArguments arguments = {detail::unsized("in", call.in),
+                                     detail::unsized("filter", call.filter),
+                                     detail::unsized("out", call.out)};
+  const std::string_view epilogue = detail::epilogue_of(call);
+  if (detail::uses(epilogue, "bias")) {
+    arguments.add(detail::unsized("bias", call.bias));
+  }
+  if (detail::uses(epilogue, "residual")) {
+    arguments.add(detail::unsized("residual", call.residual));
+  }
+  return detail::run(launcher, queue, "convolution", detail::problem_of(call), arguments,
                      workspace);
 }
 
