@@ -33,7 +33,6 @@ MatmulShape shape_with(const std::vector<NewField>& news) {
     field.name = made.name;
     field.type = made.type;
     field.fallback = Expression::parse(made.fallback);
-    field.variables = {"x", "bias"};
     spec.problem.push_back(field);
     given.emplace_back(made.name, made.given);
   }
@@ -93,11 +92,8 @@ TEST(MatmulShape, ReadsThePrecision) {
 }
 
 TEST(MatmulShape, TellsAFormulaFromTheDefaultEpilogue) {
-  const auto with = [](const std::string& epilogue) {
-    return shape_with({{"epilogue", FieldType::formula, "'x'", epilogue}}).has_formula;
-  };
-  EXPECT_TRUE(with("max(x + bias, 0)"));
-  EXPECT_FALSE(with("x"));
+  EXPECT_TRUE(shape_of("m=4 n=6 k=8 epilogue='max(x + bias, 0)' bias_along=m").has_formula);
+  EXPECT_FALSE(shape_of("m=4 n=6 k=8 epilogue='alpha * x + beta * c' beta_zero=false").has_formula);
 }
 
 }  // namespace

@@ -17,6 +17,10 @@ using Lines = std::vector<std::string>;
 
 const std::string kIntegral = "source=index map='sin(2*x)**2*cos(x)**2'";
 
+const std::string kAdded = "epilogue='max(alpha * x + bias, 0) + beta * c'";
+const std::string kGelu = "epilogue='(x + bias) * (1 + erf((x + bias) / sqrt(2))) / 2'";
+const std::string kResidual = "epilogue='max(x + bias, 0) + residual'";
+
 const std::map<std::string, Lines> kToCompile = {
     {"arg_reduce", {"n=1000003", "n=1000 results=700"}},
     {"reduce",
@@ -30,13 +34,17 @@ const std::map<std::string, Lines> kToCompile = {
     {"matmul",
      {"m=500 n=300 k=700 beta_zero=true", "m=5 n=304 k=700 dtype=bf16 beta_zero=true",
       "m=1024 n=1024 k=1024 dtype=f16 beta_zero=true",
-      "m=500 n=300 k=700 beta_zero=false trans_a=false trans_b=false"}},
+      "m=500 n=300 k=700 beta_zero=false trans_a=false trans_b=false",
+      "m=500 n=300 k=700 trans_a=false trans_b=false beta_zero=false " + kAdded,
+      "m=5 n=304 k=700 dtype=bf16 trans_a=false trans_b=true beta_zero=true " + kGelu}},
     {"convolution",
      {"h=100 w=70 fh=1 dtype=f32 layout=nchw", "h=100 w=70 fh=3 dtype=f32 layout=nchw",
       "h=100 w=70 fh=5 fw=8 dtype=f32 layout=nchw", "h=100 w=70 fh=15 dtype=f32 layout=nchw",
       "h=100 w=70 fh=31 dtype=f32 layout=nchw", "h=56 w=56 fh=3 c=32 k=64",
       "h=56 w=56 fh=7 stride=2 c=3 k=64", "h=56 w=56 fh=3 dilation=2 c=20 k=64 layout=nchw",
-      "h=56 w=56 fh=5 groups=32 c=32 k=32", "h=20 w=20 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2"}},
+      "h=56 w=56 fh=5 groups=32 c=32 k=32", "h=20 w=20 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
+      "h=56 w=56 fh=3 c=32 k=64 " + kResidual, "h=56 w=56 fh=7 stride=2 c=3 k=64 " + kResidual,
+      "h=56 w=56 fh=5 groups=32 c=32 k=32 " + kResidual}},
 };
 
 const std::map<std::string, Lines> kToRun = {
@@ -75,12 +83,19 @@ const std::map<std::string, Lines> kToRun = {
       "m=1 n=1 k=1 dtype=f32 trans_a=false trans_b=false",
       "m=130 n=1 k=100 dtype=f32 trans_a=true trans_b=false beta_zero=true",
       "m=1 n=130 k=100 dtype=f32 trans_a=false trans_b=true beta_zero=true",
-      "m=5 n=264 k=136 dtype=bf16 beta_zero=true", "m=200 n=16 k=72 dtype=f16 beta_zero=false"}},
+      "m=5 n=264 k=136 dtype=bf16 beta_zero=true", "m=200 n=16 k=72 dtype=f16 beta_zero=false",
+      "m=37 n=53 k=29 trans_a=false trans_b=true beta_zero=false ldc=60 " + kAdded,
+      "m=5 n=70 k=40 dtype=f16 trans_a=false trans_b=false beta_zero=true " + kGelu}},
     {"convolution",
-     {"h=1 w=1 fh=1 dtype=f32 layout=nchw", "h=1 w=1 fh=3", "h=67 w=45 fh=3 dtype=f32 layout=nchw",
-      "h=64 w=64 fh=3 n=2 dtype=f32 layout=nchw", "h=33 w=70 fh=5 fw=8 dtype=f32 layout=nchw",
-      "h=70 w=66 fh=15 dtype=f32 layout=nchw", "h=40 w=37 fh=31 dtype=f32 layout=nchw",
-      "h=14 w=14 fh=3 c=32 k=64 dtype=f32 layout=nchw", "h=13 w=17 fh=3 n=2 c=5 k=7",
+     {"h=1 w=1 fh=1 dtype=f32 layout=nchw",
+      "h=1 w=1 fh=3",
+      "h=67 w=45 fh=3 dtype=f32 layout=nchw",
+      "h=64 w=64 fh=3 n=2 dtype=f32 layout=nchw",
+      "h=33 w=70 fh=5 fw=8 dtype=f32 layout=nchw",
+      "h=70 w=66 fh=15 dtype=f32 layout=nchw",
+      "h=40 w=37 fh=31 dtype=f32 layout=nchw",
+      "h=14 w=14 fh=3 c=32 k=64 dtype=f32 layout=nchw",
+      "h=13 w=17 fh=3 n=2 c=5 k=7",
       "h=9 w=9 fh=1 c=16 k=48 dtype=f32 layout=nchw",
       "h=29 w=23 fh=7 stride=2 c=3 k=20 dtype=f32 layout=nchw",
       "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12",
@@ -89,7 +104,9 @@ const std::map<std::string, Lines> kToRun = {
       "h=10 w=11 fh=3 n=2 c=22 k=26 groups=2 dtype=f32 layout=nchw",
       "h=20 w=21 fh=3 pad_h=0 pad_w=4 c=2 k=3 dtype=f32 layout=nchw",
       "h=20 w=21 fh=3 fw=2 pad_h=0 pad_bottom=3 pad_w=2 pad_right=1 dilation=3 c=2 k=3",
-      "h=11 w=12 fh=3 stride=2 pad_h=2 pad_w=0 c=2 k=4 dtype=f32 layout=nchw"}},
+      "h=11 w=12 fh=3 stride=2 pad_h=2 pad_w=0 c=2 k=4 dtype=f32 layout=nchw",
+      "h=13 w=17 fh=3 n=2 c=5 k=7 " + kResidual,
+      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 " + kResidual}},
 };
 
 // For random configs: one size, or few, and all choices.
@@ -105,14 +122,14 @@ const std::map<std::string, Lines> kToExplore = {
     {"transpose", {"rows=131 cols=257", "rows=256 cols=128 batch=2", "rows=33 cols=700"}},
     {"matmul",
      {"m=70 n=133 k=65 lda=140 ldb=139 ldc=138", "m=64 n=128 k=96", "m=45 n=70 k=300",
-      "m=5 n=264 k=136", "m=200 n=16 k=75"}},
+      "m=5 n=264 k=136", "m=200 n=16 k=75", "m=45 n=70 k=130 beta_zero=false " + kAdded}},
     {"convolution",
      {"h=67 w=45 fh=3 dtype=f32 layout=nchw", "h=70 w=66 fh=15 fw=14 dtype=f32 layout=nchw",
       "h=13 w=17 fh=3 n=2 c=5 k=7 dtype=f32 layout=nchw",
       "h=29 w=23 fh=7 stride=2 c=3 k=20 dtype=f32 layout=nchw",
       "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 dtype=f32",
       "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2 dtype=f32 layout=nchw",
-      "h=10 w=11 fh=3 n=2 c=37 k=19",
+      "h=10 w=11 fh=3 n=2 c=37 k=19", "h=10 w=11 fh=3 n=2 c=20 k=19 " + kResidual,
       "h=9 w=12 fh=5 stride=2 c=40 k=22 groups=2 dtype=f32 layout=nchw"}},
 };
 

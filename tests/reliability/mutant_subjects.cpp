@@ -37,14 +37,17 @@ void add_gpu_problems(std::vector<Subject>& subjects) {
   for (Subject& subject : subjects) {
     if (subject.kernel == "matmul") {
       subject.problems.insert(subject.problems.end(),
-                              {"m=128 n=128 k=64 dtype=f16", "m=128 n=128 k=64 dtype=bf16"});
+                              {"m=128 n=128 k=64 dtype=f16", "m=128 n=128 k=64 dtype=bf16",
+                               "m=128 n=96 k=64 dtype=f16 epilogue='max(x + bias, 0) + c'"});
     }
     if (subject.kernel == "convolution") {
       subject.problems.insert(
           subject.problems.end(),
           {"h=16 w=16 fh=3 c=32 k=64 dtype=f16 layout=nhwc", "h=16 w=16 fh=3 c=16 k=32",
            "h=32 w=32 fh=7 c=3 k=32 stride=2 dtype=bf16 layout=nhwc",
-           "h=12 w=20 fh=3 n=2 c=24 k=40 dilation=2 dtype=f16"});
+           "h=12 w=20 fh=3 n=2 c=24 k=40 dilation=2 dtype=f16",
+           "h=16 w=16 fh=3 c=32 k=64 dtype=f16 layout=nhwc epilogue='max(x + bias, 0) + "
+           "residual'"});
     }
   }
 }
@@ -74,11 +77,12 @@ std::vector<Subject> subjects(const std::string& backend) {
         "rows=300 cols=500 batch=1"}},
       {"matmul",
        {"m=64 n=64 k=64", "m=64 n=64 k=64 trans_a=true", "m=64 n=64 k=64 beta_zero=false",
-        "m=32 n=32 k=256"},
+        "m=32 n=32 k=256", "m=32 n=48 k=32 epilogue='max(x + bias, 0) + c'"},
        {"m=1 n=5 k=3", "m=67 n=35 k=51", "m=96 n=80 k=48", "m=33 n=129 k=17", "m=1 n=300 k=200",
         "m=200 n=1 k=77", "m=129 n=65 k=1", "m=260 n=130 k=5", "m=5 n=7 k=500"}},
       {"convolution",
-       {"h=32 w=32 fh=3", "h=32 w=32 fh=3 c=4 k=4", "h=32 w=32 fh=5 fw=3 stride=2"},
+       {"h=32 w=32 fh=3", "h=32 w=32 fh=3 c=4 k=4", "h=32 w=32 fh=5 fw=3 stride=2",
+        "h=16 w=16 fh=3 c=4 k=4 epilogue='max(x + bias, 0) + residual'"},
        {"h=9 w=7", "h=41 w=37", "h=48 w=80", "h=31 w=65", "h=3 w=100", "h=129 w=17",
         "h=16 w=20 n=2 c=3 k=5", "h=33 w=18 n=1 c=6 k=2 groups=2", "h=7 w=9 c=3 k=40"}},
   };

@@ -313,9 +313,12 @@ TEST(MatmulSource, IsSharedByAllSizesAndReadsCOnlyWhereBetaMayBeNonzero) {
   const Rendered render("matmul");
   const std::string source = render("m=512,n=512,k=512", "register");
   EXPECT_EQ(source, render("m=513,n=4,k=70000,ldc=100", "register"));
-  const std::string read = "beta * BITS_TO_F32(LOAD_4_IF(i < inside, c + i))";
+  const std::string read = "BITS_TO_F32(LOAD_4_IF(i < inside, c + i))";
   EXPECT_THAT(source, Not(HasSubstr(read)));
-  EXPECT_THAT(render("m=512,n=512,k=512,beta_zero=false", "register"), HasSubstr(read));
+  EXPECT_THAT(source, HasSubstr("return alpha * x;"));
+  const std::string added = render("m=512,n=512,k=512,beta_zero=false", "register");
+  EXPECT_THAT(added, HasSubstr(read));
+  EXPECT_THAT(added, HasSubstr("return (((alpha) * (x)) + ((beta) * (c)));"));
 }
 
 TEST(MatmulSource, AddsHalvesInF32AndCombinesPartsInASecondKernel) {
@@ -323,7 +326,19 @@ TEST(MatmulSource, AddsHalvesInF32AndCombinesPartsInASecondKernel) {
   const std::string source = render("m=64,n=64,k=4096,dtype=f16", "split_k:splits=8");
   EXPECT_THAT(source, HasSubstr("typedef f32 real_t;"));
   EXPECT_THAT(source, HasSubstr("SPLITS = 8,"));
-  EXPECT_THAT(source, HasSubstr("*to = F32_TO_F16(alpha * sum);"));
+  EXPECT_THAT(source, HasSubstr("*to = F32_TO_F16(finish(sum, 0, 0, epilogue));"));
+}
+
+TEST(MatmulSource, HasTheFormulaOfItsProblemAndItsBias) {
+  const Rendered render("matmul");
+  const std::string problem = "m=64,n=64,k=64,epilogue='max(x + bias, 0)'";
+  for (const char* config : {"naive", "tiled", "register", "split_k:splits=8", "f32_split"}) {
+    const std::string source = render(problem, config);
+    EXPECT_THAT(source, HasSubstr("fmax((x) + (bias), 0.0")) << config;
+    EXPECT_THAT(source, HasSubstr("RESTRICT bias,  // [n]")) << config;
+    EXPECT_THAT(render(problem + ",bias_along=m", config), HasSubstr("RESTRICT bias,  // [m]"));
+    EXPECT_THAT(render("m=64,n=64,k=64", config), Not(HasSubstr("RESTRICT bias"))) << config;
+  }
 }
 
 TEST(ConvolutionSource, TakesTapsFromConstantMemoryOrFromAParameter) {

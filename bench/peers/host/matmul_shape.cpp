@@ -3,6 +3,7 @@
 #include "bench/peers/host/matmul_shape.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace kiln::peers {
 namespace {
@@ -24,12 +25,12 @@ std::string text_or(const Problem& problem, std::string_view name, std::string_v
   return value == nullptr ? std::string(otherwise) : to_text(*value);
 }
 
-bool differs_from_default(const KernelSpec& spec, const Problem& problem, std::string_view name) {
+/// Of a field whose default is a constant.
+bool differs_from_default(const KernelSpec& spec, const Problem& problem, const std::string& name) {
   const Value* value = find(problem, name);
-  if (value == nullptr) return false;
-  std::vector<std::pair<std::string, Value>> others = problem.fields();
-  std::erase_if(others, [&](const auto& field) { return field.first == name; });
-  return *find(Problem::make(spec, others), name) != *value;
+  const ProblemField* field = spec.find_field(name);
+  return value != nullptr && field != nullptr && field->fallback &&
+         field->fallback->evaluate(Scope()) != *value;
 }
 
 /// A matrix of rows x columns, or of columns x rows where it is stored transposed.

@@ -1,7 +1,10 @@
 // The convolution that every config is checked against.
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "core/expression.hpp"
 #include "templates/kernels/references.hpp"
 
 namespace kiln {
@@ -52,19 +55,51 @@ double output(const Shape& s, const HostArray& in, const HostArray& filter, std:
   return sum;
 }
 
+/// The problem's epilogue; without one the element of the output is its sum.
+class OutputEpilogue {
+ public:
+  explicit OutputEpilogue(ReferenceCall& call) {
+    const std::string text = call.problem.text_of("epilogue");
+    if (text == "x") return;
+    const std::vector<std::string> variables = {"x", "bias", "residual"};
+    formula_ = Expression::parse_formula(text, variables);
+    const auto array = [&](const char* name) {
+      const auto found = call.arrays.find(name);
+      return found == call.arrays.end() ? nullptr : &found->second;
+    };
+    bias_ = array("bias");
+    residual_ = array("residual");
+  }
+
+  [[nodiscard]] double of(double sum, std::int64_t channel, std::size_t place) {
+    if (!formula_) return sum;
+    scope_.set("x", sum);
+    scope_.set("bias", bias_ == nullptr ? 0.0 : bias_->get(static_cast<std::size_t>(channel)));
+    scope_.set("residual", residual_ == nullptr ? 0.0 : residual_->get(place));
+    return formula_->evaluate_number(scope_);
+  }
+
+ private:
+  std::optional<Expression> formula_;
+  const HostArray* bias_ = nullptr;
+  const HostArray* residual_ = nullptr;
+  Scope scope_;
+};
+
 }  // namespace
 
 void convolution_reference(ReferenceCall& call) {
   const Shape s = shape_of(call);
   const HostArray& in = call.arrays.at("in");
   const HostArray& filter = call.arrays.at("filter");
+  OutputEpilogue epilogue(call);
   double* out = call.arrays.at("out").elements<double>();
   for (std::int64_t n = 0; n < s.n; ++n) {
     for (std::int64_t k = 0; k < s.k; ++k) {
       for (std::int64_t y = 0; y < s.out_h; ++y) {
         for (std::int64_t x = 0; x < s.out_w; ++x) {
-          out[place(s.channels_last, s.k, s.out_h, s.out_w, n, k, y, x)] =
-              output(s, in, filter, n, k, y, x);
+          const std::size_t to = place(s.channels_last, s.k, s.out_h, s.out_w, n, k, y, x);
+          out[to] = epilogue.of(output(s, in, filter, n, k, y, x), k, to);
         }
       }
     }
