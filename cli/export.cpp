@@ -60,7 +60,8 @@ Json tensor_map_json(const TensorMapPlan& map) {
           {"element_strides", map.element_strides},
           {"swizzle_bytes", map.swizzle_bytes},
           {"promotion_bytes", map.promotion_bytes},
-          {"fill", map.fill_nan ? "nan" : "zero"}};
+          {"fill", map.fill_nan ? "nan" : "zero"},
+          {"tf32", map.to_tf32}};
 }
 
 /// Everything that a program must know to launch the source: what make_launch_plan tells the

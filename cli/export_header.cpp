@@ -72,6 +72,7 @@ struct TensorMap {{
   std::uint32_t swizzle_bytes;
   std::uint32_t promotion_bytes;
   bool fill_nan;
+  bool tf32;  // copies round f32: CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
 }};
 
 /// Whole-number fields of the problem.
@@ -183,12 +184,12 @@ std::string tensor_maps_text(const Winner& winner, std::size_t number) {
   for (const TensorMapPlan& map : winner.plan.tensor_maps) {
     text += fmt::format(
         "    {{{}, {}, {}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}, {{{}}}, {{{}}}, {{{}}}, {}, {}, "
-        "{}}},\n",
+        "{}, {}}},\n",
         literal(map.name), literal(map.buffer), literal(name_of(map.dtype)), map.offset_bytes,
         map.shape.size(), fmt::join(map.shape, ", "), fmt::join(map.stride_bytes, ", "),
         fmt::join(map.box, ", "), map.lower.size(), fmt::join(map.lower, ", "),
         fmt::join(map.upper, ", "), fmt::join(map.element_strides, ", "), map.swizzle_bytes,
-        map.promotion_bytes, map.fill_nan);
+        map.promotion_bytes, map.fill_nan, map.to_tf32);
   }
   return text + "    {}};\n";
 }

@@ -151,7 +151,8 @@ Json to_json(const LaunchPlan& plan) {
                     {"element_strides", map.element_strides},
                     {"swizzle_bytes", map.swizzle_bytes},
                     {"promotion_bytes", map.promotion_bytes},
-                    {"fill_nan", map.fill_nan}});
+                    {"fill_nan", map.fill_nan},
+                    {"to_tf32", map.to_tf32}});
   }
   return {{"buffers", std::move(buffers)},
           {"scalars", std::move(scalars)},

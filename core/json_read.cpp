@@ -102,6 +102,7 @@ TensorMapPlan tensor_map_from_json(const Json& json) {
   get(json, "swizzle_bytes", map.swizzle_bytes);
   get(json, "promotion_bytes", map.promotion_bytes);
   get(json, "fill_nan", map.fill_nan);
+  get(json, "to_tf32", map.to_tf32);
   return map;
 }
 

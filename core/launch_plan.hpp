@@ -50,6 +50,7 @@ struct TensorMapPlan {
   std::int64_t swizzle_bytes = 0;
   std::int64_t promotion_bytes = 0;
   bool fill_nan = false;
+  bool to_tf32 = false;  ///< copies round elements of f32 to tf32
 };
 
 struct StepPlan {

@@ -94,6 +94,7 @@ void add_launches(KeyText& key, const Variant& variant) {
         .add(map.promotion)
         .add(map.when);
     key.add(map.fill_nan ? "nan" : "zero");
+    if (map.tf32) key.add(map.tf32);
   }
   for (const Step& step : variant.steps) {
     key.add(step.when).add(step.entry.text()).add(step.buffer).add(step.shared_bytes);
@@ -212,6 +213,7 @@ std::string launch_hash(const KernelSpec& spec, const Variant& variant) {
   }
   const Verification& verify = spec.verify;
   key.add(verify.sum_length.text()).add(verify.exact).add(verify.tolerance);
+  if (verify.input_eps) key.add(verify.input_eps);
   return key.hash();
 }
 

@@ -115,6 +115,7 @@ struct TensorMap {
   std::optional<Expression> swizzle;        ///< bytes: 0, 32, 64 or 128
   std::optional<Expression>
       promotion;                   ///< bytes fetched into the last-level cache: 0, 64, 128, 256
+  std::optional<Expression> tf32;  ///< whether copies round elements of f32 to tf32
   bool fill_nan = false;           ///< what a copy gives outside the shape; otherwise zeros
   std::optional<Expression> when;  ///< exists only where true
   SourceLocation where;
@@ -187,6 +188,8 @@ struct Verification {
                                              ///< the device reference is used
   Expression sum_length;  ///< terms added into one output element (1: none); sets the tolerance
   std::optional<Expression> exact;  ///< true: the first check (fill_verify) must agree bit for bit
+  /// Relative rounding of the inputs that a kernel may make before it computes (default: none).
+  std::optional<Expression> input_eps;
   std::optional<Expression> tolerance;  ///< relative to the result's magnitude; overrides the rule
   /// A C function or recorded arrays in the spec's folder; nullptr: none.
   std::shared_ptr<const OutsideReference> outside;

@@ -116,6 +116,10 @@ class Builder {
                       "not for {}",
                       name_of(out_.dtype)));
     }
+    out_.to_tf32 = map_.tf32 && map_.tf32->evaluate_bool(scope_);
+    if (out_.to_tf32 && out_.dtype != DType::f32) {
+      fail(fmt::format("its copies round f32 to tf32, and it holds {}", name_of(out_.dtype)));
+    }
     out_.swizzle_bytes = one_of(map_.swizzle, "swizzle", {0, 32, 64, 128});
     out_.promotion_bytes = one_of(map_.promotion, "l2_promotion", {0, 64, 128, 256});
   }

@@ -72,7 +72,7 @@ Result<TensorMapBytes> encode_tensor_map(const TensorMapPlan& plan, DeviceAddres
   const auto corner = [](std::int64_t at) { return static_cast<int>(at); };
   std::transform(plan.lower.rbegin(), plan.lower.rend(), lower.begin(), corner);
   std::transform(plan.upper.rbegin(), plan.upper.rend(), upper.begin(), corner);
-  const auto type = static_cast<int>(type_of(plan.dtype));
+  const auto type = static_cast<int>(plan.to_tf32 ? CudaTensorType::tf32 : type_of(plan.dtype));
   void* const first =
       reinterpret_cast<void*>(address + static_cast<DeviceAddress>(plan.offset_bytes));
   const int swizzle = step_of(plan.swizzle_bytes, 32);

@@ -19,6 +19,7 @@ enum class CudaTensorType : int {
   f32 = 7,
   f64 = 8,
   bf16 = 9,
+  tf32 = 11,
 };
 
 /// The map of `plan` for a buffer that begins at `address`, which must be a multiple of 16. A

@@ -54,9 +54,10 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
                      "the spec has no [verify]: say how results are proved (reference, formulas, "
                      "function or device_reference)");
   }
-  const TableReader table(*node, "[verify]",
-                          {"reference", "formulas", "function", "device_reference",
-                           "cpu_operations", "sum_length", "exact", "tolerance", "written"});
+  const TableReader table(
+      *node, "[verify]",
+      {"reference", "formulas", "function", "device_reference", "cpu_operations", "sum_length",
+       "exact", "input_eps", "tolerance", "written"});
   verify.where = node->where;
   verify.reference = table.text_or("reference", "");
   verify.device_reference = table.text_or("device_reference", "");
@@ -64,6 +65,7 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
   verify.sum_length =
       table.find("sum_length") ? table.expression("sum_length") : Expression::parse("1");
   verify.exact = table.optional_expression("exact");
+  verify.input_eps = table.optional_expression("input_eps");
   verify.tolerance = table.optional_expression("tolerance");
   for (const TomlNode* entry : table.entries("formulas")) {
     if (!entry->is_text()) {

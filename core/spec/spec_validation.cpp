@@ -190,6 +190,7 @@ void validate_tensor_map(const KernelSpec& spec, const Variant& variant, const T
   check_all(known, map.element_strides, what("element_strides"));
   check_optional(known, map.swizzle, what("swizzle"));
   check_optional(known, map.promotion, what("l2_promotion"));
+  check_optional(known, map.tf32, what("tf32"));
   check_optional(known, map.when, what("when"));
   const auto names_it = [&](const Step& step) {
     return std::find(step.arguments.begin(), step.arguments.end(), map.name) !=
@@ -312,6 +313,7 @@ void validate_spec(const KernelSpec& spec) {
   check_optional(known, spec.verify.cpu_operations, "'cpu_operations'");
   known.check(spec.verify.sum_length, "'sum_length'");
   check_optional(known, spec.verify.exact, "'exact'");
+  check_optional(known, spec.verify.input_eps, "'input_eps'");
   check_optional(known, spec.verify.tolerance, "'tolerance'");
   check_optional(known, spec.cost.bytes, "'bytes' of [cost]");
   check_optional(known, spec.cost.flops, "'flops' of [cost]");

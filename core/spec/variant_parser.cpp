@@ -148,9 +148,10 @@ Expression parse_described_buffer(const TableReader& table) {
 }
 
 TensorMap parse_tensor_map(const TomlNode& node) {
-  const TableReader table(node, "[[variants.tensor_maps]]",
-                          {"name", "of", "dtype", "offset", "shape", "strides", "box", "lower",
-                           "upper", "element_strides", "swizzle", "l2_promotion", "fill", "when"});
+  const TableReader table(
+      node, "[[variants.tensor_maps]]",
+      {"name", "of", "dtype", "offset", "shape", "strides", "box", "lower", "upper",
+       "element_strides", "swizzle", "l2_promotion", "tf32", "fill", "when"});
   TensorMap map;
   map.where = node.where;
   map.name = table.text("name");
@@ -167,6 +168,7 @@ TensorMap parse_tensor_map(const TomlNode& node) {
   check_map_lists(table, map);
   map.swizzle = table.optional_expression("swizzle");
   map.promotion = table.optional_expression("l2_promotion");
+  map.tf32 = table.optional_expression("tf32");
   const std::string fill = table.text_or("fill", "zero");
   if (fill != "zero" && fill != "nan") {
     table.fail("fill", fmt::format("'fill' is 'zero' or 'nan', not '{}'", fill));

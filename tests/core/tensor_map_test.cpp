@@ -171,6 +171,17 @@ TEST_F(TensorMaps, AreDenseAndPlainUnlessTheySayOtherwise) {
   EXPECT_FALSE(result->steps[0].programmatic);
 }
 
+TEST_F(TensorMaps, RoundF32ToTf32WhereTheySaySo) {
+  use(edited("fill = \"nan\"", "tf32 = \"first == 0\""));
+  const Result<LaunchPlan> rounded = plan("m=1000,k=96,dtype=f32", "bulk:cols=8");
+  ASSERT_TRUE(rounded) << rounded.failure().message;
+  EXPECT_TRUE(rounded->find_tensor_map("map_a")->to_tf32);
+  EXPECT_FALSE(rounded->find_tensor_map("map_c")->to_tf32);
+  EXPECT_TRUE(plan_from_json(to_json(*rounded)).find_tensor_map("map_a")->to_tf32);
+  EXPECT_FALSE(plan("m=1000,k=96,first=8")->find_tensor_map("map_a")->to_tf32);
+  EXPECT_THAT(why_not("m=1000,k=96"), HasSubstr("copies round f32 to tf32, and it holds f16"));
+}
+
 TEST_F(TensorMaps, ExistWhereTheirWhenHoldsAndMayDescribeAWorkspace) {
   const Result<LaunchPlan> staged = plan("m=100,k=96", "bulk:staged=true");
   ASSERT_TRUE(staged) << staged.failure().message;
