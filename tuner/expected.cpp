@@ -149,6 +149,7 @@ Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet se
   const Verification& verify = spec.verify;
   Strictness strictness;
   strictness.sum_length = verify.sum_length.evaluate_number(scope);
+  if (verify.input_eps) strictness.input_eps = verify.input_eps->evaluate_number(scope);
   if (verify.tolerance) strictness.stated = verify.tolerance->evaluate_number(scope);
   const bool may_be_exact = set == InputSet::verify || !sets_differ;
   strictness.exact = may_be_exact && verify.exact && verify.exact->evaluate_bool(scope);
@@ -278,7 +279,7 @@ Tolerance Expected::tolerance_of(const Entry& entry) const {
   const DType dtype = entry.output.dtype;
   const double scale = entry.magnitude.root();
   if (strictness_.stated) return stated_tolerance(dtype, *strictness_.stated, scale);
-  return default_tolerance(dtype, strictness_.sum_length, scale);
+  return default_tolerance(dtype, strictness_.sum_length, scale, strictness_.input_eps);
 }
 
 Result<Expected::Check> Expected::check(Device& device, Toolbox& toolbox,

@@ -34,6 +34,7 @@ class Magnitude {
 struct Strictness {
   bool exact = false;  ///< bit for bit
   double sum_length = 1;
+  double input_eps = 0;
   std::optional<double> stated;  ///< the spec's own tolerance
 };
 

@@ -17,6 +17,9 @@ constexpr double kTermRoundings = 8;
 // margin of 16.
 constexpr double kSumRoundings = 4;
 
+// Two operands of a product, each cut (not rounded) to fewer bits, and a margin of 2.
+constexpr double kInputRoundings = 4;
+
 /// Floating-point types below f32 are computed in f32 and rounded once, when stored.
 double arithmetic_epsilon(DType dtype) {
   return std::min(epsilon_of(dtype), epsilon_of(DType::f32));
@@ -24,9 +27,9 @@ double arithmetic_epsilon(DType dtype) {
 
 }  // namespace
 
-Tolerance default_tolerance(DType dtype, double sum_length, double scale) {
+Tolerance default_tolerance(DType dtype, double sum_length, double scale, double input_eps) {
   const double terms = std::sqrt(std::max(1.0, sum_length));
-  const double relative = kStoreRoundings * epsilon_of(dtype) +
+  const double relative = kStoreRoundings * epsilon_of(dtype) + kInputRoundings * input_eps +
                           arithmetic_epsilon(dtype) * (kTermRoundings + kSumRoundings * terms);
   return stated_tolerance(dtype, relative, scale);
 }

@@ -15,8 +15,10 @@ struct Tolerance {
 };
 
 /// Returns the tolerance of an output of type `dtype` whose elements are sums of `sum_length` terms
-/// with the typical magnitude `scale` (root mean square of the reference). Integers: exact.
-[[nodiscard]] Tolerance default_tolerance(DType dtype, double sum_length, double scale);
+/// with the typical magnitude `scale` (root mean square of the reference), of inputs that may be
+/// rounded by `input_eps` of their size first. Integers: exact.
+[[nodiscard]] Tolerance default_tolerance(DType dtype, double sum_length, double scale,
+                                          double input_eps = 0);
 
 /// Returns the tolerance for a spec's own `tolerance`: the allowed error relative to the result's
 /// magnitude.

@@ -88,6 +88,7 @@ def _plan_matmul(
     alpha: float = 1.0,
     beta: float = 0.0,
     epilogue: Optional[str] = None,
+    precision: str = "highest",
 ) -> Tuple[_Plan, Array]:
     given = {"a": a, "b": b} if bias is None else {"a": a, "b": b, "bias": bias}
     described = dict(zip(given, _describe("matmul", **given)))
@@ -112,6 +113,7 @@ def _plan_matmul(
         "dtype": left.dtype,
         "trans_a": trans_a,
         "trans_b": trans_b,
+        "precision": precision,
     }
     arguments: Dict[str, Any] = {"a": _stored(left, trans_a), "b": _stored(right, trans_b)}
     if epilogue is None and bias is not None:
@@ -453,6 +455,7 @@ def matmul(
     alpha: float = 1.0,
     beta: float = 0.0,
     epilogue: Optional[str] = None,
+    precision: str = "highest",
     stream: Any = None,
     launcher: Optional[Launcher] = None,
 ) -> Any:  # pylint: disable=redefined-outer-name
@@ -460,9 +463,10 @@ def matmul(
 
     A and B are dense, or transposed views of dense matrices. `out` is C. `bias` has shape [n], one
     value for each column, or [m, 1], one for each row. `epilogue`: another formula of the sum x,
-    bias, the old c, alpha and beta: "max(x + bias, 0)"."""
+    bias, the old c, alpha and beta: "max(x + bias, 0)". `precision` of f32 is that of torch: "high"
+    allows operands rounded to tf32, "medium" to bf16."""
     arrays = {"a": a, "b": b} if bias is None else {"a": a, "b": b, "bias": bias}
-    options = {"alpha": alpha, "beta": beta, "epilogue": epilogue}
+    options = {"alpha": alpha, "beta": beta, "epilogue": epilogue, "precision": precision}
     return _run(matmul, arrays, out, stream, launcher, **options)
 
 

@@ -21,6 +21,18 @@ const std::string kAdded = "epilogue='max(alpha * x + bias, 0) + beta * c'";
 const std::string kGelu = "epilogue='(x + bias) * (1 + erf((x + bias) / sqrt(2))) / 2'";
 const std::string kResidual = "epilogue='max(x + bias, 0) + residual'";
 
+bool gives(const std::string& line, const std::string& name) {
+  return (" " + line).find(" " + name + "=") != std::string::npos;
+}
+
+/// The same, in the full precision of their types where they do not say otherwise.
+Lines precise(Lines lines) {
+  for (std::string& line : lines) {
+    if (!gives(line, "precision")) line += " precision=highest";
+  }
+  return lines;
+}
+
 const std::map<std::string, Lines> kToCompile = {
     {"arg_reduce", {"n=1000003", "n=1000 results=700"}},
     {"reduce",
@@ -32,11 +44,12 @@ const std::map<std::string, Lines> kToCompile = {
      {"n=1000003 bins=256", "n=1000003 bins=2", "n=1000003 bins=1000", "n=1000003 bins=65536"}},
     {"transpose", {"rows=1000 cols=700", "rows=1000 cols=33", "rows=33 cols=1000"}},
     {"matmul",
-     {"m=500 n=300 k=700 beta_zero=true", "m=5 n=304 k=700 dtype=bf16 beta_zero=true",
-      "m=1024 n=1024 k=1024 dtype=f16 beta_zero=true",
-      "m=500 n=300 k=700 beta_zero=false trans_a=false trans_b=false",
-      "m=500 n=300 k=700 trans_a=false trans_b=false beta_zero=false " + kAdded,
-      "m=5 n=304 k=700 dtype=bf16 trans_a=false trans_b=true beta_zero=true " + kGelu}},
+     precise({"m=500 n=300 k=700 beta_zero=true", "m=5 n=304 k=700 dtype=bf16 beta_zero=true",
+              "m=1024 n=1024 k=1024 dtype=f16 beta_zero=true",
+              "m=500 n=300 k=700 beta_zero=false trans_a=false trans_b=false",
+              "m=500 n=300 k=700 trans_a=false trans_b=false beta_zero=false " + kAdded,
+              "m=5 n=304 k=700 dtype=bf16 trans_a=false trans_b=true beta_zero=true " + kGelu,
+              "m=500 n=300 k=700 dtype=f32 precision=high beta_zero=true"})},
     {"convolution",
      {"h=100 w=70 fh=1 dtype=f32 layout=nchw", "h=100 w=70 fh=3 dtype=f32 layout=nchw",
       "h=100 w=70 fh=5 fw=8 dtype=f32 layout=nchw", "h=100 w=70 fh=15 dtype=f32 layout=nchw",
@@ -75,17 +88,19 @@ const std::map<std::string, Lines> kToRun = {
       "rows=128 cols=256", "rows=100 cols=36 batch=3", "rows=1024 cols=1024 dtype=f32",
       "rows=1003 cols=33", "rows=16 cols=1001 batch=2"}},
     {"matmul",
-     {"m=70 n=33 k=65 lda=75 ldb=77 ldc=40 dtype=f32",
-      "m=37 n=53 k=29 trans_a=false trans_b=true beta_zero=false",
-      "m=37 n=53 k=301 dtype=f32 beta_zero=false lda=302 ldb=303 ldc=60",
-      "m=65 n=31 k=512 trans_a=true trans_b=false beta_zero=true",
-      "m=64 n=128 k=32 beta_zero=true dtype=f32",
-      "m=1 n=1 k=1 dtype=f32 trans_a=false trans_b=false",
-      "m=130 n=1 k=100 dtype=f32 trans_a=true trans_b=false beta_zero=true",
-      "m=1 n=130 k=100 dtype=f32 trans_a=false trans_b=true beta_zero=true",
-      "m=5 n=264 k=136 dtype=bf16 beta_zero=true", "m=200 n=16 k=72 dtype=f16 beta_zero=false",
-      "m=37 n=53 k=29 trans_a=false trans_b=true beta_zero=false ldc=60 " + kAdded,
-      "m=5 n=70 k=40 dtype=f16 trans_a=false trans_b=false beta_zero=true " + kGelu}},
+     precise(
+         {"m=70 n=33 k=65 lda=75 ldb=77 ldc=40 dtype=f32",
+          "m=37 n=53 k=29 trans_a=false trans_b=true beta_zero=false",
+          "m=37 n=53 k=301 dtype=f32 beta_zero=false lda=302 ldb=303 ldc=60",
+          "m=65 n=31 k=512 trans_a=true trans_b=false beta_zero=true",
+          "m=64 n=128 k=32 beta_zero=true dtype=f32",
+          "m=1 n=1 k=1 dtype=f32 trans_a=false trans_b=false",
+          "m=130 n=1 k=100 dtype=f32 trans_a=true trans_b=false beta_zero=true",
+          "m=1 n=130 k=100 dtype=f32 trans_a=false trans_b=true beta_zero=true",
+          "m=5 n=264 k=136 dtype=bf16 beta_zero=true", "m=200 n=16 k=72 dtype=f16 beta_zero=false",
+          "m=37 n=53 k=29 trans_a=false trans_b=true beta_zero=false ldc=60 " + kAdded,
+          "m=5 n=70 k=40 dtype=f16 trans_a=false trans_b=false beta_zero=true " + kGelu,
+          "m=70 n=66 k=132 dtype=f32 precision=high trans_a=true trans_b=false beta_zero=false"})},
     {"convolution",
      {"h=1 w=1 fh=1 dtype=f32 layout=nchw",
       "h=1 w=1 fh=3",
@@ -121,8 +136,8 @@ const std::map<std::string, Lines> kToExplore = {
       "n=65537 bins=65536 distribution=skewed"}},
     {"transpose", {"rows=131 cols=257", "rows=256 cols=128 batch=2", "rows=33 cols=700"}},
     {"matmul",
-     {"m=70 n=133 k=65 lda=140 ldb=139 ldc=138", "m=64 n=128 k=96", "m=45 n=70 k=300",
-      "m=5 n=264 k=136", "m=200 n=16 k=75", "m=45 n=70 k=130 beta_zero=false " + kAdded}},
+     precise({"m=70 n=133 k=65 lda=140 ldb=139 ldc=138", "m=64 n=128 k=96", "m=45 n=70 k=300",
+              "m=5 n=264 k=136", "m=200 n=16 k=75", "m=45 n=70 k=130 beta_zero=false " + kAdded})},
     {"convolution",
      {"h=67 w=45 fh=3 dtype=f32 layout=nchw", "h=70 w=66 fh=15 fw=14 dtype=f32 layout=nchw",
       "h=13 w=17 fh=3 n=2 c=5 k=7 dtype=f32 layout=nchw",
@@ -137,10 +152,6 @@ const std::map<std::string, Lines> kToExplore = {
 std::vector<Value> choices_of(const ProblemField& field) {
   if (field.type == FieldType::boolean && field.values.empty()) return {false, true};
   return field.values;
-}
-
-bool gives(const std::string& line, const std::string& name) {
-  return (" " + line).find(" " + name + "=") != std::string::npos;
 }
 
 std::optional<Problem> parse_if_allowed(const KernelSpec& spec, const std::string& text) {

@@ -41,6 +41,8 @@ TEST(Tolerance, HalvesAreRoundedOnceAndSummedInF32) {
   const Tolerance byte = default_tolerance(DType::e4m3, 4096, 1);
   EXPECT_NEAR(byte.relative, 2 * epsilon_of(DType::e4m3) + 264 * epsilon_of(DType::f32), 1e-9);
   EXPECT_LT(default_tolerance(DType::f64, 4096, 1).relative, 1e-12);
+  const double cut = default_tolerance(DType::f32, 4096, 1, 0x1p-10).relative;
+  EXPECT_DOUBLE_EQ(cut, default_tolerance(DType::f32, 4096, 1).relative + 4 * 0x1p-10);
 }
 
 constexpr const char* kMatrixSpec = R"(

@@ -124,6 +124,8 @@ struct MatmulCall {
     of_rows,     ///< bias[m]
   };
   Bias bias_is = Bias::of_columns;
+  /// Of f32: "highest" is f32; "high" allows operands of 11 bits (tf32), "medium" of 8 (bf16).
+  std::string precision = "highest";
 };
 
 /// out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] *
@@ -301,6 +303,9 @@ inline std::string_view epilogue_of(const ConvolveCall& call) {
 inline ProblemText problem_of(const MatmulCall& call) {
   ProblemText problem;
   problem.add("m", call.m).add("n", call.n).add("k", call.k).add("dtype", call.dtype);
+  if (call.precision != "highest") {
+    problem.add("precision", call.precision);
+  }
   problem.add("trans_a", call.a_stored == MatmulCall::Stored::transposed);
   problem.add("trans_b", call.b_stored == MatmulCall::Stored::transposed);
   const std::string_view epilogue = epilogue_of(call);

@@ -88,6 +88,44 @@ def histogram_and_convolve_against_torch():
 
 
 @check
+def fused_layers_against_torch():
+    texts = []
+    for dtype, tolerance in DTYPES.items():
+        a, b = operands(300, 264, 512, dtype)
+        bias = torch.randn(264, device="cuda").to(dtype)
+        linear = a.double() @ b.double() + bias.double()
+        gelu = "(x + bias) * (1 + erf((x + bias) / sqrt(2))) / 2"
+        close(kiln.matmul(a, b, bias=bias), linear, tolerance)
+        found = kiln.matmul(a, b, bias=bias, epilogue=gelu)
+        texts.append(close(found, torch.nn.functional.gelu(linear), tolerance))
+        last = torch.channels_last
+        image = torch.randn(2, 16, 24, 20, device="cuda").to(dtype).to(memory_format=last)
+        taps = torch.randn(32, 16, 3, 3, device="cuda").to(dtype).to(memory_format=last)
+        residual = torch.randn(2, 32, 24, 20, device="cuda").to(dtype).to(memory_format=last)
+        layer = torch.nn.functional.conv2d(
+            image.double(), taps.double(), bias[:32].double(), padding=1
+        )
+        found = kiln.convolve(
+            image,
+            taps,
+            bias=bias[:32],
+            residual=residual,
+            epilogue="max(x + bias + residual, 0)",
+        )
+        assert found.is_contiguous(memory_format=last)
+        texts.append(close(found, torch.relu(layer + residual.double()), tolerance))
+    return ", ".join(texts)
+
+
+@check
+def precision_of_f32():
+    a, b = operands(512, 512, 1024)
+    exact = a.double() @ b.double()
+    highest = close(kiln.matmul(a, b), exact, 1e-5)
+    return highest + ", high " + close(kiln.matmul(a, b, precision="high"), exact, 2e-3)
+
+
+@check
 def side_stream():
     a, b = operands(256, 256, 256)
     stream = torch.cuda.Stream()
