@@ -1,5 +1,6 @@
 // Products of operands with fewer bits than their type has.
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "kiln_program.hpp"
