@@ -11,8 +11,8 @@
 
 #include <kiln/kernels.hpp>
 
+#include "core/config.hpp"
 #include "core/errors.hpp"
-#include "db/lookup.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/allocation_counter.hpp"
@@ -63,18 +63,14 @@ Launcher open_shipped(const Application& application, const std::string& cache) 
   return Launcher(options);
 }
 
-/// The kernel that the launcher runs for kProblem without a database, launched by the driver alone.
+/// The kernel that the launcher runs for kProblem, launched by the driver alone.
 std::unique_ptr<RawLaunch> make_raw_launch(Application& application, const KernelSpec& spec,
                                            void* in, void* out, const std::string& config) {
   const Problem problem = Problem::parse(spec, kProblem);
-  const Result<Match> match = lookup(spec, problem, application.device(), {});
-  if (!match || match->config.text() != config) {
-    throw Error(ExitCode::internal, "the launcher runs another config: " + config);
-  }
-  const Result<LaunchPlan> plan =
-      make_launch_plan(spec, match->config, problem, application.device());
+  const Config chosen = parse_config(spec, config, problem, application.device());
+  const Result<LaunchPlan> plan = make_launch_plan(spec, chosen, problem, application.device());
   if (!plan || plan->steps.size() != 1) throw Error(ExitCode::internal, "not one step");
-  const Source source = Renderer(spec).render(match->config, problem, application.device());
+  const Source source = Renderer(spec).render(chosen, problem, application.device());
   return application.raw_launch(source, *plan, {in, out});
 }
 

@@ -13,13 +13,19 @@ class CoarseProducts : public TuningTest {
   void SetUp() override {
     TuningTest::SetUp();
     copy_kernel("templates/kernels/matmul", "mine");
+    // `tiled` comes first, so that no other variant is faster: what is dropped as slow is not
+    // checked twice.
+    const std::string spec = read_text(folder_ / "mine/spec.toml");
+    const std::string begin = "[[variants]]\nname = \"";
+    write("mine/spec.toml",
+          spec.substr(0, spec.find(begin)) + spec.substr(spec.find(begin + "tiled\"")));
   }
 
-  /// Outcomes of four configs of `tiled`.
+  /// Outcomes of two configs of `tiled`.
   [[nodiscard]] std::vector<std::string> outcomes() const {
     const Output output =
         kiln({"tune", "./mine", "--problem", "m=64,n=64,k=64", "--device", "opencl", "--variant",
-              "tiled", "--trials", "4", "--db", "kiln.db", "--fresh", "--warm-cache"});
+              "tiled", "--trials", "2", "--db", "kiln.db", "--fresh", "--warm-cache"});
     EXPECT_NE(output.exit_code, 70) << output.err;
     std::vector<std::string> all;
     const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
@@ -37,7 +43,7 @@ TEST_F(CoarseProducts, InTf32DoNotPassForF32) {
   edit("mine/tiled.inja", "sum[i] = FMA(tile_a[(THREAD_Y + i * THREADS_Y) * TILE + j],",
        "sum[i] = FMA(coarse(tile_a[(THREAD_Y + i * THREADS_Y) * TILE + j]),");
   const std::vector<std::string> coarse = outcomes();
-  EXPECT_EQ(coarse.size(), 4U);
+  EXPECT_EQ(coarse.size(), 2U);
   EXPECT_THAT(coarse, testing::Each("wrong_result"));
 }
 

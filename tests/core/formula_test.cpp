@@ -46,7 +46,7 @@ TEST(Formula, ComputesInRealNumbers) {
   EXPECT_DOUBLE_EQ(number_of("pow(x, 2) + sqrt(x) + floor(-x)"), 0.49 + std::sqrt(0.7) - 1.0);
   EXPECT_DOUBLE_EQ(number_of("exp(x) * log(x) * tan(x)"),
                    std::exp(0.7) * std::log(0.7) * std::tan(0.7));
-  EXPECT_DOUBLE_EQ(number_of("tanh(x) + erf(-x)"), std::tanh(0.7) + std::erf(-0.7));
+  EXPECT_DOUBLE_EQ(number_of("tanh(x) * erf(-x)"), std::tanh(0.7) * std::erf(-0.7));
   EXPECT_DOUBLE_EQ(number_of("abs(-x) + min(x, 1, 2) + max(x, 1)"), 0.7 + 0.7 + 1.0);
   EXPECT_DOUBLE_EQ(number_of("1 if x > 0.5 and not i in [1, 2] else 2"), 1.0);
 }
