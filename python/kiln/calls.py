@@ -317,8 +317,8 @@ def _empty(kernel: str, model: Array, shape: Tuple[int, ...], dtype: str, layout
     if layout == "nchw":
         return _arrays.empty_like(kernel, model, shape, dtype)
     made = _arrays.empty_like(kernel, model, _turned(shape, _LAST), dtype)
-    turn = getattr(made, "permute", None) or made.transpose
-    return turn(0, 3, 1, 2)
+    order = (0, 3, 1, 2)
+    return made.permute(order) if hasattr(made, "permute") else made.transpose(order)
 
 
 def _plan_convolve(
