@@ -29,26 +29,47 @@ std::string letters_of(const std::string& name) {
   return letters;
 }
 
-void check_device(const DeviceInfo& device, const RecordedTrials& recorded) {
+bool is_of_device(const DeviceInfo& device, const RecordedTrials& recorded) {
   const std::string ours = letters_of(device.name);
   const std::string theirs = letters_of(recorded.device);
-  if (theirs.empty() || ours.find(theirs) != std::string::npos ||
-      theirs.find(ours) != std::string::npos) {
-    return;
-  }
+  return theirs.empty() || ours.find(theirs) != std::string::npos ||
+         theirs.find(ours) != std::string::npos;
+}
+
+void check_device(const DeviceInfo& device, const RecordedTrials& recorded) {
+  if (is_of_device(device, recorded)) return;
   throw InputError(fmt::format("{}: was measured on '{}'; expected '{}', the device given",
                                recorded.path, recorded.device, device.name));
 }
 
-const Variant& variant_of(const KernelSpec& spec, const RecordedTrials& recorded) {
+std::vector<std::string> tunables_of(const Variant& variant) {
+  std::vector<std::string> names;
+  for (const Tunable& tunable : variant.tunables) names.push_back(tunable.name);
+  return names;
+}
+
+/// The variant with the tunables of these names; nullptr where there is none.
+const Variant* find_variant_of(const KernelSpec& spec, const std::set<std::string>& names) {
+  const auto found =
+      std::find_if(spec.variants.begin(), spec.variants.end(), [&](const Variant& variant) {
+        const std::vector<std::string> own = tunables_of(variant);
+        return std::set<std::string>(own.begin(), own.end()) == names;
+      });
+  return found == spec.variants.end() ? nullptr : &*found;
+}
+
+std::set<std::string> tunables_of(const RecordedTrials& recorded) {
   std::set<std::string> names;
   for (const RecordedTunable& tunable : recorded.tunables) names.insert(tunable.name);
+  return names;
+}
+
+const Variant& variant_of(const KernelSpec& spec, const RecordedTrials& recorded) {
+  const std::set<std::string> names = tunables_of(recorded);
+  if (const Variant* variant = find_variant_of(spec, names)) return *variant;
   std::string expected;
   for (const Variant& variant : spec.variants) {
-    std::vector<std::string> own;
-    for (const Tunable& tunable : variant.tunables) own.push_back(tunable.name);
-    if (std::set<std::string>(own.begin(), own.end()) == names) return variant;
-    expected += fmt::format("\n  {}: {}", variant.name, comma_list(own));
+    expected += fmt::format("\n  {}: {}", variant.name, comma_list(tunables_of(variant)));
   }
   throw InputError(
       fmt::format("{}: its tunables ({}) are those of no variant of {}; expected one of:{}",
@@ -92,24 +113,43 @@ std::vector<TrialRecord> legal_trials(const KernelSpec& spec, const Problem& pro
   return trials;
 }
 
+/// Replaces "{name}" wherever it stands.
+void replace_mark(std::string& text, const std::string& name, const std::string& value) {
+  const std::string mark = "{" + name + "}";
+  for (std::size_t at = text.find(mark); at != std::string::npos;
+       at = text.find(mark, at + value.size())) {
+    text.replace(at, mark.size(), value);
+  }
+}
+
 }  // namespace
 
 std::string with_recorded_sizes(const std::string& problem, const RecordedTrials& recorded) {
   std::istringstream words(recorded.problem);
   std::vector<std::string> sizes;
-  for (std::string size; words >> size;) sizes.push_back(size);
   std::string text = problem;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::string mark = fmt::format("{{{}}}", i);
-    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
-      text.replace(at, mark.size(), sizes[i]);
-    }
+  for (std::string size; words >> size; sizes.push_back(size)) {
+    replace_mark(text, std::to_string(sizes.size()), size);
   }
-  if (text.find('{') != std::string::npos) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : recorded.arguments) {
+    replace_mark(text, name, value);
+    names.push_back(name);
+  }
+  const std::size_t rest = text.find('{');
+  if (rest == std::string::npos) return text;
+  const bool is_number = rest + 1 < text.size() && text[rest + 1] >= '0' && text[rest + 1] <= '9';
+  if (is_number || names.empty()) {
     throw InputError(fmt::format("{}: has {} sizes ('{}'), the problem '{}' asks for more",
                                  recorded.path, sizes.size(), recorded.problem, problem));
   }
-  return text;
+  throw InputError(fmt::format("{}: names {}, the problem '{}' asks for another name",
+                               recorded.path, comma_list(names), problem));
+}
+
+bool fits(const KernelSpec& spec, const DeviceInfo& device, const RecordedTrials& recorded) {
+  return is_of_device(device, recorded) &&
+         (recorded.trials.empty() || find_variant_of(spec, tunables_of(recorded)) != nullptr);
 }
 
 BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,

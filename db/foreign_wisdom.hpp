@@ -11,9 +11,15 @@
 namespace kiln {
 
 /// Returns the problem text with "{0}", "{1}", ... replaced by the recorded sizes, in the file's
-/// order. Throws InputError for a number that the file does not have.
+/// order, and "{NAME}" by the argument of that name. Throws InputError for a number or name that the
+/// file does not have.
 [[nodiscard]] std::string with_recorded_sizes(const std::string& problem,
                                               const RecordedTrials& recorded);
+
+/// Was it measured on this device, and are its tunables those of a variant? A file that names no
+/// device, or has no trials, counts as one.
+[[nodiscard]] bool fits(const KernelSpec& spec, const DeviceInfo& device,
+                        const RecordedTrials& recorded);
 
 /// Returns the fastest recorded config that is legal for `problem` on `device`, with the close ones
 /// as evidence. The recorded tunables must be those of one variant. Driver, compiler and template

@@ -13,10 +13,8 @@
 #include "cli/json_output.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
-#include "core/interchange/kernel_launcher_wisdom.hpp"
-#include "core/interchange/kernel_tuner_cache.hpp"
-#include "core/interchange/t4.hpp"
-#include "db/foreign_wisdom.hpp"
+#include "core/interchange/recorded_groups.hpp"
+#include "db/foreign_groups.hpp"
 #include "db/t4_export.hpp"
 #include "db/wisdom.hpp"
 #include "db/wisdom_check.hpp"
@@ -42,11 +40,8 @@ struct Import {
 
 /// A file of another tuner, given without --kernel, would be read as wisdom: hundreds of bad lines.
 void refuse_foreign(const std::string& file, const std::string& text) {
-  const char* format = is_kernel_tuner_cache(text)       ? "a cache of Kernel Tuner"
-                       : is_t4(text)                     ? "a T4 file"
-                       : is_kernel_launcher_wisdom(text) ? "wisdom of Kernel Launcher"
-                                                         : nullptr;
-  if (format == nullptr || text.starts_with("{\"kiln_wisdom\"")) return;
+  const std::string_view format = foreign_format(text);
+  if (format.empty() || text.starts_with("{\"kiln_wisdom\"")) return;
   throw InputError({file, 0, 0},
                    fmt::format("this is {}: say whose tunables it holds with --kernel and which "
                                "problem it is with --problem",
@@ -70,25 +65,14 @@ class Importer {
   /// What another tuner recorded of `kernel`: one best a problem.
   void read_foreign(const std::string& file, const DbImportFlags& options,
                     const DeviceInfo& device) {
-    const std::string text =
-        read_text_file(file, "wisdom of Kernel Launcher, a cache of Kernel Tuner, or T4");
-    const std::vector<RecordedTrials> groups =
-        is_kernel_launcher_wisdom(text)
-            ? read_kernel_launcher_wisdom(text, file)
-            : std::vector<RecordedTrials>{read_recorded_trials(text, file)};
+    const std::string text = read_text_file(file, "what another tuner recorded");
     const KernelSpec spec = library_.load(options.kernel);
-    for (const RecordedTrials& recorded : groups) {
-      import_.bad.insert(import_.bad.end(), recorded.bad.begin(), recorded.bad.end());
-      import_.notes.insert(import_.notes.end(), recorded.notes.begin(), recorded.notes.end());
-      if (recorded.trials.empty()) continue;
-      try {
-        const Problem problem =
-            Problem::parse(spec, with_recorded_sizes(options.problem, recorded));
-        import_.sessions.push_back(
-            imported_session(spec, best_of_recorded(spec, problem, device, recorded)));
-      } catch (const InputError& error) {
-        import_.bad.emplace_back(error.what());
-      }
+    const ForeignBests found =
+        bests_of_groups(spec, options.problem, device, file, read_recorded_groups(text, file));
+    import_.bad.insert(import_.bad.end(), found.bad.begin(), found.bad.end());
+    import_.notes.insert(import_.notes.end(), found.notes.begin(), found.notes.end());
+    for (const BestRecord& best : found.bests) {
+      import_.sessions.push_back(imported_session(spec, best));
     }
   }
 
@@ -184,13 +168,14 @@ void add_db_import(CLI::App& db, Work& work) {
       ->type_name("FILE");
   command
       ->add_option("--kernel", options->kernel,
-                   "The files are another tuner's (wisdom of Kernel Launcher, a cache of Kernel\n"
-                   "Tuner, T4) and their tunables those of a variant of this kernel, which is\n"
-                   "given by its name or its folder")
+                   "The files are another tool's (wisdom of Kernel Launcher, a cache of Kernel\n"
+                   "Tuner, T4, results of KTT, CLBlast or nvbench) and their tunables those of a\n"
+                   "variant of this kernel, which is given by its name or its folder")
       ->type_name("NAME");
   command
       ->add_option("--problem", options->problem,
-                   "With --kernel: the problem; {0}, {1}, ... stand for the sizes in the file")
+                   "With --kernel: the problem; {0}, {1}, ... stand for the sizes in the file,\n"
+                   "{NAME} for the argument, axis or tunable of that name")
       ->type_name("TEXT");
   command
       ->add_option("--device", options->device,

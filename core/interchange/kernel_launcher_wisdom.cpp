@@ -12,6 +12,7 @@
 #include "core/interchange/json_reading.hpp"
 #include "core/interchange/objective.hpp"
 #include "core/interchange/time_unit.hpp"
+#include "core/interchange/tunable_values.hpp"
 
 namespace kiln {
 namespace {
@@ -94,17 +95,7 @@ class WisdomReader {
     }
     read_time(json, trial);
     RecordedTrials& group = group_of(json);
-    for (std::size_t i = 0; i < trial.values.size(); ++i) {
-      std::vector<Value>& seen = group.tunables[i].values;
-      const auto known = std::find_if(seen.begin(), seen.end(), [&](const Value& value) {
-        return is_same_value(value, trial.values[i]);
-      });
-      if (known == seen.end()) {
-        seen.push_back(trial.values[i]);
-      } else {
-        trial.values[i] = *known;
-      }
-    }
+    interchange::learn_values(group.tunables, trial.values);
     group.trials.push_back(std::move(trial));
   }
 

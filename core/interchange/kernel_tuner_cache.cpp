@@ -215,18 +215,6 @@ std::string problem_text(const Json& json) {
   return text;
 }
 
-/// Kernel Tuner measures in milliseconds; a file that states another unit has it.
-double unit_of(const Json& json, const std::string& path) {
-  for (const char* key : {"time_unit", "timeunit"}) {
-    const std::string unit = text_member(json, key);
-    if (unit.empty()) continue;
-    if (const auto ns = interchange::nanoseconds_of_unit(unit)) return *ns;
-    throw InputError({path, 0, 0}, fmt::format("expected \"{}\" to be {}, not '{}'", key,
-                                               interchange::kTimeUnits, unit));
-  }
-  return kNsPerMs;
-}
-
 }  // namespace
 
 bool is_kernel_tuner_cache(std::string_view text) {
@@ -245,7 +233,9 @@ RecordedTrials read_kernel_tuner_cache(std::string_view text, const std::string&
   recorded.other_objective =
       interchange::other_objective(find_member(file.head, "objective"), file.head);
   recorded.bad = std::move(file.bad);
-  CacheReader reader(recorded, file.head, unit_of(file.head, path));
+  // Kernel Tuner measures in milliseconds; a file that states another unit has it.
+  CacheReader reader(recorded, file.head,
+                     interchange::stated_unit(file.head, path).value_or(kNsPerMs));
   for (const JsonRow& row : file.rows) reader.read(row);
   if (recorded.trials.empty() && recorded.bad.empty()) {
     throw InputError({path, 0, 0}, "the cache holds no trial");

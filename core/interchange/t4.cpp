@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/interchange/t4.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -14,6 +13,7 @@
 #include "core/interchange/json_reading.hpp"
 #include "core/interchange/objective.hpp"
 #include "core/interchange/time_unit.hpp"
+#include "core/interchange/tunable_values.hpp"
 
 namespace kiln {
 namespace {
@@ -25,6 +25,7 @@ using interchange::kNsPerMs;
 using interchange::number_value;
 using interchange::scalar_value;
 using interchange::shown;
+using interchange::stated_unit;
 using interchange::text_member;
 
 /// Reads the results of one file.
@@ -32,8 +33,8 @@ class T4Reader {
  public:
   T4Reader(const Json& head, RecordedTrials& recorded) : recorded_(recorded) {
     const Json* metadata = find_member(head, "metadata");
-    if (metadata != nullptr) stated_ns_ = stated_unit(*metadata);
-    if (!stated_ns_) stated_ns_ = stated_unit(head);
+    if (metadata != nullptr) stated_ns_ = stated_unit(*metadata, recorded.path);
+    if (!stated_ns_) stated_ns_ = stated_unit(head, recorded.path);
     direction_ = metadata != nullptr ? interchange::other_objective(nullptr, *metadata) : "";
   }
 
@@ -57,20 +58,6 @@ class T4Reader {
  private:
   [[noreturn]] static void refuse(const JsonRow& row, const std::string& message) {
     throw InputError(row.where, fmt::format("result {}: {}", row.key, message));
-  }
-
-  /// Nanoseconds of the unit that an object states for all times.
-  [[nodiscard]] std::optional<double> stated_unit(const Json& json) const {
-    for (const char* key : {"timeunit", "time_unit", "timeUnit"}) {
-      const Json* member = find_member(json, key);
-      if (member == nullptr) continue;
-      const std::string unit = member->is_string() ? member->get<std::string>() : shown(member);
-      if (unit.empty()) continue;
-      if (const auto ns = interchange::nanoseconds_of_unit(unit)) return ns;
-      throw InputError({recorded_.path, 0, 0}, fmt::format("expected \"{}\" to be {}, not '{}'",
-                                                           key, interchange::kTimeUnits, unit));
-    }
-    return std::nullopt;
   }
 
   [[nodiscard]] RecordedTrial read_trial(const JsonRow& row) {
@@ -105,19 +92,8 @@ class T4Reader {
     if (config->size() != tunables.size()) {
       refuse(row, fmt::format("expected the {} tunables of the first result", tunables.size()));
     }
-    for (std::size_t i = 0; i < values.size(); ++i) learn(tunables[i], values[i]);
+    interchange::learn_values(tunables, values);
     return values;
-  }
-
-  /// Takes a value into the list, in the spelling that came first.
-  static void learn(RecordedTunable& tunable, Value& value) {
-    const auto known = std::find_if(tunable.values.begin(), tunable.values.end(),
-                                    [&](const Value& each) { return is_same_value(each, value); });
-    if (known != tunable.values.end()) {
-      value = *known;
-    } else {
-      tunable.values.push_back(value);
-    }
   }
 
   /// `invalidity` and `correctness` must not contradict each other.
@@ -229,14 +205,6 @@ class T4Reader {
   std::string direction_;  // not empty: the file says that more is better
 };
 
-// Numbers ascending, then texts in the order of the file.
-bool precedes(const Value& a, const Value& b) {
-  const bool a_is_text = std::holds_alternative<std::string>(a);
-  const bool b_is_text = std::holds_alternative<std::string>(b);
-  if (a_is_text || b_is_text) return !a_is_text && b_is_text;
-  return as_double(a) < as_double(b);
-}
-
 }  // namespace
 
 bool is_t4(std::string_view text) {
@@ -261,9 +229,7 @@ RecordedTrials read_t4(std::string_view text, const std::string& path) {
   T4Reader reader(file.head, recorded);
   for (const JsonRow& row : file.rows) reader.read(row);
   reader.finish();
-  for (RecordedTunable& tunable : recorded.tunables) {
-    std::stable_sort(tunable.values.begin(), tunable.values.end(), precedes);
-  }
+  interchange::sort_values(recorded.tunables);
   drop_contradictions(recorded);
   return recorded;
 }

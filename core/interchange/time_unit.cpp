@@ -6,6 +6,11 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "core/interchange/json_reading.hpp"
 #include "core/interchange/words.hpp"
 
 namespace kiln::interchange {
@@ -38,6 +43,19 @@ std::optional<double> nanoseconds_of_unit(std::string_view unit) {
   std::erase_if(small, [](char c) { return c == ' ' || c == '_' || c == '-' || c == '.'; });
   if (const auto known = find_unit(small)) return known;
   if (small.size() > 2 && small.back() == 's') return find_unit(small.substr(0, small.size() - 1));
+  return std::nullopt;
+}
+
+std::optional<double> stated_unit(const nlohmann::ordered_json& holder, const std::string& path) {
+  for (const char* key : {"timeunit", "time_unit", "timeUnit", "TimeUnit"}) {
+    const auto* member = find_member(holder, key);
+    if (member == nullptr) continue;
+    const std::string unit = member->is_string() ? member->get<std::string>() : shown(member);
+    if (unit.empty()) continue;
+    if (const auto ns = nanoseconds_of_unit(unit)) return ns;
+    throw InputError({path, 0, 0},
+                     fmt::format("expected \"{}\" to be {}, not '{}'", key, kTimeUnits, unit));
+  }
   return std::nullopt;
 }
 

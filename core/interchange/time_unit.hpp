@@ -3,13 +3,22 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace kiln::interchange {
 
 /// Nanoseconds of "ms", "Milliseconds", "usec", ... in any case; nullopt for what is no unit of
 /// time.
 [[nodiscard]] std::optional<double> nanoseconds_of_unit(std::string_view unit);
+
+/// Nanoseconds of the unit that an object states for all times of a file ("timeunit", "time_unit",
+/// "TimeUnit"); nullopt where it states none. Throws InputError naming the key and the unit for one
+/// that is not known.
+[[nodiscard]] std::optional<double> stated_unit(const nlohmann::ordered_json& holder,
+                                                const std::string& path);
 
 inline constexpr double kNsPerMs = 1e6;
 
