@@ -18,15 +18,6 @@ using ::testing::IsEmpty;
 
 RecordedTrials read(const std::string& text) { return read_recorded_trials(text, "f.json"); }
 
-std::string refusal(const std::string& text) {
-  try {
-    (void)read(text);
-    return "";
-  } catch (const InputError& error) {
-    return error.what();
-  }
-}
-
 std::vector<double> times(const RecordedTrials& recorded) {
   std::vector<double> all;
   for (const RecordedTrial& trial : recorded.trials) all.push_back(trial.time_ns);
@@ -323,11 +314,6 @@ TEST(OneBadRow, OfWisdomCostsThatLine) {
       ElementsAre("w:2:1: expected a value, found a comment, which JSON does not have",
                   "w:4:1: expected a value, found a comment, which JSON does not have",
                   "w:5:50: NaN is no JSON", "w:7:18: the line ends before its object does"));
-}
-
-TEST(ForeignFiles, OfKttsOwnFormatAreRefusedByName) {
-  EXPECT_EQ(refusal(R"({"Metadata": {}, "Results": [{"ComputationResults": []}]})"),
-            "f.json: is a file of results in KTT's own format, which is not read; expected T4");
 }
 
 }  // namespace

@@ -141,8 +141,8 @@ TEST(RecordedTrials, OfAnUnknownFormatAreRefused) {
             "old.json: the file is empty; expected a Kernel Tuner cache or a T4 file");
   EXPECT_EQ(
       fault_of("{\"a\": 1}"),
-      "old.json: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and \"cache\") "
-      "or a T4 file (JSON with \"results\" and \"configuration\")");
+      "old.json: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and \"cache\"), a T4 "
+      "file (\"results\" and \"configuration\") or results of KTT, CLBlast or nvbench");
 }
 
 }  // namespace

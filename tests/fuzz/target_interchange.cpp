@@ -1,20 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/errors.hpp"
 #include "core/interchange/described_space.hpp"
-#include "core/interchange/kernel_launcher_wisdom.hpp"
-#include "core/interchange/recorded_trials.hpp"
+#include "core/interchange/recorded_groups.hpp"
+#include "db/foreign_groups.hpp"
+#include "templates/library.hpp"
+#include "tests/db/scratch.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace kiln::fuzz {
+namespace {
+
+/// What `kiln db import` does with a file of another tool.
+void import_recorded(std::string_view input) {
+  static const KernelSpec kSpec =
+      KernelLibrary().load(KILN_SOURCE_DIR "/tests/cli/kernels/scale");
+  static const DeviceInfo kDevice = [] {
+    DeviceInfo device = test::some_device();
+    device.name = "GeForce RTX 3080";  // as the examples have it
+    return device;
+  }();
+  const char* problem = input.find("\"Elements\"") != input.npos ? "n={Elements}"
+                        : input.find("\"arg_n\"") != input.npos  ? "n={n}"
+                                                                : "n=4096";
+  static_cast<void>(bests_of_groups(kSpec, problem, kDevice, "recorded.json",
+                                    read_recorded_groups(input, "recorded.json")));
+}
+
+}  // namespace
 
 void run_interchange(std::string_view input) {
   const bool describes_spaces =
       input.find("\"ConfigurationSpace\"") != input.npos || input.find("\"spaces\"") != input.npos;
   if (describes_spaces) {
     static_cast<void>(read_described_spaces(input, "space.json"));
-  } else if (is_kernel_launcher_wisdom(input)) {
-    static_cast<void>(read_kernel_launcher_wisdom(input, "kernel.wisdom"));
   } else {
-    static_cast<void>(read_recorded_trials(input, "cache.json"));
+    import_recorded(input);
   }
 }
 
@@ -28,6 +48,9 @@ std::vector<std::string> interchange_seeds() {
   // Rows without an end, of which each could be looked for to the end of the file.
   seeds.push_back(nested("{\"tune_params_keys\": [], \"cache\": {@", "\"a\":{x\n"));
   seeds.push_back(nested("{\"results\": [@, \"configuration\"", "{\"a\":\n"));
+  seeds.push_back(nested("{\"Results\": [@, \"ComputationResults\"", "{\"Configuration\":\n"));
+  seeds.push_back(nested("{\"sections\": [@, \"kernel_family\"", "{\"results\": [\n"));
+  seeds.push_back(nested("{\"benchmarks\": [@, \"axes\"", "{\"states\": [\n"));
   for (std::string& text : corpus("interchange")) {
     seeds.push_back(std::move(text));
   }
