@@ -144,14 +144,16 @@ void pass_over_others(const KernelSpec& spec, const DeviceInfo& device, const st
   }
   const std::size_t left = count_parts(groups);
   if (left == 0) {
-    throw InputError(fmt::format("{}: none of its {} parts has the tunables of a variant of {} and "
-                                 "was measured on '{}'; it holds {}",
-                                 file, all, spec.name, device.name, contents));
+    throw InputError(
+        fmt::format("{}: none of its {} parts has the tunables of a variant of {} and "
+                    "was measured on '{}'; it holds {}",
+                    file, all, spec.name, device.name, contents));
   }
   if (left == all) return;
-  notes.push_back(fmt::format("{}: {} of its {} parts are passed over: they are of another device, "
-                              "or their tunables are not those of {}",
-                              file, all - left, all, spec.name));
+  notes.push_back(
+      fmt::format("{}: {} of its {} parts are passed over: they are of another device, "
+                  "or their tunables are not those of {}",
+                  file, all - left, all, spec.name));
 }
 
 /// The marks whose values differ between two groups: "{m}, {precision}".
@@ -191,23 +193,23 @@ class BestCollector {
     const Problem problem =
         Problem::parse(spec_, with_recorded_sizes(problem_, group) + own_fields);
     BestRecord best = best_of_recorded(spec_, problem, device_, group);
-    const auto [known, is_new] =
-        known_.emplace(problem.text(), Known{&group, found_.bests.size()});
+    const auto [known, is_new] = known_.emplace(problem.text(), Known{&group, found_.bests.size()});
     if (is_new) {
       found_.bests.push_back(std::move(best));
       return;
     }
     const RecordedTrials& other = *known->second.group;
     if (other.kernel != group.kernel) {
-      throw InputError(fmt::format("{}: is of {}, {} of {}, and both become the problem {}: import "
-                                   "a file of one of them",
-                                   group.path, group.kernel, other.path, other.kernel,
-                                   problem.text()));
+      throw InputError(
+          fmt::format("{}: is of {}, {} of {}, and both become the problem {}: import "
+                      "a file of one of them",
+                      group.path, group.kernel, other.path, other.kernel, problem.text()));
     }
     if (const std::string marks = differing_marks(group, other); !marks.empty()) {
-      throw InputError(fmt::format("{}: becomes the problem {}, as {} does; name in --problem what "
-                                   "tells them apart: {}",
-                                   group.path, problem.text(), other.path, marks));
+      throw InputError(
+          fmt::format("{}: becomes the problem {}, as {} does; name in --problem what "
+                      "tells them apart: {}",
+                      group.path, problem.text(), other.path, marks));
     }
     BestRecord& first = found_.bests[known->second.index];
     if (best.time_ns < first.time_ns) first = std::move(best);

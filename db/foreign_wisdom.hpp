@@ -11,8 +11,8 @@
 namespace kiln {
 
 /// Returns the problem text with "{0}", "{1}", ... replaced by the recorded sizes, in the file's
-/// order, and "{NAME}" by the argument of that name. Throws InputError for a number or name that the
-/// file does not have.
+/// order, and "{NAME}" by the argument of that name. Throws InputError for a number or name that
+/// the file does not have.
 [[nodiscard]] std::string with_recorded_sizes(const std::string& problem,
                                               const RecordedTrials& recorded);
 

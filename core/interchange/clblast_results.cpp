@@ -100,17 +100,19 @@ class TunerReader {
       if (!name.is_string()) throw InputError("expected \"parameter_names\" to list names");
       const std::size_t end = std::min(rest.find(','), rest.size());
       if (end == 0) {
-        throw InputError(fmt::format("expected {} values, one for each of \"parameter_names\", "
-                                     "found '{}'",
-                                     names_.size(), result[0].get_ref<const std::string&>()));
+        throw InputError(
+            fmt::format("expected {} values, one for each of \"parameter_names\", "
+                        "found '{}'",
+                        names_.size(), result[0].get_ref<const std::string&>()));
       }
       config.emplace_back(name.get<std::string>(), parse_value(rest.substr(0, end)));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     if (!rest.empty() || names_.empty()) {
-      throw InputError(fmt::format("expected {} values, one for each of \"parameter_names\", "
-                                   "found '{}'",
-                                   names_.size(), result[0].get_ref<const std::string&>()));
+      throw InputError(
+          fmt::format("expected {} values, one for each of \"parameter_names\", "
+                      "found '{}'",
+                      names_.size(), result[0].get_ref<const std::string&>()));
     }
     return config;
   }

@@ -2,10 +2,10 @@
 // precision, arg_m, ..., results with kernel, time and parameters), and the database that CLBlast
 // collects them in (sections; there a result is ["64,2,1", time] in the order of parameter_names).
 //
-// Source of the formats: CLBlast's tuners and scripts/database, 1.6 and master of 2026. Times are
-// in milliseconds with three digits. Configs that failed are not in these files, except for a time
-// of -1. PRECISION is left out of the tunables, as CLBlast leaves it out of its database: each file
-// has one precision.
+// Source of the formats: the tuners and scripts/database of CLBlast 1.7. Times are in milliseconds
+// with three digits. Configs that failed are not in these files, except for a time of -1.
+// PRECISION is left out of the tunables, as CLBlast leaves it out of its database: each file has
+// one precision.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -98,8 +98,7 @@ class KttReader {
 
   static void read_status(const JsonRow& row, RecordedTrial& trial) {
     const std::string status = text_member(row.json, "Status");
-    const auto outcome =
-        status.empty() ? std::nullopt : interchange::outcome_of_word(status);
+    const auto outcome = status.empty() ? std::nullopt : interchange::outcome_of_word(status);
     if (!outcome) {
       refuse(row, fmt::format("expected \"Status\" to be Ok, ComputationFailed, ValidationFailed, "
                               "CompilationFailed or DeviceLimitsExceeded, found {}",
@@ -113,8 +112,8 @@ class KttReader {
     const Json* member = find_member(row.json, "TotalDuration");
     const double number = member == nullptr ? -1 : number_value(*member).value_or(-1);
     if (!std::isfinite(number) || number <= 0) {
-      refuse(row, "expected \"TotalDuration\" above 0, as its status is Ok, found " +
-                      shown(member));
+      refuse(row,
+             "expected \"TotalDuration\" above 0, as its status is Ok, found " + shown(member));
     }
     took_milliseconds_ = took_milliseconds_ || !stated_ns_;
     return number * stated_ns_.value_or(interchange::kNsPerMs);
@@ -157,9 +156,9 @@ bool is_ktt_results(std::string_view text) {
 RecordedTrials read_ktt_results(std::string_view text, const std::string& path) {
   interchange::JsonRows file = interchange::parse_rows(text, path, "Results", "result");
   if (file.is_cut && file.bad.empty()) {
-    file.bad.push_back(fmt::format(
-        "{}: the file ends behind result {}; expected the end of \"Results\"", path,
-        file.rows.size()));
+    file.bad.push_back(
+        fmt::format("{}: the file ends behind result {}; expected the end of \"Results\"", path,
+                    file.rows.size()));
   }
   if (file.rows.empty() && file.bad.empty()) {
     throw InputError({path, 0, 0}, "expected \"Results\" to be a list with at least one result");

@@ -1,7 +1,7 @@
 // Reads KTT's own results as JSON (Metadata; Results with KernelName, Status, TotalDuration,
 // Configuration and ComputationResults).
 //
-// Source of the format: the serializer of KTT 2.0 to 2.2. All times have the unit of
+// Source of the format: the serializer of KTT 2.2. All times have the unit of
 // Metadata.TimeUnit. A file lists no values of its tunables: they are those of its configs. It does
 // not say which problem was solved.
 // SPDX-License-Identifier: Apache-2.0

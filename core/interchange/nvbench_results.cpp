@@ -134,8 +134,9 @@ class BenchmarkReader {
       const std::string name = text_member(axis, "name");
       const auto value = named_value(axis);
       if (name.empty() || !value) {
-        throw InputError("expected \"axis_values\" to give a name and a value, found " +
-                         (name.empty() ? "no name" : name + ": " + shown(find_member(axis, "value"))));
+        throw InputError(
+            "expected \"axis_values\" to give a name and a value, found " +
+            (name.empty() ? "no name" : name + ": " + shown(find_member(axis, "value"))));
       }
       config.emplace_back(name, type_axes_.contains(name) ? element_type(*value) : *value);
     }
@@ -178,9 +179,10 @@ class BenchmarkReader {
                                          std::optional<double> number) {
     const Json* hint = find_member(summary, "hint");
     if (hint == nullptr || *hint != Json("duration")) {
-      throw InputError(fmt::format("expected the hint of {} to be \"duration\", which is seconds, "
-                                   "found {}",
-                                   tag, shown(hint)));
+      throw InputError(
+          fmt::format("expected the hint of {} to be \"duration\", which is seconds, "
+                      "found {}",
+                      tag, shown(hint)));
     }
     if (!number || !std::isfinite(*number) || *number <= 0) {
       throw InputError(fmt::format("expected {} to be a number of seconds above 0", tag));
@@ -214,8 +216,9 @@ void check_version(const Json& head, const std::string& path) {
   }
   const Json* major = version == nullptr ? nullptr : find_member(*version, "major");
   if (major != nullptr && *major == Json(1)) return;
-  throw InputError({path, 0, 0}, "expected version 1 of nvbench's JSON at meta.version.json, found " +
-                                     (major == nullptr ? "none" : shown(major)));
+  throw InputError({path, 0, 0},
+                   "expected version 1 of nvbench's JSON at meta.version.json, found " +
+                       (major == nullptr ? "none" : shown(major)));
 }
 
 }  // namespace
@@ -226,8 +229,7 @@ bool is_nvbench_results(std::string_view text) {
 }
 
 std::vector<RecordedTrials> read_nvbench_results(std::string_view text, const std::string& path) {
-  const interchange::JsonRows file =
-      interchange::parse_rows(text, path, "benchmarks", "benchmark");
+  const interchange::JsonRows file = interchange::parse_rows(text, path, "benchmarks", "benchmark");
   check_version(file.head, path);
   const std::map<std::int64_t, std::string> devices = devices_of(file.head);
   std::vector<RecordedTrials> groups;

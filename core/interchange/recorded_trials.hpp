@@ -53,9 +53,10 @@ struct RecordedTrials {
 };
 
 /// Reads a Kernel Tuner cache, a T4 file, results of KTT or of a tuner of CLBlast, whichever `text`
-/// is: the files that hold one kernel on one device (recorded_groups.hpp reads the others too). A row that cannot be read, or that
-/// contradicts another one, costs that row (`bad`). Throws InputError naming the file and the line,
-/// with what was expected there, for a file that cannot be read at all.
+/// is: the files that hold one kernel on one device (recorded_groups.hpp reads the others too). A
+/// row that cannot be read, or that contradicts another one, costs that row (`bad`). Throws
+/// InputError naming the file and the line, with what was expected there, for a file that cannot be
+/// read at all.
 [[nodiscard]] RecordedTrials read_recorded_trials(std::string_view text, const std::string& path);
 
 /// The same for a reader that needs every row: throws InputError for the first bad one.

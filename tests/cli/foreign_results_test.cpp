@@ -35,8 +35,9 @@ class ForeignResultsTest : public TuningTest {
   [[nodiscard]] Output import(const std::string& text, const std::string& problem,
                               const Words& more = {}) const {
     write("f.json", text);
-    Words words = {"db",       "import", "f.json", "--kernel", "scale",         "--problem", problem,
-                   "--device", "opencl", "--db",   "kiln.db",  "--kernel-path", kKernels};
+    Words words = {"db",        "import",        "f.json",   "--kernel", "scale",
+                   "--problem", problem,         "--device", "opencl",   "--db",
+                   "kiln.db",   "--kernel-path", kKernels};
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   }
@@ -84,8 +85,8 @@ TEST_F(ForeignResultsTest, OfKttThatDoNotFitAreRefused) {
             "kiln: error: f.json:12:5: result 1: expected \"Status\" to be Ok, ComputationFailed, "
             "ValidationFailed, CompilationFailed or DeviceLimitsExceeded, found \"Fine\"\n"
             "nothing was imported; --skip-bad imports the rest\n");
-  EXPECT_TRUE(refusal(device_, "Another GPU").starts_with(
-      "kiln: error: f.json: was measured on 'Another GPU'; expected '"));
+  EXPECT_TRUE(refusal(device_, "Another GPU")
+                  .starts_with("kiln: error: f.json: was measured on 'Another GPU'; expected '"));
   std::string renamed = text;
   for (std::size_t at = renamed.find("\"items\""); at != std::string::npos;
        at = renamed.find("\"items\"")) {
@@ -93,8 +94,9 @@ TEST_F(ForeignResultsTest, OfKttThatDoNotFitAreRefused) {
   }
   const Output unknown = import(renamed, "n=4194304");
   EXPECT_EQ(unknown.exit_code, 3);
-  EXPECT_TRUE(unknown.err.starts_with("kiln: error: f.json: its tunables (WPT, block_size) are "
-                                      "those of no variant of scale; expected one of:\n"))
+  EXPECT_TRUE(
+      unknown.err.starts_with("kiln: error: f.json: its tunables (WPT, block_size) are "
+                              "those of no variant of scale; expected one of:\n"))
       << unknown.err;
 }
 
@@ -151,11 +153,12 @@ TEST_F(ForeignResultsTest, OfOtherKernelsAndDevicesAreNamed) {
       read_text(std::string(KILN_SOURCE_DIR) + "/tests/core/foreign/clblast_database.json");
   const Output output = import(text, "n={n}");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_EQ(output.err, "kiln: error: f.json: none of its 4 parts has the tunables of a variant of "
-                        "scale and was measured on '" +
-                            device_ +
-                            "'; it holds ScaleFast on 'GeForce RTX 3080', ScaleFast on 'GeForce "
-                            "GTX 1080', XaxpyFastest on 'GeForce RTX 3080'\n");
+  EXPECT_EQ(output.err,
+            "kiln: error: f.json: none of its 4 parts has the tunables of a variant of "
+            "scale and was measured on '" +
+                device_ +
+                "'; it holds ScaleFast on 'GeForce RTX 3080', ScaleFast on 'GeForce "
+                "GTX 1080', XaxpyFastest on 'GeForce RTX 3080'\n");
 }
 
 TEST_F(ForeignResultsTest, OfNvbenchAreTrialsOfTheProblemsThatTheAxesName) {

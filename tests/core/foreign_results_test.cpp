@@ -145,8 +145,8 @@ TEST(ClblastResults, GiveConfigsArgumentsAndTimesInMilliseconds) {
   EXPECT_EQ(read.device, "GeForce RTX 3080");
   EXPECT_THAT(names_of(read), ElementsAre("block_size", "items"))
       << "PRECISION is the file's, not a tunable";
-  EXPECT_THAT(read.arguments, ElementsAre(Pair("n", "4194304"), Pair("alpha", "2.00"),
-                                          Pair("precision", "32")));
+  EXPECT_THAT(read.arguments,
+              ElementsAre(Pair("n", "4194304"), Pair("alpha", "2.00"), Pair("precision", "32")));
   EXPECT_THAT(outcomes_of(read),
               ElementsAre(Outcome::ok, Outcome::ok, Outcome::ok, Outcome::launch_error));
   EXPECT_DOUBLE_EQ(read.trials.at(2).time_ns, 11000);

@@ -139,10 +139,10 @@ TEST(T4, SaysWhichResultIsWrong) {
 TEST(RecordedTrials, OfAnUnknownFormatAreRefused) {
   EXPECT_EQ(fault_of(" \n"),
             "old.json: the file is empty; expected a Kernel Tuner cache or a T4 file");
-  EXPECT_EQ(
-      fault_of("{\"a\": 1}"),
-      "old.json: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and \"cache\"), a T4 "
-      "file (\"results\" and \"configuration\") or results of KTT, CLBlast or nvbench");
+  EXPECT_EQ(fault_of("{\"a\": 1}"),
+            "old.json: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
+            "\"cache\"), a T4 "
+            "file (\"results\" and \"configuration\") or results of KTT, CLBlast or nvbench");
 }
 
 }  // namespace

@@ -12,8 +12,7 @@ namespace {
 
 /// What `kiln db import` does with a file of another tool.
 void import_recorded(std::string_view input) {
-  static const KernelSpec kSpec =
-      KernelLibrary().load(KILN_SOURCE_DIR "/tests/cli/kernels/scale");
+  static const KernelSpec kSpec = KernelLibrary().load(KILN_SOURCE_DIR "/tests/cli/kernels/scale");
   static const DeviceInfo kDevice = [] {
     DeviceInfo device = test::some_device();
     device.name = "GeForce RTX 3080";  // as the examples have it
@@ -21,7 +20,7 @@ void import_recorded(std::string_view input) {
   }();
   const char* problem = input.find("\"Elements\"") != input.npos ? "n={Elements}"
                         : input.find("\"arg_n\"") != input.npos  ? "n={n}"
-                                                                : "n=4096";
+                                                                 : "n=4096";
   static_cast<void>(bests_of_groups(kSpec, problem, kDevice, "recorded.json",
                                     read_recorded_groups(input, "recorded.json")));
 }
