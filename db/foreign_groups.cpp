@@ -102,13 +102,16 @@ std::vector<SizedGroup> split_by_problem(const KernelSpec& spec, const std::stri
   return all;
 }
 
-/// What the parts of a file are, for messages: "copy on 'A GPU', ..."
+/// What the parts of a file are, for messages: "copy (block, items) on 'A GPU', ..."
 std::string contents_of(const std::vector<SizedGroup>& groups) {
   constexpr std::size_t kMostShown = 5;
   std::vector<std::string> names;
   for (const auto& [group, fields] : groups) {
     if (!group.is_part) continue;
-    std::string name = fmt::format("{} on '{}'", group.kernel, group.device);
+    std::vector<std::string> tunables;
+    for (const RecordedTunable& tunable : group.tunables) tunables.push_back(tunable.name);
+    std::string name =
+        fmt::format("{} ({}) on '{}'", group.kernel, comma_list(tunables), group.device);
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     if (names.size() == kMostShown) {
       names.emplace_back("...");

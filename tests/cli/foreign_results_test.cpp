@@ -153,12 +153,14 @@ TEST_F(ForeignResultsTest, OfOtherKernelsAndDevicesAreNamed) {
       read_text(std::string(KILN_SOURCE_DIR) + "/tests/core/foreign/clblast_database.json");
   const Output output = import(text, "n={n}");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_EQ(output.err,
-            "kiln: error: f.json: none of its 4 parts has the tunables of a variant of "
-            "scale and was measured on '" +
-                device_ +
-                "'; it holds ScaleFast on 'GeForce RTX 3080', ScaleFast on 'GeForce "
-                "GTX 1080', XaxpyFastest on 'GeForce RTX 3080'\n");
+  EXPECT_EQ(
+      output.err,
+      "kiln: error: f.json: none of its 4 parts has the tunables of a variant of "
+      "scale and was measured on '" +
+          device_ +
+          "'; it holds ScaleFast (block_size, items) on 'GeForce RTX 3080', ScaleFast "
+          "(block_size, items) on 'GeForce GTX 1080', XaxpyFastest (VW, WGS, WPT) on 'GeForce "
+          "RTX 3080'\n");
 }
 
 TEST_F(ForeignResultsTest, OfNvbenchAreTrialsOfTheProblemsThatTheAxesName) {
