@@ -186,7 +186,7 @@ TEST_F(ForeignResultsTest, OfNvbenchWithAnAxisThatIsNothingAreRefused) {
 TEST_F(ForeignResultsTest, HaveSizesUnderTheNamesOfTheSpec) {
   copy_kernel("tests/cli/kernels/scale", "own");
   edit("own/spec.toml", "doc = \"elements\"\n",
-       "doc = \"elements\"\n\n[problem.pad]\ntype = \"int\"\nmin = 0\ndefault = \"0\"\n"
+       "doc = \"elements\"\n\n[problem.pad]\ntype = \"int\"\nmin = 0\ndefault = 0\n"
        "doc = \"elements that are skipped\"\n");
   Json file = Json::parse(example("nvbench.json"));
   for (Json& state : file["benchmarks"][0]["states"]) state["axis_values"][2]["name"] = "n";
