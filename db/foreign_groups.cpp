@@ -93,7 +93,7 @@ std::vector<SizedGroup> split_by_problem(const KernelSpec& spec, const std::stri
     for (RecordedTrials& part : split(std::move(group), places)) {
       std::string fields;
       for (auto size = part.arguments.end() - static_cast<std::ptrdiff_t>(places.size());
-           part.trials.size() > 0 && size != part.arguments.end(); ++size) {
+           !part.trials.empty() && size != part.arguments.end(); ++size) {
         if (!is_marked(problem, size->first)) fields += "," + size->first + "=" + size->second;
       }
       all.push_back({std::move(part), std::move(fields)});
