@@ -6,33 +6,18 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
-#include <compare>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "core/dtype.hpp"
+#include "core/expression/comparisons.hpp"
+#include "core/expression/numbers.hpp"
 
 namespace kiln::expression {
 namespace {
 
 constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
-bool is_numeric(const Cell& cell) {
-  return cell.kind == CellKind::boolean || cell.kind == CellKind::integer ||
-         cell.kind == CellKind::real || cell.kind == CellKind::wide;
-}
-
-double real_of(const Cell& cell) {
-  if (cell.kind == CellKind::real) return cell.real;
-  if (cell.kind == CellKind::wide) return cell.wide->to_double();
-  return cell.kind == CellKind::integer ? static_cast<double>(cell.integer)
-                                        : static_cast<double>(cell.boolean);
-}
-
-std::int64_t integer_of(const Cell& cell) {
-  return cell.kind == CellKind::integer ? cell.integer : static_cast<std::int64_t>(cell.boolean);
-}
-
 /// Integers, booleans and whole reals as an integer.
 std::optional<std::int64_t> whole_of(const Cell& cell) {
   if (cell.kind == CellKind::wide) return std::nullopt;
@@ -126,10 +111,6 @@ Cell on_integers(Operation operation, std::int64_t a, std::int64_t b) {
         return checked(__builtin_mul_overflow(ceil_divide(a, b), b, &result), result);
       });
   }
-}
-
-Wide wide_of(const Cell& cell) {
-  return cell.kind == CellKind::wide ? *cell.wide : Wide(integer_of(cell));
 }
 
 Cell cell_of(Wide number) {
@@ -287,72 +268,6 @@ Cell on_numbers(Operation operation, const Cell& a, const Cell& b, Arithmetic ar
   const bool stays_boolean =
       booleans && operation >= Operation::bit_and && operation <= Operation::bit_xor;
   return stays_boolean ? Cell(result.integer != 0) : result;
-}
-
-bool holds(Operation operation, std::partial_ordering order) {
-  switch (operation) {
-    case Operation::less:
-      return std::is_lt(order);
-    case Operation::less_equal:
-      return std::is_lteq(order);
-    case Operation::greater:
-      return std::is_gt(order);
-    case Operation::greater_equal:
-      return std::is_gteq(order);
-    case Operation::equal:
-      return std::is_eq(order);
-    default:  // not_equal
-      return std::is_neq(order);
-  }
-}
-
-/// Exact, as in Python: a double does not hold every 64-bit number.
-std::partial_ordering order_of(const Cell& whole, double real) {
-  if (std::isnan(real)) return std::partial_ordering::unordered;
-  if (std::isinf(real)) return 0.0 <=> real;
-  const double below = std::floor(real);
-  const bool fits = below >= -kInt64Limit && below < kInt64Limit;
-  if (fits && whole.kind != CellKind::wide) {
-    const std::int64_t number = integer_of(whole);
-    const auto other = static_cast<std::int64_t>(below);
-    return number != other ? std::partial_ordering(number <=> other) : below <=> real;
-  }
-  const std::strong_ordering order = wide_of(whole) <=> Wide::from_double(below);
-  return std::is_neq(order) ? std::partial_ordering(order) : below <=> real;
-}
-
-/// The order of b and a, where `order` is that of a and b.
-std::partial_ordering reversed(std::partial_ordering order) {
-  if (std::is_lt(order)) return std::partial_ordering::greater;
-  if (std::is_gt(order)) return std::partial_ordering::less;
-  return order;
-}
-
-std::partial_ordering order_of(const Cell& a, const Cell& b) {
-  if (a.kind == CellKind::real && b.kind == CellKind::real) return a.real <=> b.real;
-  if (b.kind == CellKind::real) return order_of(a, b.real);
-  if (a.kind == CellKind::real) return reversed(order_of(b, a.real));
-  if (a.kind == CellKind::wide || b.kind == CellKind::wide) return wide_of(a) <=> wide_of(b);
-  return integer_of(a) <=> integer_of(b);
-}
-
-Cell compare(Operation operation, const Cell& a, const Cell& b) {
-  const bool a_is_string = a.kind == CellKind::string;
-  const bool b_is_string = b.kind == CellKind::string;
-  if (a_is_string && b_is_string) return Cell(holds(operation, *a.string <=> *b.string));
-  if (a_is_string || b_is_string) {
-    if (operation == Operation::equal) return Cell(false);
-    if (operation == Operation::not_equal) return Cell(true);
-    return Cell(Fault::needs_like_types);
-  }
-  return Cell(holds(operation, order_of(a, b)));
-}
-
-/// min and max are one of their operands, as in Python.
-Cell choose(Operation operation, const Cell& a, const Cell& b) {
-  if (!is_numeric(a) || !is_numeric(b)) return Cell(Fault::needs_number);
-  const std::partial_ordering order = order_of(b, a);
-  return (operation == Operation::minimum ? std::is_lt(order) : std::is_gt(order)) ? b : a;
 }
 
 Cell to_integer(const Cell& a) {

@@ -11,6 +11,7 @@
 #include "core/errors.hpp"
 #include "core/interchange/json_parser.hpp"
 #include "core/interchange/json_reading.hpp"
+#include "core/interchange/recorded_rows.hpp"
 #include "core/interchange/time_unit.hpp"
 #include "core/interchange/tunable_values.hpp"
 
@@ -195,18 +196,8 @@ bool is_clblast_database(std::string_view text) {
 }
 
 RecordedTrials read_clblast_results(std::string_view text, const std::string& path) {
-  interchange::JsonRows file = interchange::parse_rows(text, path, "results", "result");
-  if (file.is_cut && file.bad.empty()) {
-    file.bad.push_back(
-        fmt::format("{}: the file ends behind result {}; expected the end of \"results\"", path,
-                    file.rows.size()));
-  }
-  if (file.rows.empty() && file.bad.empty()) {
-    throw InputError({path, 0, 0}, "expected \"results\" to be a list with at least one result");
-  }
   RecordedTrials recorded;
-  recorded.path = path;
-  recorded.bad = std::move(file.bad);
+  const interchange::JsonRows file = interchange::open_results(text, path, "results", recorded);
   TunerReader reader(file.head, recorded);
   for (const JsonRow& row : file.rows) {
     try {

@@ -10,6 +10,7 @@
 #include "core/interchange/failure_words.hpp"
 #include "core/interchange/json_parser.hpp"
 #include "core/interchange/json_reading.hpp"
+#include "core/interchange/recorded_rows.hpp"
 #include "core/interchange/time_unit.hpp"
 #include "core/interchange/tunable_values.hpp"
 
@@ -154,18 +155,8 @@ bool is_ktt_results(std::string_view text) {
 }
 
 RecordedTrials read_ktt_results(std::string_view text, const std::string& path) {
-  interchange::JsonRows file = interchange::parse_rows(text, path, "Results", "result");
-  if (file.is_cut && file.bad.empty()) {
-    file.bad.push_back(
-        fmt::format("{}: the file ends behind result {}; expected the end of \"Results\"", path,
-                    file.rows.size()));
-  }
-  if (file.rows.empty() && file.bad.empty()) {
-    throw InputError({path, 0, 0}, "expected \"Results\" to be a list with at least one result");
-  }
   RecordedTrials recorded;
-  recorded.path = path;
-  recorded.bad = std::move(file.bad);
+  const interchange::JsonRows file = interchange::open_results(text, path, "Results", recorded);
   KttReader reader(file.head, recorded);
   for (const JsonRow& row : file.rows) reader.read(row);
   reader.finish();
