@@ -16,7 +16,6 @@
 #pragma once
 
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -118,7 +117,7 @@ struct MatmulCall {
   /// What becomes of a sum: a formula of the sum x, bias, the old c, alpha and beta, such as
   /// "max(x + bias, 0)". Empty: alpha * x + beta * c, and + bias where there is one.
   std::string epilogue;
-  const void* bias = nullptr;  ///< values of `dtype`; read where the epilogue has a bias
+  const void* bias = nullptr;  ///< values of `dtype`; the epilogue must have a bias
   enum class Bias {
     of_columns,  ///< bias[n]
     of_rows,     ///< bias[m]
@@ -151,8 +150,8 @@ struct ConvolveCall {
   /// What becomes of a sum: a formula of the sum x, bias and residual, such as "max(x + bias, 0)".
   /// Empty: x, with + bias and + residual where there are any.
   std::string epilogue;
-  const void* bias = nullptr;      ///< dtype[k]; read where the epilogue has a bias
-  const void* residual = nullptr;  ///< lies like `out`; read where the epilogue has a residual
+  const void* bias = nullptr;      ///< dtype[k]; the epilogue must have a bias
+  const void* residual = nullptr;  ///< lies like `out`; the epilogue must have a residual
 };
 
 namespace detail {
@@ -206,6 +205,13 @@ class CallArguments {
   std::array<LaunchArgument, 24> arguments_;
   std::size_t count_ = 0;
 };
+
+/// What only some epilogues take. One that takes it and has none is refused by the launch.
+inline void add_unless_null(CallArguments& arguments, std::string_view name, const void* pointer) {
+  if (pointer != nullptr) {
+    arguments.add(unsized(name, pointer));
+  }
+}
 
 inline Expected<void> run(const Launcher& launcher, void* queue, std::string_view kernel,
                           const ProblemText& problem, CallArguments arguments,
@@ -267,21 +273,6 @@ inline ProblemText problem_of(const TransposeCall& call) {
   return problem;
 }
 
-/// Whether a formula has the name as a word of its own.
-inline bool uses(std::string_view formula, std::string_view name) {
-  const auto is_word = [&](std::size_t at) {
-    return at < formula.size() &&
-           (std::isalnum(static_cast<unsigned char>(formula[at])) != 0 || formula[at] == '_');
-  };
-  for (std::size_t at = formula.find(name); at != std::string_view::npos;
-       at = formula.find(name, at + 1)) {
-    if ((at == 0 || !is_word(at - 1)) && !is_word(at + name.size())) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// Empty: the kernel's own.
 inline std::string_view epilogue_of(const MatmulCall& call) {
   if (!call.epilogue.empty() || call.bias == nullptr) {
@@ -313,7 +304,7 @@ inline ProblemText problem_of(const MatmulCall& call) {
     problem.add("beta_zero", call.beta == 0);
   } else {
     problem.add_quoted("epilogue", epilogue);
-    if (uses(epilogue, "bias") && call.bias_is == MatmulCall::Bias::of_rows) {
+    if (call.bias_is == MatmulCall::Bias::of_rows) {
       problem.add("bias_along", "m");
     }
   }
@@ -436,9 +427,7 @@ inline Expected<void> matmul(const Launcher& launcher, void* queue, const Matmul
   detail::CallArguments arguments = {detail::unsized("a", call.a), detail::unsized("b", call.b),
                                      detail::unsized("c", call.c), scalar("alpha", call.alpha),
                                      scalar("beta", call.beta)};
-  if (detail::uses(detail::epilogue_of(call), "bias")) {
-    arguments.add(detail::unsized("bias", call.bias));
-  }
+  detail::add_unless_null(arguments, "bias", call.bias);
   return detail::run(launcher, queue, "matmul", detail::problem_of(call), arguments, workspace);
 }
 
@@ -447,13 +436,8 @@ inline Expected<void> convolve(const Launcher& launcher, void* queue, const Conv
   detail::CallArguments arguments = {detail::unsized("in", call.in),
                                      detail::unsized("filter", call.filter),
                                      detail::unsized("out", call.out)};
-  const std::string_view epilogue = detail::epilogue_of(call);
-  if (detail::uses(epilogue, "bias")) {
-    arguments.add(detail::unsized("bias", call.bias));
-  }
-  if (detail::uses(epilogue, "residual")) {
-    arguments.add(detail::unsized("residual", call.residual));
-  }
+  detail::add_unless_null(arguments, "bias", call.bias);
+  detail::add_unless_null(arguments, "residual", call.residual);
   return detail::run(launcher, queue, "convolution", detail::problem_of(call), arguments,
                      workspace);
 }
