@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/expression.hpp"
+#include "core/loop.hpp"
 #include "core/text_pattern.hpp"
 
 namespace kiln {
@@ -170,6 +171,7 @@ struct Variant {
   std::vector<Workspace> workspaces;
   std::vector<TensorMap> tensor_maps;
   std::vector<Step> steps;
+  std::optional<Loop> loop;  ///< what the main loop does; absent: the search knows less
   /// Backend -> extra options, space separated; they may differ from config to config.
   std::map<std::string, TextPattern> compiler_options;
   SourceLocation where;

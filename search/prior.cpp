@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/occupancy.hpp"
+#include "search/loop_time.hpp"
 #include "search/space.hpp"
 
 namespace kiln {
@@ -47,6 +48,12 @@ const StepPlan* largest_launch(const LaunchPlan& plan) {
   return largest;
 }
 
+const StepPlan* launch_of(const LaunchPlan& plan, const std::string& entry) {
+  const auto found = std::find_if(plan.steps.begin(), plan.steps.end(),
+                                  [&](const StepPlan& step) { return step.entry == entry; });
+  return found == plan.steps.end() ? nullptr : &*found;
+}
+
 bool passes_tensor_maps(const StepPlan& step, const LaunchPlan& plan) {
   return std::any_of(step.arguments.begin(), step.arguments.end(), [&](const std::string& name) {
     return plan.find_tensor_map(name) != nullptr;
@@ -72,9 +79,11 @@ std::optional<Forecast> Prior::forecast(const Config& config, const Binary& bina
 std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary* binary) const {
   const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem_, device_);
   if (!plan) return std::nullopt;
+  const Loop* described = loop_of(config.variant);
+  const std::optional<LoopNumbers> loop = described ? numbers_of(*described, config) : std::nullopt;
   Forecast out;
   out.steps = plan->steps.size();
-  if (const StepPlan* step = largest_launch(*plan)) {
+  if (const StepPlan* step = loop ? launch_of(*plan, described->entry) : largest_launch(*plan)) {
     const double blocks = product(step->grid);
     const double threads = product(step->block);
     const double warp = at_least_one(device_.warp_size);
@@ -85,20 +94,50 @@ std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary*
     if (binary != nullptr) {
       needs.registers = binary->registers;
       needs.shared_bytes += std::max<std::int64_t>(0, binary->shared_bytes);
+    } else if (loop && loop->registers > 0) {
+      needs.registers = static_cast<std::int64_t>(loop->registers);
     }
-    const std::int64_t fitting = resident_blocks(needs, device_);
-    const double resident = std::min(static_cast<double>(fitting), std::ceil(blocks / units));
+    const auto fitting = static_cast<double>(resident_blocks(needs, device_));
+    out.resident = std::min(fitting, std::ceil(blocks / units));
+    out.waves = std::ceil(blocks / (units * fitting));
+    out.cluster = product(step->cluster);
     out.lanes = threads / padded;
     out.units = std::min(1.0, blocks / units);
-    out.threads_per_unit = resident * threads;
+    out.threads_per_unit = out.resident * threads;
     const double by_threads = threads * std::min(kBytesPerThread, cost_.bytes / (blocks * threads));
     out.copies_in_bulk = passes_tensor_maps(*step, *plan);
     out.bytes_in_flight =
-        resident *
+        out.resident *
         (out.copies_in_bulk ? std::max<double>(by_threads, step->shared_bytes) : by_threads);
   }
-  out.time_ns = time_of(out);
+  out.has_loop = loop.has_value();
+  out.time_ns = loop ? time_of(out, *loop) : time_of(out);
   return out;
+}
+
+const Loop* Prior::loop_of(const std::string& name) const {
+  const Variant* variant = spec_.find_variant(name);
+  return variant != nullptr && variant->loop && !device_.is_cpu ? &*variant->loop : nullptr;
+}
+
+std::optional<LoopNumbers> Prior::numbers_of(const Loop& loop, const Config& config) const {
+  const Variant& variant = *spec_.find_variant(config.variant);
+  return evaluate(loop, make_scope(spec_, variant, config, problem_, device_));
+}
+
+double Prior::cycles_per_second() const {
+  return device_.clock_khz > 0 ? 1e3 * static_cast<double>(device_.clock_khz) : kCyclesPerSecond;
+}
+
+double Prior::time_of(const Forecast& forecast, const LoopNumbers& loop) const {
+  return loop_time_ns(loop, {.resident = forecast.resident,
+                             .cluster = forecast.cluster,
+                             .units = forecast.units,
+                             .waves = forecast.waves,
+                             .cycles_per_ns = cycles_per_second() / kNs,
+                             .bytes_per_ns = bytes_per_second() / kNs,
+                             .bytes = cost_.bytes,
+                             .launches = static_cast<double>(forecast.steps)});
 }
 
 double Prior::bytes_per_second() const {
@@ -120,31 +159,37 @@ double Prior::time_of(const Forecast& forecast) const {
     memory = std::min(1.0, memory * std::min(most, forecast.bytes_in_flight / needed));
     arithmetic *= forecast.lanes * std::min(1.0, forecast.threads_per_unit / kLatencyThreads);
   }
-  const double cycles =
-      device_.clock_khz > 0 ? 1e3 * static_cast<double>(device_.clock_khz) : kCyclesPerSecond;
   double seconds = 0;
   if (cost_.bytes > 0) seconds = cost_.bytes / bytes_per_second() / memory;
   if (cost_.flops > 0) {
-    seconds = std::max(seconds, cost_.flops / (units * cycles * kFlopsPerCycle) / arithmetic);
+    seconds = std::max(seconds,
+                       cost_.flops / (units * cycles_per_second() * kFlopsPerCycle) / arithmetic);
   }
   return kStepNs * static_cast<double>(forecast.steps) + kNs * seconds;
 }
 
 std::vector<std::size_t> hopeful(const Prior& prior, const Space& space,
                                  std::span<const std::size_t> indices, std::size_t least) {
-  std::vector<double> times;
+  if (indices.empty()) return {};
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  std::vector<Forecast> forecasts;
   for (const std::size_t index : indices) {
-    const std::optional<Forecast> forecast = prior.forecast(space.at(index));
-    times.push_back(forecast ? forecast->time_ns : std::numeric_limits<double>::infinity());
+    forecasts.push_back(prior.forecast(space.at(index)).value_or(Forecast{.time_ns = kNever}));
   }
-  std::vector<double> sorted = times;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted.empty()) return {};
-  double limit = kHopeless * sorted.front();
-  if (least > 0) limit = std::max(limit, sorted[std::min(least, sorted.size()) - 1]);
+  double fastest = kNever;
+  double fastest_loop = kNever;
+  std::vector<double> times;
+  for (const Forecast& forecast : forecasts) {
+    fastest = std::min(fastest, forecast.time_ns);
+    if (forecast.has_loop) fastest_loop = std::min(fastest_loop, forecast.time_ns);
+    times.push_back(forecast.time_ns);
+  }
+  std::sort(times.begin(), times.end());
+  const double needed = least == 0 ? 0 : times[std::min(least, times.size()) - 1];
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    if (times[i] <= limit) kept.push_back(indices[i]);
+    const double limit = kHopeless * (forecasts[i].has_loop ? fastest_loop : fastest);
+    if (forecasts[i].time_ns <= std::max(limit, needed)) kept.push_back(indices[i]);
   }
   return kept;
 }

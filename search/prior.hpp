@@ -2,8 +2,9 @@
 //
 // From the launch (grid, block, dynamic shared memory), the limits of the device and the cost that
 // the spec states: how much of the device the launch can keep busy, how many bytes it can have
-// under way, and from both a time that is good for one thing: telling hopeless configs. It does not
-// tell good ones from each other; docs/results/search_prior.md has the evidence. Registers and
+// under way, and from both a time that is good for one thing: telling hopeless configs. Where the
+// spec describes the main loop of a variant ([variants.loop]), the time also ranks its configs
+// (search/loop_time.hpp); docs/results/search_prior.md has the evidence of both. Registers and
 // static shared memory, which only a compiler knows, count as free unless a compiled binary is
 // given. Pure: no device, no files.
 //
@@ -20,6 +21,7 @@
 #include "core/artifact.hpp"
 #include "core/config.hpp"
 #include "core/launch_plan.hpp"
+#include "core/loop.hpp"
 
 namespace kiln {
 
@@ -30,9 +32,13 @@ struct Forecast {
   std::size_t steps = 0;        ///< launches and clears of one run
   double lanes = 1;             ///< threads of a block, as a share of its whole warps
   double units = 1;             ///< share of the compute units that get a block at all
+  double resident = 1;          ///< blocks of a compute unit at the same time, at most
+  double cluster = 1;           ///< blocks of a cluster
+  double waves = 1;             ///< rounds of resident blocks
   double threads_per_unit = 0;  ///< resident at the same time, at most
   double bytes_in_flight = 0;   ///< per compute unit, at most; 0: the spec states no bytes
   bool copies_in_bulk = false;  ///< by tensor maps: shared memory holds what is under way
+  bool has_loop = false;        ///< the spec describes the main loop: `time_ns` can rank configs
   double time_ns = 0;           ///< rough, to compare configs of one space
 };
 
@@ -50,8 +56,13 @@ class Prior {
  private:
   [[nodiscard]] std::optional<Forecast> forecast_with(const Config& config,
                                                       const Binary* binary) const;
+  /// nullptr: the spec does not describe it, or the device is not one for it.
+  [[nodiscard]] const Loop* loop_of(const std::string& variant) const;
+  [[nodiscard]] std::optional<LoopNumbers> numbers_of(const Loop& loop, const Config& config) const;
   [[nodiscard]] double bytes_per_second() const;
+  [[nodiscard]] double cycles_per_second() const;
   [[nodiscard]] double time_of(const Forecast& forecast) const;
+  [[nodiscard]] double time_of(const Forecast& forecast, const LoopNumbers& loop) const;
 
   const KernelSpec& spec_;
   Problem problem_;
@@ -60,7 +71,8 @@ class Prior {
 };
 
 /// A config whose forecast time is more than so many times the least one is hopeless. No best that
-/// was measured is.
+/// was measured is. A described loop is compared with other such loops only: what is said of the
+/// rest is what they could do at best.
 inline constexpr double kHopeless = 2;
 
 /// Those of `indices` that are not hopeless, in their order; where these are fewer than `least`,

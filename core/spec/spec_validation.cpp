@@ -230,6 +230,12 @@ void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames
     validate_tensor_map(spec, variant, map, known);
   }
   for (const Step& step : variant.steps) validate_step(spec, variant, step, known);
+  if (variant.loop) {
+    for (const LoopField& field : loop_fields()) {
+      known.check((*variant.loop).*field.expression,
+                  fmt::format("'{}' of [variants.loop]", field.key));
+    }
+  }
   for (const auto& [backend, options] : variant.compiler_options) {
     check_all(known, options.holes(), fmt::format("the compiler options for {}", backend));
   }

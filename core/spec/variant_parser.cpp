@@ -245,13 +245,33 @@ void parse_template(const TableReader& table, Variant& variant) {
   variant.requires_ = table.optional_expression("requires");
 }
 
+Loop parse_loop(const TomlNode& node, const std::vector<Step>& steps) {
+  const TableReader table(node, "[variants.loop]",
+                          {"entry", "rounds", "flops", "flops_per_cycle", "copied", "read", "ahead",
+                           "results", "stored", "prepared", "registers"});
+  Loop loop;
+  loop.entry = table.text("entry");
+  std::vector<std::string> entries;
+  for (const Step& step : steps) entries.push_back(step.entry.text());
+  if (std::find(entries.begin(), entries.end(), loop.entry) == entries.end()) {
+    table.fail("entry", fmt::format("no step of the variant has the entry '{}' (there are: {})",
+                                    loop.entry, comma_list(entries)));
+  }
+  for (const LoopField& field : loop_fields()) {
+    const bool is_given = field.fallback == nullptr || table.find(field.key) != nullptr;
+    loop.*field.expression =
+        is_given ? table.expression(field.key) : Expression::parse(field.fallback);
+  }
+  return loop;
+}
+
 }  // namespace
 
 Variant parse_variant(const TomlNode& node, VariantKind kind) {
   const TableReader table(
       node, "[[variants]]",
       {"name", "summary", "template", "source", "include", "defines", "requires", "tunables",
-       "derived", "constraints", "workspace", "tensor_maps", "steps", "compiler_options"});
+       "derived", "constraints", "workspace", "tensor_maps", "steps", "loop", "compiler_options"});
   Variant variant;
   variant.where = node.where;
   variant.name = table.text("name");
@@ -259,7 +279,7 @@ Variant parse_variant(const TomlNode& node, VariantKind kind) {
   variant.summary = table.text_or("summary", "");
   if (kind == VariantKind::command) {
     for (const char* key : {"template", "source", "include", "defines", "workspace", "tensor_maps",
-                            "steps", "compiler_options"}) {
+                            "steps", "loop", "compiler_options"}) {
       if (table.find(key)) table.fail(key, fmt::format("a variant of [command] has no '{}'", key));
     }
     variant.requires_ = table.optional_expression("requires");
@@ -287,6 +307,7 @@ Variant parse_variant(const TomlNode& node, VariantKind kind) {
   if (variant.steps.empty() && kind == VariantKind::kernel) {
     table.fail("steps", fmt::format("variant '{}' has no [[variants.steps]]", variant.name));
   }
+  if (const TomlNode* loop = table.find("loop")) variant.loop = parse_loop(*loop, variant.steps);
   variant.compiler_options = parse_compiler_options(table);
   return variant;
 }

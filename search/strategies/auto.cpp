@@ -1,23 +1,26 @@
 // auto: Kiln's own mixture, the default.
 //
-// It begins with the default config of every variant, since somebody chose those, and a Latin
-// hypercube. Then a model of the times (search/model/model_search.hpp) proposes, in turn, where the
-// largest improvement is expected and what it takes for the fastest config left. The latter is
-// greedy: most often a neighbour of the best config, so that the end of a search is a local search
-// with foresight, where expected improvement alone keeps exploring. While the model's predictions
-// do not come true, every other proposal is one of local search, which needs no smoothness.
+// It begins with the default config of every variant, since somebody chose those, with the best by
+// forecast where the spec allows one, and with a Latin hypercube. Then a model of the times
+// (search/model/model_search.hpp) proposes, in turn, where the largest improvement is expected and
+// what it takes for the fastest config left. The latter is greedy: most often a neighbour of the
+// best config, so that the end of a search is a local search with foresight, where expected
+// improvement alone keeps exploring. While the model's predictions do not come true, every other
+// proposal is one of local search, which needs no smoothness.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <vector>
 
 #include "search/model/model_search.hpp"
 #include "search/strategies/factories.hpp"
+#include "search/strategies/forecast_start.hpp"
 #include "search/strategies/latin_start.hpp"
 #include "search/strategies/strategy_base.hpp"
 
 namespace kiln {
 namespace {
 
+constexpr std::size_t kForecastStart = 10;  // where the spec describes its loops
 constexpr std::size_t kSmallStart = 8;
 constexpr std::size_t kLargeStart = 32;  // of a space of so many configs or more:
 constexpr std::size_t kLargeSpace = 1'000'000;
@@ -36,6 +39,10 @@ class Auto final : public StrategyBase {
                            space.size() < kLargeSpace ? kSmallStart : kLargeStart, random(),
                            prior)),
         local_(make_local(space, random().below(UINT64_MAX))) {
+    if (prior != nullptr) {
+      const auto forecasts = forecast_start(space, kForecastStart, random(), *prior);
+      start_.insert(start_.end(), forecasts.rbegin(), forecasts.rend());
+    }
     const std::vector<std::size_t>& defaults = space.default_indices();
     start_.insert(start_.end(), defaults.rbegin(), defaults.rend());
   }
