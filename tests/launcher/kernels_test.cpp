@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <kiln/kernels.hpp>
@@ -319,6 +320,27 @@ TEST_F(Kernels, MatmulAppliesAnEpilogue) {
       ASSERT_EQ(result[at], each.expected(sum, c[at], bias[column], bias[row])) << each.epilogue;
     }
   }
+}
+
+TEST_F(Kernels, MatmulRefusesABiasThatTheEpilogueDoesNotTake) {
+  MatmulCall call;
+  call.m = call.n = call.k = 4;
+  const std::vector<float> numbers(16, 1.0F);
+  call.a = application_.upload(numbers);
+  call.b = application_.upload(numbers);
+  const cl_mem memory_c = application_.upload(numbers);
+  call.c = memory_c;
+  call.epilogue = "max(x, 0)";
+  call.bias = application_.upload(numbers);
+  const auto unused = matmul(*launcher_, queue_, call);
+  ASSERT_FALSE(unused);
+  EXPECT_THAT(unused.error().message, ::testing::HasSubstr("bias"));
+  call.epilogue = "max(x + bias, 0)";
+  call.bias = nullptr;
+  const auto missing = matmul(*launcher_, queue_, call);
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, ::testing::HasSubstr("argument 'bias' is missing"));
+  EXPECT_EQ(application_.download<float>(memory_c, 16), numbers) << "nothing was launched";
 }
 
 TEST_F(Kernels, ConvolveOfChannelsLastAddsBiasAndResidual) {
