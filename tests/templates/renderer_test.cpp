@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/templates/golden_file.hpp"
 #include "tests/templates/small_kernel.hpp"
 
 namespace kiln::test {
@@ -20,20 +21,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-/// Compares with tests/templates/golden/<name>; KILN_UPDATE_GOLDEN=1 writes it instead.
-void expect_golden(const std::string& name, const std::string& text) {
-  std::string path = std::string(KILN_SOURCE_DIR) + "/tests/templates/golden/" + name;
-  if (std::getenv("KILN_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream file(path);
-  std::stringstream expected;
-  expected << file.rdbuf();
-  EXPECT_EQ(text, expected.str()) << "golden/" << name
-                                  << " differs; KILN_UPDATE_GOLDEN=1 writes it anew";
-}
 
 TEST(Renderer, WholeSourcesOfEachDialect) {
   KernelSpec spec = scale_spec();

@@ -1,0 +1,155 @@
+// n=1000000 results=1 dtype=f32 op=min, sm_90a
+// arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
+// Variant naive: naive: blocks walk over rows element by element, a second launch combines; the reference for large problems
+//
+//   dtype      = f32  type of the elements
+//   op         = min  min or max; of equal elements the one with the smallest index; the first NaN comes before all numbers
+//   block_size = 256  threads per block, in both passes
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+#define F32_INFINITY __int_as_float(0x7f800000)
+#define F64_INFINITY __longlong_as_double(0x7ff0000000000000LL)
+
+// arg_reduce, variant naive: blocks walk over a row element by element; a second launch combines what they found.
+//
+//   block r * S + s: every S-th run of 256 elements of row r      (first pass, S blocks a row)
+//   values, places:  | r0 s0 | r0 s1 | ... | r1 s0 | ...                      (workspace)
+//   index, value:    block r combines its S elements                         (second pass)
+//
+// Replaces: best = 0; for (i = 1; i < n; ++i) if (in[r][i] is better than in[r][best]) best = i;
+// Limit: none is attacked. It also stands in for the CPU loop where that would take too long.
+
+typedef f32 element_t;  // as stored
+typedef f32 value_t;  // as compared
+typedef struct {
+  value_t value;
+  i64 at;  // index in its row
+} best_t;
+
+// Whether x wins over y, wherever they are. NaN wins over every number; the two zeros are equal.
+DEVICE_FUNCTION int better(value_t x, value_t y) {
+  return !(x >= y) && y == y;
+}
+
+// Where every thread starts. Element 0 is right where nothing is better than the worst value: all elements are equal then.
+DEVICE_FUNCTION best_t nothing(void) {
+  best_t best;
+  best.value = F32_INFINITY;
+  best.at = 0;
+  return best;
+}
+
+// Of equal values the one with the smaller index.
+DEVICE_FUNCTION best_t combine(best_t a, best_t b) {
+  const int second = better(b.value, a.value) || (!better(a.value, b.value) && b.at < a.at);
+  best_t best;
+  best.value = second ? b.value : a.value;
+  best.at = second ? b.at : a.at;
+  return best;
+}
+
+DEVICE_FUNCTION best_t element_at(GLOBAL const element_t* RESTRICT row, i64 i) {
+  best_t element;
+  element.value = row[i];
+  element.at = i;
+  return element;
+}
+
+// Combines one element of each of the 256 threads of a team; its first thread gets the result. All threads of the block call it.
+DEVICE_FUNCTION best_t team_combine(best_t best, SHARED_PTR value_t* values, SHARED_PTR i64* places) {
+  best_t other;
+  const int lane = THREAD_X % 256;
+  values[THREAD_X] = best.value;
+  places[THREAD_X] = best.at;
+  BARRIER();  // every thread's element is in shared memory
+  for (int reach = 128; reach > 0; reach /= 2) {
+    if (lane < reach) {
+      other.value = values[THREAD_X + reach];
+      other.at = places[THREAD_X + reach];
+      best = combine(best, other);
+      values[THREAD_X] = best.value;
+      places[THREAD_X] = best.at;
+    }
+    BARRIER();  // this round is written, and read, before the next
+  }
+  return best;
+}
+
+KERNEL(256, 1, 1) arg_reduce_naive(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
+    GLOBAL value_t* values, GLOBAL i64* places, GLOBAL i32* shares) {
+  SHARED value_t scratch_values[256];
+  SHARED i64 scratch_places[256];
+
+  const int share = (int)(GRID_X / results);  // blocks a row
+  const i64 row = BLOCK_X / share;
+  best_t best = nothing();
+  for (i64 i = (i64)(BLOCK_X % share) * 256 + THREAD_X; i < n; i += (i64)share * 256) {
+    best = combine(best, element_at(in + row * n, i));
+  }
+  best = team_combine(best, scratch_values, scratch_places);
+  if (THREAD_X == 0) {
+    values[BLOCK_X] = best.value;
+    places[BLOCK_X] = best.at;
+    if (BLOCK_X == 0) shares[0] = share;  // for the second pass
+  }
+}
+
+// Second pass, one block a row.
+KERNEL(256, 1, 1) arg_reduce_naive_finish(
+    GLOBAL const value_t* RESTRICT values, GLOBAL const i64* RESTRICT places, GLOBAL const i32* RESTRICT shares,
+    GLOBAL i64* index, GLOBAL element_t* value) {
+  SHARED value_t scratch_values[256];
+  SHARED i64 scratch_places[256];
+
+  const int share = shares[0];
+  best_t best = nothing();
+  for (int p = THREAD_X; p < share; p += 256) {
+    best_t found;
+    found.value = values[(i64)BLOCK_X * share + p];
+    found.at = places[(i64)BLOCK_X * share + p];
+    best = combine(best, found);
+  }
+  best = team_combine(best, scratch_values, scratch_places);
+  if (THREAD_X == 0) {
+    index[BLOCK_X] = best.at;
+    value[BLOCK_X] = best.value;
+  }
+}

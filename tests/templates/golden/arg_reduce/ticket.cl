@@ -1,0 +1,270 @@
+// n=1000000 results=1 dtype=f32 op=min, opencl
+// arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
+// Variant ticket: one launch of persistent blocks with wide loads in flight, the last block combines: attacks memory latency and launch cost
+//
+//   dtype      = f32    type of the elements
+//   op         = min    min or max; of equal elements the one with the smallest index; the first NaN comes before all numbers
+//   block_size = 256    threads per block
+//   load_bytes = 16     bytes per load of one thread
+//   unroll     = 4      independent loads in flight per thread
+//   streaming  = false  loads carry an evict-first hint: nothing is read twice
+//   test       = load   what one branch compares with the best so far before indices are looked at: nothing, a load, or all loads of a tile
+//   finish     = tree   how threads combine what they found: in shared memory, or by exchange within warps
+//   per_load   = 4      load_bytes // sizeof(dtype)
+//   tile       = 4096   block_size * per_load * unroll
+//
+
+#define KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) KERNEL(x, y, z)
+
+#define DEVICE_FUNCTION static inline __attribute__((always_inline, overloadable))
+
+#define GLOBAL __global
+#define SHARED __attribute__((aligned(16))) __local
+#define SHARED_PTR __local
+#define CONSTANT_PTR __constant
+#define RESTRICT restrict
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)get_local_id(0))
+#define THREAD_Y ((int)get_local_id(1))
+#define THREAD_Z ((int)get_local_id(2))
+#define BLOCK_X ((int)get_group_id(0))
+#define BLOCK_Y ((int)get_group_id(1))
+#define BLOCK_Z ((int)get_group_id(2))
+
+#define GRID_X ((int)get_num_groups(0))
+#define GRID_Y ((int)get_num_groups(1))
+#define GRID_Z ((int)get_num_groups(2))
+#define BLOCK_SIZE_X ((int)get_local_size(0))
+#define BLOCK_SIZE_Y ((int)get_local_size(1))
+#define BLOCK_SIZE_Z ((int)get_local_size(2))
+
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+
+#ifdef __NV_CL_C_VERSION
+#define GLOBAL_FENCE() __asm__ volatile("membar.gl;" ::: "memory")
+#else
+#define GLOBAL_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64;
+#endif
+typedef uchar u8;
+typedef ushort u16;
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+typedef float f32;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) ((uint2)(x, y))
+#define U32X4(x, y, z, w) ((uint4)(x, y, z, w))
+
+#define BITS_TO_F32(bits) as_float((u32)(bits))
+#define F32_TO_BITS(value) as_uint((f32)(value))
+
+#define F32_INFINITY INFINITY
+#define F64_INFINITY as_double(0x7ff0000000000000UL)
+
+#define LOAD_16(pointer) (*(__global const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(__global const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(__global const u32*)(pointer))
+
+#define ATOMIC_ADD_U32(pointer, value) atomic_add((volatile __global u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomic_add((volatile __global i32*)(pointer), (i32)(value))
+
+#define MIN(a, b) min(a, b)
+#define MAX(a, b) max(a, b)
+
+// arg_reduce, variant ticket: one launch. Persistent blocks share each row; the one that draws the row's last ticket combines
+// what all have found.
+//
+//   row r:           | head | tile 0 | tile 1 | ... | tile S-1 | tile S | ... | tail |      S blocks a row: block r * S + s
+//   block:             all      0        1               S-1        0            all
+//   tile:            4 lines of 256 threads x 4 elements (16 bytes): a thread has 4 loads in flight
+//   values, places:  | r0 s0 | r0 s1 | ... | r1 s0 | ...                (workspace), a ticket counter for each row
+//   load u of thread t in a tile starts at element  head + tile * 4096 + u * 1024 + t * 4
+//
+// Replaces: best = 0; for (i = 1; i < n; ++i) if (in[r][i] is better than in[r][best]) best = i;
+// Limit: bytes in flight, and the second launch. Rows may begin anywhere: the elements before the first whole vector
+// are taken one by one.
+
+typedef f32 element_t;  // as stored
+typedef f32 value_t;  // as compared
+typedef struct {
+  value_t value;
+  i64 at;  // index in its row
+} best_t;
+
+// Whether x wins over y, wherever they are. NaN wins over every number; the two zeros are equal.
+DEVICE_FUNCTION int better(value_t x, value_t y) {
+  return !(x >= y) && y == y;
+}
+
+// Where every thread starts. Element 0 is right where nothing is better than the worst value: all elements are equal then.
+DEVICE_FUNCTION best_t nothing(void) {
+  best_t best;
+  best.value = F32_INFINITY;
+  best.at = 0;
+  return best;
+}
+
+// Of equal values the one with the smaller index.
+DEVICE_FUNCTION best_t combine(best_t a, best_t b) {
+  const int second = better(b.value, a.value) || (!better(a.value, b.value) && b.at < a.at);
+  best_t best;
+  best.value = second ? b.value : a.value;
+  best.at = second ? b.at : a.at;
+  return best;
+}
+
+DEVICE_FUNCTION best_t element_at(GLOBAL const element_t* RESTRICT row, i64 i) {
+  best_t element;
+  element.value = row[i];
+  element.at = i;
+  return element;
+}
+
+typedef u32x4 load_t;  // elements in one load: 4
+
+DEVICE_FUNCTION void unpack(load_t words, value_t* x) {
+  x[0] = BITS_TO_F32(words.x);
+  x[1] = BITS_TO_F32(words.y);
+  x[2] = BITS_TO_F32(words.z);
+  x[3] = BITS_TO_F32(words.w);
+}
+
+// Elements at, at + 1, ... of one load; all indices before them have been considered, so that equal values change nothing.
+DEVICE_FUNCTION best_t adopt(best_t best, load_t words, i64 at) {
+  value_t x[4];
+  unpack(words, x);
+  int winner = -1;
+  UNROLL
+  for (int e = 0; e < 4; ++e) {
+    const int wins = better(x[e], best.value);
+    best.value = wins ? x[e] : best.value;
+    winner = wins ? e : winner;
+  }
+  best.at = winner < 0 ? best.at : at + winner;
+  return best;
+}
+
+// Whether nothing in the load is better than `value`: one comparison an element. A NaN on either side makes it false.
+DEVICE_FUNCTION int is_beaten(value_t value, load_t words) {
+  value_t x[4];
+  unpack(words, x);
+  int beaten = 1;
+  UNROLL
+  for (int e = 0; e < 4; ++e) beaten &= x[e] >= value;
+  return beaten;
+}
+
+// The best of the elements that fall to this thread, of block `part` of the `parts` that share a row of n elements, of which
+// the first `head` (fewer than 4) come before a whole vector.
+DEVICE_FUNCTION best_t thread_scan(GLOBAL const element_t* RESTRICT row, i64 n, int head, int part, int parts) {
+  best_t best = nothing();
+
+  // ---- whole tiles: device memory -> registers; loads of 16 bytes in flight: 4
+  const i64 tiles = (n - head) / 4096;
+  NO_UNROLL
+  for (i64 tile = part; tile < tiles; tile += parts) {
+    const i64 i = head + tile * 4096 + THREAD_X * 4;
+    const load_t a0 = LOAD_16(row + i);
+    const load_t a1 = LOAD_16(row + i + 1024);
+    const load_t a2 = LOAD_16(row + i + 2048);
+    const load_t a3 = LOAD_16(row + i + 3072);
+    if (!is_beaten(best.value, a0)) best = adopt(best, a0, i);
+    if (!is_beaten(best.value, a1)) best = adopt(best, a1, i + 1024);
+    if (!is_beaten(best.value, a2)) best = adopt(best, a2, i + 2048);
+    if (!is_beaten(best.value, a3)) best = adopt(best, a3, i + 3072);
+  }
+
+  // ---- the elements before the first vector and after the last tile, one by one, dealt over all parts
+  const i64 rest = n - tiles * 4096;
+  NO_UNROLL
+  for (i64 r = (i64)part * 256 + THREAD_X; r < rest; r += (i64)parts * 256) {
+    best = combine(best, element_at(row, r < head ? r : r + tiles * 4096));
+  }
+  return best;
+}
+
+// Elements of a row before its first whole vector, where the row begins at element `first` of the matrix.
+DEVICE_FUNCTION int head_of(i64 first, i64 n) {
+  return (int)MIN(n, (i64)(3 - (first + 3) % 4));
+}
+
+// Combines one element of each of the 256 threads of a team; its first thread gets the result. All threads of the block call it.
+DEVICE_FUNCTION best_t team_combine(best_t best, SHARED_PTR value_t* values, SHARED_PTR i64* places) {
+  best_t other;
+  const int lane = THREAD_X % 256;
+  values[THREAD_X] = best.value;
+  places[THREAD_X] = best.at;
+  BARRIER();  // every thread's element is in shared memory
+  for (int reach = 128; reach > 0; reach /= 2) {
+    if (lane < reach) {
+      other.value = values[THREAD_X + reach];
+      other.at = places[THREAD_X + reach];
+      best = combine(best, other);
+      values[THREAD_X] = best.value;
+      places[THREAD_X] = best.at;
+    }
+    BARRIER();  // this round is written, and read, before the next
+  }
+  return best;
+}
+
+KERNEL(256, 1, 1) arg_reduce_ticket(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
+    GLOBAL volatile value_t* values, GLOBAL volatile i64* places, GLOBAL u32* tickets,
+    GLOBAL i64* index, GLOBAL element_t* value) {
+  SHARED value_t scratch_values[256];
+  SHARED i64 scratch_places[256];
+  SHARED u32 drawn[1];
+
+  const int share = (int)(GRID_X / results);  // blocks a row
+  const i64 row = BLOCK_X / share;
+  best_t best = thread_scan(in + row * n, n, head_of(row * n, n), BLOCK_X % share, share);
+  best = team_combine(best, scratch_values, scratch_places);
+
+  // ---- registers -> workspace, then a ticket of the row; a block on its own is done and draws none
+  if (THREAD_X == 0) {
+    if (share == 1) {
+      index[row] = best.at;
+      value[row] = best.value;
+      drawn[0] = (u32)share;
+    } else {
+      values[BLOCK_X] = best.value;
+      places[BLOCK_X] = best.at;
+      GLOBAL_FENCE();  // what was found is seen before the ticket is
+      drawn[0] = ATOMIC_ADD_U32(tickets + row, 1u);
+    }
+  }
+  BARRIER();  // every thread knows the ticket; the scratch is free again
+
+  // ---- the last block of the row: workspace -> index, value. Volatile reads, so that no stale copy in a cache is taken
+  if (drawn[0] == (u32)share - 1u) {
+    GLOBAL_FENCE();
+    best = nothing();
+    for (int p = THREAD_X; p < share; p += 256) {
+      best_t found;
+      found.value = values[row * share + p];
+      found.at = places[row * share + p];
+      best = combine(best, found);
+    }
+    best = team_combine(best, scratch_values, scratch_places);
+    if (THREAD_X == 0) {
+      index[row] = best.at;
+      value[row] = best.value;
+      tickets[row] = 0;  // for the next run: nobody else looks at it any more
+    }
+  }
+}

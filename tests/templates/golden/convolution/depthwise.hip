@@ -1,0 +1,210 @@
+// h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc epilogue=x, gfx90a
+// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
+// Variant depthwise: channels last, each filtered by itself: wide loads of neighbouring channels, a block of outputs in registers
+//
+//   fh           = 3      rows of the filter
+//   fw           = 3      columns of the filter
+//   stride       = 1      step from one output to the next, down and across
+//   dilation     = 1      step from one tap of the filter to the next, down and across
+//   dtype        = f32    element type; f16 and bf16 are added up in f32
+//   epilogue     = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
+//   is_plain     = true
+//   has_bias     = false
+//   has_residual = false
+//   taps         = 9
+//   load_vector  = 1      channels in a load
+//   lanes        = 8      threads that take neighbouring channels
+//   places       = 16     blocks of outputs that a block computes
+//   micro_x      = 4      neighbouring outputs that a thread computes
+//   micro_y      = 2      outputs below each other that a thread computes
+//   load_bytes   = 4      load_vector * element_bytes
+//   words        = 1      max(1, load_bytes // 4)
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+#define U32X2(x, y) ((u32x2){(x), (y)})
+#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
+
+#define BITS_TO_F32(bits) __builtin_bit_cast(f32, (u32)(bits))
+#define F32_TO_BITS(value) __builtin_bit_cast(u32, (f32)(value))
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+#define LOAD_16_IF(yes, pointer) ((yes) ? LOAD_16(pointer) : U32X4(0, 0, 0, 0))
+#define LOAD_8_IF(yes, pointer) ((yes) ? LOAD_8(pointer) : U32X2(0, 0))
+#define LOAD_4_IF(yes, pointer) ((yes) ? LOAD_4(pointer) : 0)
+#define LOAD_2_IF(yes, pointer) ((u16)((yes) ? *(const u16*)(pointer) : 0))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+// convolution, depthwise: channels lie innermost, and each is filtered by itself: a thread takes LOAD channels of a block of
+// MICRO_Y x MICRO_X outputs, and reads each row of their windows once.
+//
+//      in[y][x][c]                      taps [TAPS][CHANNELS], in shared memory            sum, per thread
+//       +------------------+              +----------------+                                    MICRO_X
+//       | vvvv vvvv vvvv   |  window of   | vvvv           |  for a row of taps:              +---------+
+//       |                  |  a row       |                |  sum[ry][rx][v] +=       MICRO_Y |  LOAD   |
+//       +------------------+              +----------------+    window[..][v] * tap[v]        +---------+
+//
+// Neighbouring threads take neighbouring channels, so that loads are wide and whole lines are read.
+//
+// Limit attacked: the bandwidth of memory: there are only TAPS multiplications for an element.
+
+enum {
+  FH = 3,
+  FW = 3,
+  TAPS = FH * FW,  // 9
+  STRIDE = 1,
+  DILATION = 1,
+  LOAD = 1,     // channels in a load
+  WORDS = 1,          // 32-bit words that hold them
+  LANES = 8,          // threads beside each other, LOAD channels each
+  CHANNELS = LOAD * LANES,
+  PLACES = 16,        // blocks of outputs
+  THREADS = LANES * PLACES,
+  MICRO_X = 4,
+  MICRO_Y = 2,
+  WINDOW = (MICRO_X - 1) * STRIDE + (FW - 1) * DILATION + 1,  // pixels of a row
+  ROWS = (MICRO_Y - 1) * STRIDE + (FH - 1) * DILATION + 1,
+};
+
+typedef u32 element_t;  // bits of an element
+
+DEVICE_FUNCTION f32 value_of(const u32* words, int i) {
+  return BITS_TO_F32(words[i]);
+}
+
+// LOAD elements; zeros where `yes` is 0.
+DEVICE_FUNCTION void load_channels(int yes, GLOBAL const element_t* from, u32* words) {
+  words[0] = LOAD_4_IF(yes, from);
+}
+
+DEVICE_FUNCTION void store_channels(GLOBAL element_t* to, const f32* x) {
+  STORE_4(to, F32_TO_BITS(x[0]));
+}
+
+// What an element of the output is made from, beside its sum.
+typedef struct {
+  GLOBAL const f32* bias;      // none
+  GLOBAL const f32* residual;  // none
+} epilogue_t;
+
+// The element of the output from its sum x, the residual's element and the channel's bias.
+DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
+  return (x);
+}
+
+KERNEL(THREADS, 1, 1) convolution_depthwise(
+    GLOBAL const element_t* RESTRICT in,      // [n][h][w][c]
+    GLOBAL const f32* RESTRICT filter,  // [c][FH][FW]
+    GLOBAL element_t* RESTRICT out,           // [n][out_h][out_w][c]
+    i32 n, i32 c, i32 h, i32 w, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w) {
+  SHARED f32 taps[TAPS * CHANNELS];
+  const int channel0 = BLOCK_Y * CHANNELS;  // of the block
+  for (int i = THREAD_X; i < TAPS * CHANNELS; i += THREADS) {
+    const int channel = channel0 + i % CHANNELS;
+    taps[i] = channel < c ? filter[(i64)channel * TAPS + i / CHANNELS] : 0.0f;
+  }
+  BARRIER();  // taps are there
+
+  const int blocks_x = (out_w - 1) / MICRO_X + 1;
+  const int blocks_y = (out_h - 1) / MICRO_Y + 1;
+  const int lane = THREAD_X % LANES;
+  const int channel = channel0 + lane * LOAD;
+  const i64 place = (i64)BLOCK_X * PLACES + THREAD_X / LANES;
+  const i64 image = place / ((i64)blocks_x * blocks_y);
+  if (channel >= c || image >= n) return;
+  const int x0 = (int)(place % blocks_x) * MICRO_X;  // first output
+  const int y0 = (int)(place / blocks_x % blocks_y) * MICRO_Y;
+  const int from_x = x0 * STRIDE - pad_w;
+  const int from_y = y0 * STRIDE - pad_h;
+
+  f32 sum[MICRO_Y][MICRO_X][LOAD];
+  UNROLL
+  for (int i = 0; i < MICRO_Y * MICRO_X * LOAD; ++i) sum[i / (MICRO_X * LOAD)][i / LOAD % MICRO_X][i % LOAD] = 0.0f;
+
+  UNROLL
+  for (int iy = 0; iy < ROWS; ++iy) {
+    const int y = from_y + iy;
+    GLOBAL const element_t* row = in + ((image * h + y) * w) * c + channel;
+    u32 window[WINDOW][WORDS];
+    UNROLL
+    for (int i = 0; i < WINDOW; ++i) {
+      const int x = from_x + i;
+      load_channels(y >= 0 && y < h && x >= 0 && x < w, row + (i64)x * c, window[i]);
+    }
+    UNROLL
+    for (int ry = 0; ry < MICRO_Y; ++ry) {
+      const int reach = iy - ry * STRIDE;  // rows of the input from the first that this output sees
+      if (reach < 0 || reach % DILATION != 0 || reach / DILATION >= FH) continue;
+      UNROLL
+      for (int fx = 0; fx < FW; ++fx) {
+        SHARED_PTR const f32* tap = taps + (reach / DILATION * FW + fx) * CHANNELS + lane * LOAD;
+        UNROLL
+        for (int v = 0; v < LOAD; ++v) {
+          UNROLL
+          for (int rx = 0; rx < MICRO_X; ++rx) {
+            sum[ry][rx][v] = FMA(value_of(window[rx * STRIDE + fx * DILATION], v), tap[v], sum[ry][rx][v]);
+          }
+        }
+      }
+    }
+  }
+
+  UNROLL
+  for (int ry = 0; ry < MICRO_Y; ++ry) {
+    UNROLL
+    for (int rx = 0; rx < MICRO_X; ++rx) {
+      if (y0 + ry < out_h && x0 + rx < out_w) {
+        const i64 at = ((image * out_h + y0 + ry) * out_w + x0 + rx) * c + channel;
+        store_channels(out + at, sum[ry][rx]);
+      }
+    }
+  }
+}

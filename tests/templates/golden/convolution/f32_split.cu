@@ -1,0 +1,674 @@
+// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw epilogue=x, sm_90a
+// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
+// Variant f32_split: f32 on matrix units: operands as sums of three bf16 values, six products, sums in f32 registers
+//
+//   fh                 = 3          rows of the filter
+//   fw                 = 3          columns of the filter
+//   stride             = 1          step from one output to the next, down and across
+//   dilation           = 1          step from one tap of the filter to the next, down and across
+//   dtype              = f32        element type; f16 and bf16 are added up in f32
+//   layout             = nchw       order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
+//   epilogue           = x          the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
+//   has_bias           = false
+//   has_residual       = false
+//   tile_m             = 128        pixels of a tile of the output
+//   tile_n             = 64         channels of a tile of the output
+//   tile_k             = 32         channels of the input that are copied at a time, and added up before the sums move to registers of their own
+//   consumers          = 2          warpgroups that multiply
+//   stages             = 4          tiles of both operands in shared memory: copied ahead
+//   cluster_m          = 1          blocks below each other that share the filters
+//   cluster_n          = 1          blocks beside each other that share the pixels
+//   schedule           = tiles      who computes what: a tile a block, parts of the steps, or equal shares of all steps
+//   register_split     = true       the copying warpgroup gives registers to the consumers
+//   blocks_per_unit    = 1          blocks that are resident on a compute unit
+//   raster             = 8          rows or columns of tiles that are walked together
+//   raster_along       = m          rows or columns
+//   overlapping        = false      gather == 'strips'
+//   planes             = 3
+//   checked            = true
+//   operand_bytes      = 2
+//   row_bytes          = 64         tile_k * 2
+//   k_instruction      = 16
+//   swapped            = false
+//   across_a           = false
+//   across_b           = false
+//   matrix_type        = bf16       'bf16'
+//   is_ping_pong       = false
+//   cluster_k          = 1
+//   store              = registers  'registers'
+//   staged             = false
+//   parts              = 1          tile_m // (64 * consumers)
+//   arriving_consumers = 2          consumers
+//   cluster            = 1          cluster_m * cluster_n
+//   threads            = 384        consumers * 128 + (128 if register_split else 32)
+//   copy_registers     = 40         32 if consumers == 3 else 24 if blocks_per_unit * consumers > 2 else 40
+//   consumer_registers = 232        (160 if consumers == 3 else (232 if blocks_per_unit == 1 else 104) if consumers == 2 else 240 if blocks_per_unit == 1 else 216) if register_split else entry_registers
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+#define WARP_BARRIER() __syncwarp()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+#define BITS_TO_F32(bits) __uint_as_float(bits)
+#define F32_TO_BITS(value) __float_as_uint(value)
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+#define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
+#define ATOMIC_ADD_I64(pointer, value) ((i64)atomicAdd((u64*)(pointer), (u64)(value)))
+#define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+#define MIN(a, b) min(a, b)
+#define MAX(a, b) max(a, b)
+
+// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
+// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
+
+// A kernel's parameter: a tensor map of the spec, by value.
+struct __align__(64) kiln_tensor_map {
+  unsigned long long opaque[16];
+};
+#define TENSOR_MAP_PARAM(name) const __grid_constant__ kiln_tensor_map name
+
+// Dynamic shared memory whose first byte lies at a multiple of 1024: what a tensor map of 128-byte swizzle writes.
+extern __shared__ __align__(1024) unsigned char kiln_aligned_shared[];
+#define ALIGNED_SHARED(T, name) T* name = (T*)kiln_aligned_shared
+
+// In a cluster the high bits name the block.
+#define SHARED_ADDRESS(pointer) ((u32)__cvta_generic_to_shared(pointer))
+
+// Read anew at each use, so that what depends on it is not kept in registers through a loop in between.
+DEVICE_FUNCTION int kiln_lane() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+#define LANE() kiln_lane()
+
+// The same value in all threads of the warp, which the compiler then knows.
+#define WARP_UNIFORM(value) __shfl_sync(0xffffffffu, value, 0)
+
+#define MBARRIER_INIT(address, arrivals) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory")
+
+// Makes initialised barriers visible to bulk copies and to the cluster; a block or cluster barrier must follow.
+#define MBARRIER_FENCE() asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory")
+
+// One arrival, and `bytes` of bulk copies that the phase also waits for.
+#define MBARRIER_EXPECT(address, bytes) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory")
+
+#define MBARRIER_ARRIVE(address) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory")
+
+// Until the phase of this parity is over.
+DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
+  u32 over;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(over) : "r"(address), "r"(parity) : "memory");
+  return over != 0;
+}
+#define MBARRIER_WAIT(address, parity) \
+  do {                                 \
+  } while (!kiln_mbarrier_try(address, parity))
+
+#define TENSOR_PREFETCH(map) asm volatile("prefetch.tensormap [%0];" ::"l"(&(map)) : "memory")
+
+#define TENSOR_LOAD_3D(to, map, x, y, z, barrier)                                                                \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y), "r"(z) : "memory")
+
+// A box of an im2col map of images: positions from (y, x) of `image` on, shifted by (dy, dx); channels from `c` on.
+#define TENSOR_LOAD_IM2COL(to, map, c, x, y, image, dx, dy, barrier)                                             \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "                \
+      "[%1, {%3, %4, %5, %6}], [%2], {%7, %8};"                                                                  \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(c), "r"(x), "r"(y), "r"(image), "h"((u16)(dx)), "h"((u16)(dy)) : "memory")
+
+// Of each thread of this warpgroup, from here on. The kernel must have a register cap (KERNEL_MIN_BLOCKS).
+#define REGISTERS_GROW(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n))
+#define REGISTERS_SHRINK(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))
+
+#define WGMMA_FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define WGMMA_WAIT(n) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
+
+// Of a matrix in shared memory with a swizzle of 128, 64 or 32 bytes, or none. Along k: `leading` is not used, `stride`
+// is 8 rows; without a swizzle units of 8 rows x 16 bytes lie `leading` bytes apart along k, `stride` across.
+// Across k: `leading` bytes from 64 columns to the next 64, `stride` from 8 rows to the next 8. A descriptor holds 18
+// bits of an address: those above name the block of the cluster.
+#define WGMMA_DESCRIPTOR(address, leading, stride, swizzle)                                                          \
+  ((u64)((swizzle) == 128 ? 1 : (swizzle) == 64 ? 2 : (swizzle) == 32 ? 3 : 0) << 62 | (u64)((stride) >> 4) << 32 | \
+   (u64)((leading) >> 4) << 16 | ((address) & 0x3ffffu) >> 4)
+
+// Two floats as two halves in a word, the first in the low bits.
+DEVICE_FUNCTION u32 kiln_f32x2_to_f16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+DEVICE_FUNCTION u32 kiln_f32x2_to_bf16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#define F32X2_TO_F16X2(low, high) kiln_f32x2_to_f16x2(low, high)
+#define F32X2_TO_BF16X2(low, high) kiln_f32x2_to_bf16x2(low, high)
+
+// A word that blocks of a device hand to each other: what was written before the store is seen after the load.
+DEVICE_FUNCTION u32 kiln_load_acquire_u32(const u32* pointer) {
+  u32 value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(pointer) : "memory");
+  return value;
+}
+DEVICE_FUNCTION void kiln_store_release_u32(u32* pointer, u32 value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(pointer), "r"(value) : "memory");
+}
+#define LOAD_ACQUIRE_U32(pointer) kiln_load_acquire_u32(pointer)
+#define STORE_RELEASE_U32(pointer, value) kiln_store_release_u32(pointer, value)
+
+// Of steps launched with `programmatic`: waits for what the step before has written; lets the next step begin.
+#define DEPENDENT_WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define DEPENDENT_LAUNCH() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+
+// convolution, f32_split: a layer as a matrix product of pixels and filters. The matrix of the pixels' windows never lies in
+// memory: the copy engine gathers its tiles from the images.
+//
+//                                   TILE_N channels of the output
+//                              +-------------+               a row of tile_a:  TILE_K channels of the input, for one pixel
+//                       TILE_K |   tile_b    |                                 of the output and one tap (i, j)
+//                              +-------------+               a row of tile_b:  the same channels of the tap, for one channel
+//           TILE_K             +-------------+                                 of the output
+//          +------+            | consumer 0  |
+//   TILE_M |tile_a|            |- - - - - - -|             for taps (i, j), channels g of the input:
+//   pixels |      |            | consumer 1  |               out[pixel][c] += in[image][y * STRIDE + i * DILATION - pad_h]
+//          +------+            +-------------+                                 [x * STRIDE + j * DILATION - pad_w][g]
+//                                    out                                   * filter[c][i][j][g]
+//
+//   global memory -> (im2col tensor copies) shared memory -> (matrix units) registers -> out
+//
+// The input is packed first: channels innermost, each f32 as three bf16 values whose sum it is.
+// Six products of bf16 values, the small ones first, make one product in f32.
+// Limit attacked: the rate of the matrix units; gathering, waiting and storing are hidden behind them.
+
+enum {
+  TILE_M = 128,
+  TILE_N = 64,
+  TILE_K = 32,
+  STAGES = 4,
+  CONSUMERS = 2,  // warpgroups of 128 threads
+  PARTS = 1,  // of 64 rows, that a consumer multiplies
+  CLUSTER_M = 1,
+  CLUSTER_N = 1,
+  CLUSTER_K = 1,  // blocks that share a tile of C
+  CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K,
+  ROW = 64,  // bytes of a row of TILE_K elements: the width of the swizzle
+  PLANES = 3,  // bf16 matrices whose sum is an operand
+  PLANE_A = TILE_M * ROW,  // bytes from one to the next
+  PLANE_B = TILE_N * ROW,
+  PART_A = 64 * ROW,  // bytes from 64 rows of tile_a to the next 64
+  BYTES_A = TILE_M * ROW * PLANES,
+  BYTES_B = TILE_N * ROW * PLANES,
+  STAGE = BYTES_A + BYTES_B,
+  SUMS = TILE_N / 2,  // of a thread, for each part
+  THREADS = 384,
+  RASTER = 8,  // rows of tiles that are walked together, so that tiles in flight share operands in the cache
+};
+
+// Steps [first, end) along k of one tile of C. Tiles are counted in clusters.
+typedef struct {
+  int tile, first, end;
+} work_t;
+
+// d += a * b for 64 x TILE_N x 16; with keep = 0, d = a * b.
+DEVICE_FUNCTION void multiply(f32* d, u64 a, u64 b, int keep) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %34, 0;"
+      " wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"
+      " { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31 }, %32, %33, p, 1, 1, 0, 0; }"
+      :
+      "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
+      "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+      "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
+      "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+      "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
+      "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+      "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
+      "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+      : "l"(a), "l"(b), "r"(keep));
+}
+
+// What an element of the output is made from, beside its sum.
+typedef struct {
+  GLOBAL const f32* bias;      // none
+  GLOBAL const f32* residual;  // none
+} epilogue_t;
+
+// The element of the output from its sum x, the residual's element and the channel's bias.
+DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
+  return (x);
+}
+
+// The values of bias for two neighbouring columns of a row; any value for what lies outside.
+DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
+  *x = *y = 0;
+}
+
+// Two neighbouring channels of a pixel to the output, as far as they exist. pitch: pixels of an image.
+DEVICE_FUNCTION void store_pair(GLOBAL f32* out, int row, int col, int rows, int cols, i32 pitch, f32 x, f32 y,
+                                epilogue_t epilogue) {
+  if (row >= rows) return;
+  const i64 at = ((i64)(row / pitch) * cols + col) * pitch + row % pitch;
+  const int next = pitch;
+  f32 bias_x, bias_y;
+  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
+  if (col < cols) out[at] = finish(x, 0, bias_x, epilogue);
+  if (col + 1 < cols) out[at + next] = finish(y, 0, bias_y, epilogue);
+}
+
+enum {
+  FH = 3,
+  FW = 3,
+  STRIDE = 1,
+  DILATION = 1,
+  TAPS_X = FW,
+  TAPS = FH * TAPS_X,
+};
+
+// Input and filter as the copies want them: channels innermost.
+enum {
+  PACK_THREADS = 256,
+  PACK_RUN = 8,  // elements that a thread packs at a time
+  PACK_PIXELS = 32,  // a tile that is turned in shared memory
+  PACK_CHANNELS = 64,
+};
+
+DEVICE_FUNCTION i64 place_in(i64 image, int y, int x, int g, i32 c, i32 h, i32 w) {
+  return ((image * c + g) * h + y) * w + x;
+}
+
+DEVICE_FUNCTION i64 place_tap(i64 channel, int i, int j, int g, i32 c) {
+  return ((channel * c + g) * FH + i) * FW + j;
+}
+
+// PACK_RUN values to run `at` of each plane: three bf16 values whose sum it is, each the 8 leading bits of what the ones
+// before leave. Gives whether a value is infinite, no number, or rounds to infinity.
+DEVICE_FUNCTION int store_run(f32* x, GLOBAL u16* to, i64 at, i64 plane) {
+  int is_special = 0;
+  UNROLL
+  for (int i = 0; i < PACK_RUN; ++i) is_special |= (F32_TO_BITS(x[i]) & 0x7fffffffu) >= 0x7f7f8000u;
+  UNROLL
+  for (int p = 0; p < PLANES; ++p) {
+    u32 word[PACK_RUN / 2];
+    UNROLL
+    for (int i = 0; i < PACK_RUN / 2; ++i) {
+      word[i] = F32X2_TO_BF16X2(x[2 * i], x[2 * i + 1]);
+      x[2 * i] -= BITS_TO_F32(word[i] << 16);
+      x[2 * i + 1] -= BITS_TO_F32(word[i] & 0xffff0000u);
+    }
+    STORE_16(to + p * plane + at * PACK_RUN, U32X4(word[0], word[1], word[2], word[3]));
+  }
+  return is_special;
+}
+
+KERNEL(PACK_THREADS, 1, 1) convolution_pack(
+    GLOBAL const f32* RESTRICT in,      // [n][c][h][w]
+    GLOBAL u16* RESTRICT packed_in,      // [PLANES][n][h][w][whole runs of c]
+    GLOBAL const f32* RESTRICT filter,  // [k][c][FH][FW]
+    GLOBAL u16* RESTRICT packed_filter,  // [PLANES][k][FH][FW][whole runs of c]
+    GLOBAL u32* special,
+    i32 n, i32 c, i32 h, i32 w, i32 k, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w) {
+  DEPENDENT_LAUNCH();
+  const i64 step = (i64)GRID_X * PACK_THREADS;
+  int is_special = 0;
+  if (BLOCK_Y == 0) {
+    // Tiles of PACK_CHANNELS x PACK_PIXELS: neighbouring threads read neighbouring pixels and store neighbouring channels.
+    SHARED f32 tile[PACK_CHANNELS][PACK_PIXELS + 1];
+    const int pixels = h * w;
+    const int runs = (c - 1) / PACK_RUN + 1;  // of a pixel
+    const int tiles_x = (pixels - 1) / PACK_PIXELS + 1;
+    const int tiles_c = (c - 1) / PACK_CHANNELS + 1;
+    for (int at = BLOCK_X; at < n * tiles_x * tiles_c; at += GRID_X) {
+      const int pixel0 = at % tiles_x * PACK_PIXELS;
+      const int c0 = at / tiles_x % tiles_c * PACK_CHANNELS;
+      const i64 image = at / tiles_x / tiles_c;
+      const int pixel = pixel0 + THREAD_X % PACK_PIXELS;
+      UNROLL
+      for (int i = 0; i < PACK_CHANNELS; i += PACK_THREADS / PACK_PIXELS) {
+        const int g = i + THREAD_X / PACK_PIXELS;
+        tile[g][THREAD_X % PACK_PIXELS] = c0 + g < c && pixel < pixels ? in[(image * c + c0 + g) * pixels + pixel] : 0;
+      }
+      BARRIER();  // the tile is there
+      const int run = THREAD_X % (PACK_CHANNELS / PACK_RUN);
+      const int of_pixel = THREAD_X / (PACK_CHANNELS / PACK_RUN);
+      f32 value[PACK_RUN];
+      UNROLL
+      for (int i = 0; i < PACK_RUN; ++i) value[i] = tile[run * PACK_RUN + i][of_pixel];
+      if (c0 + run * PACK_RUN < c && pixel0 + of_pixel < pixels) {
+        const i64 to = (image * pixels + pixel0 + of_pixel) * runs + c0 / PACK_RUN + run;
+        is_special |= store_run(value, packed_in, to, (i64)n * pixels * runs * PACK_RUN);
+      }
+      BARRIER();  // all have read the tile
+    }
+  } else {
+    const int runs = (c - 1) / PACK_RUN + 1;  // of a tap
+    const i64 count = (i64)k * TAPS * runs;
+    for (i64 at = (i64)BLOCK_X * PACK_THREADS + THREAD_X; at < count; at += step) {
+      const int first = (int)(at % runs) * PACK_RUN;
+      const int tap = (int)(at / runs % TAPS);
+      const i64 channel = at / runs / TAPS;
+      f32 value[PACK_RUN];
+      UNROLL
+      for (int i = 0; i < PACK_RUN; ++i) {
+        value[i] = first + i < c ? filter[place_tap(channel, tap / FW, tap % FW, first + i, c)] : 0;
+      }
+      is_special |= store_run(value, packed_filter, at, count * PACK_RUN);
+    }
+  }
+  if (is_special) special[0] = 1;
+}
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_wgmma(
+    TENSOR_MAP_PARAM(map_a), TENSOR_MAP_PARAM(map_b),
+    GLOBAL f32* c,  // the output: [images][n][out_h][out_w]
+    GLOBAL const f32* in, GLOBAL const f32* filter,
+    GLOBAL u32* special,  // is a value infinite or no number; who has read it
+    i32 images, i32 channels, i32 h, i32 w, i32 n, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w) {
+  const int m = images * out_h * out_w;  // the product is m x n: pixels and channels of the output
+  const int chunks = (channels - 1) / TILE_K + 1;  // steps of a tap
+  const int k = TAPS * chunks * TILE_K;
+  const i32 ldc = out_h * out_w;
+  const epilogue_t epilogue = { 0, 0 };
+  ALIGNED_SHARED(u8, shared);
+  const u32 base = SHARED_ADDRESS(shared);  // STAGES of tile_a, tile_b; panels; barriers
+  const u32 barriers = base + STAGES * STAGE;
+  const u32 full = barriers;                // [STAGES]
+  const u32 empty = barriers + 8 * STAGES;  // [STAGES]
+  const int warp = WARP_UNIFORM(THREAD_X / 32);
+  const int group = warp / 4;  // warpgroup: a consumer, or, the last, the copying one
+  const int rank_m = 0;
+  const int rank_n = 0;
+
+  // What there is to do, in tiles of a cluster.
+  const int rows = m;  // of the product as the matrix units see it
+  const int cols = n;
+  const int tiles_m = (rows - 1) / (TILE_M * CLUSTER_M) + 1;
+  const int tiles_n = (cols - 1) / (TILE_N * CLUSTER_N) + 1;
+  const int steps = (k - 1) / TILE_K + 1;
+  const int clusters = GRID_X / CLUSTER;
+  const int cluster = BLOCK_X / CLUSTER;
+
+  if (THREAD_X == 0) {
+    for (int s = 0; s < STAGES; ++s) {
+      MBARRIER_INIT(full + 8 * s, 1);
+      MBARRIER_INIT(empty + 8 * s, 8 * (CLUSTER_M + CLUSTER_N - 1));  // each warp of each reading block
+    }
+    MBARRIER_FENCE();
+  }
+  if (warp == CONSUMERS * 4 && LANE() == 0) {
+    TENSOR_PREFETCH(map_a);
+    TENSOR_PREFETCH(map_b);
+  }
+  DEPENDENT_WAIT();  // for the planes
+  const int is_special = LOAD_ACQUIRE_U32(special) != 0;
+  BARRIER();  // the barriers are there
+  if (THREAD_X == 0 && ATOMIC_ADD_U32(special + 1, 1) == GRID_X - 1) special[0] = special[1] = 0;  // all have read it
+  if (is_special) {
+    // Infinities and numbers that are none have no planes: products as they are. Rare, so that it may be slow.
+    for (int unit = cluster; unit < tiles_m * tiles_n; unit += clusters) {
+      const int first_row = (unit / tiles_n * CLUSTER_M + rank_m) * TILE_M;
+      const int first_col = (unit % tiles_n * CLUSTER_N + rank_n) * TILE_N;
+      for (int at = THREAD_X; at < TILE_M * TILE_N / 2; at += THREADS) {
+        const int row = first_row + at / (TILE_N / 2);
+        const int col = first_col + at % (TILE_N / 2) * 2;
+        if (row >= rows || col >= cols) continue;
+        const int next = col + 1 < cols;
+        f32 sum0 = 0, sum1 = 0;
+        for (int i = 0; i < FH; ++i) {
+          const int y = row / out_w % out_h * STRIDE + i * DILATION - pad_h;
+          if (y < 0 || y >= h) continue;
+          for (int j = 0; j < FW; ++j) {
+            const int x = row % out_w * STRIDE + j * DILATION - pad_w;
+            if (x < 0 || x >= w) continue;
+            for (int g = 0; g < channels; ++g) {
+              const f32 value = in[place_in(row / out_w / out_h, y, x, g, channels, h, w)];
+              const f32 tap = filter[place_tap(col, i, j, g, channels)];
+              const f32 next_tap = filter[place_tap(col + next, i, j, g, channels)];
+              sum0 = FMA(value, tap, sum0);
+              sum1 = FMA(value, next_tap, sum1);
+            }
+          }
+        }
+        store_pair(c, row, col, rows, cols, ldc, sum0, sum1, epilogue);
+      }
+    }
+    return;
+  }
+
+  int next_unit = cluster;
+  const int end_unit = tiles_m * tiles_n;
+
+  if (group == CONSUMERS) {
+    // Global memory -> shared memory: one thread issues all copies.
+    REGISTERS_SHRINK(40);
+    if (warp == CONSUMERS * 4 && LANE() == 0) {
+      int stage = 0;
+      u32 parity = 1;
+      while (next_unit < end_unit) {
+        work_t work;
+        work.tile = next_unit;
+        work.first = 0;
+        work.end = steps;
+        next_unit += clusters;
+        const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
+        const int band_rows = MIN(tiles_m - band, RASTER + 0);
+        const int in_band = work.tile % (RASTER * tiles_n);
+        const int tile_row = band + in_band % band_rows;
+        const int tile_col = in_band / band_rows;
+        const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M;
+        const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
+        const int pixel = row0;  // the first that this block copies
+        const int x0 = pixel % out_w * STRIDE - pad_w;
+        const int y0 = pixel / out_w % out_h * STRIDE - pad_h;
+        const int image = pixel / out_w / out_h;
+        int chunk = work.first % chunks;
+        int tap = work.first / chunks;
+        int tap_x = tap % TAPS_X;
+        int tap_y = tap / TAPS_X;
+        for (int step = work.first; step < work.end; ++step) {
+          const u32 to_a = base + stage * STAGE;
+          const u32 to_b = to_a + BYTES_A;
+          const u32 there = full + 8 * stage;
+          MBARRIER_WAIT(empty + 8 * stage, parity);
+          const int channel = chunk * TILE_K;
+          MBARRIER_EXPECT(there, STAGE);
+          TENSOR_LOAD_IM2COL(to_a, map_a, channel, x0, y0, image, tap_x * DILATION, tap_y * DILATION, there);
+          TENSOR_LOAD_3D(to_b, map_b, channel, tap, col0, there);
+          TENSOR_LOAD_IM2COL(to_a + 1 * PLANE_A, map_a, channel, x0, y0, image + 1 * images, tap_x * DILATION, tap_y * DILATION, there);
+          TENSOR_LOAD_3D(to_b + 1 * PLANE_B, map_b, channel, tap, col0 + 1 * n, there);
+          TENSOR_LOAD_IM2COL(to_a + 2 * PLANE_A, map_a, channel, x0, y0, image + 2 * images, tap_x * DILATION, tap_y * DILATION, there);
+          TENSOR_LOAD_3D(to_b + 2 * PLANE_B, map_b, channel, tap, col0 + 2 * n, there);
+          if (++chunk == chunks) {
+            chunk = 0;
+            ++tap;
+            if (++tap_x == TAPS_X) {
+              tap_x = 0;
+              ++tap_y;
+            }
+          }
+          if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+          }
+        }
+      }
+    }
+    WARP_BARRIER();
+  } else {
+    // Shared memory -> registers.
+    REGISTERS_GROW(232);
+    f32 sum[PARTS][SUMS];
+    f32 chunk[PARTS][SUMS];  // of one step: the matrix units cut sums off, so that few are added up there
+    const u64 first_a = WGMMA_DESCRIPTOR(base + group * (PARTS * PART_A), 16, 8 * ROW, ROW);
+    const u64 first_b = WGMMA_DESCRIPTOR(base + BYTES_A, 16, 8 * ROW, ROW);
+    int stage = 0;
+    u32 parity = 0;
+    while (next_unit < end_unit) {
+      work_t work;
+      work.tile = next_unit;
+      work.first = 0;
+      work.end = steps;
+      next_unit += clusters;
+      const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
+      const int band_rows = MIN(tiles_m - band, RASTER + 0);
+      const int in_band = work.tile % (RASTER * tiles_n);
+      const int tile_row = band + in_band % band_rows;
+      const int tile_col = in_band / band_rows;
+      const int count = work.end - work.first;
+      // Lane l of warp w holds rows 16 w + l / 4 (+ 8) and columns 2 (l % 4) + 8 i (+ 1) of each part.
+      const int lane = LANE();
+      const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M + group * PARTS * 64;
+      const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
+      UNROLL
+      for (int p = 0; p < PARTS; ++p) {
+        UNROLL
+        for (int j = 0; j < SUMS; ++j) sum[p][j] = 0;
+      }
+      int i = 0;
+      do {
+        MBARRIER_WAIT(full + 8 * stage, parity);
+        const u64 a = first_a + (u32)(stage * (STAGE / 16));
+        const u64 b = first_b + (u32)(stage * (STAGE / 16));
+        WGMMA_FENCE();
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 2 * (PLANE_B / 16) + kk * 2, kk != 0);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (2 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 2, 1);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (1 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 1 * (PLANE_B / 16) + kk * 2, 1);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 1 * (PLANE_B / 16) + kk * 2, 1);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (1 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 2, 1);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 2, 1);
+          }
+        }
+        WGMMA_COMMIT();
+        WGMMA_WAIT(0);
+        const u32 read = empty + 8 * stage;
+        if (LANE() == 0) MBARRIER_ARRIVE(read);
+        UNROLL
+        for (int p = 0; p < PARTS; ++p) {
+          UNROLL
+          for (int j = 0; j < SUMS; ++j) {
+            asm volatile("" : "+f"(chunk[p][j])::"memory");  // read no earlier
+            sum[p][j] += chunk[p][j];
+          }
+        }
+        if (++stage == STAGES) {
+          stage = 0;
+          parity ^= 1;
+        }
+      } while (++i < count);
+
+      // Registers -> C.
+      UNROLL
+      for (int p = 0; p < PARTS; ++p) {
+        UNROLL
+        for (int i = 0; i < TILE_N / 8; ++i) {
+          const int row = row0 + p * 64 + warp % 4 * 16 + lane / 4;
+          const int col = col0 + i * 8 + lane % 4 * 2;
+          store_pair(c, row, col, rows, cols, ldc, sum[p][4 * i], sum[p][4 * i + 1], epilogue);
+          store_pair(c, row + 8, col, rows, cols, ldc, sum[p][4 * i + 2], sum[p][4 * i + 3], epilogue);
+        }
+      }
+    }
+  }
+}

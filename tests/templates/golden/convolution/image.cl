@@ -1,0 +1,265 @@
+// h=1080 w=1920 fh=5 fw=5 n=1 c=1 k=1 groups=1 stride=1 dilation=1 pad_h=2 pad_w=2 pad_bottom=2 pad_right=2 dtype=f32 layout=nchw epilogue=x, opencl
+// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
+// Variant image: each channel filtered by itself: a thread slides over rows and keeps a block of outputs in registers
+//
+//   fh              = 5       rows of the filter
+//   fw              = 5       columns of the filter
+//   dtype           = f32     element type; f16 and bf16 are added up in f32
+//   epilogue        = x       the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
+//   is_plain        = true
+//   has_bias        = false
+//   has_residual    = false
+//   taps            = 25
+//   threads_x       = 16      threads of a block across
+//   micro_x         = 4       neighbouring outputs of a row that a thread computes
+//   micro_y         = 4       outputs below each other that a thread computes
+//   filter_in       = shared  memory that the taps are read from
+//   unrolled        = row     what is written out: one row of taps, or all of them
+//   blocks_per_unit = 1       blocks that should be resident: caps the registers of a thread
+//   threads         = 128     threads_x * threads_y
+//   tile_x          = 64      threads_x * micro_x
+//   tile_y          = 32      threads_y * micro_y
+//   in_pitch        = 68      tile_x + round_up(fw - 1, 4)
+//   window          = 8       micro_x + round_up(fw - 1, 4)
+//   filter_pitch    = 8       round_up(fw, 4)
+//   full_begin      = 3       micro_y - 1
+//   full_end        = 5       max(fh, full_begin)
+//
+
+#define KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) KERNEL(x, y, z)
+
+#define DEVICE_FUNCTION static inline __attribute__((always_inline, overloadable))
+
+#define GLOBAL __global
+#define SHARED __attribute__((aligned(16))) __local
+#define SHARED_PTR __local
+#define CONSTANT_PTR __constant
+#define RESTRICT restrict
+
+// Declared as 16-byte words: a __local parameter is aligned like its type, and kernels read 16 bytes at once.
+#define DYNAMIC_SHARED_PARAM(T, name) , __local uint4* name##_words
+#define DYNAMIC_SHARED(T, name) __local T* name = (__local T*)name##_words
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)get_local_id(0))
+#define THREAD_Y ((int)get_local_id(1))
+#define THREAD_Z ((int)get_local_id(2))
+#define BLOCK_X ((int)get_group_id(0))
+#define BLOCK_Y ((int)get_group_id(1))
+#define BLOCK_Z ((int)get_group_id(2))
+
+#define GRID_X ((int)get_num_groups(0))
+#define GRID_Y ((int)get_num_groups(1))
+#define GRID_Z ((int)get_num_groups(2))
+#define BLOCK_SIZE_X ((int)get_local_size(0))
+#define BLOCK_SIZE_Y ((int)get_local_size(1))
+#define BLOCK_SIZE_Z ((int)get_local_size(2))
+
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64;
+#endif
+typedef uchar u8;
+typedef ushort u16;
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+typedef float f32;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) ((uint2)(x, y))
+#define U32X4(x, y, z, w) ((uint4)(x, y, z, w))
+
+#define BITS_TO_F32(bits) as_float((u32)(bits))
+#define F32_TO_BITS(value) as_uint((f32)(value))
+
+#define STORE_16(pointer, value) (*(__global u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(__global u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(__global u32*)(pointer) = (value))
+
+#define SHARED_LOAD_16(pointer) (*(__local const u32x4*)(pointer))
+#define SHARED_LOAD_8(pointer) (*(__local const u32x2*)(pointer))
+#define SHARED_LOAD_4(pointer) (*(__local const u32*)(pointer))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return fma(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#if defined(cl_khr_fp64)
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return fma(a, b, c); }
+#endif
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+// convolution, image: every channel is an image that one filter slides over; a thread keeps MICRO_Y x MICRO_X outputs
+// in registers and passes each row of the input once.
+//
+//     tile: a TILE_Y x TILE_X block of outputs          one thread: a window of the row below, in registers
+//     and the FH - 1 rows, FW - 1 columns around it
+//      +---------------------------+                      window  [ a b c d e f . . . ]    FW - 1 more than MICRO_X
+//      |   +-------------------+   |                                | | | |
+//      |   |  TILE_Y x TILE_X  |   |                      row iy adds to output row ry by row fy = iy - ry of the filter
+//      |   +-------------------+   |
+//      +---------------------------+                      for ry, rx, fx:
+//                                                           sum[ry][rx] += window[rx + fx] * filter[iy - ry][fx]
+//
+//   out[y][x] = sum over fy < FH, fx < FW of in[y + fy - pad_h][x + fx - pad_w] * filter[fy][fx]
+//
+// Limit attacked: loads from shared memory. A value of the window serves MICRO_Y rows of taps, and a tap, which all
+// threads read at once, serves MICRO_X outputs.
+
+enum {
+  FH = 5,
+  FW = 5,
+  TAPS = FH * FW,  // 25
+  THREADS_X = 16,
+  THREADS = 128,
+  MICRO_X = 4,  // outputs per thread: neighbours in a row
+  MICRO_Y = 4,  // and rows
+  TILE_X = 64,
+  TILE_Y = 32,
+  IN_ROWS = TILE_Y + FH - 1,
+  IN_PITCH = 68,  // columns of input, rounded up to whole vectors
+  WINDOW = 8,
+  FILTER_PITCH = 8,  // taps of a row, rounded up to whole vectors
+  FULL_BEGIN = 3,  // input rows from here
+  FULL_END = 5,   // to here serve every output row of a thread
+};
+
+// Adds what row iy of the thread's input gives to output row ry, by row fy of the filter.
+DEVICE_FUNCTION void add_row(const f32* window, SHARED_PTR const f32* taps, int fy, f32* sum) {
+  f32 tap[FILTER_PITCH];
+  UNROLL
+  for (int i = 0; i < FILTER_PITCH; i += 4) {
+    const u32x4 v = SHARED_LOAD_16(taps + fy * FILTER_PITCH + i);  // one address for the whole block
+    tap[i] = BITS_TO_F32(v.x), tap[i + 1] = BITS_TO_F32(v.y), tap[i + 2] = BITS_TO_F32(v.z), tap[i + 3] = BITS_TO_F32(v.w);
+  }
+  UNROLL
+  for (int fx = 0; fx < FW; ++fx) {
+    UNROLL
+    for (int rx = 0; rx < MICRO_X; ++rx) sum[rx] = FMA(window[rx + fx], tap[fx], sum[rx]);
+  }
+}
+
+// Shared memory -> registers: the window of one row.
+DEVICE_FUNCTION void read_window(SHARED_PTR const f32* from, f32* window) {
+  UNROLL
+  for (int i = 0; i < WINDOW; i += 4) {
+    const u32x4 v = SHARED_LOAD_16(from + i);
+    window[i] = BITS_TO_F32(v.x), window[i + 1] = BITS_TO_F32(v.y);
+    window[i + 2] = BITS_TO_F32(v.z), window[i + 3] = BITS_TO_F32(v.w);
+  }
+}
+
+// What an element of the output is made from, beside its sum.
+typedef struct {
+  GLOBAL const f32* bias;      // none
+  GLOBAL const f32* residual;  // none
+} epilogue_t;
+
+// The element of the output from its sum x, the residual's element and the channel's bias.
+DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
+  return (x);
+}
+
+KERNEL_MIN_BLOCKS(128, 1, 1, 1) convolution_image(
+    GLOBAL const f32* RESTRICT in,      // [n][c][h][w]
+    GLOBAL const f32* RESTRICT filter,  // [c][FH][FW]
+    GLOBAL f32* RESTRICT out,           // [n][c][out_h][out_w]
+    i32 n, i32 c, i32 h, i32 w, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w
+    DYNAMIC_SHARED_PARAM(f32, tile)) {
+  DYNAMIC_SHARED(f32, tile);  // [IN_ROWS][IN_PITCH], then the filter [FH][FILTER_PITCH]
+  SHARED_PTR f32* taps = tile + IN_ROWS * IN_PITCH;
+
+  const int tiles_x = (out_w - 1) / TILE_X + 1;
+  const int x0 = BLOCK_X % tiles_x * TILE_X;  // first output of the tile
+  const int y0 = BLOCK_X / tiles_x * TILE_Y;
+  const int x = THREAD_X % THREADS_X * MICRO_X;  // first output of the thread, in the tile
+  const int y = THREAD_X / THREADS_X * MICRO_Y;
+
+  const i64 planes = (i64)n * c;
+  for (i64 plane = BLOCK_Y; plane < planes; plane += GRID_Y) {
+    // Global memory -> shared memory; zeros outside the input.
+    GLOBAL const f32* from = in + plane * h * w;
+    UNROLL_N(4)
+    for (int i = THREAD_X; i < IN_ROWS * IN_PITCH; i += THREADS) {
+      const int from_y = y0 - pad_h + i / IN_PITCH;
+      const int from_x = x0 - pad_w + i % IN_PITCH;
+      const int inside = from_y >= 0 && from_y < h && from_x >= 0 && from_x < w;
+      tile[i] = inside ? from[(i64)from_y * w + from_x] : 0.0f;
+    }
+    for (int i = THREAD_X; i < FH * FILTER_PITCH; i += THREADS) {
+      const int fx = i % FILTER_PITCH;
+      taps[i] = fx < FW ? filter[plane % c * TAPS + i / FILTER_PITCH * FW + fx] : 0.0f;
+    }
+    BARRIER();  // tile and filter are there
+
+    f32 sum[MICRO_Y][MICRO_X];
+    UNROLL
+    for (int ry = 0; ry < MICRO_Y; ++ry) {
+      UNROLL
+      for (int rx = 0; rx < MICRO_X; ++rx) sum[ry][rx] = 0.0f;
+    }
+
+    // Shared memory -> registers, one row of input at a time.
+    NO_UNROLL
+    for (int iy = 0; iy < FULL_BEGIN; ++iy) {  // rows that only the upper outputs reach
+      f32 window[WINDOW];
+      read_window(tile + (y + iy) * IN_PITCH + x, window);
+      UNROLL
+      for (int ry = 0; ry < MICRO_Y; ++ry) {
+        if (iy >= ry && iy < ry + FH) add_row(window, taps, iy - ry, sum[ry]);
+      }
+    }
+    NO_UNROLL
+    for (int iy = FULL_BEGIN; iy < FULL_END; ++iy) {  // rows that serve all outputs of the thread
+      f32 window[WINDOW];
+      read_window(tile + (y + iy) * IN_PITCH + x, window);
+      UNROLL
+      for (int ry = 0; ry < MICRO_Y; ++ry) {
+        add_row(window, taps, iy - ry, sum[ry]);
+      }
+    }
+    NO_UNROLL
+    for (int iy = FULL_END; iy < MICRO_Y + FH - 1; ++iy) {  // rows that only the lower outputs reach
+      f32 window[WINDOW];
+      read_window(tile + (y + iy) * IN_PITCH + x, window);
+      UNROLL
+      for (int ry = 0; ry < MICRO_Y; ++ry) {
+        if (iy >= ry && iy < ry + FH) add_row(window, taps, iy - ry, sum[ry]);
+      }
+    }
+
+    // Registers -> global memory.
+    UNROLL
+    for (int ry = 0; ry < MICRO_Y; ++ry) {
+      const int at_y = y0 + y + ry;
+      if (at_y >= out_h) continue;
+      UNROLL
+      for (int rx = 0; rx < MICRO_X; rx += 4) {
+        const int at_x = x0 + x + rx;
+        const i64 at = (plane * out_h + at_y) * out_w + at_x;
+        GLOBAL f32* to = out + at;
+        if (out_w % 4 == 0 && at_x < out_w) {
+          STORE_16(to, U32X4(F32_TO_BITS(sum[ry][rx]), F32_TO_BITS(sum[ry][rx + 1]), F32_TO_BITS(sum[ry][rx + 2]),
+                             F32_TO_BITS(sum[ry][rx + 3])));
+        } else {
+          UNROLL
+          for (int i = 0; i < 4; ++i) {
+            if (at_x + i < out_w) to[i] = sum[ry][rx + i];
+          }
+        }
+      }
+    }
+    BARRIER();  // nobody needs the tile before the next plane overwrites it
+  }
+}

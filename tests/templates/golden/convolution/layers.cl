@@ -1,0 +1,317 @@
+// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc epilogue=x, opencl
+// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
+// Variant layers: channels step by step through shared memory: a thread keeps several pixels of several channels in registers
+//
+//   fh           = 3      rows of the filter
+//   fw           = 3      columns of the filter
+//   stride       = 1      step from one output to the next, down and across
+//   dtype        = f16    element type; f16 and bf16 are added up in f32
+//   layout       = nhwc   order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
+//   epilogue     = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
+//   has_bias     = false
+//   has_residual = false
+//   taps         = 9
+//   tile_x       = 16     columns of output that a block computes
+//   tile_y       = 4      rows of output that a block computes
+//   tile_k       = 32     channels of output that a block computes
+//   micro_x      = 4      neighbouring pixels that a thread computes
+//   micro_k      = 4      channels of output that a thread computes
+//   unroll       = 1      rows of taps that are written out
+//   prefetch     = false  read the next step's tiles into registers while this step's are used
+//   splits       = 1
+//   channels     = 4      max(1, step_taps // taps)
+//   threads      = 128    threads_x * tile_y * threads_k
+//   in_rows      = 6      (tile_y - 1) * stride + fh
+//   in_pitch     = 20     round_up((tile_x - 1) * stride + fw, 4)
+//   window       = 6      (micro_x - 1) * stride + fw
+//   window_run   = 4      4 if micro_x * stride % 4 == 0 else 2 if micro_x * stride % 2 == 0 else 1
+//   filter_run   = 4      min(micro_k, 4)
+//   filter_pitch = 36     tile_k + (4 if tile_k > 1 else 0)
+//   in_held      = 4      in_each if prefetch else ceil_div(in_each, ceil_div(in_each, 8))
+//   filter_held  = 5      filter_each if prefetch else ceil_div(filter_each, ceil_div(filter_each, 8))
+//
+
+#define KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) KERNEL(x, y, z)
+
+#define DEVICE_FUNCTION static inline __attribute__((always_inline, overloadable))
+
+#define GLOBAL __global
+#define SHARED __attribute__((aligned(16))) __local
+#define SHARED_PTR __local
+#define CONSTANT_PTR __constant
+#define RESTRICT restrict
+
+// Declared as 16-byte words: a __local parameter is aligned like its type, and kernels read 16 bytes at once.
+#define DYNAMIC_SHARED_PARAM(T, name) , __local uint4* name##_words
+#define DYNAMIC_SHARED(T, name) __local T* name = (__local T*)name##_words
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)get_local_id(0))
+#define THREAD_Y ((int)get_local_id(1))
+#define THREAD_Z ((int)get_local_id(2))
+#define BLOCK_X ((int)get_group_id(0))
+#define BLOCK_Y ((int)get_group_id(1))
+#define BLOCK_Z ((int)get_group_id(2))
+
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64;
+#endif
+typedef uchar u8;
+typedef ushort u16;
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+typedef float f32;
+
+typedef ushort f16_t;   // the bits of a half
+typedef ushort bf16_t;  // the bits of a bfloat16
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) ((uint2)(x, y))
+#define U32X4(x, y, z, w) ((uint4)(x, y, z, w))
+
+#define BITS_TO_F32(bits) as_float((u32)(bits))
+#define F32_TO_BITS(value) as_uint((f32)(value))
+
+DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) { return vload_half(0, (const __private half*)&bits); }
+#define F16_TO_F32(bits) kiln_f16_to_f32((f16_t)(bits))
+
+DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
+  f16_t bits;
+  vstore_half_rte(value, 0, (__private half*)&bits);
+  return bits;
+}
+#define F32_TO_F16(value) kiln_f32_to_f16((f32)(value))
+
+#define SHARED_LOAD_16(pointer) (*(__local const u32x4*)(pointer))
+#define SHARED_LOAD_8(pointer) (*(__local const u32x2*)(pointer))
+#define SHARED_LOAD_4(pointer) (*(__local const u32*)(pointer))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return fma(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#if defined(cl_khr_fp64)
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return fma(a, b, c); }
+#endif
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+#define MIN(a, b) min(a, b)
+#define MAX(a, b) max(a, b)
+
+// convolution, layers: a block computes TILE_K channels of TILE_Y x TILE_X pixels of one image, CHANNELS channels of
+// the input at a time; a thread keeps MICRO_K channels of MICRO_X neighbouring pixels in registers.
+//
+//      in_tile [CHANNELS][IN_ROWS][IN_PITCH]        filter_tile [CHANNELS * TAPS][TILE_K]        sum, per thread
+//       +---------------+                              +-----------------+
+//       |   . . . . .   | window of a row,         tap | . . . . . . . . |  MICRO_K              MICRO_X
+//       |               | in registers                 |                 |  channels           +---------+
+//       +---------------+                              +-----------------+             MICRO_K |         |
+//                                                                                              +---------+
+//   for each step of CHANNELS channels, for c, fy, fx:
+//     sum[rk][rx] += filter[k0 + rk][c][fy][fx] * in[c][y * STRIDE + fy - pad_h][(x + rx) * STRIDE + fx - pad_w]
+//
+// Limit attacked: loads from shared memory. The taps lie with the channels of the output innermost: a thread
+// reads them as vectors, and neighbouring threads, which compute neighbouring pixels, read the same ones.
+
+enum {
+  FH = 3,
+  FW = 3,
+  TAPS = FH * FW,  // 9
+  STRIDE = 1,
+  TILE_X = 16,
+  TILE_Y = 4,
+  TILE_K = 32,
+  MICRO_X = 4,
+  MICRO_K = 4,
+  CHANNELS = 4,  // channels of input in a step
+  THREADS_X = TILE_X / MICRO_X,
+  THREADS_PIXEL = THREADS_X * TILE_Y,  // threads that compute the same channels
+  THREADS = 128,
+  IN_ROWS = 6,
+  IN_PITCH = 20,
+  WINDOW = 6,  // columns of input that MICRO_X pixels need
+  WINDOW_RUN = 4,  // of them in one vector
+  FILTER_RUN = 4,  // taps in one vector
+  FILTER_PITCH = 36,
+  IN_TILE = CHANNELS * IN_ROWS * IN_PITCH,  // floats of a tile
+  FILTER_TILE = TILE_K * CHANNELS * TAPS,  // of them from the filter
+  IN_HELD = 4,  // of them that a thread reads before it writes the first one
+  FILTER_HELD = 5,
+};
+
+// Global memory -> registers: what goes to places i, i + THREADS ... of in_tile; zeros outside the input. `from` is the
+// first channel of the step, y0 and x0 the first pixel of the tile.
+DEVICE_FUNCTION void hold_in(f32* held, GLOBAL const f16_t* from, int i, int channels, int y0, int x0, i32 h, i32 w, i32 c) {
+  UNROLL
+  for (int j = 0; j < IN_HELD; ++j, i += THREADS) {
+    const int channel = i / (IN_ROWS * IN_PITCH);
+    const int y = y0 + i / IN_PITCH % IN_ROWS;
+    const int x = x0 + i % IN_PITCH;
+    const int inside = channel < channels && y >= 0 && y < h && x >= 0 && x < w;
+    held[j] = inside ? F16_TO_F32(from[((i64)y * w + x) * c + channel]) : 0.0f;
+  }
+}
+
+// Registers -> shared memory.
+DEVICE_FUNCTION void keep_in(const f32* held, int i, SHARED_PTR f32* in_tile) {
+  UNROLL
+  for (int j = 0; j < IN_HELD; ++j, i += THREADS) {
+    if (i < IN_TILE) in_tile[i] = held[j];
+  }
+}
+
+// Global memory -> registers: taps i, i + THREADS ... of the step; zeros beyond the last channel of the input and of the
+// output. Neighbouring threads read neighbouring taps of one channel of the output.
+DEVICE_FUNCTION void hold_filter(f32* held, GLOBAL const f16_t* from, int i, int channels, int block_k, i32 group_c) {
+  UNROLL
+  for (int j = 0; j < FILTER_HELD; ++j, i += THREADS) {
+    const int tap = i % (CHANNELS * TAPS);
+    const int rk = i / (CHANNELS * TAPS);
+    const int inside = rk < block_k && tap < channels * TAPS;
+    held[j] = inside ? F16_TO_F32(from[((i64)rk * TAPS + tap % TAPS) * group_c + tap / TAPS]) : 0.0f;
+  }
+}
+
+// Registers -> shared memory.
+DEVICE_FUNCTION void keep_filter(const f32* held, int i, SHARED_PTR f32* filter_tile) {
+  UNROLL
+  for (int j = 0; j < FILTER_HELD; ++j, i += THREADS) {
+    if (i < FILTER_TILE) filter_tile[i % (CHANNELS * TAPS) * FILTER_PITCH + i / (CHANNELS * TAPS)] = held[j];
+  }
+}
+
+// Adds one row of taps: shared memory -> registers.
+DEVICE_FUNCTION void add_row(SHARED_PTR const f32* row, SHARED_PTR const f32* taps, f32 (*sum)[MICRO_X]) {
+  f32 window[(WINDOW + 3) / 4 * 4];
+  UNROLL
+  for (int j = 0; j < WINDOW; j += WINDOW_RUN) {
+    const u32x4 v = SHARED_LOAD_16(row + j);
+    window[j] = BITS_TO_F32(v.x), window[j + 1] = BITS_TO_F32(v.y);
+    window[j + 2] = BITS_TO_F32(v.z), window[j + 3] = BITS_TO_F32(v.w);
+  }
+  UNROLL
+  for (int fx = 0; fx < FW; ++fx) {
+    f32 tap[MICRO_K];
+    UNROLL
+    for (int rk = 0; rk < MICRO_K; rk += FILTER_RUN) {
+      const u32x4 v = SHARED_LOAD_16(taps + fx * FILTER_PITCH + rk);
+      tap[rk] = BITS_TO_F32(v.x), tap[rk + 1] = BITS_TO_F32(v.y);
+      tap[rk + 2] = BITS_TO_F32(v.z), tap[rk + 3] = BITS_TO_F32(v.w);
+    }
+    UNROLL
+    for (int rk = 0; rk < MICRO_K; ++rk) {
+      UNROLL
+      for (int rx = 0; rx < MICRO_X; ++rx) sum[rk][rx] = FMA(tap[rk], window[rx * STRIDE + fx], sum[rk][rx]);
+    }
+  }
+}
+
+// What an element of the output is made from, beside its sum.
+typedef struct {
+  GLOBAL const f16_t* bias;      // none
+  GLOBAL const f16_t* residual;  // none
+} epilogue_t;
+
+// The element of the output from its sum x, the residual's element and the channel's bias.
+DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
+  return (x);
+}
+
+KERNEL(128, 1, 1) convolution_layers(
+    GLOBAL const f16_t* RESTRICT in,      // [n][h][w][c]
+    GLOBAL const f16_t* RESTRICT filter,  // [k][FH][FW][group_c]
+    GLOBAL f16_t* RESTRICT out,           // [n][out_h][out_w][k]
+    i32 c, i32 h, i32 w, i32 k, i32 group_c, i32 group_k, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w
+    DYNAMIC_SHARED_PARAM(f32, in_tile)) {
+  DYNAMIC_SHARED(f32, in_tile);  // [CHANNELS][IN_ROWS][IN_PITCH]
+  SHARED_PTR f32* filter_tile = in_tile + CHANNELS * IN_ROWS * IN_PITCH;  // [CHANNELS][FH][FW][FILTER_PITCH]
+
+  const int tiles_x = (out_w - 1) / TILE_X + 1;
+  const int tiles_y = (out_h - 1) / TILE_Y + 1;
+  const int tiles_k = (group_k - 1) / TILE_K + 1;
+  const int x0 = BLOCK_X % tiles_x * TILE_X;  // first pixel of the block
+  const int y0 = BLOCK_X / tiles_x % tiles_y * TILE_Y;
+  const i64 image = BLOCK_X / (tiles_x * tiles_y);
+  const int group = BLOCK_Y / tiles_k;
+  const int k0 = BLOCK_Y % tiles_k * TILE_K;  // first channel of the block, in its group
+
+  const int x = THREAD_X % THREADS_X * MICRO_X;  // first pixel of the thread, in the block
+  const int y = THREAD_X % THREADS_PIXEL / THREADS_X;
+  const int rk0 = THREAD_X / THREADS_PIXEL * MICRO_K;  // first channel of the thread, in the block
+  const int in_y0 = y0 * STRIDE - pad_h;  // first input of the block
+  const int in_x0 = x0 * STRIDE - pad_w;
+
+  GLOBAL const f16_t* from = in + image * h * w * c + group * group_c;
+  GLOBAL const f16_t* from_filter = filter + ((i64)group * group_k + k0) * group_c * TAPS;
+  const int block_k = MIN(group_k - k0, TILE_K + 0);  // channels of the block that exist
+  const int first_c = 0;
+  const int end_c = group_c;
+
+  f32 sum[MICRO_K][MICRO_X];
+  UNROLL
+  for (int rk = 0; rk < MICRO_K; ++rk) {
+    UNROLL
+    for (int rx = 0; rx < MICRO_X; ++rx) sum[rk][rx] = 0.0f;
+  }
+
+  SHARED_PTR const f32* rows = in_tile + y * STRIDE * IN_PITCH + x * STRIDE;  // that the thread's windows slide over
+  for (int c0 = first_c; c0 < end_c; c0 += CHANNELS) {
+    const int channels = MIN(end_c - c0, CHANNELS + 0);  // of this step: the last one may have fewer
+
+    // Global memory -> shared memory.
+    NO_UNROLL
+    for (int i = THREAD_X; i < IN_TILE; i += IN_HELD * THREADS) {
+      f32 held[IN_HELD];
+      hold_in(held, from + c0, i, channels, in_y0, in_x0, h, w, c);
+      keep_in(held, i, in_tile);
+    }
+    NO_UNROLL
+    for (int i = THREAD_X; i < FILTER_TILE; i += FILTER_HELD * THREADS) {
+      f32 held[FILTER_HELD];
+      hold_filter(held, from_filter + c0, i, channels, block_k, group_c);
+      keep_filter(held, i, filter_tile);
+    }
+    BARRIER();  // both tiles are there
+
+    if (channels == CHANNELS) {
+      UNROLL_N(1)
+      for (int i = 0; i < CHANNELS * FH; ++i) {
+        add_row(rows + (i / FH * IN_ROWS + i % FH) * IN_PITCH, filter_tile + i * FW * FILTER_PITCH + rk0, sum);
+      }
+    } else {
+      NO_UNROLL
+      for (int i = 0; i < channels * FH; ++i) {
+        add_row(rows + (i / FH * IN_ROWS + i % FH) * IN_PITCH, filter_tile + i * FW * FILTER_PITCH + rk0, sum);
+      }
+    }
+    BARRIER();  // nobody needs the tiles before the next channels overwrite them
+  }
+
+  // Registers -> global memory.
+  const epilogue_t epilogue = { 0, 0 };
+  const int at_y = y0 + y;
+  const int at_x = x0 + x;
+  if (at_y >= out_h) return;
+  UNROLL
+  for (int rk = 0; rk < MICRO_K; ++rk) {
+    if (rk0 + rk >= block_k) continue;
+    const int channel = group * group_k + k0 + rk0 + rk;
+    GLOBAL f16_t* to = out + ((image * out_h + at_y) * out_w + at_x) * k + channel;
+    UNROLL
+    for (int rx = 0; rx < MICRO_X; ++rx) {
+      if (at_x + rx < out_w) to[rx * (i64)k] = F32_TO_F16(finish(sum[rk][rx], 0, 0, epilogue));
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc epilogue=x, gfx90a
+// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
+// Variant naive: one thread per output: two loads from global memory for each multiplication
+//
+//   fh           = 3      rows of the filter
+//   fw           = 3      columns of the filter
+//   stride       = 1      step from one output to the next, down and across
+//   dilation     = 1      step from one tap of the filter to the next, down and across
+//   dtype        = f16    element type; f16 and bf16 are added up in f32
+//   layout       = nhwc   order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
+//   epilogue     = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
+//   has_bias     = false
+//   has_residual = false
+//   block_x      = 32     threads across
+//   block_y      = 8      threads down
+//   wide         = false  add up in f64: the reference for large problems
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
+#define F16_TO_F32(bits) ((f32)__builtin_bit_cast(_Float16, (f16_t)(bits)))
+#define F32_TO_F16(value) __builtin_bit_cast(f16_t, (_Float16)(f32)(value))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+// convolution, naive: one thread computes one output.
+//
+//      in: h x w                 out: out_h x out_w
+//    +-------------+            +-------------+     for n, k, y, x:
+//    |  +----+     |            |             |       sum = 0
+//    |  | fh |     |     =>     |   x         |       for c of the group, i < FH, j < FW:
+//    |  +-fw-+     |            |             |         sum += in[n][c][y * STRIDE + i - pad_h][x * STRIDE + j - pad_w]
+//    +-------------+            +-------------+                * filter[k][c][i][j]      (zero outside the input)
+//                                                     out[n][k][y][x] = sum
+// Channels lie innermost: in[n][y][x][c], filter[k][i][j][c], out[n][y][x][k].
+// Limit: two loads for every multiplication, and the borders are tested for each.
+enum {
+  FH = 3,
+  FW = 3,
+  STRIDE = 1,
+  BLOCK_ACROSS = 32,
+  BLOCK_DOWN = 8,
+};
+
+// What an element of the output is made from, beside its sum.
+typedef struct {
+  GLOBAL const f16_t* bias;      // none
+  GLOBAL const f16_t* residual;  // none
+} epilogue_t;
+
+// The element of the output from its sum x, the residual's element and the channel's bias.
+DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
+  return (x);
+}
+
+KERNEL(32, 8, 1) convolution_naive(
+    GLOBAL const f16_t* RESTRICT in,      // [n][h][w][c]
+    GLOBAL const f16_t* RESTRICT filter,  // [k][FH][FW][group_c]
+    GLOBAL f16_t* RESTRICT out,           // [n][out_h][out_w][k]
+    i32 n, i32 c, i32 h, i32 w, i32 k, i32 group_c, i32 group_k, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w) {
+  const int blocks_across = (out_w - 1) / BLOCK_ACROSS + 1;
+  const int x = BLOCK_X % blocks_across * BLOCK_ACROSS + THREAD_X;
+  const int y = BLOCK_X / blocks_across * BLOCK_DOWN + THREAD_Y;
+  if (x >= out_w || y >= out_h) return;
+
+  const epilogue_t epilogue = { 0, 0 };
+  const i64 planes = (i64)n * k;
+  for (i64 plane = BLOCK_Y; plane < planes; plane += GRID_Y) {  // plane = image * k + channel of `out`
+    const int channel = (int)(plane % k);
+    const i64 image = plane / k;
+    const int first = channel / group_k * group_c;  // first channel of `in` that it sees
+    f32 sum = 0;
+    for (int g = 0; g < group_c; ++g) {
+      for (int i = 0; i < FH; ++i) {
+        const int from_y = y * STRIDE + i - pad_h;
+        if (from_y < 0 || from_y >= h) continue;
+        for (int j = 0; j < FW; ++j) {
+          const int from_x = x * STRIDE + j - pad_w;
+          if (from_x < 0 || from_x >= w) continue;
+          const f32 value = F16_TO_F32(in[(((i64)image * h + from_y) * w + from_x) * c + first + g]);
+          const f32 tap = F16_TO_F32(filter[(((i64)channel * FH + i) * FW + j) * group_c + g]);
+          sum = FMA(value, tap, sum);
+        }
+      }
+    }
+    const i64 at = ((image * out_h + y) * out_w + x) * k + channel;
+    out[at] = F32_TO_F16(finish(sum, 0, 0, epilogue));
+  }
+}

@@ -1,0 +1,167 @@
+// n=1000000 dtype=u8 bins=256 distribution=uniform, sm_90a
+// histogram: counts[b] = how many of n samples fall into bin b: bytes by value, f32 and i32 into even bins
+// Variant bank_private: a copy for each bank of shared memory: the lanes of a warp never meet, whatever the samples
+//
+//   dtype       = u8     type of the samples
+//   block_size  = 256    threads per block
+//   load_bytes  = 16     bytes per load of one thread
+//   unroll      = 2      independent loads in flight per thread
+//   streaming   = false  loads carry an evict-first hint: nothing is read twice
+//   lanes       = 32     copies, interleaved bin by bin; with 32 a thread keeps to its own bank
+//   per_load    = 16     load_bytes // sizeof(dtype)
+//   tile        = 8192   block_size * per_load * unroll
+//   threads     = 256    block_size
+//   copies      = 32     lanes
+//   held        = 256    bins
+//   windows     = 1
+//   stride      = 256    held
+//   merge       = none   'none'
+//   after_tile  = false
+//   fours       = false
+//   refill      = false
+//   pairs       = false
+//   gated       = false
+//   guard       = false
+//   interleaved = true
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+extern __shared__ __align__(128) unsigned char kiln_dynamic_shared[];
+#define DYNAMIC_SHARED_PARAM(T, name)
+#define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+#define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
+#define ATOMIC_ADD_I64(pointer, value) ((i64)atomicAdd((u64*)(pointer), (u64)(value)))
+#define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
+
+#define SHARED_ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define SHARED_ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define SHARED_ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define SHARED_COUNT_U32(pointer, value) ((void)atomicAdd((u32*)(pointer), (u32)(value)))
+
+// histogram, variant bank_private: 32 interleaved copies, so that neighbouring lanes count in different banks.
+//
+//   in:      | tile 0 | tile 1 | ... | tile G-1 | tile G | ... | tail |    G blocks; a tile is 8192 samples
+//   block:       0        1               G-1        0            all
+//   shared:  bin 0: | lane 0 | lane 1 | ... | lane 31 |     (32 banks of 4 bytes: with 32 lanes
+//            bin 1: | lane 0 | lane 1 | ...                    lane l always counts in bank l)
+//   counts:  += sum over the lanes of a bin, one atomic per bin and block
+//   counter of bin b for thread t:  b * 32 + t % 32
+//
+// Replaces: for (i = 0; i < n; ++i) ++counts[bin_of(in[i])];
+// Limit: no two lanes of a warp meet, whatever the samples are: constant input costs the same as uniform.
+
+typedef u8 element_t;
+
+// Counts `samples` of one bin in this thread's copy.
+DEVICE_FUNCTION void tally(SHARED_PTR u32* mine, i32 bin, u32 samples) {
+  SHARED_COUNT_U32(mine + bin * 32, samples);
+}
+#define BEGIN_RUN()
+#define TALLY(bin) tally(mine, bin, 1u)
+#define NEXT_TILE()
+#define END_RUN()
+
+// The samples in one 32-bit word of the input.
+#define TALLY_WORD(word)              \
+  TALLY((int)((word) & 255u));        \
+  TALLY((int)((word) >> 8 & 255u));   \
+  TALLY((int)((word) >> 16 & 255u));  \
+  TALLY((int)((word) >> 24))
+
+KERNEL(256, 1, 1) histogram_bank_private(
+    GLOBAL const element_t* RESTRICT in, i64 n,
+    GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slots)) {
+  DYNAMIC_SHARED(u32, slots);  // [256 bins][32 copies]
+  SHARED_PTR u32* mine = slots + THREAD_X % 32;
+
+  // ---- zero -> counters
+  for (int slot = THREAD_X; slot < 8192; slot += 256) slots[slot] = 0u;
+  BARRIER();  // every counter is zero before the first sample
+
+  BEGIN_RUN();
+  #define TALLY_LOAD(v) \
+    TALLY_WORD(v.x);    \
+    TALLY_WORD(v.y);    \
+    TALLY_WORD(v.z);    \
+    TALLY_WORD(v.w)
+  // ---- whole tiles: device memory -> registers (2 loads of 16 bytes in flight) -> counters
+  const i64 tiles = n / 8192;
+  NO_UNROLL
+  for (i64 tile = BLOCK_X; tile < tiles; tile += GRID_X) {
+    GLOBAL const element_t* from = in + tile * 8192 + THREAD_X * 16;
+    const u32x4 v0 = LOAD_16(from);
+    const u32x4 v1 = LOAD_16(from + 4096);
+    TALLY_LOAD(v0);
+    TALLY_LOAD(v1);
+  }
+
+  // ---- the last n % 8192 samples, one by one, dealt over the whole grid
+  const i64 rest = tiles * 8192 + (i64)BLOCK_X * 256 + THREAD_X;
+  NO_UNROLL
+  for (i64 i = rest; i < n; i += (i64)GRID_X * 256) {
+    TALLY(in[i]);
+  }
+  END_RUN();
+  BARRIER();  // every sample of the block is counted
+
+  // ---- counters -> device memory; bins past the last stay zero. Each thread starts at another copy: no two read one bank
+  for (int bin = THREAD_X; bin < 256; bin += 256) {
+    u32 total = 0u;
+    for (int copy = 0; copy < 32; ++copy) total += slots[bin * 32 + (copy + bin) % 32];
+    if (total != 0u) ATOMIC_ADD_U32(counts + bin, total);
+  }
+}

@@ -1,0 +1,189 @@
+// n=1000000 dtype=u8 bins=256 distribution=uniform, opencl
+// histogram: counts[b] = how many of n samples fall into bin b: bytes by value, f32 and i32 into even bins
+// Variant packed: two 16-bit counters in a word: attacks the size of the histogram, twice the bins in one reading of the input
+//
+//   dtype             = u8     type of the samples
+//   block_size        = 256    threads per block
+//   load_bytes        = 16     bytes per load of one thread
+//   unroll            = 2      independent loads in flight per thread
+//   streaming         = false  loads carry an evict-first hint: nothing is read twice
+//   copies            = 1      copies per block; threads that differ in thread % copies never meet
+//   merge             = none   what a thread counts in registers first: equal samples in a row (sorted input), or one bin that comes up most (skewed)
+//   pairs             = false  the counters of two bins are added to device memory by one 64-bit atomic
+//   refill            = false  a register is loaded again as soon as it is counted, so that a block alone on its unit waits less for memory
+//   per_load          = 16     load_bytes // sizeof(dtype)
+//   tile              = 8192   block_size * per_load * unroll
+//   held              = 256    min(bins, window_bins)
+//   windows           = 1      ceil_div(bins, window_bins)
+//   stride            = 128    ceil_div(held, 2)
+//   after_tile        = true
+//   fours             = false  dtype != 'u8' and load_bytes == 16 and merge != 'runs'
+//   gated             = false
+//   tiles_per_barrier = 3      max(1, 32768 // tile - 1)
+//
+
+#define KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) KERNEL(x, y, z)
+
+#define DEVICE_FUNCTION static inline __attribute__((always_inline, overloadable))
+
+#define GLOBAL __global
+#define SHARED __attribute__((aligned(16))) __local
+#define SHARED_PTR __local
+#define CONSTANT_PTR __constant
+#define RESTRICT restrict
+
+// Declared as 16-byte words: a __local parameter is aligned like its type, and kernels read 16 bytes at once.
+#define DYNAMIC_SHARED_PARAM(T, name) , __local uint4* name##_words
+#define DYNAMIC_SHARED(T, name) __local T* name = (__local T*)name##_words
+
+#define STATIC_ASSERT(condition, why) _Static_assert(condition, why)
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)get_local_id(0))
+#define THREAD_Y ((int)get_local_id(1))
+#define THREAD_Z ((int)get_local_id(2))
+#define BLOCK_X ((int)get_group_id(0))
+#define BLOCK_Y ((int)get_group_id(1))
+#define BLOCK_Z ((int)get_group_id(2))
+
+#define GRID_X ((int)get_num_groups(0))
+#define GRID_Y ((int)get_num_groups(1))
+#define GRID_Z ((int)get_num_groups(2))
+#define BLOCK_SIZE_X ((int)get_local_size(0))
+#define BLOCK_SIZE_Y ((int)get_local_size(1))
+#define BLOCK_SIZE_Z ((int)get_local_size(2))
+
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64;
+#endif
+typedef uchar u8;
+typedef ushort u16;
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+typedef float f32;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) ((uint2)(x, y))
+#define U32X4(x, y, z, w) ((uint4)(x, y, z, w))
+
+#define LOAD_16(pointer) (*(__global const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(__global const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(__global const u32*)(pointer))
+
+#define ATOMIC_ADD_U32(pointer, value) atomic_add((volatile __global u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomic_add((volatile __global i32*)(pointer), (i32)(value))
+
+#define SHARED_ATOMIC_ADD_U32(pointer, value) atomic_add((volatile __local u32*)(pointer), (u32)(value))
+#define SHARED_ATOMIC_ADD_I32(pointer, value) atomic_add((volatile __local i32*)(pointer), (i32)(value))
+#define SHARED_COUNT_U32(pointer, value) ((void)atomic_add((volatile __local u32*)(pointer), (u32)(value)))
+
+// histogram, variant packed: two 16-bit counters in a word of shared memory, so that 256 bins take 512 bytes.
+//
+//   in:      | tile 0 | tile 1 | ... | tile G-1 | tile G | ... | tail |    G blocks; a tile is 8192 samples
+//   block:       0        1               G-1        0            all
+//   shared:  | bin 1 : bin 0 | bin 3 : bin 2 | ...                    1 copies, thread t counts in t % 1
+//   carry:   the thread whose count brings a half from 32767 to 32768 moves 32768 to device memory
+//   counter of bin b for thread t:  half b % 2 of word (t % 1) * 128 + b / 2
+//
+// Why no half can overflow: after a barrier all carries are done and every half is below 32768. Until the next one the
+// block adds at most 24576 + 8192 <= 32768 (tiles, then what is left of the input), so none passes 65535.
+//
+// Replaces: for (i = 0; i < n; ++i) ++counts[bin_of(in[i])];
+// Limit: shared memory. Twice as many bins fit, so large histograms need fewer readings of the input.
+
+STATIC_ASSERT(24576 <= 32768, "tiles between barriers must not overflow a 16-bit counter");
+
+typedef u8 element_t;
+
+// Counts `samples` of one bin, 32768 at most; `counts` points at the first bin of the block's window.
+DEVICE_FUNCTION void tally(SHARED_PTR u32* mine, GLOBAL u32* counts, i32 bin, u32 samples) {
+  const u32 shift = (u32)(bin & 1) * 16u;
+  const u32 before = SHARED_ATOMIC_ADD_U32(mine + (bin >> 1), samples << shift) >> shift & 0xffffu;
+  if (before < 0x8000u && before + samples >= 0x8000u) {
+    SHARED_ATOMIC_ADD_U32(mine + (bin >> 1), 0u - (0x8000u << shift));
+    ATOMIC_ADD_U32(counts + bin, 0x8000u);
+  }
+}
+#define BEGIN_RUN()
+#define TALLY(bin) tally(mine, window, bin, 1u)
+#define NEXT_TILE()
+#define END_RUN()
+// All carries are done before more is counted than the counters could hold.
+#define AFTER_TILE()                           \
+  NEXT_TILE();                                 \
+  if (++uncarried == 3) { \
+    END_RUN();                                 \
+    BARRIER();                                 \
+    uncarried = 0;                             \
+  }
+
+// The samples in one 32-bit word of the input.
+#define TALLY_WORD(word)              \
+  TALLY((int)((word) & 255u));        \
+  TALLY((int)((word) >> 8 & 255u));   \
+  TALLY((int)((word) >> 16 & 255u));  \
+  TALLY((int)((word) >> 24))
+
+KERNEL(256, 1, 1) histogram_packed(
+    GLOBAL const element_t* RESTRICT in, i64 n,
+    GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slots)) {
+  DYNAMIC_SHARED(u32, slots);  // [1 copies][128 words]
+  SHARED_PTR u32* mine = slots + THREAD_X % 1 * 128;
+  GLOBAL u32* window = counts;
+
+  // ---- zero -> counters
+  for (int slot = THREAD_X; slot < 128; slot += 256) slots[slot] = 0u;
+  BARRIER();  // every counter is zero before the first sample
+
+  int uncarried = 0;  // tiles since the last barrier
+  BEGIN_RUN();
+  #define TALLY_LOAD(v) \
+    TALLY_WORD(v.x);    \
+    TALLY_WORD(v.y);    \
+    TALLY_WORD(v.z);    \
+    TALLY_WORD(v.w)
+  // ---- whole tiles: device memory -> registers (2 loads of 16 bytes in flight) -> counters
+  const i64 tiles = n / 8192;
+  NO_UNROLL
+  for (i64 tile = BLOCK_X; tile < tiles; tile += GRID_X) {
+    GLOBAL const element_t* from = in + tile * 8192 + THREAD_X * 16;
+    const u32x4 v0 = LOAD_16(from);
+    const u32x4 v1 = LOAD_16(from + 4096);
+    TALLY_LOAD(v0);
+    TALLY_LOAD(v1);
+    AFTER_TILE();
+  }
+
+  // ---- the last n % 8192 samples, one by one, dealt over the whole grid
+  const i64 rest = tiles * 8192 + (i64)BLOCK_X * 256 + THREAD_X;
+  NO_UNROLL
+  for (i64 i = rest; i < n; i += (i64)GRID_X * 256) {
+    TALLY(in[i]);
+  }
+  END_RUN();
+  BARRIER();  // every sample of the block is counted
+
+  // ---- counters -> device memory; bins past the last stay zero
+  for (int word = THREAD_X; word < 128; word += 256) {
+    u32 even = 0u;  // bin 2 * word
+    u32 odd = 0u;   // the next one
+    for (int copy = 0; copy < 1; ++copy) {
+      const u32 both = slots[copy * 128 + word];
+      even += both & 0xffffu;
+      odd += both >> 16;
+    }
+    if (even != 0u) ATOMIC_ADD_U32(counts + 2 * word, even);
+    if (odd != 0u) ATOMIC_ADD_U32(counts + 2 * word + 1, odd);
+  }
+}

@@ -1,0 +1,643 @@
+// m=1024 n=1024 k=1024 dtype=f32 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024, sm_90a
+// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
+// Variant f32_split: f32 on matrix units: operands as sums of three bf16 matrices, six products, sums in f32 registers
+//
+//   dtype              = f32        element type of A, B and C; f16 and bf16 are added up in f32
+//   trans_a            = false      A is stored transposed, as k x m
+//   trans_b            = false      B is stored transposed, as n x k
+//   beta_zero          = true       C is written and never read: beta is 0, or the epilogue has no c
+//   is_plain           = true
+//   has_bias           = false
+//   tile_m             = 128        rows of a tile of C
+//   tile_n             = 128        columns of a tile of C
+//   tile_k             = 32         steps along k that are copied at a time, and added up before the sums move to registers of their own
+//   consumers          = 2          warpgroups that multiply
+//   stages             = 4          tiles of both operands in shared memory: copied ahead
+//   cluster_m          = 1          blocks below each other that share op(B)
+//   cluster_n          = 1          blocks beside each other that share op(A)
+//   schedule           = tiles      who computes what: a tile a block, parts of k, or equal shares of all steps
+//   register_split     = true       the copying warpgroup gives registers to the consumers
+//   blocks_per_unit    = 1          blocks that are resident on a compute unit
+//   raster             = 8          rows or columns of tiles that are walked together
+//   raster_along       = m          rows or columns
+//   planes             = 3
+//   checked            = true
+//   overlapping        = false
+//   operand_bytes      = 2
+//   row_bytes          = 64         tile_k * operand_bytes
+//   k_instruction      = 16
+//   matrix_type        = bf16       'bf16'
+//   swapped            = false
+//   is_ping_pong       = false
+//   cluster_k          = 1
+//   store              = registers  'registers'
+//   staged             = false
+//   across_a           = false      trans_a
+//   across_b           = true       not trans_b
+//   parts              = 1          tile_m // (64 * consumers)
+//   arriving_consumers = 2          consumers
+//   cluster            = 1          cluster_m * cluster_n
+//   threads            = 384        consumers * 128 + (128 if register_split else 32)
+//   copy_registers     = 40         32 if consumers == 3 else 24 if blocks_per_unit * consumers > 2 else 40
+//   consumer_registers = 232        (160 if consumers == 3 else (232 if blocks_per_unit == 1 else 104) if consumers == 2 else 240 if blocks_per_unit == 1 else 216) if register_split else entry_registers
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+#define WARP_BARRIER() __syncwarp()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+#define BITS_TO_F32(bits) __uint_as_float(bits)
+#define F32_TO_BITS(value) __float_as_uint(value)
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+// Predicates instead of branches: a quarter less to compile where there are many.
+DEVICE_FUNCTION u32x4 kiln_load_16_if(int yes, const void* pointer) {
+  u32x4 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %4, 0; mov.u32 %0, 0; mov.u32 %1, 0; mov.u32 %2, 0; mov.u32 %3, 0;"
+               " @p ld.global.v4.u32 {%0, %1, %2, %3}, [%5]; }"
+               : "=&r"(v.x), "=&r"(v.y), "=&r"(v.z), "=&r"(v.w) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u32x2 kiln_load_8_if(int yes, const void* pointer) {
+  u32x2 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; mov.u32 %1, 0; @p ld.global.v2.u32 {%0, %1}, [%3]; }"
+               : "=&r"(v.x), "=&r"(v.y) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u32 kiln_load_4_if(int yes, const void* pointer) {
+  u32 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%2]; }"
+               : "=&r"(v) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u16 kiln_load_2_if(int yes, const void* pointer) {
+  u16 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u16 %0, 0; @p ld.global.u16 %0, [%2]; }"
+               : "=&h"(v) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+#define LOAD_16_IF(yes, pointer) kiln_load_16_if(yes, pointer)
+#define LOAD_8_IF(yes, pointer) kiln_load_8_if(yes, pointer)
+#define LOAD_4_IF(yes, pointer) kiln_load_4_if(yes, pointer)
+#define LOAD_2_IF(yes, pointer) kiln_load_2_if(yes, pointer)
+
+#define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
+#define ATOMIC_ADD_I64(pointer, value) ((i64)atomicAdd((u64*)(pointer), (u64)(value)))
+#define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+#define MIN(a, b) min(a, b)
+#define MAX(a, b) max(a, b)
+
+// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
+// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
+
+// A kernel's parameter: a tensor map of the spec, by value.
+struct __align__(64) kiln_tensor_map {
+  unsigned long long opaque[16];
+};
+#define TENSOR_MAP_PARAM(name) const __grid_constant__ kiln_tensor_map name
+
+// Dynamic shared memory whose first byte lies at a multiple of 1024: what a tensor map of 128-byte swizzle writes.
+extern __shared__ __align__(1024) unsigned char kiln_aligned_shared[];
+#define ALIGNED_SHARED(T, name) T* name = (T*)kiln_aligned_shared
+
+// In a cluster the high bits name the block.
+#define SHARED_ADDRESS(pointer) ((u32)__cvta_generic_to_shared(pointer))
+
+// Read anew at each use, so that what depends on it is not kept in registers through a loop in between.
+DEVICE_FUNCTION int kiln_lane() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+#define LANE() kiln_lane()
+
+// The same value in all threads of the warp, which the compiler then knows.
+#define WARP_UNIFORM(value) __shfl_sync(0xffffffffu, value, 0)
+
+#define MBARRIER_INIT(address, arrivals) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory")
+
+// Makes initialised barriers visible to bulk copies and to the cluster; a block or cluster barrier must follow.
+#define MBARRIER_FENCE() asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory")
+
+// One arrival, and `bytes` of bulk copies that the phase also waits for.
+#define MBARRIER_EXPECT(address, bytes) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory")
+
+#define MBARRIER_ARRIVE(address) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory")
+
+// Until the phase of this parity is over.
+DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
+  u32 over;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(over) : "r"(address), "r"(parity) : "memory");
+  return over != 0;
+}
+#define MBARRIER_WAIT(address, parity) \
+  do {                                 \
+  } while (!kiln_mbarrier_try(address, parity))
+
+#define TENSOR_PREFETCH(map) asm volatile("prefetch.tensormap [%0];" ::"l"(&(map)) : "memory")
+
+#define TENSOR_LOAD_3D(to, map, x, y, z, barrier)                                                                \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y), "r"(z) : "memory")
+
+// Of each thread of this warpgroup, from here on. The kernel must have a register cap (KERNEL_MIN_BLOCKS).
+#define REGISTERS_GROW(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n))
+#define REGISTERS_SHRINK(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))
+
+#define WGMMA_FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define WGMMA_WAIT(n) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
+
+// Of a matrix in shared memory with a swizzle of 128, 64 or 32 bytes, or none. Along k: `leading` is not used, `stride`
+// is 8 rows; without a swizzle units of 8 rows x 16 bytes lie `leading` bytes apart along k, `stride` across.
+// Across k: `leading` bytes from 64 columns to the next 64, `stride` from 8 rows to the next 8. A descriptor holds 18
+// bits of an address: those above name the block of the cluster.
+#define WGMMA_DESCRIPTOR(address, leading, stride, swizzle)                                                          \
+  ((u64)((swizzle) == 128 ? 1 : (swizzle) == 64 ? 2 : (swizzle) == 32 ? 3 : 0) << 62 | (u64)((stride) >> 4) << 32 | \
+   (u64)((leading) >> 4) << 16 | ((address) & 0x3ffffu) >> 4)
+
+// Two floats as two halves in a word, the first in the low bits.
+DEVICE_FUNCTION u32 kiln_f32x2_to_f16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+DEVICE_FUNCTION u32 kiln_f32x2_to_bf16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#define F32X2_TO_F16X2(low, high) kiln_f32x2_to_f16x2(low, high)
+#define F32X2_TO_BF16X2(low, high) kiln_f32x2_to_bf16x2(low, high)
+
+// A word that blocks of a device hand to each other: what was written before the store is seen after the load.
+DEVICE_FUNCTION u32 kiln_load_acquire_u32(const u32* pointer) {
+  u32 value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(pointer) : "memory");
+  return value;
+}
+DEVICE_FUNCTION void kiln_store_release_u32(u32* pointer, u32 value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(pointer), "r"(value) : "memory");
+}
+#define LOAD_ACQUIRE_U32(pointer) kiln_load_acquire_u32(pointer)
+#define STORE_RELEASE_U32(pointer, value) kiln_store_release_u32(pointer, value)
+
+// Of steps launched with `programmatic`: waits for what the step before has written; lets the next step begin.
+#define DEPENDENT_WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define DEPENDENT_LAUNCH() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+
+// matmul, wgmma: warpgroups multiply tiles in shared memory with the matrix units, while one thread copies the next.
+//
+//                                   TILE_N                 shared memory, STAGES times:
+//                              +-------------+               tile_a  TILE_M x TILE_K   +-- full: the copies are there
+//                       TILE_K |   tile_b    |               tile_b  TILE_N x TILE_K   +-- empty: all have read it
+//                              +-------------+
+//           TILE_K             +-------------+             copying thread:  wait(empty), copy both tiles -> full
+//          +------+            | consumer 0  |             consumers:       wait(full), multiply, arrive(empty)
+//   TILE_M |tile_a|            |- - - - - - -|
+//          |      |            | consumer 1  |             for i < k:  C[r][c] += op(A)[r][i] * op(B)[i][c]
+//          +------+            +-------------+
+//                                     C
+//
+//   global memory -> (bulk tensor copies) shared memory -> (matrix units) registers -> C
+//
+// An f32 is the sum of three bf16 values: six products of those, the small ones first, make one product in f32.
+// Limit attacked: the rate of the matrix units; copies, waiting and storing are hidden behind them.
+
+enum {
+  TILE_M = 128,
+  TILE_N = 128,
+  TILE_K = 32,
+  STAGES = 4,
+  CONSUMERS = 2,  // warpgroups of 128 threads
+  PARTS = 1,  // of 64 rows, that a consumer multiplies
+  CLUSTER_M = 1,
+  CLUSTER_N = 1,
+  CLUSTER_K = 1,  // blocks that share a tile of C
+  CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K,
+  ROW = 64,  // bytes of a row of TILE_K elements: the width of the swizzle
+  PLANES = 3,  // bf16 matrices whose sum is an operand
+  PLANE_A = TILE_M * ROW,  // bytes from one to the next
+  PLANE_B = TILE_K * 128,
+  PART_A = 64 * ROW,  // bytes from 64 rows of tile_a to the next 64
+  PART_B = TILE_K * 128 * PLANES,
+  BYTES_A = TILE_M * ROW * PLANES,
+  BYTES_B = TILE_N * ROW * PLANES,
+  STAGE = BYTES_A + BYTES_B,
+  SUMS = TILE_N / 2,  // of a thread, for each part
+  THREADS = 384,
+  RASTER = 8,  // rows of tiles that are walked together, so that tiles in flight share operands in the cache
+};
+
+// Steps [first, end) along k of one tile of C. Tiles are counted in clusters.
+typedef struct {
+  int tile, first, end;
+} work_t;
+
+// d += a * b for 64 x TILE_N x 16; with keep = 0, d = a * b.
+DEVICE_FUNCTION void multiply(f32* d, u64 a, u64 b, int keep) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %66, 0;"
+      " wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"
+      " { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 }, %64, %65, p, 1, 1, 0, 1; }"
+      :
+      "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
+      "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+      "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
+      "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+      "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
+      "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+      "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
+      "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+      "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
+      "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+      "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]),
+      "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+      "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]),
+      "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+      "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]),
+      "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+      : "l"(a), "l"(b), "r"(keep));
+}
+
+// What an element of C is made from, beside its sum over k.
+typedef struct {
+  f32 alpha, beta;
+  GLOBAL const f32* bias;  // none
+} epilogue_t;
+
+// The element of C from its sum x and from c, what it was.
+DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
+  const f32 alpha = epilogue.alpha;
+  const f32 beta = epilogue.beta;
+  return alpha * x;
+}
+
+// The values of bias for two neighbouring columns of a row; any value for what lies outside.
+DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
+  *x = *y = 0;
+}
+
+// Two neighbouring columns of a row of the product to C, as far as they lie inside.
+DEVICE_FUNCTION void store_pair(GLOBAL f32* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
+                                epilogue_t epilogue) {
+  if (row >= rows) return;
+  GLOBAL f32* to = c + (i64)row * ldc + col;
+  const int next = 1;
+  f32 bias_x, bias_y;
+  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
+  if (col + 1 < cols && ldc % 2 == 0) {
+    STORE_8(to, U32X2(F32_TO_BITS(finish(x, 0, bias_x, epilogue)), F32_TO_BITS(finish(y, 0, bias_y, epilogue))));
+    return;
+  }
+  if (col < cols) *to = finish(x, 0, bias_x, epilogue);
+  if (col + 1 < cols) to[next] = finish(y, 0, bias_y, epilogue);
+}
+
+// An f32 as three bf16 values whose sum it is: each takes the 8 leading bits of what the ones before leave.
+enum { SPLIT_THREADS = 256, SPLIT_RUN = 8 };  // elements that a thread splits at a time
+
+// Runs of `rows` rows of `width` elements, `ld` apart, to three planes of rows that are whole runs. Gives whether a value
+// is infinite, no number, or rounds to infinity.
+DEVICE_FUNCTION int split_rows(GLOBAL const f32* RESTRICT from, GLOBAL u16* RESTRICT planes, int rows, int width, i32 ld) {
+  const int runs = (width - 1) / SPLIT_RUN + 1;
+  const i64 plane = (i64)rows * runs * SPLIT_RUN;
+  const int whole = ld % 4 == 0;
+  int is_special = 0;
+  for (i64 at = (i64)BLOCK_X * SPLIT_THREADS + THREAD_X; at < (i64)rows * runs; at += (i64)GRID_X * SPLIT_THREADS) {
+    const int first = (int)(at % runs) * SPLIT_RUN;
+    GLOBAL const f32* run = from + at / runs * ld + first;
+    const int left = width - first;
+    f32 x[SPLIT_RUN];
+    UNROLL
+    for (int i = 0; i < 2; ++i) {
+      if (whole && left >= 4 * (i + 1)) {
+        const u32x4 v = LOAD_16(run + 4 * i);
+        x[4 * i] = BITS_TO_F32(v.x);
+        x[4 * i + 1] = BITS_TO_F32(v.y);
+        x[4 * i + 2] = BITS_TO_F32(v.z);
+        x[4 * i + 3] = BITS_TO_F32(v.w);
+      } else {
+        UNROLL
+        for (int j = 4 * i; j < 4 * i + 4; ++j) x[j] = BITS_TO_F32(LOAD_4_IF(j < left, run + j));
+      }
+    }
+    UNROLL
+    for (int i = 0; i < SPLIT_RUN; ++i) is_special |= (F32_TO_BITS(x[i]) & 0x7fffffffu) >= 0x7f7f8000u;
+    UNROLL
+    for (int p = 0; p < 3; ++p) {
+      u32 word[4];
+      UNROLL
+      for (int i = 0; i < 4; ++i) {
+        word[i] = F32X2_TO_BF16X2(x[2 * i], x[2 * i + 1]);
+        x[2 * i] -= BITS_TO_F32(word[i] << 16);
+        x[2 * i + 1] -= BITS_TO_F32(word[i] & 0xffff0000u);
+      }
+      STORE_16(planes + p * plane + at * SPLIT_RUN, U32X4(word[0], word[1], word[2], word[3]));
+    }
+  }
+  return is_special;
+}
+
+KERNEL(SPLIT_THREADS, 1, 1) matmul_split(
+    GLOBAL const f32* RESTRICT a, GLOBAL u16* RESTRICT planes_a,  // [m][lda] -> [3][m][whole runs]
+    GLOBAL const f32* RESTRICT b, GLOBAL u16* RESTRICT planes_b,  // [k][ldb] -> [3][k][whole runs]
+    GLOBAL u32* special, i32 m, i32 n, i32 k, i32 lda, i32 ldb) {
+  DEPENDENT_LAUNCH();
+  const int is_special = BLOCK_Y == 0 ? split_rows(a, planes_a, m, k, lda)
+                                      : split_rows(b, planes_b, k, n, ldb);
+  if (is_special) special[0] = 1;
+}
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
+    TENSOR_MAP_PARAM(map_a), TENSOR_MAP_PARAM(map_b),
+    GLOBAL f32* c,  // [m][ldc]
+    GLOBAL const f32* a, GLOBAL const f32* b, GLOBAL u32* special,  // special: is a value infinite or no number; who has read it
+    i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta) {
+  const epilogue_t epilogue = {alpha, beta, 0};
+  ALIGNED_SHARED(u8, shared);
+  const u32 base = SHARED_ADDRESS(shared);  // STAGES of tile_a, tile_b; panels; barriers
+  const u32 barriers = base + STAGES * STAGE;
+  const u32 full = barriers;                // [STAGES]
+  const u32 empty = barriers + 8 * STAGES;  // [STAGES]
+  const int warp = WARP_UNIFORM(THREAD_X / 32);
+  const int group = warp / 4;  // warpgroup: a consumer, or, the last, the copying one
+  const int rank_m = 0;
+  const int rank_n = 0;
+
+  // What there is to do, in tiles of a cluster.
+  const int rows = m;  // of the product as the matrix units see it
+  const int cols = n;
+  const int tiles_m = (rows - 1) / (TILE_M * CLUSTER_M) + 1;
+  const int tiles_n = (cols - 1) / (TILE_N * CLUSTER_N) + 1;
+  const int steps = (k - 1) / TILE_K + 1;
+  const int clusters = GRID_X / CLUSTER;
+  const int cluster = BLOCK_X / CLUSTER;
+
+  if (THREAD_X == 0) {
+    for (int s = 0; s < STAGES; ++s) {
+      MBARRIER_INIT(full + 8 * s, 1);
+      MBARRIER_INIT(empty + 8 * s, 8 * (CLUSTER_M + CLUSTER_N - 1));  // each warp of each reading block
+    }
+    MBARRIER_FENCE();
+  }
+  if (warp == CONSUMERS * 4 && LANE() == 0) {
+    TENSOR_PREFETCH(map_a);
+    TENSOR_PREFETCH(map_b);
+  }
+  DEPENDENT_WAIT();  // for the planes
+  const int is_special = LOAD_ACQUIRE_U32(special) != 0;
+  BARRIER();  // the barriers are there
+  if (THREAD_X == 0 && ATOMIC_ADD_U32(special + 1, 1) == GRID_X - 1) special[0] = special[1] = 0;  // all have read it
+  if (is_special) {
+    // Infinities and numbers that are none have no planes: products as they are. Rare, so that it may be slow.
+    for (int unit = cluster; unit < tiles_m * tiles_n; unit += clusters) {
+      const int first_row = (unit / tiles_n * CLUSTER_M + rank_m) * TILE_M;
+      const int first_col = (unit % tiles_n * CLUSTER_N + rank_n) * TILE_N;
+      for (int at = THREAD_X; at < TILE_M * TILE_N / 2; at += THREADS) {
+        const int row = first_row + at / (TILE_N / 2);
+        const int col = first_col + at % (TILE_N / 2) * 2;
+        if (row >= rows || col >= cols) continue;
+        const int next = col + 1 < cols;
+        f32 x = 0, y = 0;
+        for (int kk = 0; kk < k; ++kk) {
+          const f32 factor = a[(i64)row * lda + kk];
+          x = FMA(factor, b[(i64)kk * ldb + col], x);
+          y = FMA(factor, b[(i64)kk * ldb + col + next], y);
+        }
+        store_pair(c, row, col, rows, cols, ldc, x, y, epilogue);
+      }
+    }
+    return;
+  }
+
+  int next_unit = cluster;
+  const int end_unit = tiles_m * tiles_n;
+
+  if (group == CONSUMERS) {
+    // Global memory -> shared memory: one thread issues all copies.
+    REGISTERS_SHRINK(40);
+    if (warp == CONSUMERS * 4 && LANE() == 0) {
+      int stage = 0;
+      u32 parity = 1;
+      while (next_unit < end_unit) {
+        work_t work;
+        work.tile = next_unit;
+        work.first = 0;
+        work.end = steps;
+        next_unit += clusters;
+        const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
+        const int band_rows = MIN(tiles_m - band, RASTER + 0);
+        const int in_band = work.tile % (RASTER * tiles_n);
+        const int tile_row = band + in_band % band_rows;
+        const int tile_col = in_band / band_rows;
+        const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M;
+        const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
+        for (int step = work.first; step < work.end; ++step) {
+          const u32 to_a = base + stage * STAGE;
+          const u32 to_b = to_a + BYTES_A;
+          const u32 there = full + 8 * stage;
+          MBARRIER_WAIT(empty + 8 * stage, parity);
+          MBARRIER_EXPECT(there, STAGE);
+          const int k0 = step * TILE_K;
+          TENSOR_LOAD_3D(to_a, map_a, k0, row0, 0, there);
+          UNROLL
+          for (int i = 0; i < TILE_N / 64; ++i) {
+            TENSOR_LOAD_3D(to_b + i * PART_B, map_b, col0 + i * 64, k0, 0, there);
+          }
+          TENSOR_LOAD_3D(to_a + 1 * PLANE_A, map_a, k0, row0, 1, there);
+          UNROLL
+          for (int i = 0; i < TILE_N / 64; ++i) {
+            TENSOR_LOAD_3D(to_b + 1 * PLANE_B + i * PART_B, map_b, col0 + i * 64, k0, 1, there);
+          }
+          TENSOR_LOAD_3D(to_a + 2 * PLANE_A, map_a, k0, row0, 2, there);
+          UNROLL
+          for (int i = 0; i < TILE_N / 64; ++i) {
+            TENSOR_LOAD_3D(to_b + 2 * PLANE_B + i * PART_B, map_b, col0 + i * 64, k0, 2, there);
+          }
+          if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+          }
+        }
+      }
+    }
+    WARP_BARRIER();
+  } else {
+    // Shared memory -> registers.
+    REGISTERS_GROW(232);
+    f32 sum[PARTS][SUMS];
+    f32 chunk[PARTS][SUMS];  // of one step: the matrix units cut sums off, so that few are added up there
+    const u64 first_a = WGMMA_DESCRIPTOR(base + group * (PARTS * PART_A), 16, 8 * ROW, ROW);
+    const u64 first_b = WGMMA_DESCRIPTOR(base + BYTES_A, PART_B, 1024, 128);
+    int stage = 0;
+    u32 parity = 0;
+    while (next_unit < end_unit) {
+      work_t work;
+      work.tile = next_unit;
+      work.first = 0;
+      work.end = steps;
+      next_unit += clusters;
+      const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
+      const int band_rows = MIN(tiles_m - band, RASTER + 0);
+      const int in_band = work.tile % (RASTER * tiles_n);
+      const int tile_row = band + in_band % band_rows;
+      const int tile_col = in_band / band_rows;
+      const int count = work.end - work.first;
+      // Lane l of warp w holds rows 16 w + l / 4 (+ 8) and columns 2 (l % 4) + 8 i (+ 1) of each part.
+      const int lane = LANE();
+      const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M + group * PARTS * 64;
+      const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
+      UNROLL
+      for (int p = 0; p < PARTS; ++p) {
+        UNROLL
+        for (int j = 0; j < SUMS; ++j) sum[p][j] = 0;
+      }
+      int i = 0;
+      do {
+        MBARRIER_WAIT(full + 8 * stage, parity);
+        const u64 a = first_a + (u32)(stage * (STAGE / 16));
+        const u64 b = first_b + (u32)(stage * (STAGE / 16));
+        WGMMA_FENCE();
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 2 * (PLANE_B / 16) + kk * 128, kk != 0);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (2 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 128, 1);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (1 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 1 * (PLANE_B / 16) + kk * 128, 1);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 1 * (PLANE_B / 16) + kk * 128, 1);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (1 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 128, 1);
+          }
+        }
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 128, 1);
+          }
+        }
+        WGMMA_COMMIT();
+        WGMMA_WAIT(0);
+        const u32 read = empty + 8 * stage;
+        if (LANE() == 0) MBARRIER_ARRIVE(read);
+        UNROLL
+        for (int p = 0; p < PARTS; ++p) {
+          UNROLL
+          for (int j = 0; j < SUMS; ++j) {
+            asm volatile("" : "+f"(chunk[p][j])::"memory");  // read no earlier
+            sum[p][j] += chunk[p][j];
+          }
+        }
+        if (++stage == STAGES) {
+          stage = 0;
+          parity ^= 1;
+        }
+      } while (++i < count);
+
+      // Registers -> C.
+      UNROLL
+      for (int p = 0; p < PARTS; ++p) {
+        UNROLL
+        for (int i = 0; i < TILE_N / 8; ++i) {
+          const int row = row0 + p * 64 + warp % 4 * 16 + lane / 4;
+          const int col = col0 + i * 8 + lane % 4 * 2;
+          store_pair(c, row, col, rows, cols, ldc, sum[p][4 * i], sum[p][4 * i + 1], epilogue);
+          store_pair(c, row + 8, col, rows, cols, ldc, sum[p][4 * i + 2], sum[p][4 * i + 3], epilogue);
+        }
+      }
+    }
+  }
+}

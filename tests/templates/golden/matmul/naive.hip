@@ -1,0 +1,105 @@
+// m=1024 n=1024 k=1024 dtype=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024, gfx90a
+// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
+// Variant naive: one thread per element of C: two loads from global memory for each multiplication
+//
+//   dtype     = f16    element type of A, B and C; f16 and bf16 are added up in f32
+//   trans_a   = false  A is stored transposed, as k x m
+//   trans_b   = false  B is stored transposed, as n x k
+//   beta_zero = true   C is written and never read: beta is 0, or the epilogue has no c
+//   is_plain  = true
+//   has_bias  = false
+//   block_x   = 32     threads along a row of C
+//   block_y   = 8      threads across rows of C
+//   wide      = false  add up in f64: the reference for large problems
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
+#define F16_TO_F32(bits) ((f32)__builtin_bit_cast(_Float16, (f16_t)(bits)))
+#define F32_TO_F16(value) __builtin_bit_cast(f16_t, (_Float16)(f32)(value))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+// matmul, naive: one thread computes one element of C.
+//
+//                  n
+//              +-------+
+//            k | op(B) |        for r < m, c < n:
+//              |   |   |          sum = 0
+//        k     +---|---+          for i < k: sum += op(A)[r][i] * op(B)[i][c]
+//    +-------+ +---|---+          C[r][c] = finish(sum)
+//  m | ----- | |   x   |
+//    +-------+ +-------+        op(A)[r][i] = A[r][i],  op(B)[i][c] = B[i][c]
+//
+// Limit: two loads for every multiplication; the caches are asked for each element n (or m) times.
+enum {
+  BLOCK_N = 32,  // columns of C per block
+  BLOCK_M = 8,  // rows of C per block
+};
+
+// What an element of C is made from, beside its sum over k.
+typedef struct {
+  f32 alpha, beta;
+  GLOBAL const f16_t* bias;  // none
+} epilogue_t;
+
+// The element of C from its sum x and from c, what it was.
+DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
+  const f32 alpha = epilogue.alpha;
+  const f32 beta = epilogue.beta;
+  return alpha * x;
+}
+
+KERNEL(32, 8, 1) matmul_naive(
+    GLOBAL const f16_t* RESTRICT a,  // [m][lda]
+    GLOBAL const f16_t* RESTRICT b,  // [k][ldb]
+    GLOBAL f16_t* RESTRICT c,        // [m][ldc]
+    i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta) {
+  const int blocks_n = (n - 1) / BLOCK_N + 1;
+  const int row = BLOCK_X / blocks_n * BLOCK_M + THREAD_Y;
+  const int col = BLOCK_X % blocks_n * BLOCK_N + THREAD_X;
+  if (row >= m || col >= n) return;
+
+  f32 sum = 0;
+  for (int i = 0; i < k; ++i) {
+    const f32 x = F16_TO_F32(a[(i64)row * lda + i]);
+    const f32 y = F16_TO_F32(b[(i64)i * ldb + col]);
+    sum = FMA(x, y, sum);
+  }
+  const i64 at = (i64)row * ldc + col;
+  const epilogue_t epilogue = {alpha, beta, 0};
+  c[at] = F32_TO_F16(finish(sum, 0, 0, epilogue));
+}

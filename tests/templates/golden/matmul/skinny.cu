@@ -1,0 +1,235 @@
+// m=4 n=4096 k=4096 dtype=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=4096 ldb=4096 ldc=4096, sm_90a
+// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
+// Variant skinny: C of few rows or columns: the large operand is read once, at the speed of memory
+//
+//   dtype          = f16    element type of A, B and C; f16 and bf16 are added up in f32
+//   beta_zero      = true   C is written and never read: beta is 0, or the epilogue has no c
+//   is_plain       = true
+//   has_bias       = false
+//   element_bytes  = 2
+//   element        = u16
+//   few            = m      which side of C is short
+//   rows           = 1      rows of the small operand that are multiplied at a time
+//   load_vector    = 1      elements in one load of the large operand
+//   team           = 32     threads that share a row (or a few) of the large operand
+//   teams          = 4      such teams in a block
+//   steps_ahead    = 2      loads along k that are under way at once
+//   along          = false  trans_b if few == 'm' else not trans_a
+//   y_along        = true   not trans_a if few == 'm' else trans_b
+//   rows_x         = 1      rows_along if along else load_vector
+//   load_bytes     = 2      load_vector * element_bytes
+//   words          = 1      max(1, load_bytes // 4)
+//   parts_per_team = 32     ceil_div(team, device.warp_size) if along and device.warp_size > 1 else team
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) {
+  f32 value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+#define F16_TO_F32(bits) kiln_f16_to_f32(bits)
+
+DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
+  f16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#define F32_TO_F16(value) kiln_f32_to_f16(value)
+
+// Predicates instead of branches: a quarter less to compile where there are many.
+DEVICE_FUNCTION u32x4 kiln_load_16_if(int yes, const void* pointer) {
+  u32x4 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %4, 0; mov.u32 %0, 0; mov.u32 %1, 0; mov.u32 %2, 0; mov.u32 %3, 0;"
+               " @p ld.global.v4.u32 {%0, %1, %2, %3}, [%5]; }"
+               : "=&r"(v.x), "=&r"(v.y), "=&r"(v.z), "=&r"(v.w) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u32x2 kiln_load_8_if(int yes, const void* pointer) {
+  u32x2 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; mov.u32 %1, 0; @p ld.global.v2.u32 {%0, %1}, [%3]; }"
+               : "=&r"(v.x), "=&r"(v.y) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u32 kiln_load_4_if(int yes, const void* pointer) {
+  u32 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%2]; }"
+               : "=&r"(v) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u16 kiln_load_2_if(int yes, const void* pointer) {
+  u16 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u16 %0, 0; @p ld.global.u16 %0, [%2]; }"
+               : "=&h"(v) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+#define LOAD_16_IF(yes, pointer) kiln_load_16_if(yes, pointer)
+#define LOAD_8_IF(yes, pointer) kiln_load_8_if(yes, pointer)
+#define LOAD_4_IF(yes, pointer) kiln_load_4_if(yes, pointer)
+#define LOAD_2_IF(yes, pointer) kiln_load_2_if(yes, pointer)
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+// matmul, skinny: C has few rows or few columns, so each element of the large operand X is used 1 times at most.
+//
+//   C[i][r] = sum over kk of Y[i][kk] * X[r][kk]        X = op(B) transposed: n rows;   Y = op(A): few rows
+//
+//   X lies across k:   kk     | v v | v v | v v |           a thread keeps LOAD rows r; the 32 threads of a team share them,
+//                      kk + 1 | v v | v v | v v |           and each takes every 32th kk; then the team adds up.
+//
+// Limit attacked: the bandwidth of memory. X is read once, in wide loads, many under way.
+
+enum {
+  FEW = 1,          // rows of Y that are multiplied at a time
+  ROWS_X = 1,     // rows of X that a thread keeps
+  TEAM = 32,         // threads that share them
+  TEAMS = 4,       // in a block
+  THREADS = TEAM * TEAMS,
+  LOAD = 1,  // elements in a load
+  WORDS = 1,       // 32-bit words that hold them
+  STEPS = 2,
+};
+
+typedef u16 element_t;  // bits of an element
+
+DEVICE_FUNCTION f32 value_of(const u32* words, int i) {
+  return F16_TO_F32((u16)words[i]);
+}
+
+// LOAD elements; zeros where `yes` is 0.
+DEVICE_FUNCTION void load_run(int yes, GLOBAL const element_t* from, u32* words) {
+  words[0] = LOAD_2_IF(yes, from);
+}
+
+// What an element of C is made from, beside its sum over k.
+typedef struct {
+  f32 alpha, beta;
+  GLOBAL const f16_t* bias;  // none
+} epilogue_t;
+
+// The element of C from its sum x and from c, what it was.
+DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
+  const f32 alpha = epilogue.alpha;
+  const f32 beta = epilogue.beta;
+  return alpha * x;
+}
+
+KERNEL(THREADS, 1, 1) matmul_skinny(
+    GLOBAL const element_t* RESTRICT a, GLOBAL const element_t* RESTRICT b, GLOBAL f16_t* RESTRICT c,
+    i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta) {
+  SHARED f32 parts[TEAMS][32][FEW * ROWS_X];  // sums of the threads (or warps) of a team
+  GLOBAL const element_t* x = b;
+  GLOBAL const element_t* y = a;
+  const i64 ldx = ldb;
+  const i64 ldy = lda;
+  const int count_x = n;
+  const int count_y = m;
+  const int team = THREAD_X % TEAMS;  // neighbouring threads read neighbouring rows
+  const int member = THREAD_X / TEAMS;
+  const int blocks_x = (count_x - 1) / (TEAMS * ROWS_X) + 1;
+  const int row0_x = BLOCK_X % blocks_x * (TEAMS * ROWS_X);  // of the block
+  const int row_x = row0_x + team * ROWS_X;
+  const int row_y = BLOCK_X / blocks_x * FEW;
+
+  f32 sum[FEW][ROWS_X];
+  UNROLL
+  for (int i = 0; i < FEW; ++i) {
+    UNROLL
+    for (int r = 0; r < ROWS_X; ++r) sum[i][r] = 0;
+  }
+
+  NO_UNROLL
+  for (int k0 = member; k0 < k; k0 += TEAM * STEPS) {
+    u32 held_x[STEPS][WORDS];
+    UNROLL
+    for (int s = 0; s < STEPS; ++s) {
+      const int kk = k0 + s * TEAM;
+      load_run(kk < k && row_x < count_x, x + kk * ldx + row_x, held_x[s]);
+    }
+    UNROLL
+    for (int s = 0; s < STEPS; ++s) {
+      const int kk = k0 + s * TEAM;
+      UNROLL
+      for (int i = 0; i < FEW; ++i) {
+        u32 bits = 0;
+        if (kk < k && row_y + i < count_y) bits = y[(row_y + i) * ldy + kk];
+        const f32 factor = F16_TO_F32((u16)bits);
+        UNROLL
+        for (int r = 0; r < ROWS_X; ++r) sum[i][r] = FMA(factor, value_of(held_x[s], r), sum[i][r]);
+      }
+    }
+  }
+
+  // Sums of threads -> sums of the team, always in the same order.
+  const int part = member;
+  const int keeps = 1;
+  if (keeps) {
+    UNROLL
+    for (int i = 0; i < FEW; ++i) {
+      UNROLL
+      for (int r = 0; r < ROWS_X; ++r) parts[team][part][i * ROWS_X + r] = sum[i][r];
+    }
+  }
+  BARRIER();  // the sums are there
+  const epilogue_t epilogue = {alpha, beta, 0};
+  for (int at = THREAD_X; at < TEAMS * FEW * ROWS_X; at += THREADS) {
+    const int owner = at / ROWS_X % TEAMS;
+    const int i = at / (ROWS_X * TEAMS);
+    const int r = at % ROWS_X;
+    const int to_x = row0_x + owner * ROWS_X + r;
+    const int to_y = row_y + i;
+    if (to_x >= count_x || to_y >= count_y) continue;
+    f32 whole = 0;
+    for (int p = 0; p < 32; ++p) whole += parts[owner][p][i * ROWS_X + r];
+    GLOBAL f16_t* to = c + (i64)to_y * ldc + to_x;
+    *to = F32_TO_F16(finish(whole, 0, 0, epilogue));
+  }
+}

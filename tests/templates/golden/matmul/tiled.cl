@@ -1,0 +1,157 @@
+// m=1024 n=1024 k=1024 dtype=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024, opencl
+// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
+// Variant tiled: square tiles in shared memory: global memory is read once per tile, not once per element of C
+//
+//   dtype           = f16    element type of A, B and C; f16 and bf16 are added up in f32
+//   trans_a         = false  A is stored transposed, as k x m
+//   trans_b         = false  B is stored transposed, as n x k
+//   beta_zero       = true   C is written and never read: beta is 0, or the epilogue has no c
+//   is_plain        = true
+//   has_bias        = false
+//   tile            = 16     rows and columns of the tiles
+//   rows_per_thread = 1      elements of C below each other that a thread computes
+//   threads_y       = 16     tile // rows_per_thread
+//
+
+#define KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) KERNEL(x, y, z)
+
+#define DEVICE_FUNCTION static inline __attribute__((always_inline, overloadable))
+
+#define GLOBAL __global
+#define SHARED __attribute__((aligned(16))) __local
+#define SHARED_PTR __local
+#define CONSTANT_PTR __constant
+#define RESTRICT restrict
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)get_local_id(0))
+#define THREAD_Y ((int)get_local_id(1))
+#define THREAD_Z ((int)get_local_id(2))
+#define BLOCK_X ((int)get_group_id(0))
+#define BLOCK_Y ((int)get_group_id(1))
+#define BLOCK_Z ((int)get_group_id(2))
+
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64;
+#endif
+typedef uchar u8;
+typedef ushort u16;
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+typedef float f32;
+
+typedef ushort f16_t;   // the bits of a half
+typedef ushort bf16_t;  // the bits of a bfloat16
+
+DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) { return vload_half(0, (const __private half*)&bits); }
+#define F16_TO_F32(bits) kiln_f16_to_f32((f16_t)(bits))
+
+DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
+  f16_t bits;
+  vstore_half_rte(value, 0, (__private half*)&bits);
+  return bits;
+}
+#define F32_TO_F16(value) kiln_f32_to_f16((f32)(value))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return fma(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#if defined(cl_khr_fp64)
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return fma(a, b, c); }
+#endif
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+// matmul, tiled: a block computes a square of C from squares of op(A) and op(B) in shared memory.
+//
+//                       k         n
+//                             +---+---+
+//                             |   | b |      for each square of C, rows r and columns c:
+//          tile_b [TILE][TILE]+---+---+        for each step of TILE along k:
+//                             |   | b |          tile_a = op(A)[r][k0 ..],  tile_b = op(B)[k0 ..][c]
+//                +---+---+    +---+---+          for i < TILE: sum += tile_a[r][i] * tile_b[i][c]
+//   tile_a     m | a | a |    |   | C |        C[r][c] = finish(sum)
+//   [TILE][TILE] +---+---+    +---+---+
+//
+// Limit attacked: traffic from global memory, now a 16th. What remains are two loads from shared memory
+// per multiplication.
+
+enum {
+  TILE = 16,          // rows and columns of the tiles
+  ROWS = 1,          // elements of C per thread, THREADS_Y rows apart
+  THREADS_Y = 16,
+};
+
+// What an element of C is made from, beside its sum over k.
+typedef struct {
+  f32 alpha, beta;
+  GLOBAL const f16_t* bias;  // none
+} epilogue_t;
+
+// The element of C from its sum x and from c, what it was.
+DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
+  const f32 alpha = epilogue.alpha;
+  const f32 beta = epilogue.beta;
+  return alpha * x;
+}
+
+KERNEL(16, 16, 1) matmul_tiled(
+    GLOBAL const f16_t* RESTRICT a,  // [m][lda]
+    GLOBAL const f16_t* RESTRICT b,  // [k][ldb]
+    GLOBAL f16_t* RESTRICT c,        // [m][ldc]
+    i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta) {
+  SHARED f32 tile_a[TILE * TILE];  // op(A): [row][k]
+  SHARED f32 tile_b[TILE * TILE];  // op(B): [k][column]
+
+  const int tiles_n = (n - 1) / TILE + 1;
+  const int row0 = BLOCK_X / tiles_n * TILE;
+  const int col = BLOCK_X % tiles_n * TILE + THREAD_X;
+
+  f32 sum[ROWS];
+  UNROLL
+  for (int i = 0; i < ROWS; ++i) sum[i] = 0;
+
+  for (int k0 = 0; k0 < k; k0 += TILE) {
+    // Global memory -> shared memory; zeros beyond the edges add nothing.
+    UNROLL
+    for (int i = 0; i < ROWS; ++i) {
+      const int y = THREAD_Y + i * THREADS_Y;
+      const int row = row0 + y;
+      const int ka = k0 + THREAD_X;
+      const int kb = k0 + y;
+      tile_a[y * TILE + THREAD_X] = row < m && ka < k ? F16_TO_F32(a[(i64)row * lda + ka]) : 0;
+      tile_b[y * TILE + THREAD_X] = kb < k && col < n ? F16_TO_F32(b[(i64)kb * ldb + col]) : 0;
+    }
+    BARRIER();  // both tiles are there
+
+    // Shared memory -> registers.
+    UNROLL
+    for (int j = 0; j < TILE; ++j) {
+      UNROLL
+      for (int i = 0; i < ROWS; ++i) {
+        sum[i] = FMA(tile_a[(THREAD_Y + i * THREADS_Y) * TILE + j], tile_b[j * TILE + THREAD_X], sum[i]);
+      }
+    }
+    BARRIER();  // nobody needs the tiles any more
+  }
+
+  const epilogue_t epilogue = {alpha, beta, 0};
+  UNROLL
+  for (int i = 0; i < ROWS; ++i) {
+    const int row = row0 + THREAD_Y + i * THREADS_Y;
+    if (row >= m || col >= n) continue;
+    const i64 at = (i64)row * ldc + col;
+    c[at] = F32_TO_F16(finish(sum[i], 0, 0, epilogue));
+  }
+}

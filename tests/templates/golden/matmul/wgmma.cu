@@ -1,0 +1,531 @@
+// m=1024 n=1024 k=1024 dtype=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024, sm_90a
+// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
+// Variant wgmma: warpgroups keep the matrix units busy while one thread copies tiles ahead of them
+//
+//   dtype              = f16        element type of A, B and C; f16 and bf16 are added up in f32
+//   trans_a            = false      A is stored transposed, as k x m
+//   trans_b            = false      B is stored transposed, as n x k
+//   beta_zero          = true       C is written and never read: beta is 0, or the epilogue has no c
+//   is_plain           = true
+//   has_bias           = false
+//   element_bytes      = 2
+//   tile_m             = 128        rows of a tile of the product; of its columns, if swapped
+//   tile_n             = 128        columns of a tile of the product; of its rows, if swapped
+//   swapped            = false      compute C transposed, so that a C of few rows fills the 64 rows of the matrix unit
+//   consumers          = 2          warpgroups that multiply
+//   stages             = 4          tiles of both operands in shared memory: copied ahead
+//   cluster_m          = 1          blocks below each other that share op(B)
+//   cluster_n          = 1          blocks beside each other that share op(A)
+//   cluster_k          = 1          blocks that share a tile of C and add up through their shared memory
+//   schedule           = tiles      who computes what: a tile a block, parts of k, or equal shares of all steps
+//   register_split     = true       the copying warpgroup gives registers to the consumers
+//   blocks_per_unit    = 1          blocks that are resident on a compute unit
+//   store              = registers  C by bulk tensor copies, row by row from shared memory, or straight from registers
+//   raster             = 8          rows or columns of tiles that are walked together
+//   raster_along       = m          rows or columns
+//   planes             = 1
+//   checked            = false
+//   overlapping        = false
+//   operand_bytes      = 2          element_bytes
+//   row_bytes          = 128
+//   tile_k             = 64         row_bytes // operand_bytes
+//   k_instruction      = 16         32 // operand_bytes
+//   matrix_type        = f16        'tf32' if is_tf32 else 'f16' if dtype == f16 else 'bf16'
+//   across_a           = false      not is_tf32 and (not trans_b if swapped else trans_a)
+//   across_b           = true       not is_tf32 and (trans_a if swapped else not trans_b)
+//   is_ping_pong       = false      ping_pong if consumers == 2 and schedule == 'tiles' and not swapped else false
+//   parts              = 1          tile_m // 64 if is_ping_pong else tile_m // (64 * consumers)
+//   arriving_consumers = 2          1 if is_ping_pong else consumers
+//   cluster            = 1          cluster_m * cluster_n * cluster_k
+//   staged             = false      store != 'registers'
+//   threads            = 384        consumers * 128 + (128 if register_split else 32)
+//   copy_registers     = 40         32 if consumers == 3 else 24 if blocks_per_unit * consumers > 2 else 40
+//   consumer_registers = 232        (160 if consumers == 3 else (232 if blocks_per_unit == 1 else 104) if consumers == 2 else 240 if blocks_per_unit == 1 else 216 if blocks_per_unit == 2 else 136) if register_split else entry_registers
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+#define WARP_BARRIER() __syncwarp()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
+  f16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#define F32_TO_F16(value) kiln_f32_to_f16(value)
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+// Predicates instead of branches: a quarter less to compile where there are many.
+DEVICE_FUNCTION u32x4 kiln_load_16_if(int yes, const void* pointer) {
+  u32x4 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %4, 0; mov.u32 %0, 0; mov.u32 %1, 0; mov.u32 %2, 0; mov.u32 %3, 0;"
+               " @p ld.global.v4.u32 {%0, %1, %2, %3}, [%5]; }"
+               : "=&r"(v.x), "=&r"(v.y), "=&r"(v.z), "=&r"(v.w) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u32x2 kiln_load_8_if(int yes, const void* pointer) {
+  u32x2 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; mov.u32 %1, 0; @p ld.global.v2.u32 {%0, %1}, [%3]; }"
+               : "=&r"(v.x), "=&r"(v.y) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u32 kiln_load_4_if(int yes, const void* pointer) {
+  u32 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%2]; }"
+               : "=&r"(v) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+DEVICE_FUNCTION u16 kiln_load_2_if(int yes, const void* pointer) {
+  u16 v;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u16 %0, 0; @p ld.global.u16 %0, [%2]; }"
+               : "=&h"(v) : "r"(yes), "l"(pointer) : "memory");
+  return v;
+}
+#define LOAD_16_IF(yes, pointer) kiln_load_16_if(yes, pointer)
+#define LOAD_8_IF(yes, pointer) kiln_load_8_if(yes, pointer)
+#define LOAD_4_IF(yes, pointer) kiln_load_4_if(yes, pointer)
+#define LOAD_2_IF(yes, pointer) kiln_load_2_if(yes, pointer)
+
+#define MIN(a, b) min(a, b)
+#define MAX(a, b) max(a, b)
+
+// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
+// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
+
+// A kernel's parameter: a tensor map of the spec, by value.
+struct __align__(64) kiln_tensor_map {
+  unsigned long long opaque[16];
+};
+#define TENSOR_MAP_PARAM(name) const __grid_constant__ kiln_tensor_map name
+
+// Dynamic shared memory whose first byte lies at a multiple of 1024: what a tensor map of 128-byte swizzle writes.
+extern __shared__ __align__(1024) unsigned char kiln_aligned_shared[];
+#define ALIGNED_SHARED(T, name) T* name = (T*)kiln_aligned_shared
+
+// In a cluster the high bits name the block.
+#define SHARED_ADDRESS(pointer) ((u32)__cvta_generic_to_shared(pointer))
+
+// Read anew at each use, so that what depends on it is not kept in registers through a loop in between.
+DEVICE_FUNCTION int kiln_lane() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+#define LANE() kiln_lane()
+
+// The same value in all threads of the warp, which the compiler then knows.
+#define WARP_UNIFORM(value) __shfl_sync(0xffffffffu, value, 0)
+
+#define MBARRIER_INIT(address, arrivals) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory")
+
+// Makes initialised barriers visible to bulk copies and to the cluster; a block or cluster barrier must follow.
+#define MBARRIER_FENCE() asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory")
+
+// One arrival, and `bytes` of bulk copies that the phase also waits for.
+#define MBARRIER_EXPECT(address, bytes) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory")
+
+#define MBARRIER_ARRIVE(address) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory")
+
+// Until the phase of this parity is over.
+DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
+  u32 over;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(over) : "r"(address), "r"(parity) : "memory");
+  return over != 0;
+}
+#define MBARRIER_WAIT(address, parity) \
+  do {                                 \
+  } while (!kiln_mbarrier_try(address, parity))
+
+#define TENSOR_PREFETCH(map) asm volatile("prefetch.tensormap [%0];" ::"l"(&(map)) : "memory")
+
+// One box of the tensor to shared memory; element (y, x) first, x innermost. Its bytes count at the barrier.
+#define TENSOR_LOAD_2D(to, map, x, y, barrier)                                                                   \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y) : "memory")
+
+// Of each thread of this warpgroup, from here on. The kernel must have a register cap (KERNEL_MIN_BLOCKS).
+#define REGISTERS_GROW(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n))
+#define REGISTERS_SHRINK(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))
+
+#define WGMMA_FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define WGMMA_WAIT(n) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
+
+// Of a matrix in shared memory with a swizzle of 128, 64 or 32 bytes, or none. Along k: `leading` is not used, `stride`
+// is 8 rows; without a swizzle units of 8 rows x 16 bytes lie `leading` bytes apart along k, `stride` across.
+// Across k: `leading` bytes from 64 columns to the next 64, `stride` from 8 rows to the next 8. A descriptor holds 18
+// bits of an address: those above name the block of the cluster.
+#define WGMMA_DESCRIPTOR(address, leading, stride, swizzle)                                                          \
+  ((u64)((swizzle) == 128 ? 1 : (swizzle) == 64 ? 2 : (swizzle) == 32 ? 3 : 0) << 62 | (u64)((stride) >> 4) << 32 | \
+   (u64)((leading) >> 4) << 16 | ((address) & 0x3ffffu) >> 4)
+
+// Two floats as two halves in a word, the first in the low bits.
+DEVICE_FUNCTION u32 kiln_f32x2_to_f16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+DEVICE_FUNCTION u32 kiln_f32x2_to_bf16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#define F32X2_TO_F16X2(low, high) kiln_f32x2_to_f16x2(low, high)
+#define F32X2_TO_BF16X2(low, high) kiln_f32x2_to_bf16x2(low, high)
+
+// Of steps launched with `programmatic`: waits for what the step before has written; lets the next step begin.
+#define DEPENDENT_WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define DEPENDENT_LAUNCH() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+
+// matmul, wgmma: warpgroups multiply tiles in shared memory with the matrix units, while one thread copies the next.
+//
+//                                   TILE_N                 shared memory, STAGES times:
+//                              +-------------+               tile_a  TILE_M x TILE_K   +-- full: the copies are there
+//                       TILE_K |   tile_b    |               tile_b  TILE_N x TILE_K   +-- empty: all have read it
+//                              +-------------+
+//           TILE_K             +-------------+             copying thread:  wait(empty), copy both tiles -> full
+//          +------+            | consumer 0  |             consumers:       wait(full), multiply, arrive(empty)
+//   TILE_M |tile_a|            |- - - - - - -|
+//          |      |            | consumer 1  |             for i < k:  C[r][c] += op(A)[r][i] * op(B)[i][c]
+//          +------+            +-------------+
+//                                     C
+//
+//   global memory -> (bulk tensor copies) shared memory -> (matrix units) registers -> C
+//
+// Limit attacked: the rate of the matrix units; copies, waiting and storing are hidden behind them.
+
+enum {
+  TILE_M = 128,
+  TILE_N = 128,
+  TILE_K = 64,
+  STAGES = 4,
+  CONSUMERS = 2,  // warpgroups of 128 threads
+  PARTS = 1,  // of 64 rows, that a consumer multiplies
+  CLUSTER_M = 1,
+  CLUSTER_N = 1,
+  CLUSTER_K = 1,  // blocks that share a tile of C
+  CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K,
+  ROW = 128,  // bytes of a row of TILE_K elements: the width of the swizzle
+  PART_A = 64 * ROW,  // bytes from 64 rows of tile_a to the next 64
+  PART_B = TILE_K * 128,
+  BYTES_A = TILE_M * ROW,
+  BYTES_B = TILE_N * ROW,
+  STAGE = BYTES_A + BYTES_B,
+  SUMS = TILE_N / 2,  // of a thread, for each part
+  THREADS = 384,
+  RASTER = 8,  // rows of tiles that are walked together, so that tiles in flight share operands in the cache
+};
+
+// Steps [first, end) along k of one tile of C. Tiles are counted in clusters.
+typedef struct {
+  int tile, first, end;
+} work_t;
+
+// d += a * b for 64 x TILE_N x 16; with keep = 0, d = a * b.
+DEVICE_FUNCTION void multiply(f32* d, u64 a, u64 b, int keep) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %66, 0;"
+      " wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"
+      " { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 }, %64, %65, p, 1, 1, 0, 1; }"
+      :
+      "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
+      "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+      "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
+      "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+      "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
+      "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+      "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
+      "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+      "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
+      "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+      "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]),
+      "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+      "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]),
+      "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+      "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]),
+      "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+      : "l"(a), "l"(b), "r"(keep));
+}
+
+// What an element of C is made from, beside its sum over k.
+typedef struct {
+  f32 alpha, beta;
+  GLOBAL const f16_t* bias;  // none
+} epilogue_t;
+
+// The element of C from its sum x and from c, what it was.
+DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
+  const f32 alpha = epilogue.alpha;
+  const f32 beta = epilogue.beta;
+  return alpha * x;
+}
+
+// The values of bias for two neighbouring columns of a row; any value for what lies outside.
+DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
+  *x = *y = 0;
+}
+
+// Two neighbouring columns of a row of the product to C, as far as they lie inside.
+DEVICE_FUNCTION void store_pair(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
+                                epilogue_t epilogue) {
+  if (row >= rows) return;
+  GLOBAL f16_t* to = c + (i64)row * ldc + col;
+  const int next = 1;
+  f32 bias_x, bias_y;
+  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
+  if (col + 1 < cols && ldc % 2 == 0) {
+    STORE_4(to, F32X2_TO_F16X2(finish(x, 0, bias_x, epilogue), finish(y, 0, bias_y, epilogue)));
+    return;
+  }
+  if (col < cols) *to = F32_TO_F16(finish(x, 0, bias_x, epilogue));
+  if (col + 1 < cols) to[next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
+}
+
+// Tensor maps want rows that begin at multiples of 16 bytes: operands of other strides are copied to rows that do.
+enum { ALIGN_THREADS = 256, ALIGN_RUN = 16 / 2 };  // elements that a thread copies
+
+// Run `at` of `rows` rows of `width` elements, `ld` apart, to rows that are whole runs.
+DEVICE_FUNCTION void align_run(GLOBAL const u16* RESTRICT from, GLOBAL u16* RESTRICT to, i64 at, int rows, int width, i32 ld) {
+  const int runs = (width - 1) / ALIGN_RUN + 1;
+  const i64 row = at / runs;
+  if (row >= rows) return;
+  const int first = (int)(at % runs) * ALIGN_RUN;
+  const i64 element = row * ld + first;
+  const int shift = (int)(element % 2);  // the run begins in the middle of a 32-bit word
+  const int left = width - first;        // elements of the row from the run's first on
+  GLOBAL const u16* words = from + element - shift;
+  u32 word[5];
+  UNROLL
+  for (int i = 0; i < 5; ++i) word[i] = LOAD_4_IF(2 * i - shift + 1 < left, words + 2 * i);
+  // The last word of an odd run holds one element more than the row: alone it is read as a half.
+  UNROLL
+  for (int i = 0; i < 5; ++i) {
+    if (2 * i - shift + 1 == left) word[i] = LOAD_2_IF(1, words + 2 * i);
+  }
+  u32 out[4];
+  UNROLL
+  for (int i = 0; i < 4; ++i) out[i] = shift == 0 ? word[i] : word[i] >> 16 | word[i + 1] << 16;
+  STORE_16(to + at * ALIGN_RUN, U32X4(out[0], out[1], out[2], out[3]));
+}
+
+KERNEL(ALIGN_THREADS, 1, 1) matmul_align(
+    GLOBAL const u16* RESTRICT a, GLOBAL u16* RESTRICT aligned_a,  // [m][lda] -> [m][whole runs]
+    GLOBAL const u16* RESTRICT b, GLOBAL u16* RESTRICT aligned_b,  // [k][ldb] -> [k][whole runs]
+    i32 m, i32 n, i32 k, i32 lda, i32 ldb) {
+  DEPENDENT_LAUNCH();
+  const i64 at = (i64)BLOCK_X * ALIGN_THREADS + THREAD_X;
+  if (BLOCK_Y == 0) {
+    if (lda % ALIGN_RUN != 0) align_run(a, aligned_a, at, m, k, lda);
+  } else {
+    if (ldb % ALIGN_RUN != 0) align_run(b, aligned_b, at, k, n, ldb);
+  }
+}
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
+    TENSOR_MAP_PARAM(map_a), TENSOR_MAP_PARAM(map_b),
+    GLOBAL f16_t* c,  // [m][ldc]
+    i32 m, i32 n, i32 k, i32 ldc, f32 alpha, f32 beta) {
+  const epilogue_t epilogue = {alpha, beta, 0};
+  ALIGNED_SHARED(u8, shared);
+  const u32 base = SHARED_ADDRESS(shared);  // STAGES of tile_a, tile_b; panels; barriers
+  const u32 barriers = base + STAGES * STAGE;
+  const u32 full = barriers;                // [STAGES]
+  const u32 empty = barriers + 8 * STAGES;  // [STAGES]
+  const int warp = WARP_UNIFORM(THREAD_X / 32);
+  const int group = warp / 4;  // warpgroup: a consumer, or, the last, the copying one
+  const int rank_m = 0;
+  const int rank_n = 0;
+
+  // What there is to do, in tiles of a cluster.
+  const int rows = m;  // of the product as the matrix units see it
+  const int cols = n;
+  const int tiles_m = (rows - 1) / (TILE_M * CLUSTER_M) + 1;
+  const int tiles_n = (cols - 1) / (TILE_N * CLUSTER_N) + 1;
+  const int steps = (k - 1) / TILE_K + 1;
+  const int clusters = GRID_X / CLUSTER;
+  const int cluster = BLOCK_X / CLUSTER;
+
+  if (THREAD_X == 0) {
+    for (int s = 0; s < STAGES; ++s) {
+      MBARRIER_INIT(full + 8 * s, 1);
+      MBARRIER_INIT(empty + 8 * s, 8 * (CLUSTER_M + CLUSTER_N - 1));  // each warp of each reading block
+    }
+    MBARRIER_FENCE();
+  }
+  if (warp == CONSUMERS * 4 && LANE() == 0) {
+    TENSOR_PREFETCH(map_a);
+    TENSOR_PREFETCH(map_b);
+  }
+  BARRIER();  // the barriers are there
+
+  int next_unit = cluster;
+  const int end_unit = tiles_m * tiles_n;
+
+  if (group == CONSUMERS) {
+    // Global memory -> shared memory: one thread issues all copies.
+    REGISTERS_SHRINK(40);
+    DEPENDENT_WAIT();  // for the kernel in front, which may write what this one reads
+    if (warp == CONSUMERS * 4 && LANE() == 0) {
+      int stage = 0;
+      u32 parity = 1;
+      while (next_unit < end_unit) {
+        work_t work;
+        work.tile = next_unit;
+        work.first = 0;
+        work.end = steps;
+        next_unit += clusters;
+        const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
+        const int band_rows = MIN(tiles_m - band, RASTER + 0);
+        const int in_band = work.tile % (RASTER * tiles_n);
+        const int tile_row = band + in_band % band_rows;
+        const int tile_col = in_band / band_rows;
+        const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M;
+        const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
+        for (int step = work.first; step < work.end; ++step) {
+          const u32 to_a = base + stage * STAGE;
+          const u32 to_b = to_a + BYTES_A;
+          const u32 there = full + 8 * stage;
+          MBARRIER_WAIT(empty + 8 * stage, parity);
+          MBARRIER_EXPECT(there, STAGE);
+          const int k0 = step * TILE_K;
+          TENSOR_LOAD_2D(to_a, map_a, k0, row0, there);
+          UNROLL
+          for (int i = 0; i < TILE_N / 64; ++i) {
+            TENSOR_LOAD_2D(to_b + i * PART_B, map_b, col0 + i * 64, k0, there);
+          }
+          if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+          }
+        }
+      }
+    }
+    WARP_BARRIER();
+  } else {
+    // Shared memory -> registers.
+    REGISTERS_GROW(232);
+    f32 sum[PARTS][SUMS];
+    const u64 first_a = WGMMA_DESCRIPTOR(base + group * (PARTS * PART_A), 16, 8 * ROW, ROW);
+    const u64 first_b = WGMMA_DESCRIPTOR(base + BYTES_A, PART_B, 1024, 128);
+    int stage = 0;
+    u32 parity = 0;
+    while (next_unit < end_unit) {
+      work_t work;
+      work.tile = next_unit;
+      work.first = 0;
+      work.end = steps;
+      next_unit += clusters;
+      const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
+      const int band_rows = MIN(tiles_m - band, RASTER + 0);
+      const int in_band = work.tile % (RASTER * tiles_n);
+      const int tile_row = band + in_band % band_rows;
+      const int tile_col = in_band / band_rows;
+      const int count = work.end - work.first;
+      // Lane l of warp w holds rows 16 w + l / 4 (+ 8) and columns 2 (l % 4) + 8 i (+ 1) of each part.
+      const int lane = LANE();
+      const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M + group * PARTS * 64;
+      const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
+      int last_stage = 0;
+      int i = 0;
+      do {
+        MBARRIER_WAIT(full + 8 * stage, parity);
+        const u64 a = first_a + (u32)(stage * (STAGE / 16));
+        const u64 b = first_b + (u32)(stage * (STAGE / 16));
+        WGMMA_FENCE();
+        UNROLL
+        for (int kk = 0; kk < TILE_K / 16; ++kk) {
+          UNROLL
+          for (int p = 0; p < PARTS; ++p) {
+            multiply(sum[p], a + p * (PART_A / 16) + kk * 2, b + kk * 128, (i | kk) != 0);
+          }
+        }
+        WGMMA_COMMIT();
+        WGMMA_WAIT(1);  // the step before has read its stage
+        if (i > 0) {
+          const u32 read = empty + 8 * last_stage;
+          if (LANE() == 0) MBARRIER_ARRIVE(read);
+        }
+        last_stage = stage;
+        if (++stage == STAGES) {
+          stage = 0;
+          parity ^= 1;
+        }
+      } while (++i < count);
+      WGMMA_WAIT(0);
+      const u32 read = empty + 8 * last_stage;
+      if (LANE() == 0) MBARRIER_ARRIVE(read);
+      UNROLL
+      for (int p = 0; p < PARTS; ++p) {
+        UNROLL
+        for (int j = 0; j < SUMS; ++j) asm volatile("" : "+f"(sum[p][j])::"memory");  // read no earlier
+      }
+
+      // Registers -> C.
+      UNROLL
+      for (int p = 0; p < PARTS; ++p) {
+        UNROLL
+        for (int i = 0; i < TILE_N / 8; ++i) {
+          const int row = row0 + p * 64 + warp % 4 * 16 + lane / 4;
+          const int col = col0 + i * 8 + lane % 4 * 2;
+          store_pair(c, row, col, rows, cols, ldc, sum[p][4 * i], sum[p][4 * i + 1], epilogue);
+          store_pair(c, row + 8, col, rows, cols, ldc, sum[p][4 * i + 2], sum[p][4 * i + 3], epilogue);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,595 @@
+// m=1024 n=1024 k=1024 dtype=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024, gfx1100
+// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
+// Variant wmma: wavefronts of 32 multiply fragments with the matrix unit (RDNA)
+//
+//   dtype           = f16    element type of A, B and C; f16 and bf16 are added up in f32
+//   trans_a         = false  A is stored transposed, as k x m
+//   trans_b         = false  B is stored transposed, as n x k
+//   beta_zero       = true   C is written and never read: beta is 0, or the epilogue has no c
+//   is_plain        = true
+//   has_bias        = false
+//   element_bytes   = 2
+//   element         = u16
+//   tile_m          = 64     rows of C that a block computes
+//   tile_n          = 64     columns of C that a block computes
+//   tile_k          = 32     steps along k between two barriers
+//   warps_m         = 2      wavefronts below each other in a tile
+//   warps_n         = 2      wavefronts beside each other in a tile
+//   load_vector     = 8      elements in one load from global memory
+//   ahead           = true   load the fragments of a step while the step before is multiplied: more registers, less waiting
+//   splits          = 1      parts of k, each computed by blocks of its own
+//   blocks_per_unit = 1      blocks that should be resident: caps the registers of a thread
+//   raster          = 8      rows of tiles that are walked together, so that blocks in flight share operands in the cache
+//   family          = wmma   'wmma'
+//   held            = true
+//   stages          = 2
+//   pad             = 8      16 // element_bytes
+//   cycle_a         = 0
+//   cycle_b         = 0
+//   fragment_k      = 16     32 // element_bytes
+//   chunk           = 8      16 // element_bytes
+//   matrix_type     = F16    'F16' if dtype == f16 else 'BF16'
+//   swapped         = false
+//   threads         = 128    warps_m * warps_n * lanes
+//   load_bytes      = 16     load_vector * element_bytes
+//   words           = 4      max(1, load_bytes // 4)
+//   buffers         = 2      2 if ahead else 1
+//
+
+#define WARP_SIZE 32
+
+// The second launch bound counts wavefronts per SIMD here: a compute unit has 4 SIMDs of 64 lanes or 2 of 32.
+#define KILN_WAVES(threads, blocks) \
+  (((threads) * (blocks) + WARP_SIZE * (WARP_SIZE / 16) - 1) / (WARP_SIZE * (WARP_SIZE / 16)))
+#define KILN_AT_MOST_8(n) ((n) < 8 ? (n) : 8)
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ __launch_bounds__((x) * (y) * (z), KILN_AT_MOST_8(KILN_WAVES((x) * (y) * (z), blocks))) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+extern __shared__ __attribute__((aligned(128))) unsigned char kiln_dynamic_shared[];
+#define DYNAMIC_SHARED_PARAM(T, name)
+#define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+#define U32X2(x, y) ((u32x2){(x), (y)})
+#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
+
+#define BITS_TO_F32(bits) __builtin_bit_cast(f32, (u32)(bits))
+#define F32_TO_BITS(value) __builtin_bit_cast(u32, (f32)(value))
+
+#define F16_TO_F32(bits) ((f32)__builtin_bit_cast(_Float16, (f16_t)(bits)))
+#define F32_TO_F16(value) __builtin_bit_cast(f16_t, (_Float16)(f32)(value))
+
+DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
+  u32 bits = F32_TO_BITS(value);
+  if (value != value) return (bf16_t)0x7fff;
+  return (bf16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // ties to even
+}
+#define F32_TO_BF16(value) kiln_f32_to_bf16(value)
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+#define LOAD_16_IF(yes, pointer) ((yes) ? LOAD_16(pointer) : U32X4(0, 0, 0, 0))
+#define LOAD_8_IF(yes, pointer) ((yes) ? LOAD_8(pointer) : U32X2(0, 0))
+#define LOAD_4_IF(yes, pointer) ((yes) ? LOAD_4(pointer) : 0)
+#define LOAD_2_IF(yes, pointer) ((u16)((yes) ? *(const u16*)(pointer) : 0))
+
+#define SHARED_STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define SHARED_STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define SHARED_STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
+DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
+DEVICE_FUNCTION i32 kiln_min(i32 a, i32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u32 kiln_min(u32 a, u32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION i64 kiln_min(i64 a, i64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u64 kiln_min(u64 a, u64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION f32 kiln_max(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
+DEVICE_FUNCTION f64 kiln_max(f64 a, f64 b) { return __builtin_fmax(a, b); }
+DEVICE_FUNCTION i32 kiln_max(i32 a, i32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u32 kiln_max(u32 a, u32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION i64 kiln_max(i64 a, i64 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
+#define MIN(a, b) kiln_min(a, b)
+#define MAX(a, b) kiln_max(a, b)
+
+// Two floats as two halves in a word, the first in the low bits.
+#define F32X2_TO_F16X2(low, high) ((u32)F32_TO_F16(low) | (u32)F32_TO_F16(high) << 16)
+#define F32X2_TO_BF16X2(low, high) ((u32)F32_TO_BF16(low) | (u32)F32_TO_BF16(high) << 16)
+
+// Matrix unit of a wavefront, 16 x 16 sums at a time: 64 lanes on CDNA (device.has_mfma), 32 on RDNA (device.has_wmma).
+#if defined(__GFX11__)
+#define MATRIX_WORDS 8
+#define MATRIX_SUMS 8
+#elif defined(__GFX12__)
+#define MATRIX_WORDS 4
+#define MATRIX_SUMS 8
+#else
+#define MATRIX_WORDS 2
+#define MATRIX_SUMS 4
+#endif
+
+// A lane holds elements of one row that are neighbours along k.
+#define MATRIX_ROW_A(lane) ((lane) % 16)
+#define MATRIX_ROW_B(lane) MATRIX_ROW_A(lane)
+#define MATRIX_BYTE_B(lane, run) MATRIX_BYTE_A(lane, run)
+#if defined(__GFX11__)
+#define MATRIX_RUNS 2
+#define MATRIX_BYTE_A(lane, run) ((run) * 16)
+#elif defined(__GFX12__)
+#define MATRIX_RUNS 1
+#define MATRIX_BYTE_A(lane, run) ((lane) / 16 * 16)
+#else
+#define MATRIX_RUNS 1
+#define MATRIX_BYTE_A(lane, run) ((lane) / 16 * 8)
+#endif
+DEVICE_FUNCTION void kiln_matrix_load(u32* fragment, int run, const void* pointer) {
+#if defined(__GFX11__) || defined(__GFX12__)
+  const u32x4 words = *(const u32x4*)pointer;
+  fragment[run * 4 + 2] = words.z, fragment[run * 4 + 3] = words.w;
+#else
+  const u32x2 words = *(const u32x2*)pointer;
+#endif
+  fragment[run * 4] = words.x, fragment[run * 4 + 1] = words.y;
+}
+#define MATRIX_LOAD(fragment, run, pointer) kiln_matrix_load(fragment, run, pointer)
+
+// The same elements one by one.
+#define MATRIX_ROW_ACROSS_A(lane) ((lane) % 16)
+#define MATRIX_ROW_ACROSS_B(lane) MATRIX_ROW_ACROSS_A(lane)
+#define MATRIX_STEP_ACROSS_B(lane, run) MATRIX_STEP_ACROSS_A(lane, run)
+#if defined(__GFX11__)
+#define MATRIX_RUNS_ACROSS 16
+#define MATRIX_STEP_ACROSS_A(lane, run) (run)
+#elif defined(__GFX12__)
+#define MATRIX_RUNS_ACROSS 8
+#define MATRIX_STEP_ACROSS_A(lane, run) ((lane) / 16 * 8 + (run))
+#else
+#define MATRIX_RUNS_ACROSS 4
+#define MATRIX_STEP_ACROSS_A(lane, run) ((lane) / 16 * 4 + (run))
+#endif
+DEVICE_FUNCTION void kiln_matrix_load_across(u32* fragment, int run, const void* pointer) {
+  const u32 bits = *(const u16*)pointer;
+  fragment[run / 2] = run % 2 == 0 ? bits : fragment[run / 2] | bits << 16;
+}
+#define MATRIX_LOAD_ACROSS(fragment, run, pointer) kiln_matrix_load_across(fragment, run, pointer)
+
+// The instruction gets the operands in turned roles, so that a lane holds sums of one row that are neighbours.
+template <typename T>
+DEVICE_FUNCTION T kiln_fragment_as(const u32* words) {
+  T fragment;
+  __builtin_memcpy(&fragment, words, sizeof fragment);
+  return fragment;
+}
+typedef f32 kiln_sums __attribute__((ext_vector_type(MATRIX_SUMS)));
+typedef _Float16 kiln_halves __attribute__((ext_vector_type(2 * MATRIX_WORDS)));
+typedef short kiln_bfloats __attribute__((ext_vector_type(2 * MATRIX_WORDS)));
+DEVICE_FUNCTION void kiln_matrix_multiply_f16(f32* sum, const u32* a, const u32* b) {
+  kiln_sums s;
+  __builtin_memcpy(&s, sum, sizeof s);
+  const kiln_halves left = kiln_fragment_as<kiln_halves>(b), right = kiln_fragment_as<kiln_halves>(a);
+#if defined(__GFX11__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(left, right, s);
+#elif defined(__GFX12__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(left, right, s);
+#else
+  s = __builtin_amdgcn_mfma_f32_16x16x16f16(left, right, s, 0, 0, 0);
+#endif
+  __builtin_memcpy(sum, &s, sizeof s);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_bf16(f32* sum, const u32* a, const u32* b) {
+  kiln_sums s;
+  __builtin_memcpy(&s, sum, sizeof s);
+  const kiln_bfloats left = kiln_fragment_as<kiln_bfloats>(b), right = kiln_fragment_as<kiln_bfloats>(a);
+#if defined(__GFX11__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(left, right, s);
+#elif defined(__GFX12__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(left, right, s);
+#else
+  s = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(left, right, s, 0, 0, 0);
+#endif
+  __builtin_memcpy(sum, &s, sizeof s);
+}
+#define MATRIX_MULTIPLY_F16(sum, a, b) kiln_matrix_multiply_f16(sum, a, b)
+#define MATRIX_MULTIPLY_BF16(sum, a, b) kiln_matrix_multiply_bf16(sum, a, b)
+
+#define MATRIX_SUM_ROW(lane, i) ((lane) % 16)
+#define MATRIX_SUM_COLUMN(lane, i) ((lane) / 16 * MATRIX_SUMS + (i))
+#if defined(__GFX11__)
+// Lanes 0 to 15 hold the even columns of a row, lanes 16 to 31 its odd ones: they exchange halves.
+DEVICE_FUNCTION void kiln_matrix_order(f32* sum, int lane) {
+  const int low = lane < 16;
+  f32 other[4];
+  f32 own[4];
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    own[i] = low ? sum[i] : sum[4 + i];
+    other[i] = __shfl_xor(low ? sum[4 + i] : sum[i], 16);
+  }
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    sum[2 * i] = low ? own[i] : other[i];
+    sum[2 * i + 1] = low ? other[i] : own[i];
+  }
+}
+#define MATRIX_ORDER(sum, lane) kiln_matrix_order(sum, lane)
+#else
+#define MATRIX_ORDER(sum, lane) ((void)0)
+#endif
+
+// matmul, wmma: each warp multiplies fragments of 16 x 16 with the matrix unit, while registers take the next tiles.
+//
+//                                    TILE_N               a warp: PART_M x PART_N of the tile
+//                               +-------------+
+//                        TILE_K |   tile_b    |             b: FRAGMENTS_N of 16 columns
+//                               +-------------+             |  |  |  |  |
+//            TILE_K             +------+------+        a: - +--+--+--+--+
+//           +------+            | warp | warp |           - |  |  |  |  |    for each step of FRAGMENT_K along k:
+//    TILE_M |tile_a|            |------+------|           - +--+--+--+--+      for i < FRAGMENTS_M, j < FRAGMENTS_N:
+//           |      |            | warp | warp |  <=       - |  |  |  |  |        sum[i][j] += a[i] * b[j]
+//           +------+            +------+------+           - +--+--+--+--+
+//                                      C
+//
+//   global memory -> registers (the next tiles) -> shared memory -> registers (fragments) -> matrix unit
+//
+// Tiles lie as their operands do: a fragment of an operand that lies across k is turned while it is loaded.
+// Limit attacked: the rate of multiply-adds of single threads, which the matrix unit exceeds many times.
+
+enum {
+  TILE_M = 64,
+  TILE_N = 64,
+  TILE_K = 32,
+  WARPS_M = 2,
+  WARPS_N = 2,
+  THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 128
+  PART_M = TILE_M / WARPS_M,  // of a warp
+  PART_N = TILE_N / WARPS_N,
+  FRAGMENTS_M = PART_M / 16,
+  FRAGMENTS_N = PART_N / 16,
+  FRAGMENT_K = 16,  // 32 bytes of a row
+  STEPS = TILE_K / FRAGMENT_K,  // of a tile
+  STAGES = 2,
+  LOAD = 8,  // elements in one load from global memory
+  WORDS = 4,  // 32-bit words that hold them
+  CHUNK = 8,  // elements in 16 bytes
+  ROW_A = TILE_K / LOAD,  // loads per stored row of a tile of A
+  ROW_B = TILE_N / LOAD,
+  PASS_A = THREADS / ROW_A,  // stored rows that the block loads at a time
+  PASS_B = THREADS / ROW_B,
+  LOADS_A = TILE_M * TILE_K / (THREADS * LOAD),  // loads per thread and tile
+  LOADS_B = TILE_N * TILE_K / (THREADS * LOAD),
+  PITCH_A = TILE_K + 8,  // elements from one stored row of tile_a to the next
+  PITCH_B = TILE_N + 8,
+  SIZE_A = TILE_M * PITCH_A,  // elements of tile_a
+  STAGE = SIZE_A + TILE_K * PITCH_B,  // of both tiles
+  RASTER = 8,
+};
+
+typedef u16 element_t;  // bits of an element of A and B
+
+// A run of LOAD elements, of which `inside` exist; zeros beyond.
+DEVICE_FUNCTION void load_elements(GLOBAL const element_t* from, int inside, u32 words[WORDS]) {
+  UNROLL
+  for (int i = 0; i < LOAD; ++i) {
+    const u32 bits = LOAD_2_IF(i < inside, from + i);
+    words[i / 2] = i % 2 == 0 ? bits : words[i / 2] | bits << 16;
+  }
+}
+
+// Registers -> shared memory.
+DEVICE_FUNCTION void keep_run(SHARED_PTR element_t* to, const u32 words[WORDS]) {
+  SHARED_STORE_16(to, U32X4(words[0], words[1], words[2], words[3]));
+}
+
+// Where tile_a keeps element (row, column) of its stored rows.
+DEVICE_FUNCTION int place_a(int row, int column) {
+  return row * PITCH_A + column;
+}
+
+// Global memory -> registers: this thread's share of a tile of op(A), read along k. `from` is its first run;
+// rows_left and k_left are counted from there, and beyond them come zeros. `whole`: nothing is beyond.
+DEVICE_FUNCTION void fetch_a(GLOBAL const element_t* from, i32 ld, int rows_left, int k_left, int whole,
+                             u32 held[LOADS_A][WORDS]) {
+  if (whole) {
+    UNROLL
+    for (int i = 0; i < LOADS_A; ++i) {
+      GLOBAL const element_t* run = from + (i64)(i * PASS_A) * ld;
+      const u32x4 v = LOAD_16(run);
+      held[i][0] = v.x, held[i][1] = v.y, held[i][2] = v.z, held[i][3] = v.w;
+    }
+    return;
+  }
+  UNROLL
+  for (int i = 0; i < LOADS_A; ++i) {
+    load_elements(from + (i64)(i * PASS_A) * ld, i * PASS_A < rows_left ? k_left : 0, held[i]);
+  }
+}
+
+// Registers -> shared memory.
+DEVICE_FUNCTION void keep_a(u32 held[LOADS_A][WORDS], SHARED_PTR element_t* tile) {
+  UNROLL
+  for (int i = 0; i < LOADS_A; ++i) {
+    keep_run(tile + place_a(THREAD_X / ROW_A + i * PASS_A, THREAD_X % ROW_A * LOAD), held[i]);
+  }
+}
+
+// Where in tile_a this lane's share of the fragments lies, for each step: those below each other are 16 rows apart.
+DEVICE_FUNCTION void find_a(int lane, int first, int places[STEPS * MATRIX_RUNS]) {
+  UNROLL
+  for (int i = 0; i < STEPS * MATRIX_RUNS; ++i) {
+    const int column = i / MATRIX_RUNS * FRAGMENT_K + MATRIX_BYTE_A(lane, i % MATRIX_RUNS) / 2;
+    places[i] = first * PITCH_A + place_a(MATRIX_ROW_A(lane), column);
+  }
+}
+
+// Shared memory -> registers: the warp's fragments of a step.
+DEVICE_FUNCTION void load_a(SHARED_PTR const element_t* tile, const int* places, int step,
+                            u32 fragments[FRAGMENTS_M][MATRIX_WORDS]) {
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_M; ++i) {
+    UNROLL
+    for (int r = 0; r < MATRIX_RUNS; ++r) {
+      MATRIX_LOAD(fragments[i], r, tile + places[step * MATRIX_RUNS + r] + i * 16 * PITCH_A);
+    }
+  }
+}
+
+// Where tile_b keeps element (row, column) of its stored rows.
+DEVICE_FUNCTION int place_b(int row, int column) {
+  return row * PITCH_B + column;
+}
+
+// Global memory -> registers: this thread's share of a tile of op(B), read along cols. `from` is its first run;
+// cols_left and k_left are counted from there, and beyond them come zeros. `whole`: nothing is beyond.
+DEVICE_FUNCTION void fetch_b(GLOBAL const element_t* from, i32 ld, int cols_left, int k_left, int whole,
+                             u32 held[LOADS_B][WORDS]) {
+  if (whole) {
+    UNROLL
+    for (int i = 0; i < LOADS_B; ++i) {
+      GLOBAL const element_t* run = from + (i64)(i * PASS_B) * ld;
+      const u32x4 v = LOAD_16(run);
+      held[i][0] = v.x, held[i][1] = v.y, held[i][2] = v.z, held[i][3] = v.w;
+    }
+    return;
+  }
+  UNROLL
+  for (int i = 0; i < LOADS_B; ++i) {
+    load_elements(from + (i64)(i * PASS_B) * ld, i * PASS_B < k_left ? cols_left : 0, held[i]);
+  }
+}
+
+// Registers -> shared memory.
+DEVICE_FUNCTION void keep_b(u32 held[LOADS_B][WORDS], SHARED_PTR element_t* tile) {
+  UNROLL
+  for (int i = 0; i < LOADS_B; ++i) {
+    keep_run(tile + place_b(THREAD_X / ROW_B + i * PASS_B, THREAD_X % ROW_B * LOAD), held[i]);
+  }
+}
+
+// Where in tile_b this lane's share of the fragments lies, for each fragment: steps are FRAGMENT_K rows apart.
+DEVICE_FUNCTION void find_b(int lane, int first, int places[FRAGMENTS_N * MATRIX_RUNS_ACROSS]) {
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_N * MATRIX_RUNS_ACROSS; ++i) {
+    const int column = first + i / MATRIX_RUNS_ACROSS * 16 + MATRIX_ROW_ACROSS_B(lane);
+    places[i] = place_b(MATRIX_STEP_ACROSS_B(lane, i % MATRIX_RUNS_ACROSS), column);
+  }
+}
+
+// Shared memory -> registers: the warp's fragments of a step.
+DEVICE_FUNCTION void load_b(SHARED_PTR const element_t* tile, const int* places, int step,
+                            u32 fragments[FRAGMENTS_N][MATRIX_WORDS]) {
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_N; ++i) {
+    UNROLL
+    for (int r = 0; r < MATRIX_RUNS_ACROSS; ++r) {
+      MATRIX_LOAD_ACROSS(fragments[i], r, tile + places[i * MATRIX_RUNS_ACROSS + r] + step * FRAGMENT_K * PITCH_B);
+    }
+  }
+}
+
+// sum += a * b, fragment by fragment; every second row of them backwards, so that the next one shares an operand.
+DEVICE_FUNCTION void multiply(u32 a[FRAGMENTS_M][MATRIX_WORDS], u32 b[FRAGMENTS_N][MATRIX_WORDS],
+                              f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS]) {
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_M; ++i) {
+    UNROLL
+    for (int j = 0; j < FRAGMENTS_N; ++j) {
+      const int to = i % 2 == 0 ? j : FRAGMENTS_N - 1 - j;
+      MATRIX_MULTIPLY_F16(sum[i][to], a[i], b[to]);
+    }
+  }
+}
+
+// What an element of C is made from, beside its sum over k.
+typedef struct {
+  f32 alpha, beta;
+  GLOBAL const f16_t* bias;  // none
+} epilogue_t;
+
+// The element of C from its sum x and from c, what it was.
+DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
+  const f32 alpha = epilogue.alpha;
+  const f32 beta = epilogue.beta;
+  return alpha * x;
+}
+
+// The values of bias for two neighbouring columns of a row; any value for what lies outside.
+DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
+  *x = *y = 0;
+}
+
+// Two neighbouring columns of a row of the product to C, as far as they lie inside.
+DEVICE_FUNCTION void store_pair(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
+                                epilogue_t epilogue) {
+  if (row >= rows) return;
+  GLOBAL f16_t* to = c + (i64)row * ldc + col;
+  const int next = 1;
+  f32 bias_x, bias_y;
+  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
+  if (col + 1 < cols && ldc % 2 == 0) {
+    STORE_4(to, F32X2_TO_F16X2(finish(x, 0, bias_x, epilogue), finish(y, 0, bias_y, epilogue)));
+    return;
+  }
+  if (col < cols) *to = F32_TO_F16(finish(x, 0, bias_x, epilogue));
+  if (col + 1 < cols) to[next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
+}
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wmma(
+    GLOBAL const element_t* RESTRICT a,  // [m][lda]
+    GLOBAL const element_t* RESTRICT b,  // [k][ldb]
+    GLOBAL f16_t* RESTRICT c,  // [m][ldc]
+    i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta
+    DYNAMIC_SHARED_PARAM(element_t, tiles)) {
+  DYNAMIC_SHARED(element_t, tiles);  // [STAGES][tile_a, tile_b]
+
+  // Which tile of C: RASTER rows of tiles are walked column by column, then the next RASTER rows.
+  const int tiles_n = (n - 1) / TILE_N + 1;
+  const int tiles_m = (m - 1) / TILE_M + 1;
+  const int band = BLOCK_X / (RASTER * tiles_n) * RASTER;  // first row of tiles
+  const int band_rows = MIN(tiles_m - band, RASTER + 0);
+  const int in_band = BLOCK_X % (RASTER * tiles_n);
+  const int row0 = (band + in_band % band_rows) * TILE_M;
+  const int col0 = in_band / band_rows * TILE_N;
+
+  // Which part of k, in tiles.
+  const int tiles_k = (k - 1) / TILE_K + 1;
+  const int k_begin = 0;
+  int k_left = k;  // not fetched yet
+
+  // This thread's first run of each operand, and what is left of the matrices from there.
+  const int rows_left = m - row0 - THREAD_X / ROW_A;
+  const int a_k = THREAD_X % ROW_A * LOAD;
+  GLOBAL const element_t* from_a = a + (i64)(row0 + THREAD_X / ROW_A) * lda + k_begin + a_k;
+  const i64 step_a = TILE_K;
+  const int cols_left = n - col0 - THREAD_X % ROW_B * LOAD;
+  const int b_k = THREAD_X / ROW_B;
+  GLOBAL const element_t* from_b = b + (i64)(k_begin + b_k) * ldb + col0 + THREAD_X % ROW_B * LOAD;
+  const i64 step_b = (i64)TILE_K * ldb;
+
+  // Which part of the tile, and where this lane's share of its fragments lies.
+  const int lane = THREAD_X % WARP_SIZE;
+  const int warp = THREAD_X / WARP_SIZE;
+  const int part_row = warp / WARPS_N * PART_M;
+  const int part_col = warp % WARPS_N * PART_N;
+  int places_a[STEPS * MATRIX_RUNS];
+  int places_b[FRAGMENTS_N * MATRIX_RUNS_ACROSS];
+  find_a(lane, part_row, places_a);
+  find_b(lane, part_col, places_b);
+
+  f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS];
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_M; ++i) {
+    UNROLL
+    for (int j = 0; j < FRAGMENTS_N; ++j) {
+      UNROLL
+      for (int s = 0; s < MATRIX_SUMS; ++s) sum[i][j][s] = 0;
+    }
+  }
+
+  // Rows that begin at multiples of LOAD are loaded as vectors.
+  const int aligned_a = lda % LOAD == 0;
+  const int aligned_b = ldb % LOAD == 0;
+  const int whole_a = aligned_a && row0 + TILE_M <= m;
+  const int whole_b = aligned_b && col0 + TILE_N <= n;
+  u32 held_a[LOADS_A][WORDS];
+  u32 held_b[LOADS_B][WORDS];
+  fetch_a(from_a, lda, rows_left, k_left - a_k, whole_a && k_left >= TILE_K, held_a);
+  fetch_b(from_b, ldb, cols_left, k_left - b_k, whole_b && k_left >= TILE_K, held_b);
+  keep_a(held_a, tiles);
+  keep_b(held_b, tiles + SIZE_A);
+  from_a += step_a;
+  from_b += step_b;
+  k_left -= TILE_K;
+  BARRIER();  // the first tiles are there
+
+  // Each step loads the fragments of the next one, then multiplies its own.
+  u32 fragments_a[2][FRAGMENTS_M][MATRIX_WORDS];
+  u32 fragments_b[2][FRAGMENTS_N][MATRIX_WORDS];
+  SHARED_PTR element_t* current = tiles;
+  int stage = 0;
+  load_a(current, places_a, 0, fragments_a[0]);
+  load_b(current + SIZE_A, places_b, 0, fragments_b[0]);
+  NO_UNROLL
+  for (int tile = 0; tile < tiles_k; ++tile) {
+    UNROLL
+    for (int step = 0; step < STEPS; ++step) {
+      if (step + 1 == STEPS) {
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        current = tiles + stage * STAGE;
+        if (tile + 1 < tiles_k) {
+          keep_a(held_a, current);
+          keep_b(held_b, current + SIZE_A);
+        }
+        BARRIER();  // the next tiles are there, and all fragments of the current ones are loaded
+      }
+      load_a(current, places_a, (step + 1) % STEPS, fragments_a[(step + 1) % 2]);
+      load_b(current + SIZE_A, places_b, (step + 1) % STEPS, fragments_b[(step + 1) % 2]);
+      if (step == 0) {
+        if (tile + 1 < tiles_k) {
+          fetch_a(from_a, lda, rows_left, k_left - a_k, whole_a && k_left >= TILE_K, held_a);
+          fetch_b(from_b, ldb, cols_left, k_left - b_k, whole_b && k_left >= TILE_K, held_b);
+        }
+        from_a += step_a;
+        from_b += step_b;
+        k_left -= TILE_K;
+      }
+      multiply(fragments_a[step % 2], fragments_b[step % 2], sum);
+    }
+  }
+
+  // Registers -> C.
+  const epilogue_t epilogue = {alpha, beta, 0};
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_M; ++i) {
+    UNROLL
+    for (int j = 0; j < FRAGMENTS_N; ++j) {
+      MATRIX_ORDER(sum[i][j], lane);
+      UNROLL
+      for (int s = 0; s < MATRIX_SUMS; s += 2) {
+        const int row = row0 + part_row + i * 16 + MATRIX_SUM_ROW(lane, s);
+        const int col = col0 + part_col + j * 16 + MATRIX_SUM_COLUMN(lane, s);
+        store_pair(c, row, col, m, n, ldc, sum[i][j][s], sum[i][j][s + 1], epilogue);
+      }
+    }
+  }
+}

@@ -1,0 +1,208 @@
+// n=1000 results=1000 dtype=f32 op=sum map=x source=array axis=first, sm_90a
+// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
+// Variant columns: blocks walk down neighbouring columns with wide loads, the last one of a group combines: attacks idle threads and narrow loads
+//
+//   dtype      = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
+//   op         = sum    how terms are combined; dot sums the products of two vectors
+//   map        = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
+//   source     = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
+//   out_dtype  = f32
+//   block_size = 256    threads per block
+//   width      = 32     threads side by side; the others of the block take other rows
+//   load_bytes = 16     bytes per load of one thread
+//   unroll     = 4      rows of a thread under way at a time
+//   streaming  = false  loads carry an evict-first hint: nothing is read twice
+//   acc_dtype  = f32    out_dtype
+//   per_load   = 4      load_bytes // sizeof(dtype)
+//   tall       = 8      block_size // width
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+#define GLOBAL_FENCE() __threadfence()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+#define BITS_TO_F32(bits) __uint_as_float(bits)
+#define F32_TO_BITS(value) __float_as_uint(value)
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+#define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
+#define ATOMIC_ADD_I64(pointer, value) ((i64)atomicAdd((u64*)(pointer), (u64)(value)))
+#define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
+
+// reduce, variant columns: a block walks down 128 neighbouring columns, 8 rows at a time.
+//
+//            results
+//        | c0 | c1 | ...                 thread (x, y): 4 columns (16 bytes) from x * 4 on, rows y, y + 8, ...
+//     n  |  ^ 32 threads wide            block s * G + g: columns of group g, every S-th step of rows
+//        |  | 8 rows tall
+//   partials:  [S][results]              (workspace), a ticket counter for each group of columns
+//
+// Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[i][r]) over i < n
+// Limit: threads that a thread per column would leave idle, and its narrow loads. One launch, the same bits on every run.
+
+typedef f32 element_t;  // as stored
+typedef f32 acc_t;  // terms and partial results
+typedef f32 result_t;
+
+// combine(identity(), a) == a
+DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
+DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+
+// The term of element i, on its own, which lies at in[at].
+DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
+  const acc_t x = in[at];
+  return x;
+}
+
+typedef u32x4 load_t;  // elements in one load: 4
+
+DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
+  x[0] = BITS_TO_F32(words.x);
+  x[1] = BITS_TO_F32(words.y);
+  x[2] = BITS_TO_F32(words.z);
+  x[3] = BITS_TO_F32(words.w);
+}
+
+// Combines the 4 terms from element i on into `sum`.
+DEVICE_FUNCTION acc_t fold(acc_t sum, load_t a, i64 i, i64 n) {
+  acc_t x[4];
+  unpack(a, x);
+  UNROLL
+  for (int e = 0; e < 4; ++e) {
+    sum = combine(sum, x[e]);
+  }
+  return sum;
+}
+
+KERNEL(256, 1, 1) reduce_columns(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
+    GLOBAL volatile acc_t* partials, GLOBAL u32* tickets, GLOBAL result_t* out) {
+  SHARED acc_t scratch[256];
+  SHARED u32 drawn[1];
+
+  const int groups = (int)((results - 1) / 128 + 1);
+  const int share = GRID_X / groups;  // blocks a group of columns
+  const int group = BLOCK_X % groups;
+  const int part = BLOCK_X / groups;
+  const int x = THREAD_X % 32;
+  const int y = THREAD_X / 32;
+  const i64 column0 = (i64)group * 128;
+  const int aligned = results % 4 == 0;  // each row begins with a whole vector
+
+  // ---- device memory -> registers
+  acc_t sum[4];
+  UNROLL
+  for (int e = 0; e < 4; ++e) sum[e] = identity();
+  if (aligned) {
+    const i64 column = column0 + x * 4;
+    if (column < results) {
+      UNROLL_N(4)
+      for (i64 i = (i64)part * 8 + y; i < n; i += (i64)share * 8) {
+        acc_t a[4];
+        unpack(LOAD_16(in + i * results + column), a);
+        UNROLL
+        for (int e = 0; e < 4; ++e) {
+          sum[e] = combine(sum[e], a[e]);
+        }
+      }
+    }
+  } else {  // element by element, neighbouring threads at neighbouring columns
+    UNROLL
+    for (int e = 0; e < 4; ++e) {
+      const i64 column = column0 + e * 32 + x;
+      if (column < results) {
+        UNROLL_N(4)
+        for (i64 i = (i64)part * 8 + y; i < n; i += (i64)share * 8) {
+          sum[e] = combine(sum[e], value_at(in, n, i * results + column, i));
+        }
+      }
+    }
+  }
+
+  // ---- down the block: the 8 values of each column meet in its first row of threads
+  UNROLL
+  for (int e = 0; e < 4; ++e) {
+    scratch[THREAD_X] = sum[e];
+    BARRIER();  // every value is in scratch
+    for (int reach = 4; reach > 0; reach /= 2) {
+      if (y < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach * 32]);
+      BARRIER();  // this round is written before the next reads it
+    }
+    const i64 column = column0 + (aligned ? x * 4 + e : e * 32 + x);
+    if (y == 0 && column < results) {
+      if (share == 1) {
+        out[column] = scratch[x];
+      } else {
+        partials[part * results + column] = scratch[x];
+      }
+    }
+    BARRIER();  // scratch is read before the next element overwrites it
+  }
+  if (share == 1) return;
+
+  // ---- a ticket; the last block of the group: partials -> out
+  GLOBAL_FENCE();  // the partial results are seen before the ticket is
+  BARRIER();
+  if (THREAD_X == 0) drawn[0] = ATOMIC_ADD_U32(tickets + group, 1u);
+  BARRIER();  // every thread knows the ticket
+  if (drawn[0] == (u32)share - 1u) {
+    GLOBAL_FENCE();
+    for (int c = THREAD_X; c < 128 && column0 + c < results; c += 256) {
+      acc_t value = identity();
+      for (int s = 0; s < share; ++s) value = combine(value, partials[s * results + column0 + c]);
+      out[column0 + c] = value;
+    }
+    if (THREAD_X == 0) tickets[group] = 0;  // for the next run
+  }
+}

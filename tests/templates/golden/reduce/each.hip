@@ -1,0 +1,69 @@
+// n=1000 results=1000 dtype=f32 op=sum map=x source=array axis=last, gfx90a
+// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
+// Variant each: naive for many results: one thread for each
+//
+//   dtype      = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
+//   op         = sum    how terms are combined; dot sums the products of two vectors
+//   map        = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
+//   source     = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
+//   axis       = last   last: out[r] combines row r of in[results][n]; first: column r of in[n][results]
+//   out_dtype  = f32
+//   block_size = 256    threads per block
+//   acc_dtype  = f32    out_dtype
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+// reduce, variant each: one thread for each of many results, naive.
+//
+//   in:    | row 0 | row 1 | ... |        thread r of the grid walks over row r
+//   out:   | r0 | r1 | ... |
+//
+// Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[r][i]) over i < n
+// Limit: neighbouring threads walk along different rows: each asks for a memory sector of its own and uses one element.
+
+typedef f32 element_t;  // as stored
+typedef f32 acc_t;  // terms and partial results
+typedef f32 result_t;
+
+// combine(identity(), a) == a
+DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
+DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+
+// The term of element i, on its own, which lies at in[at].
+DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
+  const acc_t x = in[at];
+  return x;
+}
+
+KERNEL(256, 1, 1) reduce_each(GLOBAL const element_t* RESTRICT in, i64 n, i64 results, GLOBAL result_t* out) {
+  const i64 r = (i64)BLOCK_X * 256 + THREAD_X;
+  if (r >= results) return;
+  acc_t sum = identity();
+  for (i64 i = 0; i < n; ++i) sum = combine(sum, value_at(in, n, r * n + i, i));
+  out[r] = sum;
+}

@@ -1,0 +1,177 @@
+// n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last, gfx90a
+// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
+// Variant grid_stride: persistent blocks with wide loads in flight and one atomic per block: attacks memory latency
+//
+//   dtype        = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
+//   op           = sum    how terms are combined; dot sums the products of two vectors
+//   map          = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
+//   source       = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
+//   out_dtype    = f32
+//   block_size   = 256    threads per block
+//   load_bytes   = 16     bytes per load of one thread; 16 is the widest that the hardware has
+//   unroll       = 4      independent loads in flight per thread
+//   accumulators = 1      independent partial results per thread: shortens the chain of dependent additions
+//   streaming    = false  loads carry an evict-first hint: nothing is read twice
+//   finish       = tree   how a block combines its threads: in shared memory, or by exchange within warps
+//   acc_dtype    = f32    out_dtype
+//   per_load     = 4      load_bytes // sizeof(dtype)
+//   tile         = 4096   block_size * per_load * unroll
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+#define U32X2(x, y) ((u32x2){(x), (y)})
+#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
+
+#define BITS_TO_F32(bits) __builtin_bit_cast(f32, (u32)(bits))
+#define F32_TO_BITS(value) __builtin_bit_cast(u32, (f32)(value))
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+#define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
+#define ATOMIC_ADD_I64(pointer, value) ((i64)atomicAdd((u64*)(pointer), (u64)(value)))
+#define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
+
+// reduce, variant grid_stride: a few persistent blocks walk over the vector with wide loads; one atomic per block.
+//
+//   in:    | tile 0 | tile 1 | ... | tile G-1 | tile G | tile G+1 | ... | tail |      G blocks in the grid
+//   block:     0        1               G-1        0         1             all
+//   tile:  4 rows of 256 threads x 4 elements (16 bytes): a thread has 4 loads in flight
+//   load u of thread t in a tile starts at element  tile * 4096 + u * 1024 + t * 4
+//
+// Replaces: acc = identity; for (i = 0; i < n; ++i) acc = combine(acc, in[i]);
+// Limit: bytes in flight. Memory of latency L and bandwidth B is full only while L * B bytes are asked for.
+
+typedef f32 element_t;  // as stored
+typedef f32 acc_t;  // terms and partial results
+typedef f32 result_t;
+
+// combine(identity(), a) == a
+DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
+DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+
+// The term of element i, on its own, which lies at in[at].
+DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
+  const acc_t x = in[at];
+  return x;
+}
+
+// First step: out[0] holds the identity before any block adds to it.
+KERNEL(1, 1, 1) reduce_begin(GLOBAL result_t* out) { out[0] = identity(); }
+
+// out[0] = combine(out[0], value), whoever else does the same.
+DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
+  ATOMIC_ADD_F32(out, value);
+}
+
+typedef u32x4 load_t;  // elements in one load: 4
+
+DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
+  x[0] = BITS_TO_F32(words.x);
+  x[1] = BITS_TO_F32(words.y);
+  x[2] = BITS_TO_F32(words.z);
+  x[3] = BITS_TO_F32(words.w);
+}
+
+// Combines the 4 terms from element i on into `sum`.
+DEVICE_FUNCTION acc_t fold(acc_t sum, load_t a, i64 i, i64 n) {
+  acc_t x[4];
+  unpack(a, x);
+  UNROLL
+  for (int e = 0; e < 4; ++e) {
+    sum = combine(sum, x[e]);
+  }
+  return sum;
+}
+
+// Combines the terms that fall to this thread, of block `part` of `parts`.
+DEVICE_FUNCTION acc_t thread_combine(GLOBAL const element_t* RESTRICT in, i64 n, int part, int parts) {
+  acc_t sum0 = identity();
+
+  // ---- whole tiles: device memory -> registers; loads of 16 bytes in flight: 4
+  const i64 tiles = n / 4096;
+  NO_UNROLL
+  for (i64 tile = part; tile < tiles; tile += parts) {
+    const i64 i = tile * 4096 + THREAD_X * 4;
+    const load_t a0 = LOAD_16(in + i);
+    const load_t a1 = LOAD_16(in + i + 1024);
+    const load_t a2 = LOAD_16(in + i + 2048);
+    const load_t a3 = LOAD_16(in + i + 3072);
+    sum0 = fold(sum0, a0, i, n);
+    sum0 = fold(sum0, a1, i + 1024, n);
+    sum0 = fold(sum0, a2, i + 2048, n);
+    sum0 = fold(sum0, a3, i + 3072, n);
+  }
+
+  // ---- the last n % 4096 elements, one by one, dealt over all parts
+  const i64 rest = tiles * 4096 + (i64)part * 256 + THREAD_X;
+  NO_UNROLL
+  for (i64 i = rest; i < n; i += (i64)parts * 256) {
+    sum0 = combine(sum0, value_at(in, n, i, i));
+  }
+  return sum0;
+}
+
+// Combines one value of each of the 256 threads; thread 0 gets the result.
+DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
+  scratch[THREAD_X] = value;
+  BARRIER();  // every value is in scratch
+  for (int reach = 128; reach > 0; reach /= 2) {
+    if (THREAD_X < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach]);
+    BARRIER();  // this round is written before the next reads it
+  }
+  return scratch[0];
+}
+
+KERNEL(256, 1, 1) reduce_grid_stride(
+    GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL result_t* out) {
+  SHARED acc_t scratch[256];
+
+  const acc_t value = block_combine(thread_combine(in, n, BLOCK_X, GRID_X), scratch);
+  if (THREAD_X == 0) add_to_result(out, value);
+}

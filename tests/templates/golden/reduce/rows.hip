@@ -1,0 +1,180 @@
+// n=1000 results=1000 dtype=f32 op=sum map=x source=array axis=last, gfx90a
+// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
+// Variant rows: some threads for each row, many rows a block: attacks the sectors of which a thread per row uses one element
+//
+//   dtype           = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
+//   op              = sum    how terms are combined; dot sums the products of two vectors
+//   map             = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
+//   source          = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
+//   out_dtype       = f32
+//   block_size      = 256    threads per block
+//   lanes           = 32     threads that share a row
+//   load_bytes      = 16     bytes per load of one thread
+//   unroll          = 1      independent loads of a row in flight per thread
+//   rows_per_thread = 1      rows that a thread works on at the same time: bytes in flight where rows are short
+//   streaming       = false  loads carry an evict-first hint: nothing is read twice
+//   finish          = tree   how threads combine their values: in shared memory, or by exchange within warps
+//   acc_dtype       = f32    out_dtype
+//   per_load        = 4      load_bytes // sizeof(dtype)
+//   rows_block      = 8      block_size // lanes
+//   rows_tile       = 8      rows_block * rows_per_thread
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+#define U32X2(x, y) ((u32x2){(x), (y)})
+#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
+
+#define BITS_TO_F32(bits) __builtin_bit_cast(f32, (u32)(bits))
+#define F32_TO_BITS(value) __builtin_bit_cast(u32, (f32)(value))
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
+DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
+DEVICE_FUNCTION i32 kiln_min(i32 a, i32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u32 kiln_min(u32 a, u32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION i64 kiln_min(i64 a, i64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u64 kiln_min(u64 a, u64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION f32 kiln_max(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
+DEVICE_FUNCTION f64 kiln_max(f64 a, f64 b) { return __builtin_fmax(a, b); }
+DEVICE_FUNCTION i32 kiln_max(i32 a, i32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u32 kiln_max(u32 a, u32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION i64 kiln_max(i64 a, i64 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
+#define MIN(a, b) kiln_min(a, b)
+#define MAX(a, b) kiln_max(a, b)
+
+// reduce, variant rows: 32 threads share a row, a block holds 8 rows at a time, a thread 1 of them.
+//
+//          n terms
+//   row r      | lane 0 | lane 1 | ... | lane 31 | lane 0 | ...     a lane takes 4 elements (16 bytes) at a time
+//   row r + 1  | lane 32 | ...                              the next 32 threads
+//   term of lane l, load k:  k * 128 + l * 4
+//
+// Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[r][i]) over i < n
+// Limit: the sectors of which `each` uses one element; rows shorter than a block is wide leave no thread idle.
+
+typedef f32 element_t;  // as stored
+typedef f32 acc_t;  // terms and partial results
+typedef f32 result_t;
+
+// combine(identity(), a) == a
+DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
+DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+
+// The term of element i, on its own, which lies at in[at].
+DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
+  const acc_t x = in[at];
+  return x;
+}
+
+typedef u32x4 load_t;  // elements in one load: 4
+
+DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
+  x[0] = BITS_TO_F32(words.x);
+  x[1] = BITS_TO_F32(words.y);
+  x[2] = BITS_TO_F32(words.z);
+  x[3] = BITS_TO_F32(words.w);
+}
+
+// Combines the 4 terms from element i on into `sum`.
+DEVICE_FUNCTION acc_t fold(acc_t sum, load_t a, i64 i, i64 n) {
+  acc_t x[4];
+  unpack(a, x);
+  UNROLL
+  for (int e = 0; e < 4; ++e) {
+    sum = combine(sum, x[e]);
+  }
+  return sum;
+}
+
+// Combines one value of each of the 32 lanes of a row; lane 0 gets the result.
+DEVICE_FUNCTION acc_t lanes_combine(acc_t value, SHARED_PTR acc_t* scratch) {
+  const int lane = THREAD_X % 32;
+  scratch[THREAD_X] = value;
+  BARRIER();  // every value is in scratch
+  for (int reach = 16; reach > 0; reach /= 2) {
+    if (lane < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach]);
+    BARRIER();  // this round is written before the next reads it
+  }
+  value = scratch[THREAD_X - lane];
+  BARRIER();  // and read before the next row overwrites it
+  return value;
+}
+
+KERNEL(256, 1, 1) reduce_rows(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 results, GLOBAL result_t* out) {
+  SHARED acc_t scratch[256];
+  const int lane = THREAD_X % 32;
+  const int group = THREAD_X / 32;
+
+  NO_UNROLL
+  for (i64 first = (i64)BLOCK_X * 8; first < results; first += (i64)GRID_X * 8) {
+    // ---- this thread's rows; past the last one it repeats that
+    const i64 row0 = first + 0 + group;
+    const i64 at0 = MIN(row0, results - 1) * n;
+    acc_t sum0 = identity();
+
+    // ---- device memory -> registers
+    if (n % 4 == 0) {
+      i64 i = lane * 4;
+      NO_UNROLL
+      for (; i < n; i += 128) {
+        const load_t a0 = LOAD_16(in + at0 + i);
+        sum0 = fold(sum0, a0, i, n);
+      }
+    } else {  // rows begin anywhere in a vector: element by element
+      UNROLL_N(1)
+      for (i64 i = lane; i < n; i += 32) {
+        sum0 = combine(sum0, value_at(in, n, at0 + i, i));
+      }
+    }
+
+    // ---- registers -> out
+    sum0 = lanes_combine(sum0, scratch);
+    if (lane == 0 && row0 < results) out[row0] = sum0;
+  }
+}

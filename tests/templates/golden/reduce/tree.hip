@@ -1,0 +1,116 @@
+// n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last, gfx90a
+// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
+// Variant tree: a tree in shared memory, one atomic per block: attacks the queue at the one address
+//
+//   dtype            = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
+//   op               = sum    how terms are combined; dot sums the products of two vectors
+//   map              = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
+//   source           = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
+//   out_dtype        = f32
+//   block_size       = 256    threads per block
+//   items_per_thread = 4      elements that each thread combines before the tree
+//   acc_dtype        = f32    out_dtype
+//   tile             = 1024   block_size * items_per_thread
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+#define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
+#define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
+#define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
+#define ATOMIC_ADD_I64(pointer, value) ((i64)atomicAdd((u64*)(pointer), (u64)(value)))
+#define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
+#define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
+
+// reduce, variant tree: a block combines its elements in shared memory and adds one result to out[0].
+//
+//   in:       | tile of block 0: 256 threads x 4 items | tile of block 1 | ...
+//   item k of thread t in block b is element  b * 1024 + k * 256 + t
+//   shared:   s0  s1  s2  s3  s4  s5  s6  s7
+//             s0+s4 s1+s5 s2+s6 s3+s7             half of the threads in each round
+//             (s0+s4)+(s2+s6) ...                 log2(256) rounds, a barrier after each
+//
+// Replaces: acc = identity; for (i = 0; i < n; ++i) acc = combine(acc, in[i]);
+// Limit: barriers and idle threads in the rounds; the loads of a thread are narrow and few.
+
+typedef f32 element_t;  // as stored
+typedef f32 acc_t;  // terms and partial results
+typedef f32 result_t;
+
+// combine(identity(), a) == a
+DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
+DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+
+// The term of element i, on its own, which lies at in[at].
+DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
+  const acc_t x = in[at];
+  return x;
+}
+
+// First step: out[0] holds the identity before any block adds to it.
+KERNEL(1, 1, 1) reduce_begin(GLOBAL result_t* out) { out[0] = identity(); }
+
+// out[0] = combine(out[0], value), whoever else does the same.
+DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
+  ATOMIC_ADD_F32(out, value);
+}
+
+// Combines one value of each of the 256 threads; thread 0 gets the result.
+DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
+  scratch[THREAD_X] = value;
+  BARRIER();  // every value is in scratch
+  for (int reach = 128; reach > 0; reach /= 2) {
+    if (THREAD_X < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach]);
+    BARRIER();  // this round is written before the next reads it
+  }
+  return scratch[0];
+}
+
+KERNEL(256, 1, 1) reduce_tree(
+    GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL result_t* out) {
+  SHARED acc_t scratch[256];
+
+  // ---- device memory -> registers
+  const i64 first = (i64)BLOCK_X * 1024 + THREAD_X;
+  acc_t value = identity();
+  UNROLL
+  for (int item = 0; item < 4; ++item) {
+    const i64 i = first + item * 256;
+    if (i < n) value = combine(value, value_at(in, n, i, i));
+  }
+
+  // ---- registers -> shared memory -> out[0]
+  value = block_combine(value, scratch);
+  if (THREAD_X == 0) add_to_result(out, value);
+}

@@ -1,0 +1,117 @@
+// n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last, opencl
+// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
+// Variant wide: the reference for large problems: two passes with every term and sum in f64
+//
+//   dtype      = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
+//   op         = sum    how terms are combined; dot sums the products of two vectors
+//   map        = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
+//   source     = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
+//   axis       = last   last: out[r] combines row r of in[results][n]; first: column r of in[n][results]
+//   out_dtype  = f32
+//   acc_dtype  = f64    i32 if dtype == 'i32' else f64
+//   block_size = 64
+//
+
+#define KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) KERNEL(x, y, z)
+
+#define DEVICE_FUNCTION static inline __attribute__((always_inline, overloadable))
+
+#define GLOBAL __global
+#define SHARED __attribute__((aligned(16))) __local
+#define SHARED_PTR __local
+#define CONSTANT_PTR __constant
+#define RESTRICT restrict
+
+#define THREAD_X ((int)get_local_id(0))
+#define THREAD_Y ((int)get_local_id(1))
+#define THREAD_Z ((int)get_local_id(2))
+#define BLOCK_X ((int)get_group_id(0))
+#define BLOCK_Y ((int)get_group_id(1))
+#define BLOCK_Z ((int)get_group_id(2))
+
+#define GRID_X ((int)get_num_groups(0))
+#define GRID_Y ((int)get_num_groups(1))
+#define GRID_Z ((int)get_num_groups(2))
+#define BLOCK_SIZE_X ((int)get_local_size(0))
+#define BLOCK_SIZE_Y ((int)get_local_size(1))
+#define BLOCK_SIZE_Z ((int)get_local_size(2))
+
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64;
+#endif
+typedef uchar u8;
+typedef ushort u16;
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+typedef float f32;
+
+// reduce, variant wide: every term and sum in f64, for one result or many. The first pass leaves partial results, the
+// second combines them.
+//
+//   block r * S + s: every S-th run of 64 terms of result r     (first pass, S blocks a result)
+//   partials:  | r0 s0 | r0 s1 | ... | r1 s0 | ...                            (workspace)
+//   out:       block r combines its S partial results                         (second pass)
+//
+// Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[r][i]) over i < n
+// Limit: none is attacked. It stands in for the CPU loop where that would take too long.
+
+typedef f32 element_t;  // as stored
+typedef f64 acc_t;  // terms and partial results
+typedef f32 result_t;
+
+// combine(identity(), a) == a
+DEVICE_FUNCTION acc_t identity(void) { return 0.0; }
+DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+
+// The term of element i, on its own, which lies at in[at].
+DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
+  const acc_t x = (acc_t)in[at];
+  return x;
+}
+
+// Combines one value of each of the 64 threads; thread 0 gets the result.
+DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
+  scratch[THREAD_X] = value;
+  BARRIER();  // every value is in scratch
+  for (int reach = 32; reach > 0; reach /= 2) {
+    if (THREAD_X < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach]);
+    BARRIER();  // this round is written before the next reads it
+  }
+  return scratch[0];
+}
+
+KERNEL(64, 1, 1) reduce_wide_partials(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
+    GLOBAL acc_t* partials, GLOBAL i32* shares) {
+  SHARED acc_t scratch[64];
+
+  const int share = (int)(GRID_X / results);  // blocks a result
+  const i64 r = BLOCK_X / share;
+  acc_t value = identity();
+  for (i64 i = (i64)(BLOCK_X % share) * 64 + THREAD_X; i < n; i += (i64)share * 64) {
+    value = combine(value, value_at(in, n, r * n + i, i));
+  }
+  value = block_combine(value, scratch);
+  if (THREAD_X == 0) {
+    partials[BLOCK_X] = value;
+    if (BLOCK_X == 0) shares[0] = share;  // for the second pass
+  }
+}
+
+// Second pass, one block a result.
+KERNEL(64, 1, 1) reduce_wide_finish(
+    GLOBAL const acc_t* RESTRICT partials, GLOBAL const i32* RESTRICT shares, GLOBAL result_t* out) {
+  SHARED acc_t scratch[64];
+
+  const int share = shares[0];
+  acc_t value = identity();
+  for (int p = THREAD_X; p < share; p += 64) value = combine(value, partials[(i64)BLOCK_X * share + p]);
+  value = block_combine(value, scratch);
+  if (THREAD_X == 0) out[BLOCK_X] = (result_t)value;
+}

@@ -1,0 +1,206 @@
+// rows=4 cols=1024 batch=1 dtype=f32, gfx90a
+// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
+// Variant shifted: each output row's part of a tile begins at a sector, narrow elements move in words: attacks sectors written by two blocks, and requests, where rows start anywhere
+//
+//   tile_rows   = 64       elements of an output row that a tile writes
+//   line_words  = 64       words of a tile's row; of narrow elements it holds the columns of one word less, as the first may begin anywhere in a word
+//   threads     = 256      threads of a block
+//   shift_bytes = 32       where parts of output rows begin: at multiples of this
+//   raster      = columns  order in which blocks walk over the tiles
+//   word_bytes  = 4        max(4, element_bytes)
+//   word        = u32      'u32x2' if element_bytes == 8 else 'u32'
+//   per_word    = 1        word_bytes // element_bytes
+//   tile_cols   = 64       per_word * (line_words - 1) if per_word > 1 else line_words
+//   shift       = 8        shift_bytes // element_bytes
+//   phases      = 2        max(1, shift // max(1, store_lines))
+//   tile_words  = 4688     loaded * (line_words + 1) + (loaded // 32 if per_word > 1 else 0) + phases * store_lines
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+#define U32X2(x, y) ((u32x2){(x), (y)})
+#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+#define LOAD_16_IF(yes, pointer) ((yes) ? LOAD_16(pointer) : U32X4(0, 0, 0, 0))
+#define LOAD_8_IF(yes, pointer) ((yes) ? LOAD_8(pointer) : U32X2(0, 0))
+#define LOAD_4_IF(yes, pointer) ((yes) ? LOAD_4(pointer) : 0)
+#define LOAD_2_IF(yes, pointer) ((u16)((yes) ? *(const u16*)(pointer) : 0))
+
+DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
+DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
+DEVICE_FUNCTION i32 kiln_min(i32 a, i32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u32 kiln_min(u32 a, u32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION i64 kiln_min(i64 a, i64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u64 kiln_min(u64 a, u64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION f32 kiln_max(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
+DEVICE_FUNCTION f64 kiln_max(f64 a, f64 b) { return __builtin_fmax(a, b); }
+DEVICE_FUNCTION i32 kiln_max(i32 a, i32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u32 kiln_max(u32 a, u32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION i64 kiln_max(i64 a, i64 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
+#define MIN(a, b) kiln_min(a, b)
+#define MAX(a, b) kiln_max(a, b)
+
+// transpose, variant shifted: where the rows of `out` begin anywhere in a sector, each row's part of a tile is moved to
+// begin at a multiple of 32 bytes, so that no two blocks write into one sector.
+//
+//      rows of `out`, 8 elements a sector:          a tile writes 64 elements of each row:
+//        row c      |  .  |  .  |  .  |                      | [####|####] |
+//        row c + 1    |  .  |  .  |  .  |                  | [####|####] |    earlier by how far the row is
+//        row c + 2      |  .  |  .  |  .  |              | [####|####] |      behind the last sector
+//
+//   tile: 64 + 8 rows of `in`, the first 8 of them also in the tile above, by 64 columns
+//   row c of the tile's part of `out`: elements  row0 - back(c) ... row0 - back(c) + 63,  back(c) = index of out[c][0] mod 8
+//
+// A thread's rows of `in` are a multiple of 1 apart, so they begin at the same place of a word. Its rows of `out` are taken in 2
+// groups whose rows are a multiple of 8 apart, so back(c) is the same in a group: where its words lie is worked out once, and each is
+// a constant further.
+//
+// Limit attacked: sectors that two blocks write in part (each is brought together in the cache if it stays there for long
+// enough, and in memory otherwise; reading 8 rows twice costs less: the cache has them), and instructions and requests
+// per byte: where no row begins at a vector, `vector` falls back to single elements.
+
+enum {
+  PER_WORD = 1,           // elements in a word of 4 bytes
+  TILE_ROWS = 64,       // elements of a row of `out` that a tile writes
+  TILE_COLS = 64,       // rows of `out` in a tile
+  SHIFT = 8,            // elements in 32 bytes
+  LINE = 64,             // words of a row of `in` that hold the tile's columns
+  LOADED = TILE_ROWS + SHIFT,
+  THREADS = 256,
+  PITCH = LINE + 1,
+  IN_ROWS = THREADS / LINE,             // rows of the tile that the block loads at a time
+  OUT_WORDS = TILE_ROWS / PER_WORD,
+  OUT_ROWS = THREADS / OUT_WORDS,       // columns of the tile that it stores at a time
+  LOADS = LOADED / IN_ROWS,
+  PHASES = 2,           // passes over the columns after which back(c) is the same again
+  STRIDE = PHASES * OUT_ROWS,           // columns from one of a group to the next
+  STORES = (TILE_COLS - 1) / STRIDE + 1,
+};
+
+typedef u32 word_t;
+typedef u32 element_t;
+
+// Where row r of the tile begins, in words.
+DEVICE_FUNCTION int row_at(int r) {
+  return r * PITCH;
+}
+
+// How many elements of its word stand in front of element [r][c] of `in`, the rows of all matrices counted.
+DEVICE_FUNCTION int place_in_word(u32 r, u32 c, u32 cols) {
+  return (int)((r * cols + c) & (PER_WORD - 1));
+}
+
+KERNEL(256, 1, 1) transpose_shifted(
+    GLOBAL const element_t* RESTRICT in,  // [batch][rows][cols]
+    GLOBAL element_t* RESTRICT out,       // [batch][cols][rows]
+    i32 rows, i32 cols, i32 batch) {
+  SHARED word_t tile[4688];  // the last pass over the columns may look behind the end of a row
+  const SHARED_PTR element_t* elements = (const SHARED_PTR element_t*)tile;
+
+  const int tiles_down = (int)(((i64)rows + SHIFT - 2) / TILE_ROWS + 1);
+  const int tile_down = BLOCK_X % tiles_down;  // blocks walk along the rows of `out`
+  const int tile_across = BLOCK_X / tiles_down;
+  const i64 row0 = (i64)tile_down * TILE_ROWS;    // first row of `in` in this tile
+  const i64 col0 = (i64)tile_across * TILE_COLS;  // first column
+  const i64 top = row0 - SHIFT;  // first row of `in` in the tile; the first tile begins above the matrix
+  const int loaded_from = top < 0 ? (int)-top : 0;             // rows of the tile that are rows of `in`
+  const int loaded_to = (int)MIN((i64)LOADED, rows - top);
+  const int stored_from = row0 < SHIFT ? (int)-row0 : -SHIFT;  // elements around row0 that a row of `out` has
+  const int stored_to = (int)MIN((i64)TILE_ROWS, rows - row0);
+  const int width = (int)MIN((i64)TILE_COLS, cols - col0);     // columns that the tile has
+  const int in_r = THREAD_X / LINE;        // this thread's first word when loading: along a row of `in`
+  const int in_w = THREAD_X % LINE;
+  const int out_c = THREAD_X / OUT_WORDS;  // and when storing: along a row of `out`
+  const int out_r = THREAD_X % OUT_WORDS * PER_WORD;
+
+  for (i64 b = BLOCK_Y; b < batch; b += GRID_Y) {
+    // Global memory -> tile, along rows of `in`, by aligned words.
+    const i64 first = (b * rows + top) * cols + col0;  // index of the tile's first element
+    const u32 above = (u32)(b * rows + top);           // rows of `in` in front of the tile
+    const int lead = place_in_word(above + in_r, (u32)col0, (u32)cols);
+    GLOBAL const element_t* from = in + first + (i64)in_r * cols - lead + in_w * PER_WORD;  // the first of this thread's words
+    const int wanted = in_w * PER_WORD < lead + width;
+    const int load_to = wanted ? loaded_to : 0;
+    word_t held[LOADS];  // all loads are under way before the first is waited for
+    UNROLL
+    for (int i = 0; i < LOADS; ++i) {
+      const int r = in_r + i * IN_ROWS;
+      held[i] = LOAD_4_IF(r >= loaded_from && r < load_to, from + (i64)(i * IN_ROWS) * cols);
+    }
+    UNROLL
+    for (int i = 0; i < LOADS; ++i) tile[row_at(in_r + i * IN_ROWS) + in_w] = held[i];
+    BARRIER();  // the whole tile is there before anyone reads a column of it
+
+    // Tile -> global memory, along rows of `out`, from each row's own beginning.
+    for (int phase = 0; phase < PHASES; ++phase) {
+      const int c0 = out_c + phase * OUT_ROWS;              // the first of the group
+      const i64 begin_out = (b * cols + col0 + c0) * rows;  // index of its first element
+      const int r = out_r - ((int)begin_out & (SHIFT - 1));
+      GLOBAL element_t* to = out + begin_out + row0 + r;
+      const SHARED_PTR element_t* column[PER_WORD];
+      UNROLL
+      for (int j = 0; j < PER_WORD; ++j) {
+        const int tile_r = SHIFT + r + j;
+        column[j] = elements + row_at(tile_r) * PER_WORD + place_in_word(above + tile_r, (u32)col0, (u32)cols) + c0;
+      }
+      if (r >= stored_from && r + PER_WORD <= stored_to) {
+        UNROLL_N(8)
+        for (int i = 0; i < STORES; ++i) {
+          const int c = i * STRIDE;
+          const word_t word = column[0][c];
+          if (c0 + c < width) STORE_4(to + (i64)c * rows, word);
+        }
+      }
+    }
+    BARRIER();  // everyone has read the tile before the next matrix overwrites it
+  }
+}

@@ -1,0 +1,142 @@
+// rows=1024 cols=1024 batch=1 dtype=f32, gfx90a
+// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
+// Variant tile: a padded tile in shared memory turns columns into rows: both sides move whole sectors
+//
+//   element             = u32
+//   tile_rows           = 32     input rows of a tile
+//   tile_cols           = 32     input columns of a tile
+//   threads             = 256    threads of a block
+//   pad                 = 1      elements added to each row of the tile, so that a column spreads over the banks
+//   raster              = rows   order in which blocks walk over the tiles
+//   swizzled            = false
+//   shift               = 1
+//   elements_per_thread = 4      tile_rows * tile_cols // threads
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
+DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
+DEVICE_FUNCTION i32 kiln_min(i32 a, i32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u32 kiln_min(u32 a, u32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION i64 kiln_min(i64 a, i64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u64 kiln_min(u64 a, u64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION f32 kiln_max(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
+DEVICE_FUNCTION f64 kiln_max(f64 a, f64 b) { return __builtin_fmax(a, b); }
+DEVICE_FUNCTION i32 kiln_max(i32 a, i32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u32 kiln_max(u32 a, u32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION i64 kiln_max(i64 a, i64 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
+#define MIN(a, b) kiln_min(a, b)
+#define MAX(a, b) kiln_max(a, b)
+
+// transpose, tile: a tile turns in shared memory, so that both sides of the move walk along rows.
+//
+//             cols                 tile                   rows
+//      +----+----+----+      a b c d  <- written     +----+----+
+//      |    |    |    |      e f g h     by rows     |    |    |      for r, c of the tile:
+// rows +----+----+----+  =>  i j k l                 +----+----+        tile[r][c] = in[row0 + r][col0 + c]
+//      |    | ## |    |      m n o p                 |    | ## | cols for c, r of the tile:
+//      +----+----+----+      ^ read by columns       +----+----+        out[col0 + c][row0 + r] = tile[r][c]
+//                                                    |    |    |
+//                                                    +----+----+
+//
+// A column of the tile would lie in few banks of shared memory. Padding moves each row on, and spreads it.
+// Limit attacked: the strided side of the naive kernel, which used one element of each sector.
+
+enum {
+  TILE_ROWS = 32,  // rows of `in` in a tile
+  TILE_COLS = 32,  // columns of `in` in a tile
+  THREADS = 256,
+  PITCH = TILE_COLS + 1,  // elements from one row of the tile to the next
+  ELEMENTS = 4,  // elements that each thread moves
+  IN_ROWS = THREADS / TILE_COLS,   // rows of the tile that the block loads at a time
+  OUT_ROWS = THREADS / TILE_ROWS,  // columns of the tile that it stores at a time
+};
+
+// Where element (r, c) of the tile is kept.
+DEVICE_FUNCTION int place(int r, int c) {
+  return r * PITCH + c;
+}
+
+KERNEL(256, 1, 1) transpose_tile(
+    GLOBAL const u32* RESTRICT in,  // [batch][rows][cols]
+    GLOBAL u32* RESTRICT out,       // [batch][cols][rows]
+    i32 rows, i32 cols, i32 batch) {
+  SHARED u32 tile[TILE_ROWS * PITCH];
+
+  const int tiles_across = (cols - 1) / TILE_COLS + 1;
+  const int tile_down = BLOCK_X / tiles_across;  // blocks walk along the rows of `in`
+  const int tile_across = BLOCK_X % tiles_across;
+  const i64 row0 = (i64)tile_down * TILE_ROWS;    // first row of `in` in this tile
+  const i64 col0 = (i64)tile_across * TILE_COLS;  // first column
+  const int height = (int)MIN((i64)TILE_ROWS, rows - row0);  // what the tile has of the matrix
+  const int width = (int)MIN((i64)TILE_COLS, cols - col0);
+  const int in_r = THREAD_X / TILE_COLS;   // this thread's first element when loading: along a row of `in`
+  const int in_c = THREAD_X % TILE_COLS;
+  const int out_c = THREAD_X / TILE_ROWS;  // and when storing: along a row of `out`
+  const int out_r = THREAD_X % TILE_ROWS;
+
+  for (i64 b = BLOCK_Y; b < batch; b += GRID_Y) {
+    // Global memory -> tile, along rows of `in`.
+    GLOBAL const u32* from = in + (b * rows + row0) * cols + col0;
+    u32 held[ELEMENTS];  // all loads are under way before the first is waited for
+    UNROLL
+    for (int i = 0; i < ELEMENTS; ++i) {
+      const int r = in_r + i * IN_ROWS;
+      held[i] = r < height && in_c < width ? from[(i64)r * cols + in_c] : (u32)0;
+    }
+    UNROLL
+    for (int i = 0; i < ELEMENTS; ++i) tile[place(in_r + i * IN_ROWS, in_c)] = held[i];
+    BARRIER();  // the whole tile is there before anyone reads a column of it
+
+    // Tile -> global memory, along rows of `out`.
+    GLOBAL u32* to = out + (b * cols + col0) * rows + row0;
+    UNROLL
+    for (int i = 0; i < ELEMENTS; ++i) held[i] = tile[place(out_r, out_c + i * OUT_ROWS)];
+    UNROLL
+    for (int i = 0; i < ELEMENTS; ++i) {
+      const int c = out_c + i * OUT_ROWS;
+      if (out_r < height && c < width) to[(i64)c * rows + out_r] = held[i];
+    }
+    BARRIER();  // everyone has read the tile before the next matrix overwrites it
+  }
+}

@@ -1,0 +1,206 @@
+// rows=1024 cols=1024 batch=1 dtype=f32, opencl
+// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
+// Variant vector: vectors both ways: square patches turn in registers, a swizzled tile lines them up again
+//
+//   element_bytes      = 4
+//   element            = u32
+//   vector_bytes       = 16    bytes of one load and of one store
+//   patches_down       = 8     patches of a tile one below the other; a patch is as many rows as a vector has elements
+//   patches_across     = 16    patches of a tile side by side
+//   patches_per_thread = 1     patches that a thread loads before it stores: bytes in flight
+//   hints              = none  which accesses carry an evict-first hint
+//   raster             = rows  order in which blocks walk over the tiles
+//   shift              = 1
+//   vector             = 4     vector_bytes // element_bytes
+//   words              = 4     vector_bytes // 4
+//   tile_rows          = 32    patches_down * vector
+//   tile_cols          = 64    patches_across * vector
+//   threads            = 128   patches_down * patches_across // patches_per_thread
+//
+
+#define KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) KERNEL(x, y, z)
+
+#define DEVICE_FUNCTION static inline __attribute__((always_inline, overloadable))
+
+#define GLOBAL __global
+#define SHARED __attribute__((aligned(16))) __local
+#define SHARED_PTR __local
+#define CONSTANT_PTR __constant
+#define RESTRICT restrict
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)get_local_id(0))
+#define THREAD_Y ((int)get_local_id(1))
+#define THREAD_Z ((int)get_local_id(2))
+#define BLOCK_X ((int)get_group_id(0))
+#define BLOCK_Y ((int)get_group_id(1))
+#define BLOCK_Z ((int)get_group_id(2))
+
+#define GRID_X ((int)get_num_groups(0))
+#define GRID_Y ((int)get_num_groups(1))
+#define GRID_Z ((int)get_num_groups(2))
+#define BLOCK_SIZE_X ((int)get_local_size(0))
+#define BLOCK_SIZE_Y ((int)get_local_size(1))
+#define BLOCK_SIZE_Z ((int)get_local_size(2))
+
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64;
+#endif
+typedef uchar u8;
+typedef ushort u16;
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+typedef float f32;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) ((uint2)(x, y))
+#define U32X4(x, y, z, w) ((uint4)(x, y, z, w))
+
+#define LOAD_16(pointer) (*(__global const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(__global const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(__global const u32*)(pointer))
+
+#define STORE_16(pointer, value) (*(__global u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(__global u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(__global u32*)(pointer) = (value))
+
+// transpose, vector: every access moves 16 bytes, to and from global memory and to and from shared memory.
+//
+// A patch is VECTOR x VECTOR elements: VECTOR vectors along rows of `in`. A thread loads patches, turns them in its
+// registers, and keeps their columns, which are vectors along rows of `out`, in the tile.
+//
+//       in: a patch         turned in registers          tile: [TILE_COLS][PATCHES_DOWN] vectors
+//      [ a  b  c  d ]        [ a  e  i  m ]           column c of `in`:  | v0 | v1 | v2 | ... |
+//      [ e  f  g  h ]   =>   [ b  f  j  n ]     =>    stored as a run of row c of `out`
+//      [ i  j  k  l ]        [ c  g  k  o ]
+//      [ m  n  o  p ]        [ d  h  l  p ]           for r, c:  out[c * rows + r] = in[r * cols + c]
+//
+// Neighbouring patches lie VECTOR tile rows apart, all in the same banks, so vector v of row c is kept at
+// v ^ (c / VECTOR): eight neighbours then write eight different places of a row of banks.
+// Limit attacked: instructions and requests per byte; with narrow elements they, not the memory, set the pace.
+// Rows that are no multiple of a vector long are not aligned: on that side, and in tiles that hang over an edge,
+// neighbouring threads move neighbouring elements.
+
+enum {
+  VECTOR = 4,  // elements in a vector
+  WORDS = 4,   // 32-bit words in a vector
+  PATCHES_DOWN = 8,
+  PATCHES_ACROSS = 16,
+  PATCHES_PER_THREAD = 1,
+  TILE_ROWS = PATCHES_DOWN * VECTOR,    // 32 rows of `in` in a tile
+  TILE_COLS = PATCHES_ACROSS * VECTOR,  // 64 columns
+  THREADS = 128,
+  STORE_COLS = THREADS / PATCHES_DOWN,  // rows of `out` that the block stores at a time
+};
+
+typedef u32 element_t;
+typedef u32x4 vector_t;
+
+DEVICE_FUNCTION void unpack(vector_t v, u32* words) {
+  words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
+}
+
+DEVICE_FUNCTION vector_t pack(const u32* words) {
+  return U32X4(words[0], words[1], words[2], words[3]);
+}
+
+// turned[c] = column c of the patch.
+DEVICE_FUNCTION void turn(u32 patch[VECTOR][WORDS], u32 turned[VECTOR][WORDS]) {
+  UNROLL
+  for (int r = 0; r < VECTOR; ++r) {
+    UNROLL
+    for (int c = 0; c < VECTOR; ++c) turned[c][r] = patch[r][c];
+  }
+}
+
+// Where the tile keeps vector v of column c.
+DEVICE_FUNCTION int place(int c, int v) {
+  return c * PATCHES_DOWN + (v ^ (c / VECTOR & (PATCHES_DOWN - 1)));
+}
+
+KERNEL(128, 1, 1) transpose_vector(
+    GLOBAL const element_t* RESTRICT in,  // [batch][rows][cols]
+    GLOBAL element_t* RESTRICT out,       // [batch][cols][rows]
+    i32 rows, i32 cols, i32 batch) {
+  SHARED vector_t tile[TILE_COLS * PATCHES_DOWN];  // [TILE_COLS][PATCHES_DOWN], swizzled
+  SHARED_PTR element_t* elements = (SHARED_PTR element_t*)tile;
+
+  const int tiles_across = (cols - 1) / TILE_COLS + 1;
+  const int tile_down = BLOCK_X / tiles_across;  // blocks walk along the rows of `in`
+  const int tile_across = BLOCK_X % tiles_across;
+  const i64 row0 = (i64)tile_down * TILE_ROWS;    // first row of `in` in this tile
+  const i64 col0 = (i64)tile_across * TILE_COLS;  // first column
+  const int whole_tile = row0 + TILE_ROWS <= rows && col0 + TILE_COLS <= cols;
+  const int rows_aligned = cols % VECTOR == 0;     // rows of `in` begin at multiples of a vector
+  const int columns_aligned = rows % VECTOR == 0;  // rows of `out` do
+
+  for (i64 b = BLOCK_Y; b < batch; b += GRID_Y) {
+    GLOBAL const element_t* from = in + (b * rows + row0) * cols + col0;
+    if (whole_tile && rows_aligned) {
+      // Global memory -> registers, along rows of `in`.
+      u32 patch[PATCHES_PER_THREAD][VECTOR][WORDS];
+      UNROLL
+      for (int p = 0; p < PATCHES_PER_THREAD; ++p) {
+        const int id = THREAD_X + p * THREADS;
+        GLOBAL const element_t* row = from + (i64)(id / PATCHES_ACROSS * VECTOR) * cols + id % PATCHES_ACROSS * VECTOR;
+        UNROLL
+        for (int i = 0; i < VECTOR; ++i, row += cols) unpack(LOAD_16(row), patch[p][i]);
+      }
+      // Registers -> tile, turned.
+      UNROLL
+      for (int p = 0; p < PATCHES_PER_THREAD; ++p) {
+        const int id = THREAD_X + p * THREADS;
+        const int c = id % PATCHES_ACROSS * VECTOR;
+        u32 turned[VECTOR][WORDS];
+        turn(patch[p], turned);
+        UNROLL
+        for (int i = 0; i < VECTOR; ++i) tile[place(c + i, id / PATCHES_ACROSS)] = pack(turned[i]);
+      }
+    } else {
+      // Global memory -> tile, element by element.
+      UNROLL_N(4)
+      for (int i = THREAD_X; i < TILE_ROWS * TILE_COLS; i += THREADS) {
+        const int r = i / TILE_COLS;
+        const int c = i % TILE_COLS;
+        if (row0 + r < rows && col0 + c < cols) {
+          elements[place(c, r / VECTOR) * VECTOR + r % VECTOR] = from[(i64)r * cols + c];
+        }
+      }
+    }
+    BARRIER();  // the whole tile is there before anyone reads a row of `out` from it
+
+    GLOBAL element_t* to = out + (b * cols + col0) * rows + row0;
+    if (whole_tile && columns_aligned) {
+      // Tile -> global memory, along rows of `out`.
+      const int v = THREAD_X % PATCHES_DOWN;
+      const int c = THREAD_X / PATCHES_DOWN;
+      GLOBAL element_t* row = to + (i64)c * rows + v * VECTOR;
+      UNROLL
+      for (int i = 0; i < TILE_COLS; i += STORE_COLS, row += (i64)STORE_COLS * rows) {
+        STORE_16(row, tile[place(c + i, v)]);
+      }
+    } else {
+      // Tile -> global memory, element by element.
+      UNROLL_N(4)
+      for (int i = THREAD_X; i < TILE_ROWS * TILE_COLS; i += THREADS) {
+        const int r = i % TILE_ROWS;
+        const int c = i / TILE_ROWS;
+        if (row0 + r < rows && col0 + c < cols) {
+          to[(i64)c * rows + r] = elements[place(c, r / VECTOR) * VECTOR + r % VECTOR];
+        }
+      }
+    }
+    BARRIER();  // everyone has read the tile before the next matrix overwrites it
+  }
+}
