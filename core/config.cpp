@@ -205,6 +205,21 @@ const Value* Config::find(std::string_view tunable) const {
   return nullptr;
 }
 
+std::string difference_text(const Config& config, const Config& other) {
+  if (config.variant != other.variant) return config.text();
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : config.values) {
+    const Value* old = other.find(name);
+    if (old != nullptr && *old == value) continue;
+    parts.push_back(name + "=" + to_text(value) +
+                    (old == nullptr ? "" : " instead of " + to_text(*old)));
+  }
+  for (const auto& [name, value] : other.values) {
+    if (config.find(name) == nullptr) parts.push_back("without " + name);
+  }
+  return comma_list(parts);
+}
+
 Config parse_config(const KernelSpec& spec, std::string_view text, const Problem& problem,
                     const DeviceInfo& device) {
   if (means_default(text)) return default_config(spec, problem, device);

@@ -26,6 +26,10 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
+/// What sets `config` apart from `other`: "tile_m=64 instead of 128, splits=4, without ping_pong";
+/// the whole config where the variants differ.
+[[nodiscard]] std::string difference_text(const Config& config, const Config& other);
+
 /// Reads a canonical or partial text; tunables left out take their defaults. Throws InputError
 /// naming the tunable and the values it may have.
 [[nodiscard]] Config parse_config(const KernelSpec& spec, std::string_view text,

@@ -67,10 +67,11 @@ Result<Config> legal_default(const KernelSpec& spec, const Problem& problem,
                              problem.text(), device.name, selector_of(device), reasons)};
 }
 
-std::string expectation_text(Grade grade, const ExpectedConfig& expected, std::size_t problems) {
+std::string expectation_text(Grade grade, const std::string& config, const ExpectedConfig& expected,
+                             std::size_t problems) {
   return fmt::format(
       "{}: {}: expected within {:.2f} times the best time, by what {} problem{} measured",
-      name_of(grade), expected.config, expected.slowdown, problems, problems == 1 ? "" : "s");
+      name_of(grade), config, expected.slowdown, problems, problems == 1 ? "" : "s");
 }
 
 // For a problem that nobody tuned: the config that the nearest ones together expect the most of,
@@ -85,18 +86,22 @@ void ask_the_neighbours(Match& match, const KernelSpec& spec, const Problem& pro
     if (expected.config == nearest) return;
     Result<Config> legal = legal_config(spec, expected.config, problem, device);
     if (!legal) continue;
+    const Config& of_nearest = candidates.front().best->config;
+    const std::string difference = difference_text(*legal, of_nearest);
+    const bool is_alike = legal->variant == of_nearest.variant;
     match.config = std::move(*legal);
     match.reason +=
-        fmt::format("; {}, {} is expected to be closer to the best than {}",
+        fmt::format("; {}, {}{} is expected to be closer to the best",
                     problems == 1 ? "by how its tiles fit"
                                   : fmt::format("with the {} nearest together", problems),
-                    expected.config, nearest);
+                    is_alike ? "its config with " : "", difference);
     for (const ExpectedConfig& other : ranking) {
       if (other.config == nearest) {
-        match.steps.push_back(expectation_text(match.grade, other, problems));
+        match.steps.push_back(expectation_text(match.grade, "this config", other, problems));
       }
     }
-    match.steps.push_back(expectation_text(match.grade, expected, problems) + ": chosen instead");
+    match.steps.push_back(expectation_text(match.grade, difference, expected, problems) +
+                          ": chosen instead");
     return;
   }
 }
@@ -109,8 +114,10 @@ Result<Match> lookup(const KernelSpec& spec, const Problem& problem, const Devic
   const std::vector<Candidate> candidates = ranked_candidates(spec, problem, device, bests);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
-    const std::string title = fmt::format("{}: {} from session {}", name_of(candidate.grade),
-                                          candidate.best->config.text(), candidate.best->session);
+    const std::string title = fmt::format(
+        "{}: {} {}", name_of(candidate.grade), candidate.best->config.text(),
+        candidate.best->session > 0 ? fmt::format("from session {}", candidate.best->session)
+                                    : "of those that come with Kiln");
     Result<Config> legal = legal_config(spec, candidate.best->config.text(), problem, device);
     if (!legal) {
       match.steps.push_back(fmt::format("{}: passed over: {}", title, legal.failure().message));

@@ -85,6 +85,17 @@ TEST_F(ConfigTest, ConditionalTunablesAreAbsentWhereTheyDoNotExist) {
             "tunable 'pad' does not exist here: padded is false with padded = false");
 }
 
+TEST_F(ConfigTest, TwoConfigsAreToldApartByWhatDiffers) {
+  const Config config = parse("tile:tile_rows=64,pad=2");
+  EXPECT_EQ(difference_text(config, parse("tile:pad=2")), "tile_rows=64 instead of 32");
+  EXPECT_EQ(difference_text(config, parse("tile:padded=false")),
+            "tile_rows=64 instead of 32, padded=true instead of false, pad=2");
+  EXPECT_EQ(difference_text(parse("tile:padded=false"), parse("tile")),
+            "padded=false instead of true, without pad");
+  EXPECT_EQ(difference_text(config, parse("naive")), config.text());
+  EXPECT_EQ(difference_text(config, config), "");
+}
+
 TEST_F(ConfigTest, AReaderOfManyTextsReadsEachAsIfItWereAlone) {
   ConfigReader read(spec_, problem_, device_);
   const std::vector<std::string> texts = {"tile:padded=true,pad=4",

@@ -269,14 +269,15 @@ TEST_F(Lookup, TheNeighboursTogetherSettleATieOfTheNearest) {
   EXPECT_EQ(nearer.config.text(), "vector:block_size=256");
   EXPECT_EQ(nearer.reason,
             "nearest problem tuned on this device: n=4096 (distance 0.585); with the 2 nearest "
-            "together, vector:block_size=256 is expected to be closer to the best than "
-            "vector:block_size=512");
-  EXPECT_THAT(nearer.steps,
-              ElementsAre("near_size: vector:block_size=512 from session 1: chosen",
-                          "near_size: vector:block_size=512: expected within 1.31 times the best "
-                          "time, by what 2 problems measured",
-                          "near_size: vector:block_size=256: expected within 1.24 times the best "
-                          "time, by what 2 problems measured: chosen instead"));
+            "together, its config with block_size=256 instead of 512 is expected to be closer to "
+            "the best");
+  EXPECT_THAT(
+      nearer.steps,
+      ElementsAre("near_size: vector:block_size=512 from session 1: chosen",
+                  "near_size: this config: expected within 1.31 times the best "
+                  "time, by what 2 problems measured",
+                  "near_size: block_size=256 instead of 512: expected within 1.24 times the best "
+                  "time, by what 2 problems measured: chosen instead"));
   EXPECT_EQ(ask("n=4096", {nearest, other}).config.text(), "vector:block_size=512") << "exact";
 }
 
@@ -287,12 +288,14 @@ TEST_F(Lookup, TheNeighboursTunedOnASiblingAnswerTogetherToo) {
   const Match match = ask("n=6144", {nearest, other});
   EXPECT_EQ(match.grade, Grade::same_arch);
   EXPECT_EQ(match.config.text(), "vector:block_size=256");
-  EXPECT_EQ(match.reason,
-            "nearest problem tuned on another device of architecture sm_90a (Test GPU NVL): n=4096 "
-            "(distance 0.585); with the 2 nearest together, vector:block_size=256 is expected to "
-            "be closer to the best than vector:block_size=512");
+  EXPECT_EQ(
+      match.reason,
+      "nearest problem tuned on another device of architecture sm_90a (Test GPU NVL): n=4096 "
+      "(distance 0.585); with the 2 nearest together, its config with block_size=256 instead of "
+      "512 is expected to be closer to the best");
   EXPECT_EQ(match.steps.back(),
-            "same_arch: vector:block_size=256: expected within 1.24 times the best time, by what 2 "
+            "same_arch: block_size=256 instead of 512: expected within 1.24 times the best time, "
+            "by what 2 "
             "problems measured: chosen instead");
   EXPECT_EQ(ask("n=4096", {nearest, other}).config.text(), "vector:block_size=512")
       << "the very problem: what is best for it there";
@@ -321,14 +324,14 @@ TEST_F(Lookup, ATileThatDoesNotFitGivesWay) {
   EXPECT_EQ(
       match.reason,
       "nearest problem tuned on this device: n=270336 (distance 0.897); by how its tiles fit, "
-      "vector:block_size=256 is expected to be closer to the best than "
-      "vector:block_size=1024");
-  EXPECT_THAT(match.steps,
-              ElementsAre("near_size: vector:block_size=1024 from session 1: chosen",
-                          "near_size: vector:block_size=1024: expected within 1.84 times the best "
-                          "time, by what 1 problem measured",
-                          "near_size: vector:block_size=256: expected within 1.68 times the best "
-                          "time, by what 1 problem measured: chosen instead"));
+      "its config with block_size=256 instead of 1024 is expected to be closer to the best");
+  EXPECT_THAT(
+      match.steps,
+      ElementsAre("near_size: vector:block_size=1024 from session 1: chosen",
+                  "near_size: this config: expected within 1.84 times the best "
+                  "time, by what 1 problem measured",
+                  "near_size: block_size=256 instead of 1024: expected within 1.68 times the best "
+                  "time, by what 1 problem measured: chosen instead"));
 }
 
 TEST_F(Lookup, ANeighbourFurtherAwayAnswersWhereNothingOfTheNearestFits) {
