@@ -71,14 +71,6 @@ void add_file(Files& files, const Files& all, const std::string& name) {
   }
 }
 
-// What the source of this variant is made of.
-Files files_of(const KernelSpec& spec, const Variant& variant) {
-  if (variant.plain) return included_files(spec.files, variant.plain->file, variant.plain->folders);
-  Files files;
-  add_file(files, spec.files, variant.template_file);
-  return files;
-}
-
 void add_launches(KeyText& key, const Variant& variant) {
   for (const Workspace& workspace : variant.workspaces) {
     key.add(workspace.name).add(workspace.dtype.text()).add(workspace.count.text());
@@ -104,6 +96,13 @@ void add_launches(KeyText& key, const Variant& variant) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> source_files(const KernelSpec& spec, const Variant& variant) {
+  if (variant.plain) return included_files(spec.files, variant.plain->file, variant.plain->folders);
+  Files files;
+  add_file(files, spec.files, variant.template_file);
+  return files;
+}
 
 const Variant* KernelSpec::find_variant(std::string_view wanted) const {
   return find_named(variants, wanted);
@@ -173,14 +172,14 @@ std::string computation_hash(const KernelSpec& spec) {
     const std::string trusted =
         verify.device_reference.substr(0, verify.device_reference.find(':'));
     key.add(verify.device_reference);
-    if (const Variant* variant = spec.find_variant(trusted)) key.add(files_of(spec, *variant));
+    if (const Variant* variant = spec.find_variant(trusted)) key.add(source_files(spec, *variant));
   }
   return key.hash();
 }
 
 std::string template_hash(const KernelSpec& spec, const Variant& variant) {
   KeyText key;
-  key.add(spec.name).add(variant.name).add(variant.template_file).add(files_of(spec, variant));
+  key.add(spec.name).add(variant.name).add(variant.template_file).add(source_files(spec, variant));
   if (spec.command) {
     for (const TextPattern& line : spec.command->build) key.add(line.text());
     for (const auto& [name, value] : spec.command->environment) key.add(name).add(value.text());

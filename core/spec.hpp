@@ -274,6 +274,11 @@ struct KernelSpec {
 [[nodiscard]] std::string_view name_of(Access access);
 [[nodiscard]] std::string_view name_of(FieldType type);
 
+/// Name and text of the files that the source of `variant` is made of: its template or plain
+/// source, and all that these include.
+[[nodiscard]] std::map<std::string, std::string> source_files(const KernelSpec& spec,
+                                                              const Variant& variant);
+
 /// Content key of everything that shapes results: spec text and its templates (hex, 16 characters).
 [[nodiscard]] std::string content_hash(const KernelSpec& spec);
 

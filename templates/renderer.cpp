@@ -22,7 +22,6 @@ struct Renderer::State {
   std::map<std::string, TemplateNames> names;  // by variant
   std::map<std::string, PlainText> plain;      // by variant that has a plain source
 
-  [[nodiscard]] const Variant& variant_of(const Config& config) const;
   [[nodiscard]] TemplateInput input_for(const Variant& variant, const Config& config,
                                         const Problem& problem, const DeviceInfo& device) const;
   [[nodiscard]] std::string plain_text(const Variant& variant, const Config& config,
@@ -40,12 +39,20 @@ std::string file_path(const KernelSpec& spec, const std::string& file) {
 
 bool is_template(const std::string& file) { return file.ends_with(".inja"); }
 
-TemplateSet parse_all(const KernelSpec& spec) {
-  TemplateSet templates;
-  for (const auto& [name, text] : spec.files) {
-    if (is_template(name)) templates.emplace(name, parse_template(file_path(spec, name), text));
+void add_parsed(TemplateSet& templates, const KernelSpec& spec,
+                const std::map<std::string, std::string>& files) {
+  for (const auto& [name, text] : files) {
+    if (!is_template(name) || templates.contains(name)) continue;
+    templates.emplace(name, parse_template(file_path(spec, name), text));
   }
-  return templates;
+}
+
+const Variant& find_variant(const KernelSpec& spec, const std::string& name) {
+  const Variant* variant = spec.find_variant(name);
+  if (variant == nullptr) {
+    throw InputError("kernel '" + spec.name + "' has no variant '" + name + "'");
+  }
+  return *variant;
 }
 
 bool is_identifier(const std::string& text) {
@@ -139,11 +146,13 @@ void append(Source& source, const std::string& text) {
 
 }  // namespace
 
-Renderer::Renderer(const KernelSpec& spec) {
+Renderer::Renderer(const KernelSpec& spec, std::span<const Variant> variants) {
   auto state = std::make_shared<State>();
   state->spec = spec;
-  state->templates = parse_all(spec);
-  for (const Variant& variant : spec.variants) {
+  const bool is_whole = variants.size() == spec.variants.size();
+  if (is_whole) add_parsed(state->templates, spec, spec.files);
+  for (const Variant& variant : variants) {
+    if (!is_whole) add_parsed(state->templates, spec, source_files(spec, variant));
     const std::vector<LintFinding> findings = lint_variant(spec, variant, state->templates);
     if (!findings.empty()) throw InputError(findings.front().where, findings.front().message);
     state->names.emplace(variant.name, template_names(spec, variant));
@@ -151,6 +160,11 @@ Renderer::Renderer(const KernelSpec& spec) {
   }
   state_ = std::move(state);
 }
+
+Renderer::Renderer(const KernelSpec& spec) : Renderer(spec, std::span(spec.variants)) {}
+
+Renderer::Renderer(const KernelSpec& spec, const std::string& variant)
+    : Renderer(spec, std::span(&find_variant(spec, variant), 1)) {}
 
 std::vector<LintFinding> Renderer::unused_tunables() const {
   std::vector<LintFinding> findings;
@@ -165,13 +179,6 @@ std::vector<LintFinding> Renderer::unused_tunables() const {
 void require_used_tunables(const KernelSpec& spec) {
   const std::vector<LintFinding> findings = Renderer(spec).unused_tunables();
   if (!findings.empty()) throw InputError(findings.front().where, findings.front().message);
-}
-
-const Variant& Renderer::State::variant_of(const Config& config) const {
-  const Variant* variant = spec.find_variant(config.variant);
-  if (variant == nullptr)
-    throw InputError("kernel '" + spec.name + "' has no variant '" + config.variant + "'");
-  return *variant;
 }
 
 TemplateInput Renderer::State::input_for(const Variant& variant, const Config& config,
@@ -220,7 +227,7 @@ Source Renderer::State::plain_source(const Variant& variant, const Config& confi
 Source Renderer::render(const Config& config, const Problem& problem,
                         const DeviceInfo& device) const {
   const KernelSpec& spec = state_->spec;
-  const Variant& variant = state_->variant_of(config);
+  const Variant& variant = find_variant(state_->spec, config.variant);
   if (spec.command) return command_source(spec, make_scope(spec, variant, config, problem, device));
   if (variant.plain) return state_->plain_source(variant, config, problem, device);
   TemplateInput input = state_->input_for(variant, config, problem, device);
@@ -241,7 +248,7 @@ Source Renderer::render(const Config& config, const Problem& problem,
 
 std::string Renderer::render_readable(const Config& config, const Problem& problem,
                                       const DeviceInfo& device) const {
-  const Variant& variant = state_->variant_of(config);
+  const Variant& variant = find_variant(state_->spec, config.variant);
   if (state_->spec.command) return render(config, problem, device).text;
   if (variant.plain) return state_->plain_text(variant, config, problem, device);
   TemplateInput input = state_->input_for(variant, config, problem, device);

@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "db/shipped.hpp"
 #include "launcher/src/launcher_state.hpp"
+#include "templates/renderer.hpp"
 
 namespace kiln {
 namespace {
@@ -125,13 +126,12 @@ Expected<Launcher::State::KernelEntry*> Launcher::State::find_kernel(std::string
     return &known->second;
   }
   auto spec = std::make_shared<const KernelSpec>(library_.load(std::string(kernel)));
-  Renderer renderer(*spec);
   auto rows = std::make_shared<const std::vector<BestRecord>>(rows_.take(spec->name));
   std::optional<std::string> digest;  // the default needs no looking for
   if (!rows->empty() || rows_.asks_shipped) digest = digest_of(*rows, rows_.asks_shipped);
   return &kernels_
-              .emplace(kernel, KernelEntry{std::move(spec), std::move(renderer), std::move(rows),
-                                           rows_.asks_shipped, std::move(digest)})
+              .emplace(kernel, KernelEntry{std::move(spec), std::move(rows), rows_.asks_shipped,
+                                           std::move(digest)})
               .first->second;
 }
 
@@ -356,7 +356,7 @@ Expected<std::unique_ptr<PreparedKernel>> Launcher::State::make_kernel(const Ker
   }
   Source source;
   try {
-    source = entry.renderer.render(match.config, problem, device);
+    source = Renderer(*entry.spec, match.config.variant).render(match.config, problem, device);
   } catch (const InputError& error) {
     return LaunchError{LaunchErrorCode::compile_failed, error.what()};
   }

@@ -21,7 +21,6 @@
 #include "launcher/src/request_recorder.hpp"
 #include "launcher/src/runtime.hpp"
 #include "templates/library.hpp"
-#include "templates/renderer.hpp"
 
 namespace kiln {
 
@@ -49,10 +48,9 @@ struct Launcher::State {
 
  private:
   using Rows = std::shared_ptr<const std::vector<BestRecord>>;
-  /// A kernel's spec and templates, read at the first request, and its bests.
+  /// A kernel's spec, read at the first request, and its bests.
   struct KernelEntry {
     std::shared_ptr<const KernelSpec> spec;
-    Renderer renderer;
     // Replaced under kernels_mutex_ when the shipped rows are needed or a problem was tuned.
     Rows rows;
     bool lacks_shipped = false;         ///< the shipped rows are not added yet

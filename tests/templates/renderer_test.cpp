@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/errors.hpp"
 #include "tests/templates/golden_file.hpp"
 #include "tests/templates/small_kernel.hpp"
 
@@ -37,6 +38,23 @@ TEST(Renderer, TheReadableFormHasNoDialectWords) {
       parse_config(spec, "strided:unroll=4", problem, device), problem, device);
   expect_golden("scale.strided.readable", text);
   EXPECT_THAT(text, Not(HasSubstr("#define")));
+}
+
+TEST(Renderer, OfOneVariantReadsNoOther) {
+  KernelSpec spec = scale_spec();
+  const Problem problem = Problem::parse(spec, "n=1000");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_80");
+  const Config config = parse_config(spec, "strided:unroll=4", problem, device);
+  EXPECT_EQ(Renderer(spec, "strided").render(config, problem, device),
+            Renderer(spec).render(config, problem, device));
+  EXPECT_THROW(Renderer(spec, "strid"), InputError);
+  spec.variants.push_back(spec.variants.front());
+  spec.variants.back().name = "broken";
+  spec.variants.back().template_file = "broken.inja";
+  spec.files["broken.inja"] = "{% if %}";
+  EXPECT_NO_THROW(Renderer(spec, "strided"));
+  EXPECT_THROW(Renderer(spec, "broken"), InputError);
+  EXPECT_THROW(Renderer{spec}, InputError);
 }
 
 TEST(Renderer, ATunableOfTheLaunchAloneSharesTheText) {
