@@ -261,12 +261,12 @@ void add_best_command(CLI::App& app, Work& work) {
       ->add_option("--device", options->device,
                    "auto: the one the database was tuned on, else the best present; or a backend,\n"
                    "a device as `kiln devices` names it, an identity as `kiln db info` prints it")
-      ->type_name("NAME")
+      ->type_name("DEVICE")
       ->capture_default_str();
   command
       ->add_option("--objective", options->objective,
                    "time, energy or a metric of the kernel: what it was tuned for")
-      ->type_name("NAME")
+      ->type_name("OBJECTIVE")
       ->capture_default_str();
   command
       ->add_option(

@@ -349,7 +349,7 @@ void add_check_command(CLI::App& app, Work& work) {
                    "measured on this device")
       ->type_name("FILE");
   command->add_option("--kernel", options->kernels, "Only this kernel; may repeat")
-      ->type_name("NAME")
+      ->type_name("KERNEL")
       ->allow_extra_args(false);
   command->add_option("--rounds", options->rounds, "Rounds of a best's finals at most")
       ->type_name("COUNT")

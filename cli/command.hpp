@@ -60,6 +60,8 @@ void add_replay_command(CLI::App& app, Work& work);
 void add_db_command(CLI::App& app, Work& work);
 void add_prebuild_command(CLI::App& app, Work& work);
 void add_export_command(CLI::App& app, Work& work);
+void add_completion_command(CLI::App& app, Work& work);
+void add_man_command(CLI::App& app, Work& work);
 /// Hidden: the processes that compile and run kernels for the others.
 void add_worker_command(CLI::App& app, Work& work);
 

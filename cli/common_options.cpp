@@ -34,7 +34,9 @@ void add_json_option(CLI::App& command, CommonOptions& options) {
 }
 
 void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem) {
-  command.add_option("kernel", kernel, "Name of a kernel, or the folder of your own")->required();
+  command.add_option("kernel", kernel, "Name of a kernel, or the folder of your own")
+      ->type_name("KERNEL")
+      ->required();
   command
       .add_option("--problem", problem,
                   "Sizes and types, e.g. m=512,n=2^20,dtype=f32; `kiln kernels KERNEL` lists them")
@@ -43,7 +45,7 @@ void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string&
 
 void add_device_option(CLI::App& command, std::string& device) {
   command.add_option("--device", device, "auto, a backend, or a device as `kiln devices` names it")
-      ->type_name("NAME")
+      ->type_name("DEVICE")
       ->capture_default_str();
 }
 

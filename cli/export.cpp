@@ -181,6 +181,7 @@ void add_export_command(CLI::App& app, Work& work) {
       "export",
       "Write the kernel that the launcher would run as files: source, binary, C++ header");
   command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
+      ->type_name("KERNEL")
       ->required();
   command
       ->add_option("--problem", options->problems, "Sizes and types, as for kiln tune; may repeat")

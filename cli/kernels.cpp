@@ -141,7 +141,8 @@ void add_kernels_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<KernelsFlags>();
   CLI::App* command = app.add_subcommand(
       "kernels", "List the kernels, or one kernel's problem, variants and tunables");
-  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own");
+  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
+      ->type_name("KERNEL");
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(

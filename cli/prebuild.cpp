@@ -169,7 +169,8 @@ void add_prebuild_command(CLI::App& app, Work& work) {
   CLI::App* command = app.add_subcommand(
       "prebuild",
       "Compile what the launcher would run into its cache, for machines without a compiler");
-  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own");
+  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
+      ->type_name("KERNEL");
   command
       ->add_option("--problem", options->problems, "Sizes and types, as for kiln tune; may repeat")
       ->type_name("TEXT")

@@ -69,7 +69,7 @@ void add_render_command(CLI::App& app, Work& work) {
                    "Config, e.g. tile:tile_rows=32; what is left out takes its default")
       ->type_name("TEXT");
   command->add_option("--backend", options->backend, "cuda, hip or opencl")
-      ->type_name("NAME")
+      ->type_name("BACKEND")
       ->capture_default_str();
   command
       ->add_option("--arch", options->architecture,

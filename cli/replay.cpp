@@ -208,7 +208,7 @@ void add_replay_command(CLI::App& app, Work& work) {
       ->add_option(
           "--strategy", options->strategies,
           "Strategies by name, with commas between, or all (kiln tune --help tells of each)")
-      ->type_name("NAME")
+      ->type_name("STRATEGY")
       ->delimiter(',')
       ->check([](const std::string& name) {
         return name == "all" ? std::string() : strategy_name()(name);

@@ -47,7 +47,7 @@ void add_budget_options(CLI::App& command, SearchSettings& settings) {
 
 void add_space_options(CLI::App& command, SearchSettings& settings) {
   command.add_option("--strategy", settings.strategy, strategy_help())
-      ->type_name("NAME")
+      ->type_name("STRATEGY")
       ->check(strategy_name())
       ->group("Search");
   command.add_option("--seed", settings.seed, "Seed of the strategy and of the inputs (default 1)")
@@ -58,7 +58,7 @@ void add_space_options(CLI::App& command, SearchSettings& settings) {
       .add_option("--objective", settings.objective,
                   "What is looked for: time (default), energy (joules of a run, by NVML), or a\n"
                   "metric of the kernel (`kiln kernels KERNEL` lists them)")
-      ->type_name("NAME")
+      ->type_name("OBJECTIVE")
       ->group("Search");
   command.add_option("--variant", settings.variants, "Only this variant; may repeat")
       ->type_name("NAME")

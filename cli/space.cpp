@@ -241,7 +241,8 @@ void add_space_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<SpaceFlags>();
   CLI::App* command = app.add_subcommand(
       "space", "Count the configs of a problem, and tell what each constraint cuts");
-  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own");
+  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
+      ->type_name("KERNEL");
   command
       ->add_option("--problem", options->problem,
                    "Sizes and types, e.g. m=512,n=2^20,dtype=f32; `kiln kernels KERNEL` lists them")
@@ -256,9 +257,9 @@ void add_space_command(CLI::App& app, Work& work) {
           "--device", options->device,
           "auto, a backend, or a device as `kiln devices` names it (default: none, made up "
           "from --arch)")
-      ->type_name("NAME");
+      ->type_name("DEVICE");
   command->add_option("--backend", options->backend, "cuda, hip or opencl")
-      ->type_name("NAME")
+      ->type_name("BACKEND")
       ->capture_default_str();
   command
       ->add_option("--arch", options->architecture,

@@ -296,7 +296,7 @@ void add_sweep_command(CLI::App& app, Work& work) {
   command
       ->add_option("--kernel", options->kernels,
                    "Only the sessions of this kernel of the plan; may repeat")
-      ->type_name("NAME")
+      ->type_name("KERNEL")
       ->allow_extra_args(false);
   command
       ->add_option(
@@ -318,7 +318,7 @@ void add_sweep_command(CLI::App& app, Work& work) {
           "--device", options->device,
           "auto, a backend, or a device as `kiln devices` names it; all, or several names\n"
           "with commas between them: one session on each at the same time")
-      ->type_name("NAME")
+      ->type_name("DEVICE")
       ->capture_default_str();
   command->add_flag("--ceilings", options->ceilings,
                     "Measure what the device can do first, and print each best's share of it");

@@ -20,14 +20,14 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
       .add_option("--device", options.device,
                   "auto, a backend, a device as `kiln devices` names it, or the identity of one\n"
                   "that the database knows, which need not be here")
-      ->type_name("NAME")
+      ->type_name("DEVICE")
       ->capture_default_str();
   command
       .add_option("--arch", options.architecture,
                   "Architecture to compile for where no such device is, e.g. sm_90a")
       ->type_name("NAME");
   command.add_option("--backend", options.backend, "Backend of --arch: cuda or hip")
-      ->type_name("NAME")
+      ->type_name("BACKEND")
       ->capture_default_str();
   command.add_flag("--no-shipped", options.no_shipped,
                    "Leave out the wisdom that is part of Kiln, as a launcher that does so");

@@ -101,7 +101,7 @@ void add_db_export(CLI::App& db, Work& work) {
       ->type_name("FILE")
       ->check(file_name());
   command->add_option("--kernel", options->kernels, "Only bests of this kernel; may repeat")
-      ->type_name("NAME")
+      ->type_name("KERNEL")
       ->allow_extra_args(false);
   command
       ->add_option("--device", options->devices,

@@ -171,7 +171,7 @@ void add_db_import(CLI::App& db, Work& work) {
                    "The files are another tool's (wisdom of Kernel Launcher, a cache of Kernel\n"
                    "Tuner, T4, results of KTT, CLBlast or nvbench) and their tunables those of a\n"
                    "variant of this kernel, which is given by its name or its folder")
-      ->type_name("NAME");
+      ->type_name("KERNEL");
   command
       ->add_option("--problem", options->problem,
                    "With --kernel: the problem; {0}, {1}, ... stand for the sizes in the file,\n"
@@ -181,7 +181,7 @@ void add_db_import(CLI::App& db, Work& work) {
       ->add_option("--device", options->device,
                    "With --kernel: where it was measured, as `kiln db info` or `kiln devices`\n"
                    "prints it")
-      ->type_name("NAME")
+      ->type_name("DEVICE")
       ->capture_default_str();
   command->add_flag("--skip-bad", options->skip_bad,
                     "Import what is sound instead of refusing everything for one bad line");

@@ -191,6 +191,7 @@ void add_db_portfolio(CLI::App& db, Work& work) {
   CLI::App* command = db.add_subcommand(
       "portfolio", "The fewest configs that are good enough for all tuned problems");
   command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
+      ->type_name("KERNEL")
       ->required();
   command->add_option("--within", options->within, "How much slower than the best is good enough")
       ->type_name("PERCENT")

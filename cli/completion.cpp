@@ -1,0 +1,50 @@
+// `kiln completion SHELL`: the script with which a shell completes kiln's commands and options.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/checks.hpp"
+#include "cli/command.hpp"
+#include "cli/completion/scripts.hpp"
+
+namespace kiln::cli {
+namespace {
+
+std::string completion_script(const std::string& shell, const CommandText& root) {
+  if (shell == "bash") return bash_completion(root);
+  if (shell == "zsh") return zsh_completion(root);
+  return fish_completion(root);
+}
+
+}  // namespace
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char letter : text) quoted += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return quoted + "'";
+}
+
+void add_completion_command(CLI::App& app, Work& work) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("completion", "Print the script that completes kiln's words in a shell");
+  command->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->type_name("SHELL")
+      ->check(one_of("completion for the shell", {"bash", "zsh", "fish"}));
+  command->footer(
+      "Packages install the scripts. Without a package, for the present session:\n"
+      "  source <(kiln completion bash)\n"
+      "  source <(kiln completion zsh)    # after compinit\n"
+      "  kiln completion fish | source");
+  command->callback([shell, &app, &work] {
+    work = [shell, &app] {
+      fmt::print("{}", completion_script(*shell, command_texts(app)));
+      return ExitCode::ok;
+    };
+  });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,21 @@
+// The completion scripts, one file a shell. Each is complete in itself: it starts no kiln.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "cli/command_texts.hpp"
+
+namespace kiln::cli {
+
+/// For bash 4.4 or later, with or without the package bash-completion.
+[[nodiscard]] std::string bash_completion(const CommandText& root);
+/// For zsh's completion system: a file _kiln in a folder of fpath.
+[[nodiscard]] std::string zsh_completion(const CommandText& root);
+/// For fish 3 or later: a file kiln.fish in a folder of completions.
+[[nodiscard]] std::string fish_completion(const CommandText& root);
+
+/// `text` as one word of a shell: in single quotes.
+[[nodiscard]] std::string shell_quoted(const std::string& text);
+
+}  // namespace kiln::cli
