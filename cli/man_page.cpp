@@ -105,7 +105,7 @@ std::string synopsis(const CommandText& command) {
                                  roff(command.path.empty() ? "kiln" : "kiln " + command.path));
   for (const ArgumentText& word : command.unnamed) {
     const std::string name = roff(word.names.front()) + (word.repeats ? "..." : "");
-    text += fmt::format(word.required ? " \\fI{}\\fR" : " [\\fI{}\\fR]", name);
+    text += word.required ? fmt::format(" \\fI{}\\fR", name) : fmt::format(" [\\fI{}\\fR]", name);
   }
   if (!command.subcommands.empty()) text += " \\fICOMMAND\\fR ...";
   return text + "\n";
