@@ -58,7 +58,7 @@ endwhile()
 set(CPACK_PACKAGE_NAME kiln)
 set(CPACK_PACKAGE_VENDOR "Kiln maintainers")
 set(CPACK_PACKAGE_CONTACT ${KILN_PACKAGE_CONTACT})
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each component has one of its own
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL program library dev)
@@ -82,37 +82,41 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS OFF)
 
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
-"autotuner for GPU kernels
- Kiln generates the configs of a CUDA, HIP or OpenCL kernel, proves each of them
- correct, measures them on the device at hand, and keeps the fastest in a
- database. Drivers and compilers are found at run time.
- .
- This package contains the program.")
+# The first line of a description is the package's summary.
+set(of_library "A program that links this library picks the config of a CUDA, HIP or OpenCL
+kernel from the tuning database of Kiln, compiles it once and launches it on a
+stream or queue of its own.")
+
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "autotuner for GPU kernels
+Kiln generates the configs of a CUDA, HIP or OpenCL kernel, proves each of them
+correct, measures them on the device at hand, and keeps the fastest in a
+database. Drivers and compilers are found at run time.
+
+This package contains the program.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "libkiln-dev, ocl-icd-libopencl1, bash-completion")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "libkiln-dev, ocl-icd-libopencl1")
 
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION
-"launcher of tuned GPU kernels
- A program that links this library picks the config of a CUDA, HIP or OpenCL
- kernel from the tuning database of Kiln, compiles it once and launches it on a
- stream or queue of its own.
- .
- This package contains the shared library.")
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "launcher of tuned GPU kernels
+${of_library}
+
+This package contains the shared library.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS kiln)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+# The loader's cache is renewed by a trigger. Scripts that do nothing keep cpack from adding some that call ldconfig.
+file(WRITE ${folder}/triggers "activate-noawait ldconfig\n")
+foreach(script postinst postrm)
+  file(WRITE ${folder}/${script} "#!/bin/sh\n# The trigger of this package calls ldconfig.\nset -e\n")
+endforeach()
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${folder}/triggers ${folder}/postinst ${folder}/postrm)
 
-set(CPACK_COMPONENT_DEV_DESCRIPTION
-"launcher of tuned GPU kernels, development files
- A program that links this library picks the config of a CUDA, HIP or OpenCL
- kernel from the tuning database of Kiln, compiles it once and launches it on a
- stream or queue of its own.
- .
- This package contains the headers for C++ and C, the static library, and the
- files for CMake and pkg-config.")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "launcher of tuned GPU kernels, development files
+${of_library}
+
+This package contains the headers for C++ and C, the static library, and the
+files for CMake and pkg-config.")
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${soname_package} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS kiln)
