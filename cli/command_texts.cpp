@@ -15,7 +15,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr std::size_t kSummaryColumns = 80;
+constexpr std::size_t kSummaryColumns = 100;
 
 std::vector<std::string> strategy_names() {
   std::vector<std::string> names;

@@ -46,7 +46,7 @@ struct CommandText {
 /// The last word of the path: "info"; empty for kiln itself.
 [[nodiscard]] std::string last_word(const CommandText& command);
 
-/// The summary in one line of at most 80 columns; a list that it ends with is left out.
+/// The summary in one line of at most 100 columns; a list that it ends with is left out.
 [[nodiscard]] std::string short_summary(const std::string& summary);
 
 }  // namespace kiln::cli

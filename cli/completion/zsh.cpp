@@ -33,7 +33,7 @@ std::string zsh_value(const ArgumentText& argument) {
   if (argument.placeholder == "FILE") action = "_files";
   if (argument.placeholder == "DIR") action = "_files -/";
   if (!argument.words.empty()) action = fmt::format("({})", fmt::join(argument.words, " "));
-  if (argument.placeholder == "KERNEL") action = "_kiln_kernels";
+  if (argument.placeholder == "KERNEL") action = "__kiln_kernel";
   const std::string name =
       argument.names.front().starts_with("-") ? argument.placeholder : argument.names.front();
   return fmt::format(":{}:{}", zsh_escaped(name), action);
@@ -75,11 +75,13 @@ std::string function_of_group(const CommandText& command) {
       text += fmt::format("    {} \\\n", shell_quoted(spec));
   }
   text +=
-      "    '1: :->command' '*:: :->words'\n"
+      "    '1: :->command' '*::: :->words'\n"
       "  case $state in\n"
       "    command) _describe -t commands command commands ;;\n"
       "    words)\n"
-      "      case $words[1] in\n";
+      "      words=($line[1] \"${words[@]}\")\n"
+      "      ((CURRENT += 1))\n"
+      "      case $line[1] in\n";
   if (command.path.empty()) text += "        help) _kiln ;;\n";
   for (const CommandText& each : command.subcommands)
     text += fmt::format("        {}) {} ;;\n", last_word(each), zsh_function(each));
@@ -107,7 +109,7 @@ std::string zsh_completion(const CommandText& root) {
       "#compdef kiln\n"
       "# Completion of kiln {} for zsh, made by `kiln completion zsh`.\n\n"
       "# The kernels built in, or the folder of another.\n"
-      "_kiln_kernels() {{\n",
+      "__kiln_kernel() {{\n",
       kVersion);
   std::vector<std::string> kernels;
   for (const CommandText* command : all_commands(root)) {

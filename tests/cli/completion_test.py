@@ -101,7 +101,7 @@ class Refused(unittest.TestCase):
     def test_another_shell_is_refused_in_one_line(self):
         result = kiln("completion", "tcsh")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertRegex(result.stderr, r"^kiln: error: .*'tcsh'.*\(there are: bash, zsh and fish\).*\n$")
+        self.assertRegex(result.stderr, r"^kiln: error: .*'tcsh'.*\(there are: bash, zsh, fish\).*\n$")
 
 
 class OfEachShell:
@@ -127,7 +127,7 @@ class OfEachShell:
     def ask(self, *lines):
         """What the shell proposes for the last word of each line: a list of sets."""
         result = subprocess.run(
-            [*SHELLS[self.shell], str(ASK / f"ask.{self.shell}"), "script"], cwd=self.folder.name,
+            [*SHELLS[self.shell], str(ASK / f"ask.{self.shell}"), "./script"], cwd=self.folder.name,
             input="".join(line + "\n" for line in lines), capture_output=True, text=True, check=False,
             timeout=240, env={"PATH": os.environ["PATH"], "HOME": self.folder.name, "TERM": "xterm"})
         self.assertEqual(result.stderr, "")
@@ -155,6 +155,7 @@ class OfEachShell:
         asked = {
             "kiln tu": {"tune"},
             "kiln tune re": {"reduce"},
+            "kiln kernels hist": {"histogram"},
             "kiln tune mi": {"mine"},  # the folder of a kernel
             "kiln tune reduce --strategy ban": {"bandit"},
             "kiln tune reduce --strategy=ban": {"bandit"},
