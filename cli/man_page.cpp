@@ -96,7 +96,7 @@ std::string entry(const ArgumentText& argument) {
     if (argument.repeats) text += " ...";
   }
   text += "\n" + option_summary(argument.summary);
-  if (!argument.fallback.empty()) text += fmt::format("Default: {}.\n", roff(argument.fallback));
+  if (!argument.fallback.empty()) text += fmt::format("(default: {})\n", roff(argument.fallback));
   return text;
 }
 
