@@ -24,7 +24,15 @@ compadd() {
   builtin compadd "\$@"
 }
 setopt extended_glob
-print ready >>$folder/answers
+# Between two lines the terminal is not the editor's, and keys would be lost: all is asked within one line.
+zle-line-init() { print ready >>$folder/answers }
+zle -N zle-line-init
+answered() {
+  print . >>$folder/answers
+  BUFFER=
+}
+zle -N answered
+bindkey '^G' answered
 END
 
 # Waits until the file of answers ends with this line.
@@ -45,8 +53,7 @@ zpty -w asked "source $folder/setup"
 wait_for ready
 while IFS= read -r line; do
   : >$folder/answers
-  zpty -w -n asked "$line"$'\t\x15'
-  zpty -w asked "print . >>$folder/answers"
+  zpty -w -n asked "$line"$'\t\a'
   wait_for .
   sed -E '/^$/d; s/=$//' $folder/answers
 done
