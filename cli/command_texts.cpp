@@ -7,8 +7,10 @@
 #include <CLI/CLI.hpp>
 
 #include "backends/backend.hpp"
+#include "cli/completion/scripts.hpp"
 #include "cli/show/show.hpp"
 #include "cli/text_layout.hpp"
+#include "core/metrics.hpp"
 #include "search/strategy.hpp"
 #include "templates/library.hpp"
 
@@ -43,9 +45,10 @@ std::vector<std::string> known_words(const std::string& placeholder, const CLI::
   if (placeholder == "STRATEGY") return strategy_names();
   if (placeholder == "BACKEND") return backend_words();
   if (placeholder == "COLUMN") return trial_columns();
-  if (placeholder == "OBJECTIVE") return {"time", "energy"};
+  if (placeholder == "OBJECTIVE")
+    return {std::string(kTimeObjective), std::string(kEnergyObjective)};
   if (placeholder == "SESSION") return {"latest"};
-  if (placeholder == "SHELL") return {"bash", "zsh", "fish"};
+  if (placeholder == "SHELL") return completed_shell_names();
   std::vector<std::string> words;
   if (placeholder == "DEVICE") {
     words = backend_words();
@@ -96,6 +99,12 @@ CommandText texts_of(const CLI::App& app, const CLI::App& root, const std::strin
 }
 
 }  // namespace
+
+const std::vector<ExtraWord>& extra_words() {
+  static const std::vector<ExtraWord> words = {{"help", "Print the help of a command"},
+                                               {"version", "Print the version"}};
+  return words;
+}
 
 CommandText command_texts(const CLI::App& app) { return texts_of(app, app, ""); }
 

@@ -37,6 +37,14 @@ struct CommandText {
   bool operator==(const CommandText&) const = default;
 };
 
+/// A word that may stand for a command right after `kiln`, though the parser knows none of that
+/// name: main() replaces it by an option.
+struct ExtraWord {
+  std::string name;
+  std::string summary;
+};
+[[nodiscard]] const std::vector<ExtraWord>& extra_words();
+
 /// What `app` and the commands below it take. Hidden commands are left out.
 [[nodiscard]] CommandText command_texts(const CLI::App& app);
 

@@ -133,7 +133,9 @@ std::string bash_completion(const CommandText& root) {
   for (const CommandText* command : all_commands(root)) {
     std::vector<std::string> words;
     for (const CommandText& each : command->subcommands) words.push_back(last_word(each));
-    if (command == &root) words.insert(words.end(), {"help", "version"});
+    if (command == &root) {
+      for (const ExtraWord& extra : extra_words()) words.push_back(extra.name);
+    }
     commands[command->path] = in_one_line(words);
     words.clear();
     for (const ArgumentText& option : command->options)

@@ -86,9 +86,10 @@ std::string fish_completion(const CommandText& root) {
     if (!command->path.empty()) text += " " + shell_quoted(command->path);
   }
   text += std::string("\n") + kFishFunctions;
-  text +=
-      "complete -c kiln -n '__kiln_in ' -a help -d 'Print the help of a command'\n"
-      "complete -c kiln -n '__kiln_in ' -a version -d 'Print the version'\n";
+  for (const ExtraWord& extra : extra_words()) {
+    text += fmt::format("complete -c kiln -n '__kiln_in ' -a {} -d {}\n", extra.name,
+                        shell_quoted(extra.summary));
+  }
   for (const CommandText* command : all_commands(root)) text += "\n" + fish_command(*command);
   return text;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/command_texts.hpp"
 
@@ -14,6 +15,15 @@ namespace kiln::cli {
 [[nodiscard]] std::string zsh_completion(const CommandText& root);
 /// For fish 3 or later: a file kiln.fish in a folder of completions.
 [[nodiscard]] std::string fish_completion(const CommandText& root);
+
+struct CompletedShell {
+  std::string name;  ///< as `kiln completion` takes it
+  std::string (*script)(const CommandText& root);
+};
+
+/// The shells that have a script, in the order in which texts list them.
+[[nodiscard]] const std::vector<CompletedShell>& completed_shells();
+[[nodiscard]] std::vector<std::string> completed_shell_names();
 
 /// `text` as one word of a shell: in single quotes.
 [[nodiscard]] std::string shell_quoted(const std::string& text);

@@ -67,8 +67,10 @@ std::string function_of_group(const CommandText& command) {
     text += fmt::format(
         "    {}\n", shell_quoted(last_word(each) + ":" + zsh_escaped(short_summary(each.summary))));
   }
-  if (command.path.empty())
-    text += "    'help:Print the help of a command' 'version:Print the version'\n";
+  if (command.path.empty()) {
+    for (const ExtraWord& extra : extra_words())
+      text += fmt::format("    {}\n", shell_quoted(extra.name + ":" + zsh_escaped(extra.summary)));
+  }
   text += "  )\n  _arguments -C \\\n";
   for (const ArgumentText& option : command.options) {
     for (const std::string& spec : option_specs(option))
