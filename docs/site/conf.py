@@ -34,6 +34,7 @@ PAGES = """
 docs/five_minutes
 docs/cli
 docs/report
+docs/drive_kiln
 docs/packages
 docs/python
 docs/amd
