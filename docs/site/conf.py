@@ -13,7 +13,8 @@ version = re.search(r"VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text().
 release = version
 
 extensions = ["myst_parser", "breathe"]
-include_patterns = ["README.md", "CONTRIBUTING.md", "docs/**.md", "docs/site/*.rst", "data/README.md", "bench/**.md"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "docs/**.md", "docs/site/*.rst", "data/README.md", "bench/**.md",
+                    "examples/**.md"]
 exclude_patterns = ["build/**", "dist/**"]
 root_doc = "README"
 html_theme = "furo"
@@ -48,6 +49,7 @@ docs/several_devices
 
 docs/launcher*
 docs/site/headers
+examples/**
 ```
 
 ```{toctree}
