@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "backends/driver_errors.hpp"
-#include "backends/dynamic_library.hpp"
+#include "core/dynamic_library.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/dynamic_library.hpp"
+#include "core/dynamic_library.hpp"
 #include "core/errors.hpp"
 #include "core/trial.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/dynamic_library.hpp"
+#include "core/dynamic_library.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {

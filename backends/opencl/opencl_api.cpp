@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/dynamic_library.hpp"
+#include "core/dynamic_library.hpp"
 
 namespace kiln {
 namespace {

@@ -14,10 +14,10 @@
 #include "backends/compiler_log.hpp"
 #include "backends/cuda/ptxas_log.hpp"
 #include "backends/driver_errors.hpp"
-#include "backends/dynamic_library.hpp"
 #include "backends/elf_image.hpp"
 #include "backends/hip/hip_partition.hpp"
 #include "backends/last_level_override.hpp"
+#include "core/dynamic_library.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/dynamic_library.hpp"
+#include "core/dynamic_library.hpp"
 
 namespace kiln::peers {
 namespace {

@@ -1,6 +1,6 @@
 // dlopen and dlsym, with the loader's own words in the reason.
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/dynamic_library.hpp"
+#include "core/dynamic_library.hpp"
 
 #include <dlfcn.h>
 
