@@ -27,6 +27,7 @@
 #include "db/best_so_far.hpp"
 #include "db/lookup.hpp"
 #include "db/selection_lock.hpp"
+#include "db/server_place.hpp"
 #include "db/shipped.hpp"
 #include "db/stored_problem.hpp"
 
@@ -79,12 +80,11 @@ std::vector<BestRecord> layered_bests(const BestFlags& options, const std::strin
 void add_unfinished(std::vector<BestRecord>& bests, const BestFlags& options,
                     const KernelSpec& spec) {
   if (!options.lock.empty() || options.objective != kTimeObjective ||
-      !fs::exists(options.common.database)) {
+      !may_exist(options.common.database)) {
     return;
   }
   const Store store(options.common.database, Store::Mode::read);
-  for (const SessionRecord& session : store.sessions()) {
-    if (session.key.kernel != spec.name || session.state == SessionState::finished) continue;
+  for (const SessionRecord& session : store.unfinished(spec.name)) {
     const bool is_answered = std::any_of(bests.begin(), bests.end(), [&](const BestRecord& best) {
       return best.key.problem == session.key.problem && best.key.device == session.key.device &&
              best.layer != kShippedLayer;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/suggest.hpp"
+#include "db/server_place.hpp"
 #include "search/strategy.hpp"
 
 namespace kiln::cli {
@@ -49,6 +50,12 @@ Check whole_number(std::int64_t least, std::int64_t most) {
 Check file_name() {
   return [](const std::string& text) -> std::string {
     return text.empty() ? "must name a file, not ''" : "";
+  };
+}
+
+Check database_name() {
+  return [](const std::string& text) -> std::string {
+    return text.empty() ? "must name a file or a server, not ''" : server_url_fault(text);
   };
 }
 

@@ -18,8 +18,11 @@ using Check = std::function<std::string(const std::string&)>;
 /// A whole number from `least` to `most`, in decimal digits.
 [[nodiscard]] Check whole_number(std::int64_t least,
                                  std::int64_t most = std::numeric_limits<std::int64_t>::max());
-/// Anything but the empty text, which SQLite would take for a database that nobody keeps.
+/// Anything but the empty text.
 [[nodiscard]] Check file_name();
+/// A database: anything but the empty text, which SQLite would take for a database that nobody
+/// keeps, and the URL of a server with a password in it.
+[[nodiscard]] Check database_name();
 /// The name of a strategy (search/strategy.hpp lists them).
 [[nodiscard]] Check strategy_name();
 /// One of these words: "there is no column 'tme'; did you mean 'time'? (there are: ...)".

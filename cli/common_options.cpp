@@ -16,9 +16,10 @@ void add_database_option(CLI::App& command, CommonOptions& options) {
   options.database = default_database_path();
   command
       .add_option("--db", options.database,
-                  "Database file (default: $KILN_DB, else kiln/kiln.db in the user's data folder)")
+                  "Database: a file, or postgresql://... of a server (default: $KILN_DB, else\n"
+                  "kiln/kiln.db in the user's data folder)")
       ->type_name("FILE")
-      ->check(file_name());
+      ->check(database_name());
 }
 
 void add_kernel_path_option(CLI::App& command, CommonOptions& options) {

@@ -12,7 +12,7 @@ void add_reading_options(CLI::App& command, const std::shared_ptr<CommonOptions>
   CLI::Option* file =
       command.add_option("file", options->database, "Database file, the same as --db")
           ->type_name("FILE")
-          ->check(file_name());
+          ->check(database_name());
   add_database_option(command, *options);
   add_json_option(command, *options);
   command.callback([=, &command, &work] {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/metrics.hpp"
+#include "db/server_place.hpp"
 #include "db/shipped.hpp"
 
 namespace kiln::cli {
@@ -11,7 +12,7 @@ namespace kiln::cli {
 std::vector<BestRecord> known_bests(const RowSources& sources, const std::string& kernel,
                                     const std::string& objective) {
   std::vector<BestRecord> bests;
-  if (sources.must_exist || std::filesystem::exists(sources.database)) {
+  if (sources.must_exist || may_exist(sources.database)) {
     bests = Store(sources.database, Store::Mode::read).bests(kernel, objective);
   }
   if (!sources.shipped || objective != kTimeObjective) return bests;

@@ -148,10 +148,10 @@ void add_report_command(CLI::App& app, Work& work) {
   command
       ->add_option(
           "--db", options->databases,
-          "Database file (default: $KILN_DB, else kiln/kiln.db in the user's data folder);\n"
-          "twice: two side by side")
+          "Database file or server (default: $KILN_DB, else kiln/kiln.db in the user's data\n"
+          "folder); twice: two side by side")
       ->type_name("FILE")
-      ->check(file_name())
+      ->check(database_name())
       ->allow_extra_args(false);
   command->add_option("-o,--output", options->output, "The file to write; - is stdout")
       ->type_name("FILE")

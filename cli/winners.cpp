@@ -9,6 +9,7 @@
 #include "cli/device_choice.hpp"
 #include "core/errors.hpp"
 #include "core/problem_limits.hpp"
+#include "db/server_place.hpp"
 #include "db/shipped.hpp"
 #include "templates/renderer.hpp"
 
@@ -38,7 +39,7 @@ Winners::Winners(const CommonOptions& common, const TargetOptions& target)
       library_(common.library()),
       for_architecture_(!target.architecture.empty()),
       asks_shipped_(!target.no_shipped) {
-  if (fs::exists(common.database)) {
+  if (may_exist(common.database)) {
     stored_ = Store(common.database, Store::Mode::read).bests();
   }
   device_ = choose(target);

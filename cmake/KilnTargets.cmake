@@ -30,14 +30,18 @@ function(kiln_add_stage name)
                         PRIVATE $<BUILD_INTERFACE:kiln_options> ${STAGE_PRIVATE_LINKS})
 endfunction()
 
-# One test program a folder: kiln_add_tests(core SOURCES a_test.cpp ... LINKS kiln_core).
+# One test program a folder: kiln_add_tests(core SOURCES a_test.cpp ... LINKS kiln_core). FILTER, as of GoogleTest:
+# the tests that are an entry of ctest each; the caller adds the others.
 function(kiln_add_tests name)
-  cmake_parse_arguments(TESTS "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(TESTS "" "FILTER" "SOURCES;LINKS" ${ARGN})
   add_executable(${name}_test ${TESTS_SOURCES} ${PROJECT_SOURCE_DIR}/tests/private_pocl_cache.cpp)
   set_target_properties(${name}_test PROPERTIES
     UNITY_BUILD ${KILN_UNITY} UNITY_BUILD_BATCH_SIZE ${KILN_UNITY_SOURCES})
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name}_test PRIVATE ${TESTS_LINKS} GTest::gtest_main GTest::gmock kiln_options)
   target_compile_definitions(${name}_test PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+  if(NOT TESTS_FILTER)
+    set(TESTS_FILTER "*")
+  endif()
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER "${TESTS_FILTER}" DISCOVERY_TIMEOUT 60)
 endfunction()

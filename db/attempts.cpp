@@ -1,41 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/attempts.hpp"
 
-#include <SQLiteCpp/SQLiteCpp.h>
-#include <SQLiteCpp/VariadicBind.h>
+#include "db/sql.hpp"
 
 namespace kiln {
 
-void count_attempt(SQLite::Database& database, SessionId session, const std::string& config) {
-  SQLite::Statement upsert(database,
-                           "INSERT INTO attempts (session, config, begun, deaths) "
-                           "VALUES (?, ?, 1, 0) "
-                           "ON CONFLICT (session, config) DO UPDATE SET begun = begun + 1");
-  SQLite::bind(upsert, session, config);
-  upsert.exec();
+void count_attempt(sql::Database& database, SessionId session, const std::string& config) {
+  sql::Statement upsert(database,
+                        "INSERT INTO attempts (session, config, begun, deaths) "
+                        "VALUES (?, ?, 1, 0) "
+                        "ON CONFLICT (session, config) DO UPDATE SET begun = attempts.begun + 1");
+  upsert.bind_all(session, config);
+  upsert.run();
 }
 
-void count_death(SQLite::Database& database, SessionId session, const std::string& config) {
-  SQLite::Statement update(
-      database, "UPDATE attempts SET deaths = deaths + 1 WHERE session = ? AND config = ?");
-  SQLite::bind(update, session, config);
-  update.exec();
+void count_death(sql::Database& database, SessionId session, const std::string& config) {
+  sql::Statement update(database,
+                        "UPDATE attempts SET deaths = deaths + 1 WHERE session = ? AND config = ?");
+  update.bind_all(session, config);
+  update.run();
 }
 
-void forget_attempt(SQLite::Database& database, SessionId session, const std::string& config) {
-  SQLite::Statement remove(database, "DELETE FROM attempts WHERE session = ? AND config = ?");
-  SQLite::bind(remove, session, config);
-  remove.exec();
+void forget_attempt(sql::Database& database, SessionId session, const std::string& config) {
+  sql::Statement remove(database, "DELETE FROM attempts WHERE session = ? AND config = ?");
+  remove.bind_all(session, config);
+  remove.run();
 }
 
-std::vector<AttemptRecord> read_attempts(SQLite::Database& database, SessionId session) {
-  SQLite::Statement query(
-      database, "SELECT config, begun, deaths FROM attempts WHERE session = ? ORDER BY id");
+std::vector<AttemptRecord> read_attempts(sql::Database& database, SessionId session) {
+  sql::Statement query(database,
+                       "SELECT config, begun, deaths FROM attempts WHERE session = ? ORDER BY id");
   query.bind(1, session);
   std::vector<AttemptRecord> attempts;
-  while (query.executeStep()) {
-    attempts.push_back({query.getColumn(0).getString(), query.getColumn(1).getInt64(),
-                        query.getColumn(2).getInt64()});
+  while (query.step()) {
+    attempts.push_back({query.text(0), query.integer(1), query.integer(2)});
   }
   return attempts;
 }

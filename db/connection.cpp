@@ -12,6 +12,7 @@
 #include "db/file_system.hpp"
 #include "db/native_sqlite.hpp"
 #include "db/schema.hpp"
+#include "db/server_place.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -64,83 +65,110 @@ bool must_read_as_it_lies(SQLite::Database& database, const fs::path& path) {
 
 }  // namespace
 
-Connection::Connection(const fs::path& path, Store::Mode mode) {
-  if (mode == Store::Mode::write) {
-    open_for_writing(path);
-  } else {
-    open_for_reading(path, mode);
+FileConnection::FileConnection(const fs::path& path, Store::Mode mode) {
+  try {
+    if (mode == Store::Mode::write) {
+      open_for_writing(path);
+    } else {
+      open_for_reading(path, mode);
+    }
+  } catch (const SQLite::Exception& error) {
+    throw translated(error);
   }
 }
 
-void Connection::open_for_writing(const fs::path& path) {
+void FileConnection::open_for_writing(const fs::path& path) {
   std::error_code error;
   const bool is_new = !fs::exists(path, error);
   lock_ = std::make_unique<WriterLock>(path);
-  database_ = std::make_unique<SQLite::Database>(
-      path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
-  distrust(*database_);
+  database_ = std::make_unique<SqliteDatabase>(std::make_unique<SQLite::Database>(
+      path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds));
+  SQLite::Database& file = database_->file();
+  distrust(file);
   // A commit that returned is on the disk. EXTRA is FULL and syncs the folder when a rollback
   // journal is removed: that removal is the commit.
-  database_->exec("PRAGMA synchronous = EXTRA");
+  file.exec("PRAGMA synchronous = EXTRA");
   const bool on_network = is_network_file_system(folder_of(path));
   if (on_network) {
     // Without shared memory, should an earlier writer have left a WAL here.
-    database_->exec("PRAGMA locking_mode = EXCLUSIVE");
+    file.exec("PRAGMA locking_mode = EXCLUSIVE");
   }
-  prepare_schema(*database_, path.string());
+  prepare_schema(file, path.string());
   if (on_network) {
-    database_->exec("PRAGMA journal_mode = DELETE");
-    database_->exec("PRAGMA locking_mode = NORMAL");
-    static_cast<void>(database_->execAndGet("SELECT count(*) FROM sqlite_schema"));  // lets it go
+    file.exec("PRAGMA journal_mode = DELETE");
+    file.exec("PRAGMA locking_mode = NORMAL");
+    static_cast<void>(file.execAndGet("SELECT count(*) FROM sqlite_schema"));  // lets it go
   } else {
     // Where readers hold the file for long, the rollback journal does as well.
-    database_->tryExec("PRAGMA journal_mode = WAL");
+    file.tryExec("PRAGMA journal_mode = WAL");
   }
-  database_->exec("PRAGMA foreign_keys = ON");
+  file.exec("PRAGMA foreign_keys = ON");
   if (is_new && !sync_to_disk(folder_of(path))) {
     throw DatabaseError(path.string() + ": its folder cannot be synced to the disk");
   }
 }
 
-void Connection::open_for_reading(const fs::path& path, Store::Mode mode) {
+void FileConnection::open_for_reading(const fs::path& path, Store::Mode mode) {
   if (mode == Store::Mode::read) {
     // Not OPEN_READONLY: a reader that meets what a killed writer left takes it into the file and
     // cleans up, as only a connection that may write can. query_only keeps rows as they are.
-    database_ = std::make_unique<SQLite::Database>(path.string(), SQLite::OPEN_READWRITE,
-                                                   kBusyMilliseconds);
-    database_->exec("PRAGMA query_only = ON");
+    database_ = std::make_unique<SqliteDatabase>(std::make_unique<SQLite::Database>(
+        path.string(), SQLite::OPEN_READWRITE, kBusyMilliseconds));
+    database_->file().exec("PRAGMA query_only = ON");
   }
-  if (mode == Store::Mode::immutable || must_read_as_it_lies(*database_, path)) {
-    database_ = std::make_unique<SQLite::Database>(immutable_uri(path),
-                                                   SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+  if (mode == Store::Mode::immutable || must_read_as_it_lies(database_->file(), path)) {
+    database_ = std::make_unique<SqliteDatabase>(std::make_unique<SQLite::Database>(
+        immutable_uri(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI));
   }
-  distrust(*database_);
-  limit_work(*database_, path);
-  require_schema(*database_, path.string());
+  SQLite::Database& file = database_->file();
+  distrust(file);
+  limit_work(file, path);
+  require_schema(file, path.string());
 }
 
-Connection::~Connection() { come_to_rest(); }
+FileConnection::~FileConnection() { come_to_rest(); }
 
-std::unique_ptr<WriterLock> Connection::close() {
+std::unique_ptr<WriterLock> FileConnection::close() {
   come_to_rest();
   database_.reset();
   return std::move(lock_);
 }
 
 // One file at rest. Readers that are in it now keep the WAL; the last of them cleans up.
-void Connection::come_to_rest() noexcept {
+void FileConnection::come_to_rest() noexcept {
   if (lock_ == nullptr || database_ == nullptr) {
     return;
   }
   try {
-    database_->setBusyTimeout(0);
-    database_->tryExec("PRAGMA journal_mode = DELETE");
+    database_->file().setBusyTimeout(0);
+    database_->file().tryExec("PRAGMA journal_mode = DELETE");
   } catch (const SQLite::Exception&) {
     // The WAL stays, and is complete.
   }
 }
 
-void prepare_file(const fs::path& path, Store::Mode mode) {
+ServerConnection::ServerConnection(const fs::path& url, Store::Mode mode)
+    : database_(std::make_unique<PostgresDatabase>(url, mode == Store::Mode::write
+                                                            ? PostgresDatabase::Rights::write
+                                                            : PostgresDatabase::Rights::read)) {
+  if (mode == Store::Mode::write) {
+    prepare_server_schema(*database_, shown_place(url));
+  } else {
+    require_server_schema(*database_, shown_place(url));
+  }
+}
+
+std::unique_ptr<Connection> open_connection(const fs::path& place, Store::Mode mode) {
+  if (names_server(place)) return std::make_unique<ServerConnection>(place, mode);
+  return std::make_unique<FileConnection>(place, mode);
+}
+
+void prepare_place(const fs::path& path, Store::Mode mode) {
+  if (names_server(path)) {
+    if (const std::string fault = server_url_fault(path); !fault.empty())
+      throw DatabaseError(fault);
+    return;
+  }
   std::error_code error;
   if (path.empty() && default_database_path().empty()) {
     throw DatabaseError(std::string(kNoDatabasePlace) + "; name a file with --db or KILN_DB");

@@ -1,33 +1,43 @@
-// Connection: an SQLite database opened the way Kiln opens one. Private to db/.
+// Connection: a store opened the way Kiln opens one. Private to db/.
 //
-// A file may come from anybody. Before the first row is read, the schema is checked to hold only
-// tables and indexes. Every statement has a limit on its work. At rest a database is one file: the
-// writer turns its WAL back into the file when it closes, and readers leave no other file.
+// An SQLite file may come from anybody. Before the first row is read, the schema is checked to hold
+// only tables and indexes. Every statement has a limit on its work. At rest a database is one file:
+// the writer turns its WAL back into the file when it closes, and readers leave no other file.
+//
+// A server has many writers; each session has one, whose connection holds the server's lock on it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
 #include <memory>
 
+#include "db/postgres_database.hpp"
+#include "db/sqlite_database.hpp"
 #include "db/store.hpp"
 #include "db/writer_lock.hpp"
-
-namespace SQLite {
-class Database;
-}
 
 namespace kiln {
 
 class Connection {
  public:
-  /// Opens `path`, which prepare_file() accepted. Throws DatabaseError, or SQLite::Exception if
-  /// SQLite itself refuses (explain() has the sentence).
-  Connection(const std::filesystem::path& path, Store::Mode mode);
-  ~Connection();
+  Connection() = default;
+  virtual ~Connection() = default;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  [[nodiscard]] SQLite::Database& database() const { return *database_; }
+  [[nodiscard]] virtual sql::Database& database() const = 0;
+  /// True once its server went away: only another connection can succeed.
+  [[nodiscard]] virtual bool is_lost() const { return false; }
+};
+
+class FileConnection final : public Connection {
+ public:
+  /// Opens `path`, which prepare_place() accepted. Throws DatabaseError, or sql::Error if SQLite
+  /// itself refuses.
+  FileConnection(const std::filesystem::path& path, Store::Mode mode);
+  ~FileConnection() override;
+
+  [[nodiscard]] SqliteDatabase& database() const override { return *database_; }
 
   /// Closes the database of a writer and returns its lock, under which the caller may replace the
   /// file.
@@ -39,10 +49,27 @@ class Connection {
   void come_to_rest() noexcept;
 
   std::unique_ptr<WriterLock> lock_;  // released after the database is closed
-  std::unique_ptr<SQLite::Database> database_;
+  std::unique_ptr<SqliteDatabase> database_;
 };
 
-/// Throws DatabaseError if `path` cannot be a database. For a writer, creates its folder.
-void prepare_file(const std::filesystem::path& path, Store::Mode mode);
+class ServerConnection final : public Connection {
+ public:
+  /// Throws DatabaseError, or sql::Error if the server refuses.
+  ServerConnection(const std::filesystem::path& url, Store::Mode mode);
+
+  [[nodiscard]] sql::Database& database() const override { return *database_; }
+  [[nodiscard]] bool is_lost() const override { return !database_->is_connected(); }
+
+ private:
+  std::unique_ptr<PostgresDatabase> database_;
+};
+
+/// Opens a file or a server. Throws as their constructors.
+[[nodiscard]] std::unique_ptr<Connection> open_connection(const std::filesystem::path& place,
+                                                          Store::Mode mode);
+
+/// Throws DatabaseError if `place` cannot be a database. For a writer of a file, creates its
+/// folder.
+void prepare_place(const std::filesystem::path& place, Store::Mode mode);
 
 }  // namespace kiln

@@ -11,30 +11,30 @@
 
 #include "db/store.hpp"
 
-namespace SQLite {
+namespace kiln::sql {
 class Database;
 }
 
 namespace kiln {
 
 /// Returns whether the file has the tables of version 3.
-[[nodiscard]] bool has_measured_rows(SQLite::Database& database);
+[[nodiscard]] bool has_measured_rows(sql::Database& database);
 
 /// Inserts the metrics and conditions of the trial with this row id.
-void insert_measured(SQLite::Database& database, std::int64_t trial, const Trial& measured);
+void insert_measured(sql::Database& database, std::int64_t trial, const Trial& measured);
 /// Reads them into the session's trials, whose row ids are set.
-void read_measured(SQLite::Database& database, SessionId session, std::vector<TrialRecord>& trials);
+void read_measured(sql::Database& database, SessionId session, std::vector<TrialRecord>& trials);
 
 /// Returns the row ids of the newest best for `objective` per kernel, problem and device, in order;
 /// `kernel`: empty for all.
-[[nodiscard]] std::vector<std::int64_t> newest_bests(SQLite::Database& database,
+[[nodiscard]] std::vector<std::int64_t> newest_bests(sql::Database& database,
                                                      const std::string& kernel,
                                                      const std::string& objective);
 /// Stores the objective of the best with this row id, unless it is "time".
-void insert_objective(SQLite::Database& database, std::int64_t row, const BestRecord& best);
-void read_objective(SQLite::Database& database, std::int64_t row, BestRecord& best);
+void insert_objective(sql::Database& database, std::int64_t row, const BestRecord& best);
+void read_objective(sql::Database& database, std::int64_t row, BestRecord& best);
 
-void insert_drift(SQLite::Database& database, SessionId session, const DriftRecord& drift);
-[[nodiscard]] std::vector<DriftRecord> read_drift(SQLite::Database& database, SessionId session);
+void insert_drift(sql::Database& database, SessionId session, const DriftRecord& drift);
+[[nodiscard]] std::vector<DriftRecord> read_drift(sql::Database& database, SessionId session);
 
 }  // namespace kiln

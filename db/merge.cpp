@@ -8,119 +8,49 @@
 #include <tuple>
 
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "db/connection.hpp"
-#include "db/explain.hpp"
 #include "db/file_system.hpp"
+#include "db/merge_sources.hpp"
 #include "db/publish.hpp"
 #include "db/schema.hpp"
+#include "db/server_merge.hpp"
 #include "db/session_copy.hpp"
-#include "db/session_digest.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
 namespace {
 
-/// A file to read, as of one moment.
-struct MergedFile {
-  MergedFile(const fs::path& path, Store::Mode mode)
-      : connection(path, mode),
-        snapshot(connection.database()),
-        sessions(read_digests(connection.database())) {}
-
-  Connection connection;
-  SQLite::Transaction snapshot;
-  std::vector<SessionDigest> sessions;
-};
-
-/// A session of one of the files.
-struct Copy {
-  MergedFile* source = nullptr;
-  const SessionDigest* session = nullptr;
-};
-
-template <typename Work>
-auto naming(const fs::path& path, Work&& work) {
-  try {
-    return work();
-  } catch (const SQLite::Exception& error) {
-    throw DatabaseError(path.string() + ": " + explain(error));
-  } catch (const nlohmann::json::exception& error) {
-    throw DatabaseError(path.string() + ": a row cannot be read: " + error.what());
-  }
-}
-
-std::unique_ptr<MergedFile> open_source(const fs::path& path, Store::Mode mode) {
-  prepare_file(path, mode);
-  return naming(path, [&] { return std::make_unique<MergedFile>(path, mode); });
-}
-
-// Does `other` make `one` superfluous? Of equal ones the first in a fixed order stays.
-bool outdoes(const Copy& other, const Copy& one) {
-  if (!extends(*other.session, *one.session)) {
-    return false;
-  }
-  if (!extends(*one.session, *other.session)) {
-    return true;
-  }
-  return other.session->recorded < one.session->recorded;
-}
-
-/// What stays: every session that no other copy outdoes, in the order of all files.
-std::vector<Copy> choose(const std::vector<std::unique_ptr<MergedFile>>& sources,
-                         MergeReport& report) {
-  std::map<std::string, std::vector<Copy>> by_identity;
-  for (const std::unique_ptr<MergedFile>& source : sources) {
-    for (const SessionDigest& session : source->sessions) {
-      by_identity[session.identity].push_back({source.get(), &session});
-    }
-  }
-  std::map<std::string, Copy> kept;
-  for (const auto& [identity, copies] : by_identity) {
-    std::map<std::string, Copy> here;  // copies that are equal in all have one order
-    for (const Copy& one : copies) {
-      if (std::none_of(copies.begin(), copies.end(),
-                       [&](const Copy& other) { return outdoes(other, one); })) {
-        here.emplace(one.session->order(), one);
-      }
-    }
-    report.repeated += copies.size() - here.size();
-    report.apart += here.size() - 1;
-    kept.merge(here);
-  }
-  std::vector<Copy> chosen;
-  for (const auto& [order, copy] : kept) {
-    chosen.push_back(copy);
-  }
-  return chosen;
-}
-
 // The newest best of a problem is the row that was stored last: so they are stored by time.
-void copy_bests(const std::vector<Copy>& chosen, const std::vector<SessionId>& ids,
-                SQLite::Database& target) {
+void copy_bests(const std::vector<MergedCopy>& chosen, const std::vector<SessionId>& ids,
+                sql::Database& target) {
   std::vector<std::tuple<std::string, std::size_t, std::int64_t>> bests;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    for (const BestRow& best :
-         best_rows_of(chosen[i].source->connection.database(), chosen[i].session->id)) {
+    for (const BestRow& best : best_rows_of(chosen[i].source->database(), chosen[i].session->id)) {
       bests.emplace_back(best.published_at, i, best.id);
     }
   }
   std::sort(bests.begin(), bests.end());
   for (const auto& [published_at, index, best] : bests) {
-    copy_best(chosen[index].source->connection.database(), best, target, ids[index]);
+    copy_best(chosen[index].source->database(), best, target, ids[index]);
   }
 }
 
-void write_merged(const std::vector<Copy>& chosen, const fs::path& path, MergeReport& report) {
-  SQLite::Database target(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  target.exec("PRAGMA synchronous = OFF");  // replace_file() syncs it
-  prepare_schema(target, path.string());
-  SQLite::Transaction transaction(target);
+std::unique_ptr<SQLite::Database> new_file(const fs::path& path) {
+  auto file = std::make_unique<SQLite::Database>(path.string(),
+                                                 SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  file->exec("PRAGMA synchronous = OFF");  // replace_file() syncs it
+  prepare_schema(*file, path.string());
+  return file;
+}
+
+void write_merged(const std::vector<MergedCopy>& chosen, const fs::path& path,
+                  MergeReport& report) {
+  SqliteDatabase target(new_file(path));
+  sql::Transaction transaction(target, sql::Access::write);
   std::vector<SessionId> ids;
-  for (const Copy& copy : chosen) {
-    ids.push_back(copy_session(copy.source->connection.database(), copy.session->id, target));
+  for (const MergedCopy& copy : chosen) {
+    ids.push_back(copy_session(copy.source->database(), copy.session->id, target));
     report.trials += copy.session->trials.size();
     report.bests += copy.session->bests.size();
   }
@@ -129,43 +59,53 @@ void write_merged(const std::vector<Copy>& chosen, const fs::path& path, MergeRe
   report.sessions = chosen.size();
 }
 
-}  // namespace
+/// The target of a merge as a file that is there: read like a source, and locked.
+struct TargetFile {
+  FileConnection* connection = nullptr;  ///< owned by `source`
+  std::unique_ptr<MergedSource> source;
+};
 
-MergeReport merge_databases(const std::vector<fs::path>& sources, const fs::path& name) {
+TargetFile open_target(const fs::path& target) {
+  prepare_place(target, Store::Mode::write);
+  return naming(target, [&] {
+    auto opened = std::make_unique<FileConnection>(target, Store::Mode::write);
+    FileConnection* connection = opened.get();
+    return TargetFile{connection, std::make_unique<MergedSource>(std::move(opened))};
+  });
+}
+
+MergeReport merge_into_file(std::vector<std::unique_ptr<MergedSource>> sources,
+                            const fs::path& target) {
   std::error_code error;
-  const fs::path target = linked_file(name);  // a link stays one
-  std::vector<std::unique_ptr<MergedFile>> files;
-  for (const fs::path& path : sources) {
-    if (!fs::equivalent(path, target, error)) {
-      files.push_back(open_source(path, Store::Mode::read));
-    }
-  }
-  const bool is_there = fs::exists(target, error);
-  if (is_there) {
-    files.push_back(open_source(target, Store::Mode::write));
+  FileConnection* there = nullptr;
+  std::unique_ptr<WriterLock> lock;
+  if (fs::exists(target, error)) {
+    TargetFile file = open_target(target);
+    there = file.connection;
+    sources.push_back(std::move(file.source));
   } else {
-    prepare_file(target, Store::Mode::write);
+    prepare_place(target, Store::Mode::write);
+    lock = std::make_unique<WriterLock>(target);
   }
-  const std::unique_ptr<WriterLock> new_lock =
-      is_there ? nullptr : std::make_unique<WriterLock>(target);
-
   MergeReport report;
-  report.files = files.size();
+  report.files = sources.size();
   const fs::path temporary = temporary_for(target);
   fs::remove(temporary, error);
   naming(target, [&] {
     try {
-      write_merged(choose(files, report), temporary, report);
+      write_merged(choose_copies(sources, report), temporary, report);
+    } catch (const SQLite::Exception& failure) {
+      fs::remove(temporary, error);
+      throw translated(failure);
     } catch (...) {
       fs::remove(temporary, error);
       throw;
     }
   });
-  std::unique_ptr<WriterLock> lock;
-  if (is_there) {
-    lock = naming(target, [&] {
-      files.back()->snapshot.commit();  // nothing was written
-      return files.back()->connection.close();
+  if (there != nullptr) {
+    naming(target, [&] {
+      sources.back()->snapshot.commit();  // nothing was written
+      lock = there->close();
     });
   }
   if (fs::exists(target.string() + "-wal", error)) {
@@ -178,15 +118,54 @@ MergeReport merge_databases(const std::vector<fs::path>& sources, const fs::path
   return report;
 }
 
+}  // namespace
+
+MergeReport merge_databases(const std::vector<fs::path>& sources, const fs::path& name) {
+  std::error_code error;
+  const bool is_server = names_server(name);
+  const fs::path target = is_server ? name : linked_file(name);  // a link stays one
+  std::vector<std::unique_ptr<MergedSource>> opened;
+  for (const fs::path& place : sources) {
+    const bool is_target = place == target || (!is_server && fs::equivalent(place, target, error));
+    if (!is_target) opened.push_back(open_source(place));
+  }
+  if (!is_server) return merge_into_file(std::move(opened), target);
+  MergeReport report = merge_into_server(opened, target);
+  const Store::Info info = Store(target, Store::Mode::read).info();
+  report.sessions = static_cast<std::size_t>(info.sessions);
+  report.trials = static_cast<std::size_t>(info.trials);
+  report.bests = static_cast<std::size_t>(info.bests);
+  return report;
+}
+
+void deliver_sessions(const fs::path& file, const fs::path& url) {
+  std::vector<std::unique_ptr<MergedSource>> sources;
+  sources.push_back(open_source(file));
+  (void)merge_into_server(sources, url);
+}
+
+void write_file_of(const fs::path& place, const fs::path& path) {
+  std::vector<std::unique_ptr<MergedSource>> sources;
+  sources.push_back(open_source(place));
+  MergeReport report;
+  naming(place, [&] {
+    try {
+      write_merged(choose_copies(sources, report), path, report);
+    } catch (const SQLite::Exception& failure) {
+      throw translated(failure);
+    }
+  });
+}
+
 void dump_database(const fs::path& path, const std::function<void(const std::string&)>& sink) {
-  const std::unique_ptr<MergedFile> source = open_source(path, Store::Mode::read);
+  const std::unique_ptr<MergedSource> source = open_source(path);
   std::map<std::string, const SessionDigest*> sessions;
   for (const SessionDigest& session : source->sessions) {
     sessions.emplace(session.order(), &session);
   }
   sink(R"({"kiln_dump":1})");
   for (const auto& entry : sessions) {
-    naming(path, [&] { write_session_text(source->connection.database(), *entry.second, sink); });
+    naming(path, [&] { write_session_text(source->database(), *entry.second, sink); });
   }
 }
 

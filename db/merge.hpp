@@ -24,11 +24,20 @@ struct MergeReport {
 };
 
 /// Merges `sources` and the content of `target` (if it exists) into `target`, completely or not at
-/// all: a new file replaces it by rename. If `target` is a link, the linked file is replaced.
-/// Sources are only read. Session numbers of the target change. Throws DatabaseError, which names
-/// the unusable file, or the process that writes the target.
+/// all. Sources are only read; they and the target may be files or servers. Throws DatabaseError,
+/// which names the unusable place, or the process that writes the target.
+///
+/// A new file replaces a target file by rename; if it is a link, the linked file is replaced, and
+/// its session numbers change. Sessions of a server keep their numbers: rows are added to them.
 MergeReport merge_databases(const std::vector<std::filesystem::path>& sources,
                             const std::filesystem::path& target);
+
+/// Adds the sessions of `file` that the server `url` lacks. Throws as merge_databases(), and
+/// TransientError if the server is away or went away; the same call may then be made again.
+void deliver_sessions(const std::filesystem::path& file, const std::filesystem::path& url);
+
+/// Writes the sessions of `place` to the new file `path`, which nobody else uses.
+void write_file_of(const std::filesystem::path& place, const std::filesystem::path& path);
 
 /// Writes the content of a database as lines of JSON that depend only on that content, so equal
 /// texts mean equal databases. Calls `sink` with each line, without its line end. Throws

@@ -13,6 +13,9 @@
 #include "core/errors.hpp"
 #include "db/explain.hpp"
 #include "db/file_system.hpp"
+#include "db/merge.hpp"
+#include "db/server_place.hpp"
+#include "db/sqlite_database.hpp"
 #include "db/writer_lock.hpp"
 
 namespace kiln {
@@ -66,7 +69,7 @@ void replace_file(const fs::path& temporary, const fs::path& target) {
   static_cast<void>(sync_to_disk(folder_of(target)));
 }
 
-void publish_copy(SQLite::Database& database, const fs::path& source, const fs::path& name) {
+void publish_copy(sql::Database& database, const fs::path& source, const fs::path& name) {
   std::error_code error;
   const fs::path target = linked_file(name);
   if (fs::equivalent(target, source, error)) {
@@ -83,7 +86,11 @@ void publish_copy(SQLite::Database& database, const fs::path& source, const fs::
   const fs::path temporary = temporary_for(target);
   fs::remove(temporary, error);
   try {
-    vacuum_into(database, temporary);
+    if (names_server(source)) {
+      write_file_of(source, temporary);
+    } else {
+      vacuum_into(dynamic_cast<SqliteDatabase&>(database).file(), temporary);
+    }
     // The copy of a file with a WAL would ask for one.
     SQLite::Database(temporary.string(), SQLite::OPEN_READWRITE)
         .exec("PRAGMA journal_mode = DELETE");

@@ -4,17 +4,17 @@
 
 #include <filesystem>
 
-namespace SQLite {
+namespace kiln::sql {
 class Database;
 }
 
 namespace kiln {
 
-/// Writes the content of `database` (the file `source`) to `name`, completely or not at all:
-/// temporary file, fsync, rename. If `name` is a link, writes to its target. Readers of the old
-/// file go on reading it. Holds the writer's lock of the target meanwhile. Throws DatabaseError, or
-/// SQLite::Exception.
-void publish_copy(SQLite::Database& database, const std::filesystem::path& source,
+/// Writes the content of `database` (of the place `source`, a file or a server) to the file `name`,
+/// completely or not at all: temporary file, fsync, rename. If `name` is a link, writes to its
+/// target. Readers of the old file go on reading it. Holds the writer's lock of the target
+/// meanwhile. Throws DatabaseError, or sql::Error.
+void publish_copy(sql::Database& database, const std::filesystem::path& source,
                   const std::filesystem::path& name);
 
 /// The last step of publishing: makes the file `temporary` durable and renames it to `target`. If

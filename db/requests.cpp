@@ -17,6 +17,7 @@
 #include "core/errors.hpp"
 #include "db/json_line.hpp"
 #include "db/rows.hpp"
+#include "db/server_place.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -78,7 +79,8 @@ class RequestsReader {
 }  // namespace
 
 fs::path default_requests_path() {
-  const fs::path database = default_database_path();
+  fs::path database = default_database_path();
+  if (names_server(database)) database = default_database_file();
   return database.empty() ? fs::path() : database.parent_path() / "requests.jsonl";
 }
 

@@ -9,13 +9,12 @@
 #include <ctime>
 #include <limits>
 
-#include <SQLiteCpp/SQLiteCpp.h>
-#include <SQLiteCpp/VariadicBind.h>
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
 #include "db/json_line.hpp"
 #include "db/measured_rows.hpp"
+#include "db/sql.hpp"
 
 namespace kiln {
 namespace {
@@ -44,100 +43,103 @@ constexpr std::array kStates = {SessionState::running, SessionState::finished,
 constexpr std::array kVerdicts = {Verdict::better, Verdict::tie, Verdict::unmeasurable,
                                   Verdict::none};
 
-SessionRecord session_from_row(SQLite::Statement& row) {
+SessionRecord session_from_row(const sql::Statement& row) {
   SessionRecord record;
-  record.id = row.getColumn(0).getInt64();
-  record.key = {.kernel = row.getColumn(1).getString(),
-                .spec_hash = row.getColumn(2).getString(),
-                .problem = row.getColumn(3).getString(),
-                .device = row.getColumn(5).getString(),
-                .driver = row.getColumn(7).getString(),
-                .compiler = row.getColumn(8).getString(),
-                .tool_version = row.getColumn(9).getString(),
-                .strategy = row.getColumn(10).getString(),
-                .seed = std::strtoull(row.getColumn(11).getText(), nullptr, 10),
-                .options = row.getColumn(12).getString()};
-  record.problem_json = row.getColumn(4).getString();
-  record.device_info = device_from_json(Json::parse(row.getColumn(6).getString()));
+  record.id = row.integer(0);
+  record.key = {.kernel = row.text(1),
+                .spec_hash = row.text(2),
+                .problem = row.text(3),
+                .device = row.text(5),
+                .driver = row.text(7),
+                .compiler = row.text(8),
+                .tool_version = row.text(9),
+                .strategy = row.text(10),
+                .seed = std::strtoull(row.text(11).c_str(), nullptr, 10),
+                .options = row.text(12)};
+  record.problem_json = row.text(4);
+  record.device_info = device_from_json(Json::parse(row.text(6)));
   record.key.device = current_identity(record.key.device, record.device_info);
-  record.budget = row.getColumn(13).getString();
-  record.space_size = row.getColumn(14).getInt64();
-  record.started_at = row.getColumn(15).getString();
-  record.finished_at = row.getColumn(16).isNull() ? "" : row.getColumn(16).getString();
-  record.state = parse_name(row.getColumn(17).getString(), kStates);
-  record.wall_seconds = row.getColumn(18).getDouble();
-  record.trial_count = row.getColumn(19).getInt64();
+  record.budget = row.text(13);
+  record.space_size = row.integer(14);
+  record.started_at = row.text(15);
+  record.finished_at = row.is_null(16) ? "" : row.text(16);
+  record.state = parse_name(row.text(17), kStates);
+  record.wall_seconds = row.real(18);
+  record.trial_count = row.integer(19);
   return record;
 }
 
 // Throws InputError for what no measurement writes: sorting and medians need numbers.
-std::vector<double> doubles_from_blob(const SQLite::Column& column) {
-  if (static_cast<std::size_t>(column.getBytes()) % sizeof(double) != 0) {
+std::vector<double> doubles_from_blob(const std::string& bytes) {
+  if (bytes.size() % sizeof(double) != 0) {
     throw InputError("samples that are no list of numbers");
   }
-  std::vector<double> values(static_cast<std::size_t>(column.getBytes()) / sizeof(double));
-  if (!values.empty()) {
-    std::memcpy(values.data(), column.getBlob(), values.size() * sizeof(double));
-  }
+  std::vector<double> values(bytes.size() / sizeof(double));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   if (!std::all_of(values.begin(), values.end(), [](double ns) { return std::isfinite(ns); })) {
     throw InputError("a sample that is no number");
   }
   return values;
 }
 
-Trial trial_from_row(SQLite::Statement& row) {
+Trial trial_from_row(const sql::Statement& row) {
   Trial trial;
-  trial.config = config_from_json(Json::parse(row.getColumn(2).getString()));
-  const std::optional<Outcome> outcome = parse_outcome(row.getColumn(3).getString());
+  trial.config = config_from_json(Json::parse(row.text(2)));
+  const std::optional<Outcome> outcome = parse_outcome(row.text(3));
   if (!outcome) {
-    throw InputError("unknown outcome '" + row.getColumn(3).getString() + "'");
+    throw InputError("unknown outcome '" + row.text(3) + "'");
   }
   trial.outcome = *outcome;
-  trial.message = row.getColumn(4).getString();
-  trial.time_ns = row.getColumn(5).getDouble();
-  trial.max_error = row.getColumn(6).getDouble();
-  trial.registers = row.getColumn(7).getInt64();
-  trial.spill_bytes = row.getColumn(8).getInt64();
-  trial.shared_bytes = row.getColumn(9).getInt64();
-  trial.source_key = row.getColumn(10).getString();
-  trial.cost = {.render_ns = row.getColumn(11).getInt64(),
-                .compile_ns = row.getColumn(12).getInt64(),
-                .verify_ns = row.getColumn(13).getInt64(),
-                .measure_ns = row.getColumn(14).getInt64()};
-  if (!row.getColumn(15).isNull()) {
-    trial.samples = {.ns = doubles_from_blob(row.getColumn(15)),
-                     .cold_cache = row.getColumn(16).getInt() != 0,
-                     .batch = row.getColumn(17).getInt64(),
-                     .clock_khz_before = row.getColumn(18).getInt64(),
-                     .clock_khz_after = row.getColumn(19).getInt64(),
-                     .throttled = row.getColumn(20).getInt() != 0,
-                     .dropped_early = row.getColumn(21).getInt() != 0};
+  trial.message = row.text(4);
+  trial.time_ns = row.real(5);
+  trial.max_error = row.real(6);
+  trial.registers = row.integer(7);
+  trial.spill_bytes = row.integer(8);
+  trial.shared_bytes = row.integer(9);
+  trial.source_key = row.text(10);
+  trial.cost = {.render_ns = row.integer(11),
+                .compile_ns = row.integer(12),
+                .verify_ns = row.integer(13),
+                .measure_ns = row.integer(14)};
+  if (!row.is_null(15)) {
+    trial.samples = {.ns = doubles_from_blob(row.blob(15)),
+                     .cold_cache = row.integer(16) != 0,
+                     .batch = row.integer(17),
+                     .clock_khz_before = row.integer(18),
+                     .clock_khz_after = row.integer(19),
+                     .throttled = row.integer(20) != 0,
+                     .dropped_early = row.integer(21) != 0};
   }
   return trial;
 }
 
-BestRecord best_from_row(SQLite::Statement& row) {
+/// `at`: the column `session`; those of a best follow.
+BestRecord best_from_row(const sql::Statement& row, int at) {
   BestRecord best;
-  best.session = row.getColumn(0).getInt64();
-  best.config = config_from_json(Json::parse(row.getColumn(1).getString()));
-  best.template_hash = row.getColumn(2).getString();
-  best.time_ns = row.getColumn(3).getDouble();
-  best.default_time_ns = row.getColumn(4).getDouble();
-  if (!row.getColumn(5).isNull()) {
-    best.naive_time_ns = row.getColumn(5).getDouble();
-  }
-  best.verdict = parse_name(row.getColumn(6).getString(), kVerdicts);
-  best.bytes = row.getColumn(7).getDouble();
-  best.flops = row.getColumn(8).getDouble();
-  best.trials = row.getColumn(9).getInt64();
-  best.failures = row.getColumn(10).getInt64();
-  best.evidence = row.getColumn(11).getString();
-  best.published_at = row.getColumn(12).getString();
+  best.session = row.integer(at);
+  best.config = config_from_json(Json::parse(row.text(at + 1)));
+  best.template_hash = row.text(at + 2);
+  best.time_ns = row.real(at + 3);
+  best.default_time_ns = row.real(at + 4);
+  if (!row.is_null(at + 5)) best.naive_time_ns = row.real(at + 5);
+  best.verdict = parse_name(row.text(at + 6), kVerdicts);
+  best.bytes = row.real(at + 7);
+  best.flops = row.real(at + 8);
+  best.trials = row.integer(at + 9);
+  best.failures = row.integer(at + 10);
+  best.evidence = row.text(at + 11);
+  best.published_at = row.text(at + 12);
   return best;
 }
 
+void set_session(BestRecord& best, SessionRecord session) {
+  best.key = std::move(session.key);
+  best.device_info = std::move(session.device_info);
+  best.problem_json = std::move(session.problem_json);
+}
+
 // Device names come from drivers: bytes that are no UTF-8 are replaced, never an error.
-// SQLite stores NaN as NULL, which the columns refuse.
+// NaN is stored as NULL, which the columns refuse.
 double number_or(double value, double instead_of_nan) {
   return std::isnan(value) ? instead_of_nan : value;
 }
@@ -153,9 +155,9 @@ std::string utc_now() {
   return text.data();
 }
 
-std::optional<SessionRecord> find_session(SQLite::Database& database, const SessionKey& key,
+std::optional<SessionRecord> find_session(sql::Database& database, const SessionKey& key,
                                           Completion completion) {
-  SQLite::Statement query(
+  sql::Statement query(
       database,
       "SELECT id FROM sessions WHERE kernel = ? AND spec_hash = ? AND problem = ? AND device = ? "
       "AND driver = ? AND compiler = ? AND tool_version = ? AND strategy = ? AND seed = ? "
@@ -168,37 +170,46 @@ std::optional<SessionRecord> find_session(SQLite::Database& database, const Sess
   query.bind(++slot, std::to_string(key.seed));
   query.bind(++slot, key.options);
   query.bind(++slot, completion == Completion::finished ? 1 : 0);
-  if (!query.executeStep()) {
+  if (!query.step()) {
     return std::nullopt;
   }
-  return read_sessions(database, query.getColumn(0).getInt64()).at(0);
+  return read_sessions(database, query.integer(0)).at(0);
 }
 
-std::vector<SessionRecord> read_sessions(SQLite::Database& database, std::optional<SessionId> id) {
-  SQLite::Statement query(database, kReadSessions);
-  SQLite::bind(query, id.value_or(0), id.value_or(std::numeric_limits<SessionId>::max()));
+std::vector<SessionRecord> read_sessions(sql::Database& database, std::optional<SessionId> id) {
+  sql::Statement query(database, kReadSessions);
+  query.bind_all(id.value_or(0), id.value_or(std::numeric_limits<SessionId>::max()));
   std::vector<SessionRecord> rows;
-  while (query.executeStep()) {
+  while (query.step()) {
     rows.push_back(session_from_row(query));
   }
   return rows;
 }
 
-std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId session) {
-  SQLite::Statement query(database,
-                          "SELECT id, sequence, config_json, outcome, message, time_ns, max_error, "
-                          "registers, spill_bytes, shared_bytes, "
-                          "source_key, render_ns, compile_ns, verify_ns, measure_ns, ns, "
-                          "cold_cache, batch, clock_khz_before, "
-                          "clock_khz_after, throttled, dropped_early FROM trials LEFT JOIN samples "
-                          "ON samples.trial = trials.id "
-                          "WHERE session = ? ORDER BY sequence");
+std::vector<SessionRecord> read_unfinished(sql::Database& database, const std::string& kernel) {
+  sql::Statement query(database,
+                       "SELECT id FROM sessions WHERE kernel = ? AND state <> 'finished' "
+                       "ORDER BY id");
+  query.bind(1, kernel);
+  std::vector<SessionRecord> rows;
+  while (query.step()) rows.push_back(read_sessions(database, query.integer(0)).at(0));
+  return rows;
+}
+
+std::vector<TrialRecord> read_trials(sql::Database& database, SessionId session) {
+  sql::Statement query(database,
+                       "SELECT id, sequence, config_json, outcome, message, time_ns, max_error, "
+                       "registers, spill_bytes, shared_bytes, "
+                       "source_key, render_ns, compile_ns, verify_ns, measure_ns, ns, "
+                       "cold_cache, batch, clock_khz_before, "
+                       "clock_khz_after, throttled, dropped_early FROM trials LEFT JOIN samples "
+                       "ON samples.trial = trials.id "
+                       "WHERE session = ? ORDER BY sequence");
   query.bind(1, session);
   std::vector<TrialRecord> rows;
-  while (query.executeStep()) {
-    rows.push_back({.id = query.getColumn(0).getInt64(),
-                    .sequence = query.getColumn(1).getInt64(),
-                    .trial = trial_from_row(query)});
+  while (query.step()) {
+    rows.push_back(
+        {.id = query.integer(0), .sequence = query.integer(1), .trial = trial_from_row(query)});
   }
   read_measured(database, session, rows);
   return rows;
@@ -206,26 +217,61 @@ std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId sessi
 
 namespace {
 
-BestRecord read_best(SQLite::Database& database, std::int64_t id) {
-  SQLite::Statement query(database,
-                          "SELECT session, config_json, template_hash, time_ns, "
-                          "default_time_ns, naive_time_ns, verdict, bytes, flops, trials, "
-                          "failures, evidence, published_at FROM best WHERE id = ?");
+// The columns of a session with no count of its trials, those of a best, those of its objective.
+// One statement for all: over a network each one takes a way there and back.
+constexpr const char* kReadNewest =
+    "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
+    "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "
+    "state, wall_seconds, 0, "
+    "best.session, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
+    "bytes, flops, trials, failures, evidence, published_at, "
+    "objectives.name, objectives.value, objectives.default_value "
+    "FROM best JOIN sessions ON sessions.id = best.session "
+    "LEFT JOIN objectives ON objectives.best = best.id "
+    "WHERE best.id IN (SELECT max(newer.id) FROM best AS newer "
+    "JOIN sessions AS theirs ON theirs.id = newer.session "
+    "LEFT JOIN objectives AS wanted ON wanted.best = newer.id "
+    "WHERE (?1 = '' OR theirs.kernel = ?1) AND coalesce(wanted.name, 'time') = ?2 "
+    "GROUP BY theirs.kernel, theirs.problem, theirs.device) ORDER BY best.id";
+constexpr int kBestOfNewest = 20;
+constexpr int kObjectiveOfNewest = 33;
+
+std::vector<BestRecord> read_newest(sql::Database& database, const std::string& kernel,
+                                    const std::string& objective) {
+  sql::Statement query(database, kReadNewest);
+  query.bind_all(kernel, objective);
+  std::vector<BestRecord> rows;
+  while (query.step()) {
+    BestRecord best = best_from_row(query, kBestOfNewest);
+    set_session(best, session_from_row(query));
+    if (constexpr int at = kObjectiveOfNewest; !query.is_null(at)) {
+      best.objective = query.text(at);
+      best.value = query.real(at + 1);
+      if (!query.is_null(at + 2)) best.default_value = query.real(at + 2);
+    }
+    rows.push_back(std::move(best));
+  }
+  return rows;
+}
+
+BestRecord read_best(sql::Database& database, std::int64_t id) {
+  sql::Statement query(database,
+                       "SELECT session, config_json, template_hash, time_ns, "
+                       "default_time_ns, naive_time_ns, verdict, bytes, flops, trials, "
+                       "failures, evidence, published_at FROM best WHERE id = ?");
   query.bind(1, id);
-  query.executeStep();
-  BestRecord best = best_from_row(query);
+  (void)query.step();
+  BestRecord best = best_from_row(query, 0);
   read_objective(database, id, best);
-  SessionRecord session = read_sessions(database, best.session).at(0);
-  best.key = std::move(session.key);
-  best.device_info = std::move(session.device_info);
-  best.problem_json = std::move(session.problem_json);
+  set_session(best, read_sessions(database, best.session).at(0));
   return best;
 }
 
 }  // namespace
 
-std::vector<BestRecord> read_bests(SQLite::Database& database, const std::string& kernel,
+std::vector<BestRecord> read_bests(sql::Database& database, const std::string& kernel,
                                    const std::string& objective) {
+  if (has_measured_rows(database)) return read_newest(database, kernel, objective);
   std::vector<BestRecord> rows;
   for (const std::int64_t id : newest_bests(database, kernel, objective)) {
     rows.push_back(read_best(database, id));
@@ -233,20 +279,20 @@ std::vector<BestRecord> read_bests(SQLite::Database& database, const std::string
   return rows;
 }
 
-std::optional<BestRecord> read_best_of(SQLite::Database& database, SessionId session) {
-  SQLite::Statement query(database, "SELECT max(id) FROM best WHERE session = ?");
+std::optional<BestRecord> read_best_of(sql::Database& database, SessionId session) {
+  sql::Statement query(database, "SELECT max(id) FROM best WHERE session = ?");
   query.bind(1, session);
-  if (!query.executeStep() || query.getColumn(0).isNull()) return std::nullopt;
-  return read_best(database, query.getColumn(0).getInt64());
+  if (!query.step() || query.is_null(0)) return std::nullopt;
+  return read_best(database, query.integer(0));
 }
 
-SessionId insert_session(SQLite::Database& database, const SessionRecord& record) {
-  SQLite::Statement insert(
+SessionId insert_session(sql::Database& database, const SessionRecord& record) {
+  sql::Statement insert(
       database,
       "INSERT INTO sessions (kernel, spec_hash, problem, problem_json, device, device_info, "
       "driver, compiler, "
       "tool_version, strategy, seed, options, budget, space_size, started_at, state) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running')");
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running') RETURNING id");
   const std::string device_info = json_text(to_json(record.device_info));
   const std::string seed = std::to_string(record.key.seed);
   const std::string started = record.started_at.empty() ? utc_now() : record.started_at;
@@ -260,149 +306,148 @@ SessionId insert_session(SQLite::Database& database, const SessionRecord& record
   }
   insert.bind(++slot, record.space_size);
   insert.bind(++slot, started);
-  insert.exec();
-  return database.getLastInsertRowid();
+  return insert.run_for_id();
 }
 
-void insert_trial(SQLite::Database& database, SessionId session, std::int64_t sequence,
+void insert_trial(sql::Database& database, SessionId session, std::int64_t sequence,
                   const Trial& trial) {
-  SQLite::Statement insert(
+  sql::Statement insert(
       database,
       "INSERT INTO trials (session, sequence, config, config_json, outcome, message, time_ns, "
       "max_error, "
       "registers, spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, "
       "measure_ns, "
-      "recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  SQLite::bind(insert, session, sequence, trial.config.text(), json_text(to_json(trial.config)),
-               std::string(name_of(trial.outcome)), trial.message, number_or(trial.time_ns, 0),
-               number_or(trial.max_error, std::numeric_limits<double>::infinity()), trial.registers,
-               trial.spill_bytes, trial.shared_bytes, trial.source_key, trial.cost.render_ns,
-               trial.cost.compile_ns, trial.cost.verify_ns, trial.cost.measure_ns, utc_now());
-  insert.exec();
-  const std::int64_t id = database.getLastInsertRowid();
+      "recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+  insert.bind_all(session, sequence, trial.config.text(), json_text(to_json(trial.config)),
+                  std::string(name_of(trial.outcome)), trial.message, number_or(trial.time_ns, 0),
+                  number_or(trial.max_error, std::numeric_limits<double>::infinity()),
+                  trial.registers, trial.spill_bytes, trial.shared_bytes, trial.source_key,
+                  trial.cost.render_ns, trial.cost.compile_ns, trial.cost.verify_ns,
+                  trial.cost.measure_ns, utc_now());
+  const std::int64_t id = insert.run_for_id();
   insert_measured(database, id, trial);
   if (trial.samples.ns.empty()) {
     return;
   }
-  SQLite::Statement samples(database,
-                            "INSERT INTO samples (trial, cold_cache, batch, clock_khz_before, "
-                            "clock_khz_after, throttled, "
-                            "dropped_early, ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  SQLite::bind(samples, id, static_cast<int>(trial.samples.cold_cache), trial.samples.batch,
-               trial.samples.clock_khz_before, trial.samples.clock_khz_after,
-               static_cast<int>(trial.samples.throttled),
-               static_cast<int>(trial.samples.dropped_early));
-  samples.bind(8, trial.samples.ns.data(),
-               static_cast<int>(trial.samples.ns.size() * sizeof(double)));
-  samples.exec();
+  sql::Statement samples(database,
+                         "INSERT INTO samples (trial, cold_cache, batch, clock_khz_before, "
+                         "clock_khz_after, throttled, "
+                         "dropped_early, ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  samples.bind_all(id, static_cast<int>(trial.samples.cold_cache), trial.samples.batch,
+                   trial.samples.clock_khz_before, trial.samples.clock_khz_after,
+                   static_cast<int>(trial.samples.throttled),
+                   static_cast<int>(trial.samples.dropped_early));
+  samples.bind_blob(8, {reinterpret_cast<const char*>(trial.samples.ns.data()),
+                        trial.samples.ns.size() * sizeof(double)});
+  samples.run();
 }
 
-void update_session(SQLite::Database& database, SessionId session, SessionState state,
+void update_session(sql::Database& database, SessionId session, SessionState state,
                     double wall_seconds) {
-  SQLite::Statement update(database,
-                           "UPDATE sessions SET state = ?, wall_seconds = wall_seconds + ?, "
-                           "finished_at = ? WHERE id = ?");
-  SQLite::bind(update, std::string(name_of(state)), wall_seconds, utc_now(), session);
-  update.exec();
+  sql::Statement update(database,
+                        "UPDATE sessions SET state = ?, wall_seconds = wall_seconds + ?, "
+                        "finished_at = ? WHERE id = ?");
+  update.bind_all(std::string(name_of(state)), wall_seconds, utc_now(), session);
+  update.run();
 }
 
-void count_seconds(SQLite::Database& database, SessionId session, double more_wall_seconds) {
-  SQLite::Statement update(database,
-                           "UPDATE sessions SET wall_seconds = wall_seconds + ? WHERE id = ?");
-  SQLite::bind(update, more_wall_seconds, session);
-  update.exec();
-}
-
-void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best,
-                 std::optional<std::int64_t> id) {
-  SQLite::Statement insert(database,
-                           "INSERT INTO best (session, config, config_json, template_hash, "
-                           "time_ns, default_time_ns, verdict, "
-                           "bytes, flops, trials, failures, evidence, published_at, "
-                           "naive_time_ns, id) "
-                           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  SQLite::bind(insert, session, best.config.text(), json_text(to_json(best.config)),
-               best.template_hash, best.time_ns, best.default_time_ns,
-               std::string(name_of(best.verdict)), best.bytes, best.flops, best.trials,
-               best.failures, best.evidence,
-               best.published_at.empty() ? utc_now() : best.published_at);
-  if (best.naive_time_ns) {
-    insert.bind(14, *best.naive_time_ns);
-  }
-  if (id) insert.bind(15, *id);  // else the next one
-  insert.exec();
-  insert_objective(database, database.getLastInsertRowid(), best);
-}
-
-bool has_best(SQLite::Database& database, const BestRecord& best) {
-  SQLite::Statement query(database,
-                          "SELECT 1 FROM best JOIN sessions ON sessions.id = best.session WHERE "
-                          "kernel = ? AND problem = ? AND device = ? AND config = ? AND "
-                          "published_at = ?");
-  SQLite::bind(query, best.key.kernel, best.key.problem, best.key.device, best.config.text(),
-               best.published_at);
-  return query.executeStep();
+void count_seconds(sql::Database& database, SessionId session, double more_wall_seconds) {
+  sql::Statement update(database,
+                        "UPDATE sessions SET wall_seconds = wall_seconds + ? WHERE id = ?");
+  update.bind_all(more_wall_seconds, session);
+  update.run();
 }
 
 namespace {
 
-/// The row id that puts a best of another database behind one that was published later; none where
-/// it is the newest.
-std::optional<std::int64_t> id_behind_newer(SQLite::Database& database, const BestRecord& best) {
-  if (best.published_at.empty()) return std::nullopt;  // it is published now
-  SQLite::Statement query(database,
-                          "SELECT min(0, (SELECT min(id) FROM best)) - 1 WHERE EXISTS (SELECT 1 "
-                          "FROM best JOIN sessions ON sessions.id = best.session WHERE kernel = ? "
-                          "AND problem = ? AND device = ? AND published_at > ?)");
-  SQLite::bind(query, best.key.kernel, best.key.problem, best.key.device, best.published_at);
-  if (!query.executeStep()) return std::nullopt;
-  return query.getColumn(0).getInt64();
+constexpr const char* kInsertBest =
+    "INSERT INTO best (session, config, config_json, template_hash, time_ns, default_time_ns, "
+    "verdict, bytes, flops, trials, failures, evidence, published_at, naive_time_ns) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+constexpr const char* kInsertBestAt =
+    "INSERT INTO best (session, config, config_json, template_hash, time_ns, default_time_ns, "
+    "verdict, bytes, flops, trials, failures, evidence, published_at, naive_time_ns, id) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+
+void bind_best(sql::Statement& insert, SessionId session, const BestRecord& best) {
+  insert.bind_all(session, best.config.text(), json_text(to_json(best.config)), best.template_hash,
+                  best.time_ns, best.default_time_ns, std::string(name_of(best.verdict)),
+                  best.bytes, best.flops, best.trials, best.failures, best.evidence,
+                  best.published_at.empty() ? utc_now() : best.published_at);
+  if (best.naive_time_ns) {
+    insert.bind(14, *best.naive_time_ns);
+  } else {
+    insert.bind_null(14);
+  }
 }
 
 }  // namespace
 
-void insert_finished(SQLite::Database& database, const FinishedSession& session) {
+void insert_best(sql::Database& database, SessionId session, const BestRecord& best,
+                 std::optional<std::int64_t> id) {
+  if (id) {
+    sql::Statement insert(database, kInsertBestAt);
+    bind_best(insert, session, best);
+    insert.bind(15, *id);
+    insert_objective(database, insert.run_for_id(), best);
+  } else {
+    sql::Statement insert(database, kInsertBest);
+    bind_best(insert, session, best);
+    insert_objective(database, insert.run_for_id(), best);
+  }
+}
+
+bool has_best(sql::Database& database, const BestRecord& best) {
+  sql::Statement query(database,
+                       "SELECT 1 FROM best JOIN sessions ON sessions.id = best.session WHERE "
+                       "kernel = ? AND problem = ? AND device = ? AND config = ? AND "
+                       "published_at = ?");
+  query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.config.text(),
+                 best.published_at);
+  return query.step();
+}
+
+std::optional<std::int64_t> id_behind_newer(sql::Database& database, const BestRecord& best) {
+  if (best.published_at.empty()) return std::nullopt;  // it is published now
+  sql::Statement query(database,
+                       "SELECT (SELECT CASE WHEN min(id) < 0 THEN min(id) ELSE 0 END - 1 FROM "
+                       "best) WHERE EXISTS (SELECT 1 "
+                       "FROM best JOIN sessions ON sessions.id = best.session WHERE kernel = ? "
+                       "AND problem = ? AND device = ? AND published_at > ?)");
+  query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.published_at);
+  if (!query.step()) return std::nullopt;
+  return query.integer(0);
+}
+
+void insert_finished(sql::Database& database, const FinishedSession& session) {
   const SessionId id = insert_session(database, session.record);
-  SQLite::Statement update(
+  sql::Statement update(
       database, "UPDATE sessions SET state = ?, finished_at = ?, wall_seconds = ? WHERE id = ?");
-  SQLite::bind(update, std::string(name_of(session.record.state)), session.record.finished_at,
-               session.record.wall_seconds, id);
-  update.exec();
+  update.bind_all(std::string(name_of(session.record.state)), session.record.finished_at,
+                  session.record.wall_seconds, id);
+  update.run();
   std::int64_t sequence = 0;
   for (const Trial& trial : session.trials) insert_trial(database, id, ++sequence, trial);
   if (session.best)
     insert_best(database, id, *session.best, id_behind_newer(database, *session.best));
 }
 
-std::vector<std::string> check_rows(SQLite::Database& database) {
-  std::vector<std::string> findings;
-  SQLite::Statement integrity(database, "PRAGMA integrity_check");
-  while (integrity.executeStep()) {
-    if (const std::string line = integrity.getColumn(0).getString(); line != "ok") {
-      findings.push_back("SQLite: " + line);
-    }
+std::vector<std::string> check_rows(sql::Database& database) {
+  std::vector<std::string> findings = database.damage();
+  sql::Statement gaps(database,
+                      "SELECT session, count(*), max(sequence) FROM trials GROUP BY session "
+                      "HAVING count(*) <> max(sequence)");
+  while (gaps.step()) {
+    findings.push_back("session " + gaps.text(0) + " has " + gaps.text(1) +
+                       " trials but its last sequence number is " + gaps.text(2));
   }
-  SQLite::Statement foreign(database, "PRAGMA foreign_key_check");
-  while (foreign.executeStep()) {
-    findings.push_back("row " + foreign.getColumn(1).getString() + " of table " +
-                       foreign.getColumn(0).getString() + " refers to a missing row of " +
-                       foreign.getColumn(2).getString());
-  }
-  SQLite::Statement gaps(database,
-                         "SELECT session, count(*), max(sequence) FROM trials GROUP BY session "
-                         "HAVING count(*) <> max(sequence)");
-  while (gaps.executeStep()) {
-    findings.push_back("session " + gaps.getColumn(0).getString() + " has " +
-                       gaps.getColumn(1).getString() + " trials but its last sequence number is " +
-                       gaps.getColumn(2).getString());
-  }
-  SQLite::Statement lone(database,
-                         "SELECT sessions.id FROM sessions JOIN best ON best.session = sessions.id "
-                         "WHERE NOT EXISTS (SELECT 1 FROM "
-                         "trials WHERE trials.session = sessions.id AND trials.config = "
-                         "best.config AND outcome = 'ok')");
-  while (lone.executeStep()) {
-    findings.push_back("session " + lone.getColumn(0).getString() +
+  sql::Statement lone(database,
+                      "SELECT sessions.id FROM sessions JOIN best ON best.session = sessions.id "
+                      "WHERE NOT EXISTS (SELECT 1 FROM "
+                      "trials WHERE trials.session = sessions.id AND trials.config = "
+                      "best.config AND outcome = 'ok')");
+  while (lone.step()) {
+    findings.push_back("session " + lone.text(0) +
                        " publishes a best that none of its trials proved");
   }
   return findings;

@@ -1,5 +1,5 @@
-// Rows and statements: converts records to columns and back. Private to db/; errors are SQLite's
-// and the JSON library's own, which Store translates.
+// Rows and statements: converts records to columns and back. Private to db/; errors are
+// sql::Error and the JSON library's own, which Store translates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "db/store.hpp"
 
-namespace SQLite {
+namespace kiln::sql {
 class Database;
 }
 
@@ -17,37 +17,43 @@ namespace kiln {
 
 enum class Completion { finished, unfinished };
 /// The newest session with this key.
-[[nodiscard]] std::optional<SessionRecord> find_session(SQLite::Database& database,
+[[nodiscard]] std::optional<SessionRecord> find_session(sql::Database& database,
                                                         const SessionKey& key,
                                                         Completion completion);
-[[nodiscard]] std::vector<SessionRecord> read_sessions(SQLite::Database& database,
+[[nodiscard]] std::vector<SessionRecord> read_sessions(sql::Database& database,
                                                        std::optional<SessionId> id);
-[[nodiscard]] std::vector<TrialRecord> read_trials(SQLite::Database& database, SessionId session);
-[[nodiscard]] std::vector<BestRecord> read_bests(SQLite::Database& database,
-                                                 const std::string& kernel,
+/// The sessions of this kernel that have not finished.
+[[nodiscard]] std::vector<SessionRecord> read_unfinished(sql::Database& database,
+                                                         const std::string& kernel);
+[[nodiscard]] std::vector<TrialRecord> read_trials(sql::Database& database, SessionId session);
+[[nodiscard]] std::vector<BestRecord> read_bests(sql::Database& database, const std::string& kernel,
                                                  const std::string& objective);
 
 /// The newest best of the session.
-[[nodiscard]] std::optional<BestRecord> read_best_of(SQLite::Database& database, SessionId session);
+[[nodiscard]] std::optional<BestRecord> read_best_of(sql::Database& database, SessionId session);
 
-SessionId insert_session(SQLite::Database& database, const SessionRecord& record);
-void insert_trial(SQLite::Database& database, SessionId session, std::int64_t sequence,
+SessionId insert_session(sql::Database& database, const SessionRecord& record);
+void insert_trial(sql::Database& database, SessionId session, std::int64_t sequence,
                   const Trial& trial);
-void update_session(SQLite::Database& database, SessionId session, SessionState state,
+void update_session(sql::Database& database, SessionId session, SessionState state,
                     double wall_seconds);
-void count_seconds(SQLite::Database& database, SessionId session, double more_wall_seconds);
+void count_seconds(sql::Database& database, SessionId session, double more_wall_seconds);
 /// `id`: the row id, which orders bests by age; nullopt: the newest.
-void insert_best(SQLite::Database& database, SessionId session, const BestRecord& best,
+void insert_best(sql::Database& database, SessionId session, const BestRecord& best,
                  std::optional<std::int64_t> id = std::nullopt);
 
 /// Returns whether there is a best of this kernel, problem, device and config with the same time of
 /// publication.
-[[nodiscard]] bool has_best(SQLite::Database& database, const BestRecord& best);
+[[nodiscard]] bool has_best(sql::Database& database, const BestRecord& best);
+/// The row id that puts a best of another database behind one that was published later; nullopt if
+/// it is the newest of its kernel, problem and device.
+[[nodiscard]] std::optional<std::int64_t> id_behind_newer(sql::Database& database,
+                                                          const BestRecord& best);
 /// Inserts the session with its state and times unchanged, its trials and its best.
-void insert_finished(SQLite::Database& database, const FinishedSession& session);
+void insert_finished(sql::Database& database, const FinishedSession& session);
 
 /// Findings of the integrity check, each a sentence.
-[[nodiscard]] std::vector<std::string> check_rows(SQLite::Database& database);
+[[nodiscard]] std::vector<std::string> check_rows(sql::Database& database);
 
 /// Now in UTC, "2026-11-21T08:30:00Z".
 [[nodiscard]] std::string utc_now();

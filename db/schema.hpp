@@ -1,4 +1,4 @@
-// The schema of the database file, and the migration of older files. docs/database_format.md
+// The schema of the database, and the migration of older files. docs/database_format.md
 // explains it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -6,6 +6,9 @@
 #include <string>
 
 namespace SQLite {
+class Database;
+}
+namespace kiln::sql {
 class Database;
 }
 
@@ -22,5 +25,10 @@ void prepare_schema(SQLite::Database& database, const std::string& name);
 
 /// Like prepare_schema(), but only checks: for readers.
 void require_schema(SQLite::Database& database, const std::string& name);
+
+/// The same for a server, whose tables lie in the schema "kiln". A role that may not create tables
+/// may use those that are there. Throws sql::Error for what the server refuses.
+void prepare_server_schema(sql::Database& database, const std::string& name);
+void require_server_schema(sql::Database& database, const std::string& name);
 
 }  // namespace kiln

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include <SQLiteCpp/SQLiteCpp.h>
+#include "db/sql.hpp"
 
 namespace kiln {
 namespace {
@@ -29,20 +29,18 @@ constexpr const char* kSoFar =
 
 }  // namespace
 
-std::map<SessionId, SessionAnswer> read_session_answers(SQLite::Database& database) {
+std::map<SessionId, SessionAnswer> read_session_answers(sql::Database& database) {
   std::map<SessionId, SessionAnswer> answers;
-  SQLite::Statement published(database, kPublished);
-  while (published.executeStep()) {
-    answers[published.getColumn(0).getInt64()] = {
-        .time_ns = published.getColumn(1).getDouble(),
-        .default_time_ns = published.getColumn(2).getDouble(),
-        .verdict = verdict_from(published.getColumn(3).getString()),
-        .is_published = true};
+  sql::Statement published(database, kPublished);
+  while (published.step()) {
+    answers[published.integer(0)] = {.time_ns = published.real(1),
+                                     .default_time_ns = published.real(2),
+                                     .verdict = verdict_from(published.text(3)),
+                                     .is_published = true};
   }
-  SQLite::Statement so_far(database, kSoFar);
-  while (so_far.executeStep()) {
-    answers[so_far.getColumn(0).getInt64()] = {.time_ns = so_far.getColumn(1).getDouble(),
-                                               .default_time_ns = so_far.getColumn(2).getDouble()};
+  sql::Statement so_far(database, kSoFar);
+  while (so_far.step()) {
+    answers[so_far.integer(0)] = {.time_ns = so_far.real(1), .default_time_ns = so_far.real(2)};
   }
   return answers;
 }

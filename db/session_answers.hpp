@@ -7,12 +7,12 @@
 
 #include "db/store.hpp"
 
-namespace SQLite {
+namespace kiln::sql {
 class Database;
 }
 
 namespace kiln {
 
-[[nodiscard]] std::map<SessionId, SessionAnswer> read_session_answers(SQLite::Database& database);
+[[nodiscard]] std::map<SessionId, SessionAnswer> read_session_answers(sql::Database& database);
 
 }  // namespace kiln

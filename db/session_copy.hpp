@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "db/store.hpp"
 
-namespace SQLite {
+namespace kiln::sql {
 class Database;
 }
 
@@ -19,12 +20,15 @@ struct BestRow {
   std::int64_t id = 0;  ///< row id in its file
   std::string published_at;
 };
-[[nodiscard]] std::vector<BestRow> best_rows_of(SQLite::Database& source, SessionId session);
+[[nodiscard]] std::vector<BestRow> best_rows_of(sql::Database& source, SessionId session);
 
 /// Copies session `from` of `source` with its trials and samples; returns its id in `target`.
-[[nodiscard]] SessionId copy_session(SQLite::Database& source, SessionId from,
-                                     SQLite::Database& target);
-/// Copies one best to the session `to` of `target`.
-void copy_best(SQLite::Database& source, std::int64_t best, SQLite::Database& target, SessionId to);
+[[nodiscard]] SessionId copy_session(sql::Database& source, SessionId from, sql::Database& target);
+/// Adds to the session `to` of `target` what session `from` of `source` has beyond it, which
+/// extends it: trials, drift, and how far it has come. Bests are copied one by one.
+void extend_session(sql::Database& source, SessionId from, sql::Database& target, SessionId to);
+/// Copies one best to the session `to` of `target`. `id`: its row id there; nullopt: the newest.
+void copy_best(sql::Database& source, std::int64_t best, sql::Database& target, SessionId to,
+               std::optional<std::int64_t> id = std::nullopt);
 
 }  // namespace kiln

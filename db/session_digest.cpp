@@ -8,12 +8,13 @@
 #include <string_view>
 #include <tuple>
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <nlohmann/json.hpp>
 
 #include "core/hash.hpp"
 #include "core/json.hpp"
 #include "db/measured_rows.hpp"
+#include "db/postgres_text.hpp"
+#include "db/sql.hpp"
 
 namespace kiln {
 namespace {
@@ -26,36 +27,36 @@ Json number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-Json samples_json(const SQLite::Column& column) {
+Json samples_json(const std::string& bytes) {
   Json list = Json::array();
-  const auto* bytes = static_cast<const char*>(column.getBlob());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(column.getBytes()) / sizeof(double); ++i) {
+  for (std::size_t i = 0; i < bytes.size() / sizeof(double); ++i) {
     double value = 0;
-    std::memcpy(&value, bytes + i * sizeof(double), sizeof value);
+    std::memcpy(&value, bytes.data() + i * sizeof(double), sizeof value);
     list.push_back(number(value));
   }
   return list;
 }
 
-Json column_json(const SQLite::Column& column) {
-  if (column.isInteger()) {
-    return column.getInt64();
+Json column_json(const sql::Statement& row, int column) {
+  switch (row.type(column)) {
+    case sql::Type::null:
+      return nullptr;
+    case sql::Type::integer:
+      return row.integer(column);
+    case sql::Type::real:
+      return number(row.real(column));
+    case sql::Type::blob:
+      return samples_json(row.blob(column));
+    case sql::Type::text:
+      return storable_text(row.text(column));  // so that the text is the same in every store
   }
-  if (column.isFloat()) {
-    return number(column.getDouble());
-  }
-  if (column.isNull()) {
-    return nullptr;
-  }
-  return column.isBlob() ? samples_json(column) : Json(column.getString());
+  return nullptr;
 }
 
 // The columns from `first` to before `last` by their names in the query.
-Json columns_json(SQLite::Statement& row, int first, int last) {
+Json columns_json(const sql::Statement& row, int first, int last) {
   Json json = Json::object();
-  for (int i = first; i < last; ++i) {
-    json[row.getColumnName(i)] = column_json(row.getColumn(i));
-  }
+  for (int i = first; i < last; ++i) json[row.name(i)] = column_json(row, i);
   return json;
 }
 
@@ -73,7 +74,8 @@ int rank_of(const std::string& state) {
 constexpr const char* kSessions =
     "SELECT id, started_at, kernel, problem, problem_json, device, device_info, driver, compiler, "
     "tool_version, spec_hash, strategy, seed, options, budget, space_size, state, finished_at, "
-    "wall_seconds FROM sessions ORDER BY id";
+    "wall_seconds FROM sessions WHERE (?1 = '' OR (kernel = ?1 AND problem = ?2 AND device = ?3)) "
+    "ORDER BY id";
 constexpr int kFirstOfIdentity = 1;
 constexpr int kFirstOfProgress = 16;
 constexpr int kSessionColumns = 19;
@@ -81,7 +83,7 @@ constexpr int kSessionColumns = 19;
 // What version 3 added, of one trial after the other; rows without it read as before.
 class MeasuredReader {
  public:
-  explicit MeasuredReader(SQLite::Database& database) {
+  explicit MeasuredReader(sql::Database& database) {
     if (!has_measured_rows(database)) return;
     metrics_.emplace(database, "SELECT name, value FROM metrics WHERE trial = ? ORDER BY name");
     conditions_.emplace(database,
@@ -93,26 +95,25 @@ class MeasuredReader {
     if (!metrics_) return;
     metrics_->reset();
     metrics_->bind(1, trial);
-    while (metrics_->executeStep()) {
-      json["metrics"][metrics_->getColumn(0).getString()] =
-          number(metrics_->getColumn(1).getDouble());
+    while (metrics_->step()) {
+      json["metrics"][metrics_->text(0)] = number(metrics_->real(1));
     }
     conditions_->reset();
     conditions_->bind(1, trial);
-    if (conditions_->executeStep()) json["conditions"] = columns_json(*conditions_, 0, 4);
+    if (conditions_->step()) json["conditions"] = columns_json(*conditions_, 0, 4);
   }
 
  private:
-  std::optional<SQLite::Statement> metrics_;
-  std::optional<SQLite::Statement> conditions_;
+  std::optional<sql::Statement> metrics_;
+  std::optional<sql::Statement> conditions_;
 };
 
-void add_objective(SQLite::Database& database, std::int64_t best, Json& json) {
+void add_objective(sql::Database& database, std::int64_t best, Json& json) {
   if (!has_measured_rows(database)) return;
-  SQLite::Statement query(database,
-                          "SELECT name, value, default_value FROM objectives WHERE best = ?");
+  sql::Statement query(database,
+                       "SELECT name, value, default_value FROM objectives WHERE best = ?");
   query.bind(1, best);
-  if (query.executeStep()) json["objective"] = columns_json(query, 0, 3);
+  if (query.step()) json["objective"] = columns_json(query, 0, 3);
 }
 
 // The last two columns are not part of the text.
@@ -124,46 +125,54 @@ constexpr const char* kTrials =
     "trials.id "
     "WHERE session = ? ORDER BY sequence";
 constexpr int kTrialColumns = 22;
+constexpr int kTrialId = 23;
 
 constexpr const char* kBests =
     "SELECT config, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
     "bytes, flops, trials, failures, published_at, evidence, id FROM best WHERE session = ?";
 constexpr int kBestColumns = 13;
+constexpr int kBestPublished = 11;
+constexpr int kBestId = 13;
 
-std::string trial_line(MeasuredReader& measured, SQLite::Statement& row) {
+std::string trial_line(MeasuredReader& measured, sql::Statement& row) {
   Json json = columns_json(row, 0, kTrialColumns);
-  measured.add(row.getColumn("id").getInt64(), json);
+  measured.add(row.integer(kTrialId), json);
   return line_of("trial", std::move(json));
 }
 
+struct BestLine {
+  std::string published_at;
+  std::string line;
+  std::int64_t id = 0;
+  friend bool operator<(const BestLine& a, const BestLine& b) {
+    return std::tie(a.published_at, a.line) < std::tie(b.published_at, b.line);
+  }
+};
+
 // Sorted: the order in which a session published is that of its times, whatever the row ids.
-std::vector<std::string> best_lines(SQLite::Database& database, SessionId session) {
-  SQLite::Statement query(database, kBests);
+std::vector<BestLine> best_lines(sql::Database& database, SessionId session) {
+  sql::Statement query(database, kBests);
   query.bind(1, session);
-  std::vector<std::pair<std::string, std::string>> lines;
-  while (query.executeStep()) {
+  std::vector<BestLine> lines;
+  while (query.step()) {
     Json json = columns_json(query, 0, kBestColumns);
-    add_objective(database, query.getColumn("id").getInt64(), json);
-    lines.emplace_back(query.getColumn("published_at").getString(),
-                       line_of("best", std::move(json)));
+    add_objective(database, query.integer(kBestId), json);
+    lines.push_back(
+        {query.text(kBestPublished), line_of("best", std::move(json)), query.integer(kBestId)});
   }
   std::sort(lines.begin(), lines.end());
-  std::vector<std::string> texts;
-  for (auto& [time, line] : lines) {
-    texts.push_back(std::move(line));
-  }
-  return texts;
+  return lines;
 }
 
-void read_trial_keys(SQLite::Database& database, SessionDigest& session) {
-  SQLite::Statement query(database, kTrials);
+void read_trial_keys(sql::Database& database, SessionDigest& session) {
+  sql::Statement query(database, kTrials);
   query.bind(1, session.id);
   MeasuredReader measured(database);
   std::string chain;
-  while (query.executeStep()) {
+  while (query.step()) {
     chain = hash128_hex(chain + trial_line(measured, query));
     session.trials.push_back(chain);
-    session.recorded = hash128_hex(session.recorded + query.getColumn(kTrialColumns).getString());
+    session.recorded = hash128_hex(session.recorded + query.text(kTrialColumns));
   }
 }
 
@@ -177,21 +186,23 @@ std::string SessionDigest::order() const {
   return started_at + '\n' + identity + '\n' + hash128_hex(all);
 }
 
-std::vector<SessionDigest> read_digests(SQLite::Database& database) {
+std::vector<SessionDigest> read_digests(sql::Database& database, const DigestKey& key) {
   std::vector<SessionDigest> digests;
-  SQLite::Statement query(database, kSessions);
-  while (query.executeStep()) {
+  sql::Statement query(database, kSessions);
+  query.bind_all(key.kernel, key.problem, key.device);
+  while (query.step()) {
     SessionDigest digest;
-    digest.id = query.getColumn(0).getInt64();
-    digest.started_at = query.getColumn(1).getString();
+    digest.id = query.integer(0);
+    digest.started_at = query.text(1);
+    digest.key = {query.text(2), query.text(3), query.text(5)};
     digest.identity = line_of("session", columns_json(query, kFirstOfIdentity, kFirstOfProgress));
     digest.progress = line_of("progress", columns_json(query, kFirstOfProgress, kSessionColumns));
-    digest.state_rank = rank_of(query.getColumn("state").getString());
-    digest.wall_seconds = query.getColumn("wall_seconds").getDouble();
-    digest.finished_at = query.getColumn("finished_at").getString();
+    digest.state_rank = rank_of(query.text(16));
+    digest.wall_seconds = query.real(18);
+    digest.finished_at = query.text(17);
     read_trial_keys(database, digest);
-    for (const std::string& line : best_lines(database, digest.id)) {
-      digest.bests.push_back(hash128_hex(line));
+    for (const BestLine& best : best_lines(database, digest.id)) {
+      digest.bests.push_back(hash128_hex(best.line));
     }
     std::sort(digest.bests.begin(), digest.bests.end());
     digests.push_back(std::move(digest));
@@ -199,14 +210,14 @@ std::vector<SessionDigest> read_digests(SQLite::Database& database) {
   return digests;
 }
 
-void write_session_text(SQLite::Database& database, const SessionDigest& session,
+void write_session_text(sql::Database& database, const SessionDigest& session,
                         const LineSink& sink) {
   sink(session.identity);
   sink(session.progress);
-  SQLite::Statement query(database, kTrials);
+  sql::Statement query(database, kTrials);
   query.bind(1, session.id);
   MeasuredReader measured(database);
-  while (query.executeStep()) {
+  while (query.step()) {
     sink(trial_line(measured, query));
   }
   for (const DriftRecord& drift : read_drift(database, session.id)) {
@@ -217,9 +228,15 @@ void write_session_text(SQLite::Database& database, const SessionDigest& session
                            {"high", number(drift.high)},
                            {"took_ns", drift.took_ns}}));
   }
-  for (const std::string& line : best_lines(database, session.id)) {
-    sink(line);
+  for (const BestLine& best : best_lines(database, session.id)) sink(best.line);
+}
+
+std::vector<BestKey> read_best_keys(sql::Database& database, SessionId session) {
+  std::vector<BestKey> keys;
+  for (const BestLine& best : best_lines(database, session)) {
+    keys.push_back({best.id, best.published_at, hash128_hex(best.line)});
   }
+  return keys;
 }
 
 bool extends(const SessionDigest& later, const SessionDigest& earlier) {

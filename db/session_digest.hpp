@@ -6,24 +6,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "db/store.hpp"
 
-namespace SQLite {
+namespace kiln::sql {
 class Database;
 }
 
 namespace kiln {
 
+/// Which sessions: those of this kernel, problem and device; all if `kernel` is empty.
+struct DigestKey {
+  std::string kernel = {};
+  std::string problem = {};
+  std::string device = {};
+  friend auto operator<=>(const DigestKey&, const DigestKey&) = default;
+};
+
 struct SessionDigest {
   SessionId id = 0;        ///< row id in its file
   std::string started_at;  ///< UTC
-  std::string identity;    ///< the parts of a session that never change, as one line of JSON
-  std::string progress;    ///< state, end and wall time, as one line of JSON
-  int state_rank = 0;      ///< running < interrupted < finished
+  DigestKey key;
+  std::string identity;  ///< the parts of a session that never change, as one line of JSON
+  std::string progress;  ///< state, end and wall time, as one line of JSON
+  int state_rank = 0;    ///< running < interrupted < finished
   double wall_seconds = 0;
   std::string finished_at;
   std::vector<std::string> trials;  ///< key i covers trials 1 to i + 1
@@ -38,11 +49,21 @@ struct SessionDigest {
 /// One line of a session's text, without its end.
 using LineSink = std::function<void(const std::string&)>;
 
-/// Digests of every session, by row id.
-[[nodiscard]] std::vector<SessionDigest> read_digests(SQLite::Database& database);
+/// Digests of these sessions, by row id.
+[[nodiscard]] std::vector<SessionDigest> read_digests(sql::Database& database,
+                                                      const DigestKey& key = {});
+
+/// A best of one store; equal keys: equal bests.
+struct BestKey {
+  std::int64_t id = 0;  ///< row id in its store
+  std::string published_at;
+  std::string key;
+};
+/// The bests of a session, by time of publication.
+[[nodiscard]] std::vector<BestKey> read_best_keys(sql::Database& database, SessionId session);
 
 /// The lines of one session: itself, its trials by sequence, its bests by time of publication.
-void write_session_text(SQLite::Database& database, const SessionDigest& session,
+void write_session_text(sql::Database& database, const SessionDigest& session,
                         const LineSink& sink);
 
 /// Returns whether `later` is the same session as `earlier`, at the same point or further on. This

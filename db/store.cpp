@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
@@ -17,114 +16,137 @@
 #include "db/measured_rows.hpp"
 #include "db/publish.hpp"
 #include "db/rows.hpp"
+#include "db/server_place.hpp"
 #include "db/session_answers.hpp"
+#include "db/sql.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;
 
 struct Store::Impl {
-  Impl(const fs::path& path_in, Mode mode)
-      : path(path_in), connection(path_in, mode), database(connection.database()) {}
+  Impl(const fs::path& place_in, Mode mode_in)
+      : place(place_in), mode(mode_in), connection(open_connection(place_in, mode_in)) {}
 
-  // Runs `work`, turning SQLite's errors into ours with the file's name in front.
+  [[nodiscard]] sql::Database& database() const { return connection->database(); }
+
+  // Runs `work`, turning errors of the store into ours with its name in front. A server that went
+  // away is asked again by the next call.
   template <typename Work>
   auto guarded(Work&& work) {
     const std::scoped_lock lock(mutex);
-    return guard(path, std::forward<Work>(work));
+    return guard(place, [&] {
+      if (connection->is_lost()) connection = open_connection(place, mode);
+      return work();
+    });
   }
 
   template <typename Work>
-  static auto guard(const fs::path& path, Work&& work) {
+  static auto guard(const fs::path& place, Work&& work) {
+    const std::string name = shown_place(place);
     try {
       return work();
-    } catch (const SQLite::Exception& error) {
-      if (is_full_disk(error)) {
-        throw TransientError(ExitCode::bad_database, path.string() + ": " + kFullDisk,
-                             kAfterFullDisk);
+    } catch (const sql::Error& error) {
+      if (error.failure() == sql::Failure::full_disk && !names_server(place)) {
+        throw TransientError(ExitCode::bad_database, name + ": " + kFullDisk, kAfterFullDisk);
       }
-      throw DatabaseError(path.string() + ": " + explain(error));
+      if (error.failure() != sql::Failure::other) {
+        throw TransientError(ExitCode::bad_database, name + ": " + error.what());
+      }
+      throw DatabaseError(name + ": " + error.what());
     } catch (const nlohmann::json::exception& error) {
-      throw DatabaseError(path.string() + ": a row holds malformed JSON: " + error.what());
+      throw DatabaseError(name + ": a row holds malformed JSON: " + error.what());
     } catch (const DatabaseError&) {
       throw;
     } catch (const std::exception& error) {  // an unknown word, a row without its session
-      throw DatabaseError(path.string() + ": a row cannot be read: " + error.what());
+      throw DatabaseError(name + ": a row cannot be read: " + error.what());
     }
   }
 
-  fs::path path;
-  Connection connection;
-  SQLite::Database& database;
+  fs::path place;
+  Mode mode;
+  std::unique_ptr<Connection> connection;
   std::mutex mutex;  ///< one call at a time
 };
 
-Store::Store(const fs::path& path, Mode mode) {
-  prepare_file(path, mode);
-  impl_ = Impl::guard(path, [&] { return std::make_unique<Impl>(path, mode); });
+Store::Store(const fs::path& place, Mode mode) {
+  prepare_place(place, mode);
+  impl_ = Impl::guard(place, [&] { return std::make_unique<Impl>(place, mode); });
 }
 Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 
 std::optional<SessionRecord> Store::find_unfinished(const SessionKey& key) const {
-  return impl_->guarded([&] { return find_session(impl_->database, key, Completion::unfinished); });
+  return impl_->guarded([&] {
+    std::optional<SessionRecord> found =
+        find_session(impl_->database(), key, Completion::unfinished);
+    // Before its trials are read: what another one is adding would be missed.
+    if (found && impl_->mode == Mode::write) impl_->database().claim_session(found->id);
+    return found;
+  });
 }
 
 std::optional<SessionRecord> Store::find_finished(const SessionKey& key) const {
-  return impl_->guarded([&] { return find_session(impl_->database, key, Completion::finished); });
+  return impl_->guarded([&] { return find_session(impl_->database(), key, Completion::finished); });
 }
 
 SessionId Store::begin_session(const SessionRecord& record) {
-  return impl_->guarded([&] { return insert_session(impl_->database, record); });
+  return impl_->guarded([&] {
+    const SessionId id = insert_session(impl_->database(), record);
+    impl_->database().claim_session(id);
+    return id;
+  });
 }
 
 void Store::append(SessionId session, std::int64_t sequence, const Trial& trial,
                    double more_wall_seconds, const std::string& next_config) {
   impl_->guarded([&] {
-    SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
-    insert_trial(impl_->database, session, sequence, trial);
-    forget_attempt(impl_->database, session, trial.config.text());
-    count_seconds(impl_->database, session, more_wall_seconds);
-    if (!next_config.empty()) count_attempt(impl_->database, session, next_config);
+    impl_->database().claim_session(session);
+    sql::Transaction transaction(impl_->database(), sql::Access::write);
+    insert_trial(impl_->database(), session, sequence, trial);
+    forget_attempt(impl_->database(), session, trial.config.text());
+    count_seconds(impl_->database(), session, more_wall_seconds);
+    if (!next_config.empty()) count_attempt(impl_->database(), session, next_config);
     transaction.commit();
   });
 }
 
 void Store::begin_attempt(SessionId session, const std::string& config) {
-  impl_->guarded([&] { count_attempt(impl_->database, session, config); });
+  impl_->guarded([&] { count_attempt(impl_->database(), session, config); });
 }
 
 void Store::note_death(SessionId session, const std::string& config) {
-  impl_->guarded([&] { count_death(impl_->database, session, config); });
+  impl_->guarded([&] { count_death(impl_->database(), session, config); });
 }
 
 std::vector<AttemptRecord> Store::attempts(SessionId session) const {
-  return impl_->guarded([&] { return read_attempts(impl_->database, session); });
+  return impl_->guarded([&] { return read_attempts(impl_->database(), session); });
 }
 
 void Store::add_wall_seconds(SessionId session, double seconds) {
-  impl_->guarded([&] { count_seconds(impl_->database, session, seconds); });
+  impl_->guarded([&] { count_seconds(impl_->database(), session, seconds); });
 }
 
 void Store::finish(SessionId session, SessionState state, double wall_seconds,
                    const std::optional<BestRecord>& best) {
   impl_->guarded([&] {
-    SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
-    update_session(impl_->database, session, state, wall_seconds);
+    sql::Transaction transaction(impl_->database(), sql::Access::write);
+    update_session(impl_->database(), session, state, wall_seconds);
     if (best) {
-      insert_best(impl_->database, session, *best);
+      insert_best(impl_->database(), session, *best);
     }
     transaction.commit();
+    impl_->database().release_session(session);
   });
 }
 
 std::size_t Store::add_sessions(const std::vector<FinishedSession>& sessions) {
   return impl_->guarded([&] {
-    SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    sql::Transaction transaction(impl_->database(), sql::Access::write);
     std::size_t added = 0;
     for (const FinishedSession& session : sessions) {
-      if (session.best && has_best(impl_->database, *session.best)) continue;
-      insert_finished(impl_->database, session);
+      if (session.best && has_best(impl_->database(), *session.best)) continue;
+      insert_finished(impl_->database(), session);
       ++added;
     }
     transaction.commit();
@@ -134,94 +156,103 @@ std::size_t Store::add_sessions(const std::vector<FinishedSession>& sessions) {
 
 void Store::reopen(SessionId session) {
   impl_->guarded([&] {
-    SQLite::Statement update(
-        impl_->database, "UPDATE sessions SET state = 'running', finished_at = NULL WHERE id = ?");
+    impl_->database().claim_session(session);
+    sql::Statement update(impl_->database(),
+                          "UPDATE sessions SET state = 'running', finished_at = NULL WHERE id = ?");
     update.bind(1, session);
-    update.exec();
+    update.run();
   });
 }
 
 std::vector<SessionRecord> Store::sessions() const {
-  return impl_->guarded([&] { return read_sessions(impl_->database, std::nullopt); });
+  return impl_->guarded([&] { return read_sessions(impl_->database(), std::nullopt); });
+}
+
+std::vector<SessionRecord> Store::unfinished(const std::string& kernel) const {
+  return impl_->guarded([&] { return read_unfinished(impl_->database(), kernel); });
 }
 
 std::optional<SessionRecord> Store::session(SessionId id) const {
   return impl_->guarded([&]() -> std::optional<SessionRecord> {
-    std::vector<SessionRecord> rows = read_sessions(impl_->database, id);
+    std::vector<SessionRecord> rows = read_sessions(impl_->database(), id);
     return rows.empty() ? std::nullopt : std::optional(std::move(rows.front()));
   });
 }
 
 std::vector<TrialRecord> Store::trials(SessionId session) const {
-  return impl_->guarded([&] { return read_trials(impl_->database, session); });
+  return impl_->guarded([&] { return read_trials(impl_->database(), session); });
 }
 
 void Store::add_drift(SessionId session, const DriftRecord& drift) {
-  impl_->guarded([&] { insert_drift(impl_->database, session, drift); });
+  impl_->guarded([&] { insert_drift(impl_->database(), session, drift); });
 }
 
 std::vector<DriftRecord> Store::drift(SessionId session) const {
-  return impl_->guarded([&] { return read_drift(impl_->database, session); });
+  return impl_->guarded([&] { return read_drift(impl_->database(), session); });
 }
 
 std::vector<BestRecord> Store::bests(const std::string& kernel,
                                      const std::string& objective) const {
   return impl_->guarded([&] {
-    const SQLite::Transaction snapshot(impl_->database);  // all rows as of one moment
-    return read_bests(impl_->database, kernel, objective);
+    const sql::Transaction snapshot(impl_->database(),
+                                    sql::Access::snapshot);  // all rows as of one moment
+    return read_bests(impl_->database(), kernel, objective);
   });
 }
 
 std::optional<BestRecord> Store::best_of(SessionId session) const {
-  return impl_->guarded([&] { return read_best_of(impl_->database, session); });
+  return impl_->guarded([&] { return read_best_of(impl_->database(), session); });
 }
 
 std::map<SessionId, SessionAnswer> Store::answers() const {
-  return impl_->guarded([&] { return read_session_answers(impl_->database); });
+  return impl_->guarded([&] { return read_session_answers(impl_->database()); });
 }
 
 Store::Info Store::info() const {
   return impl_->guarded([&] {
-    const SQLite::Transaction snapshot(impl_->database);
+    const sql::Transaction snapshot(impl_->database(), sql::Access::snapshot);
+    sql::Database& database = impl_->database();
     Info info;
-    info.path = impl_->path.string();
-    std::error_code error;
-    info.bytes = static_cast<std::int64_t>(fs::file_size(impl_->path, error));
-    SQLite::Database& database = impl_->database;
-    info.schema_version = database.execAndGet("PRAGMA user_version").getInt();
-    info.sessions = database.execAndGet("SELECT count(*) FROM sessions").getInt64();
-    info.trials = database.execAndGet("SELECT count(*) FROM trials").getInt64();
+    info.path = shown_place(impl_->place);
+    info.bytes = database.bytes();
+    info.schema_version = database.schema_version();
+    info.sessions = sql::query_integer(database, "SELECT count(*) FROM sessions");
+    info.trials = sql::query_integer(database, "SELECT count(*) FROM trials");
     info.failures =
-        database.execAndGet("SELECT count(*) FROM trials WHERE outcome <> 'ok'").getInt64();
-    info.bests = database.execAndGet("SELECT count(*) FROM best").getInt64();
-    SQLite::Statement devices(impl_->database,
-                              "SELECT DISTINCT device FROM sessions ORDER BY device");
-    while (devices.executeStep()) {
-      info.devices.push_back(devices.getColumn(0).getString());
-    }
+        sql::query_integer(database, "SELECT count(*) FROM trials WHERE outcome <> 'ok'");
+    info.bests = sql::query_integer(database, "SELECT count(*) FROM best");
+    sql::Statement devices(database, "SELECT DISTINCT device FROM sessions ORDER BY device");
+    while (devices.step()) info.devices.push_back(devices.text(0));
     return info;
   });
 }
 
 std::vector<std::string> Store::check() const {
   return impl_->guarded([&] {
-    const SQLite::Transaction snapshot(impl_->database);
-    return check_rows(impl_->database);
+    const sql::Transaction snapshot(impl_->database(), sql::Access::snapshot);
+    return check_rows(impl_->database());
   });
 }
 
 void Store::publish(const fs::path& path) const {
-  impl_->guarded([&] { publish_copy(impl_->database, impl_->path, path); });
+  impl_->guarded([&] { publish_copy(impl_->database(), impl_->place, path); });
 }
 
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
 fs::path default_database_path() {
-  const auto environment = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
-  if (const std::string path = environment("KILN_DB"); !path.empty()) {
-    return path;
-  }
+  const std::string named = environment("KILN_DB");
+  return named.empty() ? default_database_file() : fs::path(named);
+}
+
+fs::path default_database_file() {
   if (const std::string data = environment("XDG_DATA_HOME"); !data.empty()) {
     return fs::path(data) / "kiln" / "kiln.db";
   }

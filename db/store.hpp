@@ -1,10 +1,11 @@
-// Store: the SQLite file that holds sessions, trials and bests. docs/database_format.md is its
-// page.
+// Store: the SQLite file, or the PostgreSQL server, that holds sessions, trials and bests.
+// docs/database_format.md is its page.
 //
-// One process writes; a second writer is refused with a message that names the first. Any number of
-// processes may read. Every append is one durable commit: once append() returns, the trial survives
-// SIGKILL. Several threads may share a Store; one call runs at a time. All failures throw
-// DatabaseError, which names the file and what to do.
+// A file has one writing process; a second writer is refused with a message that names the first. A
+// server has one writer a session. Any number of processes may read. Every append is one durable
+// commit: once append() returns, the trial survives SIGKILL. Several threads may share a Store; one
+// call runs at a time. All failures throw DatabaseError, which names the place and what to do;
+// TransientError if the disk is full or the server went away. The next call connects anew.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -139,7 +140,8 @@ class Store {
     read,       ///< must exist
     immutable,  ///< a published copy: no locks, no WAL, never changes under us
   };
-  Store(const std::filesystem::path& path, Mode mode);
+  /// `place`: a file, or the URL of a server (db/server_place.hpp).
+  Store(const std::filesystem::path& place, Mode mode);
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -181,6 +183,8 @@ class Store {
   void reopen(SessionId session);
 
   [[nodiscard]] std::vector<SessionRecord> sessions() const;
+  /// The sessions of this kernel that are running, were killed or were interrupted.
+  [[nodiscard]] std::vector<SessionRecord> unfinished(const std::string& kernel) const;
   [[nodiscard]] std::optional<SessionRecord> session(SessionId id) const;
   [[nodiscard]] std::vector<TrialRecord> trials(SessionId session) const;
   /// The newest best for `objective` per (kernel, problem, device identity); `kernel` empty: all.
@@ -194,7 +198,7 @@ class Store {
   [[nodiscard]] std::map<SessionId, SessionAnswer> answers() const;
 
   struct Info {
-    std::string path;
+    std::string path;  ///< or URL
     int schema_version = 0;
     std::int64_t bytes = 0;
     std::int64_t sessions = 0;
@@ -204,8 +208,8 @@ class Store {
     std::vector<std::string> devices;
   };
   [[nodiscard]] Info info() const;
-  /// Runs SQLite's integrity check and Kiln's own (every trial has its session, sequences have no
-  /// gaps, outcomes are known). Returns the findings; empty if there are none.
+  /// Runs the store's integrity check, if it has one, and Kiln's own (every trial has its session,
+  /// sequences have no gaps, outcomes are known). Returns the findings; empty if there are none.
   [[nodiscard]] std::vector<std::string> check() const;
 
   /// Writes a compact copy for readers to `path`, completely or not at all (temporary file, fsync,
@@ -220,5 +224,7 @@ class Store {
 /// Returns $KILN_DB, else kiln/kiln.db in $XDG_DATA_HOME, else in ~/.local/share; empty if HOME is
 /// not set.
 [[nodiscard]] std::filesystem::path default_database_path();
+/// The same without $KILN_DB: always a file.
+[[nodiscard]] std::filesystem::path default_database_file();
 
 }  // namespace kiln

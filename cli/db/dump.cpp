@@ -28,7 +28,7 @@ void add_db_dump(CLI::App& db, Work& work) {
   CLI::Option* file =
       command->add_option("file", options->common.database, "Database file, the same as --db")
           ->type_name("FILE")
-          ->check(file_name());
+          ->check(database_name());
   add_database_option(*command, options->common);
   command->callback([=, &work] {
     if (file->count() > 0 && command->count("--db") > 0) {

@@ -15,6 +15,7 @@
 #include "cli/units.hpp"
 #include "core/interchange/recorded_groups.hpp"
 #include "db/foreign_groups.hpp"
+#include "db/server_place.hpp"
 #include "db/t4_export.hpp"
 #include "db/wisdom.hpp"
 #include "db/wisdom_check.hpp"
@@ -130,7 +131,7 @@ void print(const DbImportFlags& options, const Import& import, std::size_t added
 
 /// A device that the database knows by its identity, else one that is here.
 DeviceInfo known_device(const DbImportFlags& options) {
-  if (std::filesystem::exists(options.common.database)) {
+  if (may_exist(options.common.database)) {
     for (const SessionRecord& session :
          Store(options.common.database, Store::Mode::read).sessions()) {
       if (session.key.device == options.device) return session.device_info;

@@ -59,13 +59,13 @@ void add_db_merge(CLI::App& db, Work& work) {
   command->add_option("sources", options->sources, "Databases to read")
       ->required()
       ->type_name("FILE")
-      ->check(file_name());
+      ->check(database_name());
   command
       ->add_option("--into", options->target,
                    "Database to write; what it holds already is part of it")
       ->required()
       ->type_name("FILE")
-      ->check(file_name());
+      ->check(database_name());
   add_json_option(*command, options->common);
   command->footer(
       "Of copies of one session the furthest stays; copies that went on apart are both kept.\n"

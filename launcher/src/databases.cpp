@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "db/database_place.hpp"
 #include "db/selection_lock.hpp"
+#include "db/server_place.hpp"
 
 namespace kiln {
 namespace {
@@ -17,8 +18,7 @@ namespace fs = std::filesystem;
 
 // `layer` counts the databases: 0 is asked first.
 void read_database(const fs::path& path, int layer, TunedRows& rows) {
-  std::error_code error;
-  if (!fs::exists(path, error) && !error) {
+  if (!may_exist(path)) {
     rows.warnings.push_back({Launcher::Warning::Kind::database_missing,
                              path.string() + ": there is no such database; kernels that no other "
                                              "layer knows run with their default configs"});

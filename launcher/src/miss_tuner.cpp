@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "db/database_place.hpp"
+#include "db/server_place.hpp"
 
 namespace kiln {
 namespace {
@@ -222,8 +223,7 @@ TunerEnd MissTuner::run_session(const Miss& miss, double seconds) const {
 }
 
 std::optional<BestRecord> MissTuner::stored_best(const Miss& miss) const {
-  std::error_code error;
-  if (!std::filesystem::exists(database_, error)) return std::nullopt;
+  if (!may_exist(database_)) return std::nullopt;
   for (BestRecord& best : Store(database_, Store::Mode::read).bests(miss.spec_name)) {
     if (best.key.problem == miss.problem && best.key.device == identity_of(device_) &&
         best.verdict != Verdict::none) {

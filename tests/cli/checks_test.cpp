@@ -26,6 +26,13 @@ TEST(WholeNumber, NeverWrapsAround) {
 TEST(FileName, IsNeverEmpty) {
   EXPECT_EQ(file_name()("kiln.db"), "");
   EXPECT_EQ(file_name()(""), "must name a file, not ''");
+  EXPECT_EQ(database_name()(""), "must name a file or a server, not ''");
+  EXPECT_EQ(database_name()("kiln.db"), "");
+  EXPECT_EQ(database_name()("postgresql://me@host/kiln"), "");
+  EXPECT_EQ(database_name()("postgres://me:secret@host/kiln"),
+            "postgres://me:***@host/kiln: holds a password, which other users of this machine can "
+            "see; expected a URL without one, and the password in ~/.pgpass, a service file or "
+            "PGPASSWORD");
 }
 
 TEST(StrategyName, ListsTheStrategiesAndGuessesTheOneMeant) {

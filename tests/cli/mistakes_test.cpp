@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--strategy: there is no strategy "
                 "'rndom'; did you mean 'random'? (there are: auto, bayesian, local, "},
         Mistake{{"show", "--top", "-1"}, 2, "--top: must be a whole number of 0 or more"},
-        Mistake{{"show", "--db", ""}, 2, "--db: must name a file, not ''"},
+        Mistake{{"show", "--db", ""}, 2, "--db: must name a file or a server, not ''"},
         Mistake{{"db", "info", "a.db", "--db", "b.db"},
                 2,
                 "the database is named twice, as FILE "

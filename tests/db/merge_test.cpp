@@ -14,7 +14,7 @@
 
 #include "core/errors.hpp"
 #include "db/store.hpp"
-#include "tests/db/scratch.hpp"
+#include "tests/db/store_places.hpp"
 #include "tests/reliability/size.hpp"
 
 namespace kiln {
@@ -41,6 +41,9 @@ SessionRecord session_of(const std::string& problem, const std::string& started_
   record.started_at = started_at;
   return record;
 }
+
+using MergeInto = test::OverStores;
+KILN_OVER_STORES(MergeInto);
 
 struct Content {
   SessionRecord session;
@@ -69,18 +72,18 @@ constexpr const char* kMonday = "2026-01-05T10:00:00Z";
 constexpr const char* kTuesday = "2026-01-06T10:00:00Z";
 constexpr const char* kWednesday = "2026-01-07T10:00:00Z";
 
-TEST(Merge, HoldsTheSessionsOfAllFiles) {
+TEST_P(MergeInto, HoldsTheSessionsOfAllFiles) {
   const MemoryFolder folder;
   write(folder / "a.db", {{session_of("n=1", kMonday), 3, 1, 1, kMonday}});
   write(folder / "b.db", {{session_of("n=2", kTuesday), 2, 1, 1, kTuesday}});
-  const MergeReport report = merge_databases({folder / "b.db", folder / "a.db"}, folder / "c.db");
-  EXPECT_EQ(report.files, 2U);
+  const MergeReport report = merge_databases({folder / "b.db", folder / "a.db"}, place("c.db"));
+  EXPECT_EQ(report.files, is_file() ? 2U : 3U);  // a server is always there
   EXPECT_EQ(report.sessions, 2U);
   EXPECT_EQ(report.trials, 5U);
   EXPECT_EQ(report.bests, 2U);
   EXPECT_EQ(report.repeated, 0U);
 
-  const Store merged(folder / "c.db", Store::Mode::read);
+  const Store merged(place("c.db"), Store::Mode::read);
   EXPECT_THAT(merged.check(), IsEmpty());
   ASSERT_EQ(merged.sessions().size(), 2U);
   EXPECT_EQ(merged.sessions()[0].key.problem, "n=1");  // by start
@@ -89,45 +92,45 @@ TEST(Merge, HoldsTheSessionsOfAllFiles) {
   EXPECT_EQ(merged.bests().size(), 2U);
 }
 
-TEST(Merge, TakesTheFurthestCopyOfASession) {
+TEST_P(MergeInto, TakesTheFurthestCopyOfASession) {
   const MemoryFolder folder;
   write(folder / "early.db", {{session_of("n=1", kMonday), 2}});
   write(folder / "late.db", {{session_of("n=1", kMonday), 5}});
   write(folder / "done.db", {{session_of("n=1", kMonday), 5, 1, 1, kMonday}});
-  const MergeReport report = merge_databases(
-      {folder / "done.db", folder / "early.db", folder / "late.db"}, folder / "c.db");
+  const MergeReport report =
+      merge_databases({folder / "done.db", folder / "early.db", folder / "late.db"}, place("c.db"));
   EXPECT_EQ(report.sessions, 1U);
   EXPECT_EQ(report.repeated, 2U);
   EXPECT_EQ(report.apart, 0U);
-  const Store merged(folder / "c.db", Store::Mode::read);
+  const Store merged(place("c.db"), Store::Mode::read);
   EXPECT_EQ(merged.sessions()[0].state, SessionState::finished);
   EXPECT_EQ(merged.trials(1).size(), 5U);
-  EXPECT_EQ(dump(folder / "c.db"), dump(folder / "done.db"));
+  EXPECT_EQ(dump(place("c.db")), dump(folder / "done.db"));
 }
 
-TEST(Merge, KeepsCopiesThatWentOnApart) {
+TEST_P(MergeInto, KeepsCopiesThatWentOnApart) {
   const MemoryFolder folder;
   write(folder / "here.db", {{session_of("n=1", kMonday), 4, 100, 3}});
   write(folder / "there.db", {{session_of("n=1", kMonday), 6, 200, 3}});
   const MergeReport report =
-      merge_databases({folder / "here.db", folder / "there.db"}, folder / "c.db");
+      merge_databases({folder / "here.db", folder / "there.db"}, place("c.db"));
   EXPECT_EQ(report.sessions, 2U);
   EXPECT_EQ(report.apart, 1U);
   EXPECT_EQ(report.trials, 10U);
-  EXPECT_THAT(Store(folder / "c.db", Store::Mode::read).check(), IsEmpty());
+  EXPECT_THAT(Store(place("c.db"), Store::Mode::read).check(), IsEmpty());
 }
 
-TEST(Merge, TheBestPublishedLastCounts) {
+TEST_P(MergeInto, TheBestPublishedLastCounts) {
   const MemoryFolder folder;
   write(folder / "new.db", {{session_of("n=1", kMonday), 2, 700, 1, kWednesday}});
   write(folder / "old.db", {{session_of("n=1", kTuesday), 2, 300, 1, kTuesday}});
   for (const auto& order : {std::vector{folder / "new.db", folder / "old.db"},
                             std::vector{folder / "old.db", folder / "new.db"}}) {
-    merge_databases(order, folder / "c.db");
-    const std::vector<BestRecord> bests = Store(folder / "c.db", Store::Mode::read).bests();
+    const fs::path target = place("c.db " + std::to_string(order.front() == folder / "new.db"));
+    for (const fs::path& one : order) merge_databases({one}, target);
+    const std::vector<BestRecord> bests = Store(target, Store::Mode::read).bests();
     ASSERT_EQ(bests.size(), 1U);
     EXPECT_EQ(bests[0].config.text(), "vector:block_size=701");
-    fs::remove(folder / "c.db");
   }
 }
 
@@ -220,8 +223,8 @@ fs::path merge_somehow(const MemoryFolder& folder, std::vector<fs::path> files,
   return files.front();
 }
 
-TEST(Merge, GivesOneDumpInEveryOrder) {
-  constexpr int kOrders = 1000;
+TEST_P(MergeInto, GivesOneDumpInEveryOrder) {
+  const int orders = is_file() ? 1000 : 25;
   const MemoryFolder folder;
   const std::vector<fs::path> files = overlapping_files(folder);
   merge_databases(files, folder / "whole.db");
@@ -229,22 +232,32 @@ TEST(Merge, GivesOneDumpInEveryOrder) {
   EXPECT_EQ(Store(folder / "whole.db", Store::Mode::read).sessions().size(), 5U);
   EXPECT_THAT(Store(folder / "whole.db", Store::Mode::read).check(), IsEmpty());
   std::mt19937 random(20260105);
-  for (int i = 0; i < kOrders; ++i) {
+  for (int i = 0; i < orders; ++i) {
     const fs::path merged = merge_somehow(folder, files, random);
     ASSERT_EQ(dump(merged), whole) << "order " << i;
+    if (is_file()) continue;
+    // One file after the other into a server, and the server into a file.
+    std::vector<fs::path> shuffled = files;
+    std::shuffle(shuffled.begin(), shuffled.end(), random);
+    const fs::path server = place(std::to_string(i));
+    for (const fs::path& file : shuffled) merge_databases({file}, server);
+    fs::remove(folder / "back.db");
+    merge_databases({server}, folder / "back.db");
+    ASSERT_EQ(dump(folder / "back.db"), dump(server)) << "order " << i;
+    ASSERT_EQ(dump(server), whole) << "order " << i;
   }
 }
 
-TEST(Merge, OnceMoreChangesNothing) {
+TEST_P(MergeInto, OnceMoreChangesNothing) {
   const MemoryFolder folder;
   const std::vector<fs::path> files = overlapping_files(folder);
-  merge_databases(files, folder / "whole.db");
-  const std::string whole = dump(folder / "whole.db");
+  merge_databases(files, place("whole.db"));
+  const std::string whole = dump(place("whole.db"));
   for (const fs::path& file : files) {
-    merge_databases({file}, folder / "whole.db");
-    EXPECT_EQ(dump(folder / "whole.db"), whole);
+    merge_databases({file}, place("whole.db"));
+    EXPECT_EQ(dump(place("whole.db")), whole);
   }
-  merge_databases({folder / "whole.db"}, folder / "copy.db");
+  merge_databases({place("whole.db")}, folder / "copy.db");
   EXPECT_EQ(dump(folder / "copy.db"), whole);
 }
 
