@@ -114,9 +114,13 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
 
 }  // namespace
 
+void add_setting_options(CLI::App& command, SearchSettings& settings) {
+  add_budget_options(command, settings);
+  add_space_options(command, settings);
+}
+
 void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t patience) {
-  add_budget_options(command, options.settings);
-  add_space_options(command, options.settings);
+  add_setting_options(command, options.settings);
   add_warm_start_option(command, options);
   add_process_options(command, options);
   command.add_flag("--fresh", options.fresh,

@@ -28,7 +28,10 @@ struct SearchOptions {
   std::int64_t patience = 0;                ///< seconds that the device, or room, may be missing
 };
 
-/// `patience`: the default of that option, seconds.
+/// The options of budget and search: what a plan may say as well.
+void add_setting_options(CLI::App& command, SearchSettings& settings);
+
+/// All of them. `patience`: the default of that option, seconds.
 void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t patience);
 
 /// What `over` says, over what `under` says.

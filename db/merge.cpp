@@ -138,12 +138,6 @@ MergeReport merge_databases(const std::vector<fs::path>& sources, const fs::path
   return report;
 }
 
-void deliver_sessions(const fs::path& file, const fs::path& url) {
-  std::vector<std::unique_ptr<MergedSource>> sources;
-  sources.push_back(open_source(file));
-  (void)merge_into_server(sources, url);
-}
-
 void write_file_of(const fs::path& place, const fs::path& path) {
   std::vector<std::unique_ptr<MergedSource>> sources;
   sources.push_back(open_source(place));

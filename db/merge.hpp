@@ -32,10 +32,6 @@ struct MergeReport {
 MergeReport merge_databases(const std::vector<std::filesystem::path>& sources,
                             const std::filesystem::path& target);
 
-/// Adds the sessions of `file` that the server `url` lacks. Throws as merge_databases(), and
-/// TransientError if the server is away or went away; the same call may then be made again.
-void deliver_sessions(const std::filesystem::path& file, const std::filesystem::path& url);
-
 /// Writes the sessions of `place` to the new file `path`, which nobody else uses.
 void write_file_of(const std::filesystem::path& place, const std::filesystem::path& path);
 

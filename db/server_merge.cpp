@@ -107,6 +107,11 @@ class ServerMerge {
 
 }  // namespace
 
+void merge_sessions(const std::vector<MergedCopy>& copies, sql::Database& target,
+                    MergeReport& report) {
+  ServerMerge(target, report).run(copies);
+}
+
 MergeReport merge_into_server(const std::vector<std::unique_ptr<MergedSource>>& sources,
                               const std::filesystem::path& url) {
   prepare_place(url, Store::Mode::write);
@@ -117,7 +122,7 @@ MergeReport merge_into_server(const std::vector<std::unique_ptr<MergedSource>>& 
     report.files = sources.size() + 1;
     const std::vector<MergedCopy> copies = choose_copies(sources, report);
     sql::Transaction transaction(target, sql::Access::write);
-    ServerMerge(target, report).run(copies);
+    merge_sessions(copies, target, report);
     transaction.commit();
     return report;
   });

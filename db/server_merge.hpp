@@ -15,6 +15,10 @@
 
 namespace kiln {
 
+/// Adds what these sessions hold and the server lacks, within a transaction of the caller.
+void merge_sessions(const std::vector<MergedCopy>& copies, sql::Database& target,
+                    MergeReport& report);
+
 /// Adds what `sources` hold and the server `url` lacks, all of it in one transaction. Leaves the
 /// totals of the report at 0: counting takes longer than a small merge. Throws
 /// DatabaseError, or TransientError if the server went away; then nothing, or all of it, is stored.

@@ -69,7 +69,9 @@ void add_db_merge(CLI::App& db, Work& work) {
   add_json_option(*command, options->common);
   command->footer(
       "Of copies of one session the furthest stays; copies that went on apart are both kept.\n"
-      "The target is replaced in one step; its sessions are numbered anew.");
+      "A target file is replaced in one step, its sessions are numbered anew; sessions of a "
+      "server\n"
+      "keep their numbers.");
   command->callback([options, &work] { work = [options] { return run_db_merge(*options); }; });
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/fleet/slurm.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+
+namespace kiln::cli {
+namespace {
+
+// As a word of a POSIX shell, whatever it holds.
+std::string quoted_word(const std::string& word) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@=,+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c;
+    }
+  }
+  return text + "'";
+}
+
+// One line of the script: a line end would begin a command.
+std::string checked_option(const std::string& option) {
+  if (option.starts_with("-") && option.find('\n') == std::string::npos) return option;
+  throw UsageError(
+      fmt::format("--slurm-option: expected an option of sbatch, as --gres=gpu:1, not "
+                  "'{}'",
+                  option));
+}
+
+}  // namespace
+
+std::string slurm_script(const std::string& name, const SlurmOptions& options,
+                         const std::vector<std::string>& words) {
+  std::string plain;
+  for (const char c : name) plain += c == '\n' || c == '\r' ? ' ' : c;
+  std::string script = fmt::format(
+      "#!/bin/sh\n"
+      "#SBATCH --job-name={}\n"
+      "#SBATCH --array=1-{}{}\n"
+      "#SBATCH --requeue\n"
+      "#SBATCH --open-mode=append\n"
+      "# Two minutes before the end: the session is stored and the lease returned.\n"
+      "#SBATCH --signal=B:TERM@120\n",
+      quoted_word("kiln-" + plain), options.tasks,
+      options.at_once > 0 ? fmt::format("%{}", options.at_once) : "");
+  for (const std::string& option : options.options)
+    script += fmt::format("#SBATCH {}\n", checked_option(option));
+  script += "exec";
+  for (const std::string& word : words) script += ' ' + quoted_word(word);
+  return script + '\n';
+}
+
+void submit_to_slurm(const std::string& script) {
+  std::fflush(stdout);
+  std::FILE* sbatch = ::popen("sbatch", "w");
+  if (sbatch == nullptr) throw Error(ExitCode::failed, "sbatch cannot be started");
+  std::fwrite(script.data(), 1, script.size(), sbatch);
+  const int status = ::pclose(sbatch);
+  if (status == 0) return;
+  constexpr int kNotFound = 127 << 8;
+  if (status == kNotFound) {
+    throw Error(ExitCode::failed,
+                "there is no sbatch on this host; --print shows the script, for a host of the "
+                "cluster");
+  }
+  throw Error(ExitCode::failed,
+              fmt::format("sbatch refused the job array (exit code {}); the jobs are submitted: "
+                          "`kiln fleet work` tunes them anywhere",
+                          status >> 8));
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/fleet_schema.hpp"
+
+#include "core/errors.hpp"
+#include "db/sql.hpp"
+
+namespace kiln {
+namespace {
+
+// Times are the server's: the clocks of hosts differ.
+constexpr const char* kFleetTables = R"sql(
+CREATE TABLE fleet (
+  version   integer NOT NULL,
+  identity  text    NOT NULL DEFAULT gen_random_uuid()::text
+);
+
+CREATE TABLE plans (
+  id            bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name          text        NOT NULL,
+  submitted_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  submitted_by  text        NOT NULL DEFAULT session_user
+);
+
+CREATE TABLE jobs (
+  id           bigint  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  plan         bigint  NOT NULL REFERENCES plans (id),
+  kernel       text    COLLATE "C" NOT NULL,
+  spec_hash    text    COLLATE "C" NOT NULL,
+  problem      text    COLLATE "C" NOT NULL,
+  device       text    COLLATE "C" NOT NULL,
+  settings     text    NOT NULL,
+  weight       double precision NOT NULL,
+  lives        bigint  NOT NULL CHECK (lives >= 1),
+  state        text    NOT NULL DEFAULT 'waiting' CHECK (state IN (
+                 'waiting', 'leased', 'done', 'failed', 'cancelled', 'aside')),
+  epoch        bigint  NOT NULL DEFAULT 0,
+  deaths       bigint  NOT NULL DEFAULT 0,
+  trials       bigint  NOT NULL DEFAULT 0,
+  worker       text    NOT NULL DEFAULT '',
+  place        text    NOT NULL DEFAULT '',
+  outbox       text    NOT NULL DEFAULT '',
+  leased_at    timestamptz,
+  lease_until  timestamptz,
+  finished_at  timestamptz,
+  reason       text    NOT NULL DEFAULT '',
+  result       text    NOT NULL DEFAULT ''
+);
+CREATE INDEX jobs_waiting ON jobs (weight DESC, id) WHERE state = 'waiting';
+CREATE INDEX jobs_leased ON jobs (lease_until) WHERE state = 'leased';
+CREATE INDEX jobs_by_plan ON jobs (plan);
+
+CREATE TABLE lease_log (
+  id      bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at      timestamptz NOT NULL DEFAULT clock_timestamp(),
+  job     bigint      NOT NULL REFERENCES jobs (id),
+  epoch   bigint      NOT NULL,
+  worker  text        NOT NULL,
+  event   text        NOT NULL CHECK (event IN (
+            'leased', 'taken back', 'returned', 'ended', 'set aside', 'done', 'late', 'failed',
+            'cancelled', 'retried'))
+);
+CREATE INDEX lease_log_by_job ON lease_log (job);
+)sql";
+
+static_assert(kFleetVersion == 1);
+constexpr const char* kMarkFleet = "INSERT INTO fleet (version) VALUES (1)";
+
+// Roles are of the whole server; another of its databases may have made them.
+constexpr const char* kFleetRoles = R"sql(
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kiln_submit') THEN
+    CREATE ROLE kiln_submit NOLOGIN;
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kiln_work') THEN
+    CREATE ROLE kiln_work NOLOGIN;
+  END IF;
+END
+$$;
+GRANT USAGE ON SCHEMA kiln TO kiln_submit, kiln_work;
+GRANT SELECT ON ALL TABLES IN SCHEMA kiln TO kiln_submit, kiln_work;
+GRANT INSERT ON plans, jobs, lease_log TO kiln_submit;
+GRANT UPDATE (state, deaths, reason, finished_at) ON jobs TO kiln_submit;
+GRANT INSERT ON sessions, trials, samples, best, conditions, metrics, objectives, drift, lease_log
+  TO kiln_work;
+GRANT UPDATE (state, finished_at, wall_seconds) ON sessions TO kiln_work;
+GRANT UPDATE (state, epoch, deaths, trials, worker, place, outbox, leased_at, lease_until,
+  finished_at, reason, result) ON jobs TO kiln_work;
+)sql";
+
+bool has_fleet(sql::Database& database) {
+  return sql::query_integer(
+             database,
+             "SELECT count(*) FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON "
+             "pg_namespace.oid = relnamespace WHERE nspname = 'kiln' AND relname = 'fleet'") > 0;
+}
+
+}  // namespace
+
+void prepare_fleet(sql::Database& database, const std::string& name) {
+  sql::Transaction transaction(database, sql::Access::write);
+  (void)sql::query_integer(database, "SELECT pg_advisory_xact_lock(1263094862)");
+  if (!has_fleet(database)) {
+    database.exec(kFleetTables);
+    database.exec(kMarkFleet);
+  }
+  require_fleet(database, name);
+  database.exec(kFleetRoles);
+  transaction.commit();
+}
+
+void require_fleet(sql::Database& database, const std::string& name) {
+  if (!has_fleet(database)) {
+    throw DatabaseError(name + ": has no fleet; `kiln fleet init --db " + name + "` makes one");
+  }
+  const std::int64_t version = sql::query_integer(database, "SELECT version FROM kiln.fleet");
+  if (version != kFleetVersion) {
+    throw DatabaseError(name + ": has a fleet of version " + std::to_string(version) +
+                        ", expected " + std::to_string(kFleetVersion));
+  }
+}
+
+}  // namespace kiln
