@@ -11,7 +11,8 @@
 
 namespace kiln::sql {
 class Database;
-}
+class Statement;
+}  // namespace kiln::sql
 
 namespace kiln {
 
@@ -20,6 +21,8 @@ enum class Completion { finished, unfinished };
 [[nodiscard]] std::optional<SessionRecord> find_session(sql::Database& database,
                                                         const SessionKey& key,
                                                         Completion completion);
+/// The session of a row whose columns are those of read_sessions().
+[[nodiscard]] SessionRecord session_from_row(const sql::Statement& row);
 [[nodiscard]] std::vector<SessionRecord> read_sessions(sql::Database& database,
                                                        std::optional<SessionId> id);
 /// The sessions of this kernel that have not finished.

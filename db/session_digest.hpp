@@ -6,10 +6,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "db/store.hpp"
@@ -25,7 +25,9 @@ struct DigestKey {
   std::string kernel = {};
   std::string problem = {};
   std::string device = {};
-  friend auto operator<=>(const DigestKey&, const DigestKey&) = default;
+  friend bool operator<(const DigestKey& a, const DigestKey& b) {
+    return std::tie(a.kernel, a.problem, a.device) < std::tie(b.kernel, b.problem, b.device);
+  }
 };
 
 struct SessionDigest {

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -66,7 +67,9 @@ Json job_json(const FleetJobState& job) {
                {"worker", job.worker},   {"place", job.place},     {"trials", job.trials},
                {"deaths", job.deaths},   {"seconds", job.seconds}, {"reason", job.reason}};
   if (job.state == "leased") json["lease_left_s"] = job.lease_left;
-  if (!job.result.empty()) json["result"] = Json::parse(job.result, nullptr, false);
+  // A row may come from another program.
+  if (Json result = Json::parse(job.result, nullptr, false); result.is_object())
+    json["result"] = std::move(result);
   return json;
 }
 

@@ -1,0 +1,181 @@
+// The rows of bests; declared in db/rows.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
+#include "db/json_line.hpp"
+#include "db/measured_rows.hpp"
+#include "db/rows.hpp"
+#include "db/sql.hpp"
+
+namespace kiln {
+namespace {
+
+Verdict verdict_named(const std::string& name) {
+  constexpr std::array kVerdicts = {Verdict::better, Verdict::tie, Verdict::unmeasurable,
+                                    Verdict::none};
+  for (const Verdict verdict : kVerdicts) {
+    if (name_of(verdict) == name) return verdict;
+  }
+  throw InputError("unknown name '" + name + "'");
+}
+
+/// `at`: the column `session`; those of a best follow.
+BestRecord best_from_row(const sql::Statement& row, int at) {
+  BestRecord best;
+  best.session = row.integer(at);
+  best.config = config_from_json(Json::parse(row.text(at + 1)));
+  best.template_hash = row.text(at + 2);
+  best.time_ns = row.real(at + 3);
+  best.default_time_ns = row.real(at + 4);
+  if (!row.is_null(at + 5)) best.naive_time_ns = row.real(at + 5);
+  best.verdict = verdict_named(row.text(at + 6));
+  best.bytes = row.real(at + 7);
+  best.flops = row.real(at + 8);
+  best.trials = row.integer(at + 9);
+  best.failures = row.integer(at + 10);
+  best.evidence = row.text(at + 11);
+  best.published_at = row.text(at + 12);
+  return best;
+}
+
+void set_session(BestRecord& best, SessionRecord session) {
+  best.key = std::move(session.key);
+  best.device_info = std::move(session.device_info);
+  best.problem_json = std::move(session.problem_json);
+}
+
+// The columns of a session with no count of its trials, those of a best, those of its objective.
+// One statement for all: over a network each one takes a way there and back.
+constexpr const char* kReadNewest =
+    "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
+    "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "
+    "state, wall_seconds, 0, "
+    "best.session, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
+    "bytes, flops, trials, failures, evidence, published_at, "
+    "objectives.name, objectives.value, objectives.default_value "
+    "FROM best JOIN sessions ON sessions.id = best.session "
+    "LEFT JOIN objectives ON objectives.best = best.id "
+    "WHERE best.id IN (SELECT max(newer.id) FROM best AS newer "
+    "JOIN sessions AS theirs ON theirs.id = newer.session "
+    "LEFT JOIN objectives AS wanted ON wanted.best = newer.id "
+    "WHERE (?1 = '' OR theirs.kernel = ?1) AND coalesce(wanted.name, 'time') = ?2 "
+    "GROUP BY theirs.kernel, theirs.problem, theirs.device) ORDER BY best.id";
+constexpr int kBestOfNewest = 20;
+constexpr int kObjectiveOfNewest = 33;
+
+std::vector<BestRecord> read_newest(sql::Database& database, const std::string& kernel,
+                                    const std::string& objective) {
+  sql::Statement query(database, kReadNewest);
+  query.bind_all(kernel, objective);
+  std::vector<BestRecord> rows;
+  while (query.step()) {
+    BestRecord best = best_from_row(query, kBestOfNewest);
+    set_session(best, session_from_row(query));
+    if (constexpr int at = kObjectiveOfNewest; !query.is_null(at)) {
+      best.objective = query.text(at);
+      best.value = query.real(at + 1);
+      if (!query.is_null(at + 2)) best.default_value = query.real(at + 2);
+    }
+    rows.push_back(std::move(best));
+  }
+  return rows;
+}
+
+BestRecord read_best(sql::Database& database, std::int64_t id) {
+  sql::Statement query(database,
+                       "SELECT session, config_json, template_hash, time_ns, "
+                       "default_time_ns, naive_time_ns, verdict, bytes, flops, trials, "
+                       "failures, evidence, published_at FROM best WHERE id = ?");
+  query.bind(1, id);
+  (void)query.step();
+  BestRecord best = best_from_row(query, 0);
+  read_objective(database, id, best);
+  set_session(best, read_sessions(database, best.session).at(0));
+  return best;
+}
+
+}  // namespace
+
+std::vector<BestRecord> read_bests(sql::Database& database, const std::string& kernel,
+                                   const std::string& objective) {
+  if (has_measured_rows(database)) return read_newest(database, kernel, objective);
+  std::vector<BestRecord> rows;
+  for (const std::int64_t id : newest_bests(database, kernel, objective)) {
+    rows.push_back(read_best(database, id));
+  }
+  return rows;
+}
+
+std::optional<BestRecord> read_best_of(sql::Database& database, SessionId session) {
+  sql::Statement query(database, "SELECT max(id) FROM best WHERE session = ?");
+  query.bind(1, session);
+  if (!query.step() || query.is_null(0)) return std::nullopt;
+  return read_best(database, query.integer(0));
+}
+
+namespace {
+
+constexpr const char* kInsertBest =
+    "INSERT INTO best (session, config, config_json, template_hash, time_ns, default_time_ns, "
+    "verdict, bytes, flops, trials, failures, evidence, published_at, naive_time_ns) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+constexpr const char* kInsertBestAt =
+    "INSERT INTO best (session, config, config_json, template_hash, time_ns, default_time_ns, "
+    "verdict, bytes, flops, trials, failures, evidence, published_at, naive_time_ns, id) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+
+void bind_best(sql::Statement& insert, SessionId session, const BestRecord& best) {
+  insert.bind_all(session, best.config.text(), json_text(to_json(best.config)), best.template_hash,
+                  best.time_ns, best.default_time_ns, std::string(name_of(best.verdict)),
+                  best.bytes, best.flops, best.trials, best.failures, best.evidence,
+                  best.published_at.empty() ? utc_now() : best.published_at);
+  if (best.naive_time_ns) {
+    insert.bind(14, *best.naive_time_ns);
+  } else {
+    insert.bind_null(14);
+  }
+}
+
+}  // namespace
+
+void insert_best(sql::Database& database, SessionId session, const BestRecord& best,
+                 std::optional<std::int64_t> id) {
+  if (id) {
+    sql::Statement insert(database, kInsertBestAt);
+    bind_best(insert, session, best);
+    insert.bind(15, *id);
+    insert_objective(database, insert.run_for_id(), best);
+  } else {
+    sql::Statement insert(database, kInsertBest);
+    bind_best(insert, session, best);
+    insert_objective(database, insert.run_for_id(), best);
+  }
+}
+
+bool has_best(sql::Database& database, const BestRecord& best) {
+  sql::Statement query(database,
+                       "SELECT 1 FROM best JOIN sessions ON sessions.id = best.session WHERE "
+                       "kernel = ? AND problem = ? AND device = ? AND config = ? AND "
+                       "published_at = ?");
+  query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.config.text(),
+                 best.published_at);
+  return query.step();
+}
+
+std::optional<std::int64_t> id_behind_newer(sql::Database& database, const BestRecord& best) {
+  if (best.published_at.empty()) return std::nullopt;  // it is published now
+  sql::Statement query(database,
+                       "SELECT (SELECT CASE WHEN min(id) < 0 THEN min(id) ELSE 0 END - 1 FROM "
+                       "best) WHERE EXISTS (SELECT 1 "
+                       "FROM best JOIN sessions ON sessions.id = best.session WHERE kernel = ? "
+                       "AND problem = ? AND device = ? AND published_at > ?)");
+  query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.published_at);
+  if (!query.step()) return std::nullopt;
+  return query.integer(0);
+}
+
+}  // namespace kiln
