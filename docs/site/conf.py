@@ -40,6 +40,7 @@ docs/packages
 docs/python
 docs/amd
 docs/several_devices
+docs/fleet
 ```
 
 ```{toctree}
