@@ -34,12 +34,6 @@ std::vector<std::string> completed_shell_names() {
   return names;
 }
 
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char letter : text) quoted += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return quoted + "'";
-}
-
 void add_completion_command(CLI::App& app, Work& work) {
   auto shell = std::make_shared<std::string>();
   CLI::App* command =

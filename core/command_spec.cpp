@@ -5,29 +5,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "core/shell_word.hpp"
+
 namespace kiln {
 namespace {
 
-/// `text` as one word of the shell.
-std::string quoted(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_./+-=:,").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
+// An empty text is no word: it adds nothing to the line.
 std::string word_of(const Value& value) {
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
-  return quoted(to_text(value));
+  const std::string text = to_text(value);
+  return text.empty() ? text : shell_word(text);
 }
 
 /// "model name" of Linux; empty elsewhere.

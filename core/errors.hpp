@@ -68,4 +68,10 @@ class DatabaseError : public Error {
   explicit DatabaseError(const std::string& message) : Error(ExitCode::bad_database, message) {}
 };
 
+/// Another process writes the database; it may be free later.
+class DatabaseBusyError : public DatabaseError {
+ public:
+  using DatabaseError::DatabaseError;
+};
+
 }  // namespace kiln

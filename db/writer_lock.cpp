@@ -76,8 +76,8 @@ WriterLock::WriterLock(const std::filesystem::path& database) : path_(lock_path(
     if (!take_lock(file_)) {
       const std::string holder = read_holder(file_);
       ::close(file_);
-      throw DatabaseError(database.string() + ": is being written by " + holder +
-                          "; wait for it to end, or use another file with --db");
+      throw DatabaseBusyError(database.string() + ": is being written by " + holder +
+                              "; wait for it to end, or use another file with --db");
     }
     if (still_at(path_, file_)) {
       break;

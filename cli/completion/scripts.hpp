@@ -25,7 +25,4 @@ struct CompletedShell {
 [[nodiscard]] const std::vector<CompletedShell>& completed_shells();
 [[nodiscard]] std::vector<std::string> completed_shell_names();
 
-/// `text` as one word of a shell: in single quotes.
-[[nodiscard]] std::string shell_quoted(const std::string& text);
-
 }  // namespace kiln::cli

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/completion/scripts.hpp"
+#include "core/shell_word.hpp"
 #include "core/version.hpp"
 
 namespace kiln::cli {

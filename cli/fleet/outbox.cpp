@@ -13,7 +13,6 @@
 
 #include "cli/fleet/job_text.hpp"
 #include "core/errors.hpp"
-#include "core/transient_error.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
@@ -110,11 +109,8 @@ std::size_t Outbox::recover(Fleet& fleet, const FleetWorker& worker) const {
   for (const std::int64_t job : jobs()) {
     try {
       delivered += recover_job(fleet, job, worker) ? 1 : 0;
-    } catch (const TransientError&) {
-      throw;  // the server went away
-    } catch (const DatabaseError& error) {
-      const bool is_busy = std::string(error.what()).find("is being written") != std::string::npos;
-      if (!is_busy) throw;
+    } catch (const DatabaseBusyError&) {
+      continue;  // its worker lives
     }
   }
   return delivered;

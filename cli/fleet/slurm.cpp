@@ -6,25 +6,10 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/shell_word.hpp"
 
 namespace kiln::cli {
 namespace {
-
-// As a word of a POSIX shell, whatever it holds.
-std::string quoted_word(const std::string& word) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@=,+";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      text += "'\\''";
-    } else {
-      text += c;
-    }
-  }
-  return text + "'";
-}
 
 // One line of the script: a line end would begin a command.
 std::string checked_option(const std::string& option) {
@@ -49,12 +34,12 @@ std::string slurm_script(const std::string& name, const SlurmOptions& options,
       "#SBATCH --open-mode=append\n"
       "# Two minutes before the end: the session is stored and the lease returned.\n"
       "#SBATCH --signal=B:TERM@120\n",
-      quoted_word("kiln-" + plain), options.tasks,
+      shell_word("kiln-" + plain), options.tasks,
       options.at_once > 0 ? fmt::format("%{}", options.at_once) : "");
   for (const std::string& option : options.options)
     script += fmt::format("#SBATCH {}\n", checked_option(option));
   script += "exec";
-  for (const std::string& word : words) script += ' ' + quoted_word(word);
+  for (const std::string& word : words) script += ' ' + shell_word(word);
   return script + '\n';
 }
 

@@ -10,6 +10,7 @@
 #include "cli/failures.hpp"
 #include "cli/report/report.hpp"
 #include "cli/units.hpp"
+#include "core/shell_word.hpp"
 #include "db/best_so_far.hpp"
 #include "report/page.hpp"
 #include "tuner/time_use.hpp"
@@ -241,22 +242,6 @@ std::string environment_html(const ReportedSession& session) {
   add("finished", record.finished_at);
   add("database", session.database.string());
   return out + "</dl>\n";
-}
-
-/// For a POSIX shell.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+^@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string word = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
-  return word + "'";
 }
 
 /// "seconds=6 no_progress=20" as " --seconds 6 --no-progress 20".
