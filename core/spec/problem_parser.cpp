@@ -102,7 +102,13 @@ void parse_field_bounds(const TableReader& table, ProblemField& field) {
   }
 }
 
-// Numbers and booleans may have a computed default; the others are taken as they stand.
+// Text of a dtype or string field that is an expression and no value: values have neither blanks
+// nor parentheses.
+bool is_computed(const ProblemField& field, const std::string& text) {
+  return field.type != FieldType::formula && text.find_first_of(" (") != std::string::npos;
+}
+
+// Formulas are taken as they stand; other fields may have a computed default.
 void parse_field_default(const TableReader& table, ProblemField& field) {
   if (!table.find("default")) return;
   if (is_numeric_type(field.type) || field.type == FieldType::boolean) {
@@ -110,6 +116,10 @@ void parse_field_default(const TableReader& table, ProblemField& field) {
     return;
   }
   const std::string text = table.text("default");
+  if (is_computed(field, text)) {
+    field.fallback = table.expression("default");
+    return;
+  }
   if (text.find_first_of("'\"\\\n") != std::string::npos) {
     table.fail("default", "a default cannot contain quotes, backslashes or line breaks");
   }

@@ -51,23 +51,72 @@ def _result(kernel: str, out: Any, model: Array, shape: Tuple[int, ...], dtype: 
     return _arrays.empty_like(kernel, model, shape, dtype) if out is None else out
 
 
-def _matrix(what: str, array: Array) -> Tuple[int, int, bool]:
-    """(rows, columns, whether it is stored transposed) of a dense matrix or its transposed view."""
-    rows, cols = _shape(what, array, (2,))
-    if array.is_dense:
-        return rows, cols, False
-    if array.strides and _arrays.is_dense((cols, rows), array.strides[::-1]):
-        return rows, cols, True
+class _Matrix(NamedTuple):
+    """A dense matrix or its transposed view, or a batch of them."""
+
+    batch: Optional[int]  # None: an array of two dimensions
+    rows: int
+    cols: int
+    transposed: bool  # as it is stored
+    stride: int  # elements from one matrix to the next
+
+    def stored(self, array: Array, batch: int) -> Array:
+        """`array` as the kernel sees it for a batch of products: the stored rows of all matrices."""
+        height, width = (self.cols, self.rows) if self.transposed else (self.rows, self.cols)
+        gap = (batch - 1) * self.stride
+        return array._replace(shape=(height - (-gap // width), width), strides=None)
+
+
+def _matrix(what: str, array: Array, with_batch: bool = False) -> _Matrix:
+    shape = _shape(what, array, (2, 3) if with_batch else (2,))
+    batch = shape[0] if len(shape) == 3 else None
+    rows, cols = shape[-2:]
+    strides = array.strides or (rows * cols, cols, 1)[-len(shape) :]
+    stride = 0 if batch is None else strides[0]
+    if _arrays.is_dense((rows, cols), strides[-2:]):
+        return _Matrix(batch, rows, cols, False, stride)
+    if _arrays.is_dense((cols, rows), strides[:-3:-1]):
+        return _Matrix(batch, rows, cols, True, stride)
     raise LayoutError(
-        f"{what} is not contiguous: shape {[rows, cols]}, strides {list(array.strides or ())}; "
+        f"{what} is not contiguous: shape {list(shape)}, strides {list(strides)}; "
         "rows or columns must be dense"
     )
 
 
-def _stored(array: Array, transposed: bool) -> Array:
-    if not transposed or array.shape is None or array.strides is None:
-        return array
-    return array._replace(shape=array.shape[::-1], strides=array.strides[::-1])
+def _batch_of(a: _Matrix, b: _Matrix) -> Optional[int]:
+    """The number of products; None where both operands are single matrices."""
+    if a.batch is not None and b.batch is not None and a.batch != b.batch:
+        raise ShapeError(
+            f"matmul: argument 'b' is a batch of {b.batch} matrices, 'a' one of {a.batch}; "
+            "a single matrix (two dimensions) serves all products"
+        )
+    return b.batch if a.batch is None else a.batch
+
+
+# What C may hold for each type of A and B; the first where nothing else is asked for.
+OUT_DTYPES = {
+    "f32": ("f32",),
+    "f64": ("f64",),
+    "f16": ("f16", "f32"),
+    "bf16": ("bf16", "f32"),
+    "e4m3": ("bf16", "f16", "f32"),
+    "e5m2": ("bf16", "f16", "f32"),
+    "i8": ("i32", "bf16", "f16", "f32"),
+}
+
+
+def _out_dtype(dtype: str, asked: Optional[str], out: Any) -> str:
+    """The element type of C: what is asked for, else that of `out`, else the default."""
+    if asked is None and out is not None:
+        asked = _arrays.describe("matmul: argument 'out'", out).dtype
+    allowed = OUT_DTYPES[dtype]
+    if asked is None:
+        return allowed[0]
+    if asked not in allowed:
+        raise DtypeError(
+            f"matmul: products of {dtype} are not given as {asked}; expected {' or '.join(allowed)}"
+        )
+    return asked
 
 
 def _uses(formula: str, name: str) -> bool:
@@ -89,33 +138,55 @@ def _plan_matmul(
     beta: float = 0.0,
     epilogue: Optional[str] = None,
     precision: str = "highest",
+    out_dtype: Optional[str] = None,
 ) -> Tuple[_Plan, Array]:
     given = {"a": a, "b": b} if bias is None else {"a": a, "b": b, "bias": bias}
     described = dict(zip(given, _describe("matmul", **given)))
     left, right = described["a"], described["b"]
-    m, k, trans_a = _matrix("matmul: argument 'a'", left)
-    rows, n, trans_b = _matrix("matmul: argument 'b'", right)
-    if rows != k:
+    first = _matrix("matmul: argument 'a'", left, with_batch=True)
+    second = _matrix("matmul: argument 'b'", right, with_batch=True)
+    m, k, n = first.rows, first.cols, second.cols
+    if second.rows != k:
         raise ShapeError(
-            f"matmul: argument 'b' has shape {[rows, n]}; it needs {k} rows, the columns of 'a'"
+            f"matmul: argument 'b' has shape {list(right.shape or ())}; it needs {k} rows, the columns "
+            "of 'a'"
         )
+    batch = _batch_of(first, second)
+    products = 1 if batch is None else batch
     if right.dtype != left.dtype:
         raise DtypeError(f"matmul: argument 'b' holds {right.dtype}, 'a' {left.dtype}")
-    _known("matmul", left, ("f32", "f64", "f16", "bf16"))
+    _known("matmul", left, tuple(OUT_DTYPES))
     if out is None and (beta != 0 if epilogue is None else _uses(epilogue, "c")):
         name = "beta" if epilogue is None else "this epilogue"
         raise ArgumentError(f"matmul: {name} needs out=, the C that it is added to")
-    out = _result("matmul", out, left, (m, n), str(left.dtype))
+    out_dtype = _out_dtype(str(left.dtype), out_dtype, out)
+    shape = (m, n) if batch is None else (batch, m, n)
+    out = _result("matmul", out, left, shape, out_dtype)
+    target: Any = out
+    if batch is not None:
+        target = _arrays.describe("matmul: argument 'out'", out)
+        if _shape("matmul: argument 'out'", target, (3,)) != shape:
+            raise ShapeError(
+                f"matmul: argument 'out' has shape {list(target.shape)}; expected {list(shape)}"
+            )
+        _dense("matmul: argument 'out'", target)
+        target = target._replace(shape=(batch * m, n), strides=None)
     problem = {
         "m": m,
         "n": n,
         "k": k,
         "dtype": left.dtype,
-        "trans_a": trans_a,
-        "trans_b": trans_b,
+        "trans_a": first.transposed,
+        "trans_b": second.transposed,
         "precision": precision,
+        "out": out_dtype,
     }
-    arguments: Dict[str, Any] = {"a": _stored(left, trans_a), "b": _stored(right, trans_b)}
+    if products > 1:
+        problem.update(batch=batch, stride_a=first.stride, stride_b=second.stride)
+    arguments: Dict[str, Any] = {
+        "a": first.stored(left, products),
+        "b": second.stored(right, products),
+    }
     if epilogue is None and bias is not None:
         epilogue = _joined("alpha * x" if beta == 0 else "alpha * x + beta * c", ("bias", bias))
     if epilogue is None:
@@ -126,14 +197,17 @@ def _plan_matmul(
         if epilogue is None or not _uses(epilogue, "bias"):
             raise ArgumentError(f"matmul: the epilogue '{epilogue}' has no bias")
         vector = described["bias"]
-        shape = _shape("matmul: argument 'bias'", vector, (1, 2))
-        if len(shape) == 2 and shape[1] == 1:  # a column: one value for each row of C
+        extents = _shape("matmul: argument 'bias'", vector, (1, 2))
+        if len(extents) == 2 and extents[1] == 1:  # a column: one value for each row of C
             problem["bias_along"] = "m"
-            vector = vector._replace(shape=shape[:1], strides=None)
+            vector = vector._replace(shape=extents[:1], strides=None)
         arguments["bias"] = vector
     elif epilogue is not None and _uses(epilogue, "bias"):
         raise ArgumentError("matmul: this epilogue needs bias=")
-    arguments.update({"c": out, "alpha": float(alpha), "beta": float(beta)})
+    for name, factor in (("alpha", float(alpha)), ("beta", float(beta))):
+        # i32 where C is; the kernel refuses a fraction then.
+        arguments[name] = int(factor) if out_dtype == "i32" and factor.is_integer() else factor
+    arguments["c"] = target
     return _Plan("matmul", problem, arguments, out), left
 
 
@@ -456,17 +530,29 @@ def matmul(
     beta: float = 0.0,
     epilogue: Optional[str] = None,
     precision: str = "highest",
+    out_dtype: Optional[str] = None,
     stream: Any = None,
     launcher: Optional[Launcher] = None,
 ) -> Any:  # pylint: disable=redefined-outer-name
-    """C[m][n] = alpha * A[m][k] * B[k][n] + beta * C + bias, of f32, f64, f16 or bf16 (summed in f32).
+    """C[m][n] = alpha * A[m][k] * B[k][n] + beta * C + bias, of f32, f64, f16, bf16, e4m3, e5m2 or i8.
 
-    A and B are dense, or transposed views of dense matrices. `out` is C. `bias` has shape [n], one
-    value for each column, or [m, 1], one for each row. `epilogue`: another formula of the sum x,
-    bias, the old c, alpha and beta: "max(x + bias, 0)". `precision` of f32 is that of torch: "high"
-    allows operands rounded to tf32, "medium" to bf16."""
+    Floats of 8 and 16 bits are added up in f32, i8 in i32. A and B are dense, or transposed views of
+    dense matrices. With a third dimension in front they are batches: C[b][m][n] is then a product of
+    each A and each B; an operand of two dimensions, or one expanded along the first, serves all
+    products. `out` is C. `out_dtype` is the type of C and bias: that of A and B (the default), or f32
+    for f16 and bf16; bf16 (the default), f16 or f32 for 8-bit floats; i32 (the default), bf16, f16 or
+    f32 for i8. `bias` has shape [n], one value for each column, or [m, 1], one for each row.
+    `epilogue`: another formula of the sum x, bias, the old c, alpha and beta: "max(x + bias, 0)".
+    `precision` of f32 is that of torch: "high" allows operands rounded to tf32, "medium" to bf16. Of
+    8-bit floats "high" leaves sums to the matrix units, which keep about 14 bits of them."""
     arrays = {"a": a, "b": b} if bias is None else {"a": a, "b": b, "bias": bias}
-    options = {"alpha": alpha, "beta": beta, "epilogue": epilogue, "precision": precision}
+    options = {
+        "alpha": alpha,
+        "beta": beta,
+        "epilogue": epilogue,
+        "precision": precision,
+        "out_dtype": out_dtype,
+    }
     return _run(matmul, arrays, out, stream, launcher, **options)
 
 

@@ -22,17 +22,32 @@ from . import calls
 __all__ = ["convolve", "histogram", "matmul", "reduce", "transpose"]
 
 
+# Of products whose type is not that of their operands.
+_OUT_DTYPES = {
+    torch.int8: torch.int32,
+    torch.float8_e4m3fn: torch.bfloat16,
+    torch.float8_e5m2: torch.bfloat16,
+}
+
+
 @torch.library.custom_op("kiln::matmul", mutates_args=(), device_types="cuda")
 def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """C[m][n] = A[m][k] * B[k][n]; f32, f64, f16 or bf16. Has a gradient."""
+    """C[m][n] = A[m][k] * B[k][n], or a batch of them. Floats of 16 bits and more have a gradient.
+
+    8-bit floats give bf16, i8 gives i32."""
     return calls.matmul(a, b)
 
 
 @matmul.register_fake
 def _(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    torch._check(a.dim() == 2 and b.dim() == 2, lambda: "kiln::matmul: expected two matrices")
-    torch._check(a.shape[1] == b.shape[0], lambda: "kiln::matmul: columns of a are not rows of b")
-    return a.new_empty((a.shape[0], b.shape[1]))
+    torch._check(
+        a.dim() in (2, 3) and b.dim() in (2, 3),
+        lambda: "kiln::matmul: expected two matrices, or batches of matrices",
+    )
+    torch._check(a.shape[-1] == b.shape[-2], lambda: "kiln::matmul: columns of a are not rows of b")
+    batch = a.shape[:-2] if a.dim() == 3 else b.shape[:-2]
+    shape = (*batch, a.shape[-2], b.shape[-1])
+    return a.new_empty(shape, dtype=_OUT_DTYPES.get(a.dtype, a.dtype))
 
 
 def _keep_operands(ctx: Any, inputs: Tuple[Any, ...], output: torch.Tensor) -> None:
@@ -44,9 +59,14 @@ def _matmul_backward(
 ) -> Tuple[Optional[torch.Tensor], Optional[torch.Tensor]]:
     a, b = ctx.saved_tensors
     grad = grad.contiguous()
-    grad_a = matmul(grad, b.t()) if ctx.needs_input_grad[0] else None
-    grad_b = matmul(a.t(), grad) if ctx.needs_input_grad[1] else None
+    grad_a = _summed_to(matmul(grad, b.mT), a) if ctx.needs_input_grad[0] else None
+    grad_b = _summed_to(matmul(a.mT, grad), b) if ctx.needs_input_grad[1] else None
     return grad_a, grad_b
+
+
+def _summed_to(grad: torch.Tensor, operand: torch.Tensor) -> torch.Tensor:
+    """The gradient of an operand that may have served all products of a batch."""
+    return grad.sum(0) if grad.dim() > operand.dim() else grad
 
 
 matmul.register_autograd(_matmul_backward, setup_context=_keep_operands)

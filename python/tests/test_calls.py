@@ -61,6 +61,32 @@ def test_matmul_takes_a_transposed_view_as_it_is(on_device):
     np.testing.assert_allclose(c.get(), a.T @ b, rtol=1e-4, atol=1e-4)
 
 
+def test_matmul_of_batches(on_device):
+    a, b = random(3, 20, 30), random(3, 30, 12)
+    c = kiln.matmul(on_device(a), on_device(b))
+    assert c.shape == (3, 20, 12)
+    np.testing.assert_allclose(c.get(), a @ b, rtol=1e-4, atol=1e-4)
+    shared = kiln.matmul(on_device(a), on_device(b[1]))
+    np.testing.assert_allclose(shared.get(), a @ b[1], rtol=1e-4, atol=1e-4)
+    turned = kiln.matmul(on_device(a[0].copy()).T, on_device(random(3, 20, 8)))
+    np.testing.assert_allclose(turned.get(), a[0].T @ random(3, 20, 8), rtol=1e-4, atol=1e-4)
+    out = on_device(random(1, 20, 12))
+    assert kiln.matmul(on_device(a[:1]), on_device(b[:1]), out=out) is out
+    np.testing.assert_allclose(out.get(), a[:1] @ b[:1], rtol=1e-4, atol=1e-4)
+
+
+def test_matmul_of_whole_numbers(on_device):
+    draw = np.random.default_rng(7)
+    a = draw.integers(-128, 128, (20, 300), dtype=np.int8)
+    b = draw.integers(-128, 128, (300, 12), dtype=np.int8)
+    exact = a.astype(np.int32) @ b.astype(np.int32)
+    c = kiln.matmul(on_device(a), on_device(b))
+    assert c.dtype == np.int32
+    np.testing.assert_array_equal(c.get(), exact)
+    scaled = kiln.matmul(on_device(a), on_device(b), alpha=0.5, out_dtype="f32")
+    np.testing.assert_allclose(scaled.get(), exact * np.float32(0.5), rtol=1e-6)
+
+
 def test_reduce_to_one_number(on_device):
     x = random(1000)
     for op, expected in (("sum", x.sum()), ("min", x.min()), ("max", x.max())):

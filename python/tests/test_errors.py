@@ -54,12 +54,26 @@ def test_no_array_at_all():
 def test_wrong_dtype(on_device):
     with pytest.raises(kiln.DtypeError, match="matmul: argument 'b' holds f64, 'a' f32"):
         kiln.matmul(on_device(zeros(4, 4)), on_device(zeros(4, 4, dtype="float64")))
-    with pytest.raises(kiln.DtypeError, match="argument 'c' holds f32, an array of f64 was given"):
+    with pytest.raises(kiln.DtypeError, match="products of f32 are not given as f64; expected f32"):
         kiln.matmul(
             on_device(zeros(4, 4)), on_device(zeros(4, 4)), out=on_device(zeros(4, 4, dtype="f8"))
         )
     with pytest.raises(kiln.DtypeError, match="arrays of i64 are not taken"):
         kiln.reduce(on_device(zeros(4, dtype="int64")))
+
+
+def test_wrong_batch(on_device):
+    a = on_device(zeros(2, 4, 4))
+    with pytest.raises(kiln.ShapeError, match="'b' is a batch of 3 matrices, 'a' one of 2"):
+        kiln.matmul(a, on_device(zeros(3, 4, 4)))
+    with pytest.raises(kiln.ShapeError, match=r"'out' has shape \[2, 4, 5\]; expected \[2, 4, 4\]"):
+        kiln.matmul(a, a, out=on_device(zeros(2, 4, 5)))
+    with pytest.raises(kiln.DtypeError, match="products of i8 are not given as f64"):
+        kiln.matmul(
+            on_device(zeros(4, 4, dtype="int8")),
+            on_device(zeros(4, 4, dtype="int8")),
+            out_dtype="f64",
+        )
 
 
 def test_wrong_shape(on_device):

@@ -29,6 +29,12 @@ def test_fake_implementations_know_shapes_and_types():
     assert kiln.torch.convolve(fake(2, 4, 9, 9), fake(6, 4, 3, 3), 1, 1).shape == (2, 6, 9, 9)
 
 
+def test_fake_matmuls_of_batches_and_narrow_types():
+    assert kiln.torch.matmul(fake(2, 5, 7), fake(7, 3)).shape == (2, 5, 3)
+    narrow = fake(5, 7).to(torch.float8_e4m3fn)
+    assert kiln.torch.matmul(narrow, narrow.mT).dtype == torch.bfloat16
+
+
 def test_a_fake_matmul_of_wrong_shapes_fails():
     with pytest.raises(RuntimeError, match="columns of a are not rows of b"):
         kiln.torch.matmul(fake(5, 7), fake(8, 3))

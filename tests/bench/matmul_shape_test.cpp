@@ -1,4 +1,4 @@
-// Problems of `matmul` in plain numbers, with and without the fields that only newer specs have.
+// Problems of `matmul` in plain numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/matmul_shape.hpp"
 
@@ -15,31 +15,7 @@ MatmulShape shape_of(const std::string& problem, const MatmulValues& values = {}
   return matmul_shape(spec, Problem::parse(spec, problem), values);
 }
 
-struct NewField {
-  std::string name;
-  FieldType type = FieldType::integer;
-  std::string fallback;  // an expression
-  Value given;
-};
-
-/// Of a problem whose spec has these fields, whether that of `matmul` has them by now or not.
-MatmulShape shape_with(const std::vector<NewField>& news) {
-  KernelSpec spec = KernelLibrary().load("matmul");
-  std::vector<std::pair<std::string, Value>> given = {
-      {"m", std::int64_t{4}}, {"n", std::int64_t{6}}, {"k", std::int64_t{8}}};
-  for (const NewField& made : news) {
-    std::erase_if(spec.problem, [&](const auto& field) { return field.name == made.name; });
-    ProblemField field;
-    field.name = made.name;
-    field.type = made.type;
-    field.fallback = Expression::parse(made.fallback);
-    spec.problem.push_back(field);
-    given.emplace_back(made.name, made.given);
-  }
-  return matmul_shape(spec, Problem::make(spec, given), {});
-}
-
-TEST(MatmulShape, TakesDefaultsForFieldsThatTheSpecDoesNotHave) {
+TEST(MatmulShape, TakesTheDefaultsOfFieldsThatAreNotGiven) {
   const MatmulShape shape = shape_of("m=4 n=6 k=8");
   EXPECT_EQ(shape.m, 4);
   EXPECT_EQ(shape.n, 6);
@@ -75,20 +51,16 @@ TEST(MatmulShape, TakesTypesAndScalarsFromTheArguments) {
 }
 
 TEST(MatmulShape, ReadsBatchAndItsStrides) {
-  const NewField batch = {"batch", FieldType::integer, "1", std::int64_t{5}};
-  const MatmulShape plain = shape_with({batch});
+  const MatmulShape plain = shape_of("m=4 n=6 k=8 batch=5");
   EXPECT_EQ(plain.batch, 5);
   EXPECT_EQ(plain.a.batch_stride, 4 * 8);
   EXPECT_EQ(plain.b.batch_stride, 8 * 6);
-  const MatmulShape shared =
-      shape_with({batch, {"stride_b", FieldType::integer, "k * n", std::int64_t{0}}});
-  EXPECT_EQ(shared.b.batch_stride, 0);  // one B for all
+  EXPECT_EQ(plain.c.batch_stride, 4 * 6);
+  EXPECT_EQ(shape_of("m=4 n=6 k=8 batch=5 stride_b=0").b.batch_stride, 0);  // one B for all
 }
 
 TEST(MatmulShape, ReadsThePrecision) {
-  const MatmulShape shape =
-      shape_with({{"precision", FieldType::text, "'highest'", std::string("high")}});
-  EXPECT_EQ(shape.precision, "high");
+  EXPECT_EQ(shape_of("m=4 n=6 k=8 precision=high").precision, "high");
 }
 
 TEST(MatmulShape, TellsAFormulaFromTheDefaultEpilogue) {

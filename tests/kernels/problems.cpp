@@ -25,12 +25,26 @@ bool gives(const std::string& line, const std::string& name) {
   return (" " + line).find(" " + name + "=") != std::string::npos;
 }
 
-/// The same, in the full precision of their types where they do not say otherwise.
-Lines precise(Lines lines) {
-  for (std::string& line : lines) {
+/// The word behind "dtype=".
+std::string type_of(const std::string& line) {
+  const std::string rest = line.substr(line.find("dtype=") + 6);
+  return rest.substr(0, rest.find(' '));
+}
+
+/// Lines of `matmul`: in the full precision of their types, with C of the type of A and B, and of
+/// the types from 16 bits up in turn, where they do not say otherwise.
+Lines products(const Lines& lines) {
+  Lines all;
+  for (std::string line : lines) {
     if (!gives(line, "precision")) line += " precision=highest";
+    const Lines types = gives(line, "dtype") ? Lines{""} : Lines{"f32", "f64", "f16", "bf16"};
+    for (const std::string& type : types) {
+      std::string typed = type.empty() ? line : line + " dtype=" + type;
+      if (!gives(line, "out")) typed += " out=" + (type.empty() ? type_of(line) : type);
+      all.push_back(std::move(typed));
+    }
   }
-  return lines;
+  return all;
 }
 
 const std::map<std::string, Lines> kToCompile = {
@@ -44,12 +58,20 @@ const std::map<std::string, Lines> kToCompile = {
      {"n=1000003 bins=256", "n=1000003 bins=2", "n=1000003 bins=1000", "n=1000003 bins=65536"}},
     {"transpose", {"rows=1000 cols=700", "rows=1000 cols=33", "rows=33 cols=1000"}},
     {"matmul",
-     precise({"m=500 n=300 k=700 beta_zero=true", "m=5 n=304 k=700 dtype=bf16 beta_zero=true",
-              "m=1024 n=1024 k=1024 dtype=f16 beta_zero=true",
-              "m=500 n=300 k=700 beta_zero=false trans_a=false trans_b=false",
-              "m=500 n=300 k=700 trans_a=false trans_b=false beta_zero=false " + kAdded,
-              "m=5 n=304 k=700 dtype=bf16 trans_a=false trans_b=true beta_zero=true " + kGelu,
-              "m=500 n=300 k=700 dtype=f32 precision=high beta_zero=true"})},
+     products({"m=500 n=300 k=700 beta_zero=true", "m=5 n=304 k=700 dtype=bf16 beta_zero=true",
+               "m=1024 n=1024 k=1024 dtype=f16 beta_zero=true",
+               "m=500 n=300 k=700 beta_zero=false trans_a=false trans_b=false",
+               "m=500 n=300 k=700 trans_a=false trans_b=false beta_zero=false " + kAdded,
+               "m=5 n=304 k=700 dtype=bf16 trans_a=false trans_b=true beta_zero=true " + kGelu,
+               "m=500 n=300 k=700 dtype=f32 precision=high beta_zero=true",
+               "m=500 n=300 k=700 dtype=e4m3 out=bf16 beta_zero=true",
+               "m=500 n=300 k=700 dtype=e5m2 out=f32 precision=high trans_a=false beta_zero=false",
+               "m=500 n=300 k=700 dtype=i8 out=i32 trans_b=true beta_zero=false",
+               "m=500 n=304 k=704 dtype=i8 out=f16 trans_a=false trans_b=true " + kAdded,
+               "m=500 n=300 k=700 dtype=bf16 out=f32 trans_a=false beta_zero=true",
+               "m=500 n=300 k=700 batch=3 trans_a=false beta_zero=true",
+               "m=500 n=300 k=700 batch=3 dtype=f32 precision=high trans_b=false beta_zero=false",
+               "m=500 n=300 k=700 batch=3 dtype=e4m3 out=bf16 trans_a=false beta_zero=true"})},
     {"convolution",
      {"h=100 w=70 fh=1 dtype=f32 layout=nchw", "h=100 w=70 fh=3 dtype=f32 layout=nchw",
       "h=100 w=70 fh=5 fw=8 dtype=f32 layout=nchw", "h=100 w=70 fh=15 dtype=f32 layout=nchw",
@@ -88,7 +110,7 @@ const std::map<std::string, Lines> kToRun = {
       "rows=128 cols=256", "rows=100 cols=36 batch=3", "rows=1024 cols=1024 dtype=f32",
       "rows=1003 cols=33", "rows=16 cols=1001 batch=2"}},
     {"matmul",
-     precise(
+     products(
          {"m=70 n=33 k=65 lda=75 ldb=77 ldc=40 dtype=f32",
           "m=37 n=53 k=29 trans_a=false trans_b=true beta_zero=false",
           "m=37 n=53 k=301 dtype=f32 beta_zero=false lda=302 ldb=303 ldc=60",
@@ -97,10 +119,23 @@ const std::map<std::string, Lines> kToRun = {
           "m=1 n=1 k=1 dtype=f32 trans_a=false trans_b=false",
           "m=130 n=1 k=100 dtype=f32 trans_a=true trans_b=false beta_zero=true",
           "m=1 n=130 k=100 dtype=f32 trans_a=false trans_b=true beta_zero=true",
-          "m=5 n=264 k=136 dtype=bf16 beta_zero=true", "m=200 n=16 k=72 dtype=f16 beta_zero=false",
+          "m=5 n=264 k=136 dtype=bf16 beta_zero=true",
+          "m=200 n=16 k=72 dtype=f16 beta_zero=false",
           "m=37 n=53 k=29 trans_a=false trans_b=true beta_zero=false ldc=60 " + kAdded,
           "m=5 n=70 k=40 dtype=f16 trans_a=false trans_b=false beta_zero=true " + kGelu,
-          "m=70 n=66 k=132 dtype=f32 precision=high trans_a=true trans_b=false beta_zero=false"})},
+          "m=70 n=66 k=132 dtype=f32 precision=high trans_a=true trans_b=false beta_zero=false",
+          "m=70 n=66 k=132 dtype=i8 out=i32 beta_zero=false",
+          "m=37 n=53 k=301 dtype=i8 out=f16 trans_a=false trans_b=true beta_zero=false ldc=60 " +
+              kAdded,
+          "m=70 n=66 k=132 dtype=e4m3 out=bf16 beta_zero=true",
+          "m=37 n=53 k=301 dtype=e5m2 out=f32 precision=high trans_a=true trans_b=false "
+          "beta_zero=false",
+          "m=37 n=53 k=301 dtype=f16 out=f32 trans_a=true trans_b=true beta_zero=true",
+          "m=37 n=53 k=29 batch=3 beta_zero=false trans_a=true trans_b=false",
+          "m=20 n=16 k=24 batch=5 stride_a=0 stride_c=16 ldc=96 dtype=f32 trans_a=false "
+          "trans_b=true beta_zero=false",
+          "m=5 n=264 k=136 batch=2 stride_b=0 dtype=bf16 trans_a=false trans_b=true "
+          "beta_zero=true"})},
     {"convolution",
      {"h=1 w=1 fh=1 dtype=f32 layout=nchw",
       "h=1 w=1 fh=3",
@@ -136,8 +171,13 @@ const std::map<std::string, Lines> kToExplore = {
       "n=65537 bins=65536 distribution=skewed"}},
     {"transpose", {"rows=131 cols=257", "rows=256 cols=128 batch=2", "rows=33 cols=700"}},
     {"matmul",
-     precise({"m=70 n=133 k=65 lda=140 ldb=139 ldc=138", "m=64 n=128 k=96", "m=45 n=70 k=300",
-              "m=5 n=264 k=136", "m=200 n=16 k=75", "m=45 n=70 k=130 beta_zero=false " + kAdded})},
+     products({"m=70 n=133 k=65 lda=140 ldb=139 ldc=138", "m=64 n=128 k=96", "m=45 n=70 k=300",
+               "m=5 n=264 k=136", "m=200 n=16 k=75", "m=45 n=70 k=130 beta_zero=false " + kAdded,
+               "m=70 n=133 k=150 dtype=i8 out=i32", "m=70 n=136 k=160 dtype=i8 out=bf16 " + kAdded,
+               "m=70 n=133 k=150 dtype=e4m3 out=bf16",
+               "m=70 n=136 k=160 dtype=e5m2 out=f32 precision=high",
+               "m=70 n=133 k=65 dtype=bf16 out=f32", "m=45 n=70 k=130 batch=3",
+               "m=70 n=64 k=96 batch=4 stride_a=0 lda=104 stride_c=64 ldc=256 trans_a=false"})},
     {"convolution",
      {"h=67 w=45 fh=3 dtype=f32 layout=nchw", "h=70 w=66 fh=15 fw=14 dtype=f32 layout=nchw",
       "h=13 w=17 fh=3 n=2 c=5 k=7 dtype=f32 layout=nchw",

@@ -277,6 +277,31 @@ TEST_F(Kernels, MatmulMultipliesTransposesAndAdds) {
   }
 }
 
+TEST_F(Kernels, MatmulMultipliesBatchesOfWholeNumbers) {
+  constexpr std::size_t kSide = 12;
+  constexpr std::size_t kBatch = 3;
+  const auto a = odd_numbers<std::int8_t>(kSide * kSide, 1);  // one for all products
+  const auto b = odd_numbers<std::int8_t>(kBatch * kSide * kSide, 2);
+  MatmulCall call;
+  call.m = call.n = call.k = kSide;
+  call.dtype = "i8";
+  call.batch = kBatch;
+  call.stride_a = 0;
+  call.a = application_.upload(a);
+  call.b = application_.upload(b);
+  const cl_mem memory_c = application_.allocate(kBatch * kSide * kSide * sizeof(std::int32_t));
+  call.c = memory_c;
+  matmul(*launcher_, queue_, call).value();
+  const auto result = application_.download<std::int32_t>(memory_c, kBatch * kSide * kSide);
+  for (std::size_t at = 0; at < result.size(); ++at) {
+    const std::size_t row = at / kSide % kSide;
+    const std::size_t first = at / (kSide * kSide) * (kSide * kSide) + at % kSide;
+    std::int32_t sum = 0;
+    for (std::size_t p = 0; p < kSide; ++p) sum += a[row * kSide + p] * b[first + p * kSide];
+    ASSERT_EQ(result[at], sum) << at;
+  }
+}
+
 TEST_F(Kernels, MatmulAppliesAnEpilogue) {
   constexpr int kM = 6;
   constexpr int kN = 5;

@@ -102,7 +102,10 @@ struct MatmulCall {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  std::string dtype = "f32";
+  std::string dtype = "f32";  ///< of A and B: f32, f64, f16, bf16, e4m3, e5m2, i8
+  /// Of C and bias: `dtype`, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8.
+  /// Empty: `dtype`; bf16 for 8-bit floats; i32 for i8.
+  std::string out_dtype;
   enum class Stored { as_is, transposed };
   Stored a_stored = Stored::as_is;
   Stored b_stored = Stored::as_is;
@@ -114,16 +117,21 @@ struct MatmulCall {
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
+  std::int64_t batch = 1;      ///< products, each with an A, B and C of its own
+  std::int64_t stride_a = -1;  ///< elements from one A to the next; 0: all share it; -1: dense
+  std::int64_t stride_b = -1;
+  std::int64_t stride_c = -1;
   /// What becomes of a sum: a formula of the sum x, bias, the old c, alpha and beta, such as
   /// "max(x + bias, 0)". Empty: alpha * x + beta * c, and + bias where there is one.
   std::string epilogue;
-  const void* bias = nullptr;  ///< values of `dtype`; the epilogue must have a bias
+  const void* bias = nullptr;  ///< values of the type of C; the epilogue must have a bias
   enum class Bias {
     of_columns,  ///< bias[n]
     of_rows,     ///< bias[m]
   };
   Bias bias_is = Bias::of_columns;
-  /// Of f32: "highest" is f32; "high" allows operands of 11 bits (tf32), "medium" of 8 (bf16).
+  /// Of f32: "highest" is f32; "high" allows operands of 11 bits (tf32), "medium" of 8 (bf16). Of
+  /// 8-bit floats: "highest" adds up in f32, the others as the matrix units do (about 14 bits).
   std::string precision = "highest";
 };
 
@@ -311,7 +319,24 @@ inline ProblemText problem_of(const MatmulCall& call) {
   add_unless(0, problem, "lda", call.lda);
   add_unless(0, problem, "ldb", call.ldb);
   add_unless(0, problem, "ldc", call.ldc);
+  if (!call.out_dtype.empty()) {
+    problem.add("out", call.out_dtype);
+  }
+  if (call.batch != 1) {
+    problem.add("batch", call.batch);
+    add_unless(-1, problem, "stride_a", call.stride_a);
+    add_unless(-1, problem, "stride_b", call.stride_b);
+    add_unless(-1, problem, "stride_c", call.stride_c);
+  }
   return problem;
+}
+
+/// alpha or beta, which are i32 where C is; a fraction stays one, and the kernel refuses it.
+inline auto factor(const char* name, const MatmulCall& call, double value) {
+  const bool is_whole = call.dtype == "i8" && (call.out_dtype.empty() || call.out_dtype == "i32");
+  const auto rounded = static_cast<std::int64_t>(value);
+  return is_whole && static_cast<double>(rounded) == value ? scalar(name, rounded)
+                                                           : scalar(name, value);
 }
 
 inline ProblemText problem_of(const ConvolveCall& call) {
@@ -424,9 +449,9 @@ inline Expected<void> transpose(const Launcher& launcher, void* queue, const Tra
 
 inline Expected<void> matmul(const Launcher& launcher, void* queue, const MatmulCall& call,
                              const CallWorkspace& workspace = {}) {
-  detail::CallArguments arguments = {detail::unsized("a", call.a), detail::unsized("b", call.b),
-                                     detail::unsized("c", call.c), scalar("alpha", call.alpha),
-                                     scalar("beta", call.beta)};
+  detail::CallArguments arguments = {
+      detail::unsized("a", call.a), detail::unsized("b", call.b), detail::unsized("c", call.c),
+      detail::factor("alpha", call, call.alpha), detail::factor("beta", call, call.beta)};
   detail::add_unless_null(arguments, "bias", call.bias);
   return detail::run(launcher, queue, "matmul", detail::problem_of(call), arguments, workspace);
 }

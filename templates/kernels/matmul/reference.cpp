@@ -11,20 +11,22 @@
 namespace kiln {
 namespace {
 
-// A stored matrix as op() of it: element (r, c) wherever it lies.
+// A stored matrix as op() of it: element (r, c) wherever it lies, `first` elements into the array.
 class Operand {
  public:
-  Operand(const HostArray& array, bool transposed)
+  Operand(const HostArray& array, bool transposed, std::int64_t first)
       : array_(array),
+        first_(first),
         row_step_(transposed ? 1 : array.shape[1]),
         column_step_(transposed ? array.shape[1] : 1) {}
 
   [[nodiscard]] double at(std::int64_t r, std::int64_t c) const {
-    return array_.get(static_cast<std::size_t>(r * row_step_ + c * column_step_));
+    return array_.get(static_cast<std::size_t>(first_ + r * row_step_ + c * column_step_));
   }
 
  private:
   const HostArray& array_;
+  std::int64_t first_;
   std::int64_t row_step_;
   std::int64_t column_step_;
 };
@@ -65,30 +67,52 @@ class ProductEpilogue {
   Scope scope_;
 };
 
-}  // namespace
-
-// c[r][j] = the epilogue of the sum over i of op(a)[r][i] * op(b)[i][j], added up in f64.
-void matmul_reference(ReferenceCall& call) {
-  const Problem& problem = call.problem;
-  const std::int64_t m = problem.integer("m");
+// One product of the batch. Sums of i8 are whole numbers, which f64 holds exactly.
+template <typename Result>
+void multiply(const Operand& a, const Operand& b, const Problem& problem, ProductEpilogue& epilogue,
+              Result* c, std::int64_t ldc) {
   const std::int64_t n = problem.integer("n");
   const std::int64_t k = problem.integer("k");
-  const Operand a(call.arrays.at("a"), std::get<bool>(problem.at("trans_a")));
-  const Operand b(call.arrays.at("b"), std::get<bool>(problem.at("trans_b")));
-  HostArray& c = call.arrays.at("c");
-  ProductEpilogue epilogue(call);
-
   std::vector<double> sums(static_cast<std::size_t>(n));
-  for (std::int64_t r = 0; r < m; ++r) {
+  for (std::int64_t r = 0; r < problem.integer("m"); ++r) {
     std::fill(sums.begin(), sums.end(), 0.0);
     for (std::int64_t i = 0; i < k;
          ++i) {  // row by row of op(b): the order in which it usually lies
       const double x = a.at(r, i);
       for (std::int64_t j = 0; j < n; ++j) sums[static_cast<std::size_t>(j)] += x * b.at(i, j);
     }
-    double* row = c.elements<double>() + r * c.shape[1];
-    for (std::int64_t j = 0; j < n; ++j)
-      row[j] = epilogue.of(sums[static_cast<std::size_t>(j)], row[j], r, j);
+    Result* row = c + r * ldc;
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double sum = sums[static_cast<std::size_t>(j)];
+      row[j] = static_cast<Result>(epilogue.of(sum, static_cast<double>(row[j]), r, j));
+    }
+  }
+}
+
+template <typename Result>
+void multiply_all(ReferenceCall& call) {
+  const Problem& problem = call.problem;
+  HostArray& c = call.arrays.at("c");
+  ProductEpilogue epilogue(call);
+  for (std::int64_t i = 0; i < problem.integer("batch"); ++i) {
+    const Operand a(call.arrays.at("a"), std::get<bool>(problem.at("trans_a")),
+                    i * problem.integer("stride_a"));
+    const Operand b(call.arrays.at("b"), std::get<bool>(problem.at("trans_b")),
+                    i * problem.integer("stride_b"));
+    multiply(a, b, problem, epilogue, c.elements<Result>() + i * problem.integer("stride_c"),
+             c.shape[1]);
+  }
+}
+
+}  // namespace
+
+// c[r][j] = the epilogue of the sum over i of op(a)[r][i] * op(b)[i][j], added up in f64, for each
+// product of the batch.
+void matmul_reference(ReferenceCall& call) {
+  if (is_floating(call.arrays.at("c").dtype)) {
+    multiply_all<double>(call);
+  } else {
+    multiply_all<std::int64_t>(call);
   }
 }
 

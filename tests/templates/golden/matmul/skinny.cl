@@ -1,9 +1,11 @@
-// m=4 n=4096 k=4096 dtype=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=4096 ldb=4096 ldc=4096, opencl
+// m=4 n=4096 k=4096 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=4096 ldb=4096 ldc=4096 batch=1 batched=false stride_a=16384 stride_b=16777216 stride_c=16384, opencl
 // matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
 // Variant skinny: C of few rows or columns: the large operand is read once, at the speed of memory
 //
-//   dtype          = f16    element type of A, B and C; f16 and bf16 are added up in f32
+//   dtype          = f16    element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
+//   out            = f16    element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
 //   beta_zero      = true   C is written and never read: beta is 0, or the epilogue has no c
+//   batched        = false  there is more than one product
 //   is_plain       = true
 //   has_bias       = false
 //   element_bytes  = 2

@@ -1,11 +1,13 @@
-// m=1024 n=1024 k=1024 dtype=f32 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024, sm_90a
+// m=1024 n=1024 k=1024 dtype=f32 out=f32 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576, sm_90a
 // matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
 // Variant split_k: the register kernel on parts of k: enough blocks for the device where C is small
 //
-//   dtype           = f32       element type of A, B and C; f16 and bf16 are added up in f32
+//   dtype           = f32       element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
+//   out             = f32       element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
 //   trans_a         = false     A is stored transposed, as k x m
 //   trans_b         = false     B is stored transposed, as n x k
 //   beta_zero       = true      C is written and never read: beta is 0, or the epilogue has no c
+//   batched         = false     there is more than one product
 //   is_plain        = true
 //   has_bias        = false
 //   element_bytes   = 4

@@ -1,14 +1,18 @@
-// m=1024 n=1024 k=1024 dtype=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024, sm_90a
+// m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576, sm_90a
 // matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
 // Variant wgmma: warpgroups keep the matrix units busy while one thread copies tiles ahead of them
 //
-//   dtype              = f16        element type of A, B and C; f16 and bf16 are added up in f32
+//   out                = f16        element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
 //   trans_a            = false      A is stored transposed, as k x m
 //   trans_b            = false      B is stored transposed, as n x k
 //   beta_zero          = true       C is written and never read: beta is 0, or the epilogue has no c
+//   batched            = false      there is more than one product
 //   is_plain           = true
 //   has_bias           = false
 //   element_bytes      = 2
+//   out_bytes          = 2
+//   sum_type           = f32
+//   scalar_type        = f32
 //   tile_m             = 128        rows of a tile of the product; of its columns, if swapped
 //   tile_n             = 128        columns of a tile of the product; of its rows, if swapped
 //   swapped            = false      compute C transposed, so that a C of few rows fills the 64 rows of the matrix unit
@@ -24,15 +28,16 @@
 //   raster             = 8          rows or columns of tiles that are walked together
 //   raster_along       = m          rows or columns
 //   planes             = 1
+//   promoted           = false      dtype in [e4m3, e5m2] and precision == 'highest'
 //   checked            = false
 //   overlapping        = false
 //   operand_bytes      = 2          element_bytes
 //   row_bytes          = 128
 //   tile_k             = 64         row_bytes // operand_bytes
 //   k_instruction      = 16         32 // operand_bytes
-//   matrix_type        = f16        'tf32' if is_tf32 else 'f16' if dtype == f16 else 'bf16'
-//   across_a           = false      not is_tf32 and (not trans_b if swapped else trans_a)
-//   across_b           = true       not is_tf32 and (trans_a if swapped else not trans_b)
+//   matrix_type        = f16        'tf32' if dtype == f32 else 's8' if dtype == i8 else dtype
+//   across_a           = false      not only_along and (not trans_b if swapped else trans_a)
+//   across_b           = true       not only_along and (trans_a if swapped else not trans_b)
 //   is_ping_pong       = false      ping_pong if consumers == 2 and schedule == 'tiles' and not swapped else false
 //   parts              = 1          tile_m // 64 if is_ping_pong else tile_m // (64 * consumers)
 //   arriving_consumers = 2          1 if is_ping_pong else consumers
