@@ -36,9 +36,14 @@ std::size_t number(const char* name, int fallback, std::size_t least) {
 void add_gpu_problems(std::vector<Subject>& subjects) {
   for (Subject& subject : subjects) {
     if (subject.kernel == "matmul") {
-      subject.problems.insert(subject.problems.end(),
-                              {"m=128 n=128 k=64 dtype=f16", "m=128 n=128 k=64 dtype=bf16",
-                               "m=128 n=96 k=64 dtype=f16 epilogue='max(x + bias, 0) + c'"});
+      subject.problems.insert(
+          subject.problems.end(),
+          {"m=128 n=128 k=64 dtype=f16", "m=128 n=128 k=64 dtype=bf16",
+           "m=128 n=96 k=64 dtype=f16 epilogue='max(x + bias, 0) + c'",
+           "m=128 n=128 k=256 dtype=i8 trans_b=true", "m=96 n=72 k=272 dtype=e4m3",
+           "m=96 n=72 k=264 dtype=e5m2 precision=high", "m=128 n=96 k=64 dtype=bf16 batch=3",
+           "m=96 n=70 k=65 dtype=f16 batch=3 stride_b=0",
+           "m=64 n=64 k=64 batch=3 beta_zero=false"});
     }
     if (subject.kernel == "convolution") {
       subject.problems.insert(
@@ -77,7 +82,8 @@ std::vector<Subject> subjects(const std::string& backend) {
         "rows=300 cols=500 batch=1"}},
       {"matmul",
        {"m=64 n=64 k=64", "m=64 n=64 k=64 trans_a=true", "m=64 n=64 k=64 beta_zero=false",
-        "m=32 n=32 k=256", "m=32 n=48 k=32 epilogue='max(x + bias, 0) + c'"},
+        "m=32 n=32 k=256", "m=32 n=48 k=32 epilogue='max(x + bias, 0) + c'",
+        "m=32 n=32 k=32 batch=3 dtype=i8"},
        {"m=1 n=5 k=3", "m=67 n=35 k=51", "m=96 n=80 k=48", "m=33 n=129 k=17", "m=1 n=300 k=200",
         "m=200 n=1 k=77", "m=129 n=65 k=1", "m=260 n=130 k=5", "m=5 n=7 k=500"}},
       {"convolution",
