@@ -18,7 +18,7 @@ inline bool is_soak() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-/// Does this run take case `number` of a long list? .ci/run sets KILN_PART=3: a push takes a third
+/// Does this run take case `number` of a long list? .ci/run sets KILN_PART=6: a push takes a sixth
 /// of such lists, another one for each commit (KILN_MUTANTS_SEED). All of them without it, and with
 /// KILN_SOAK=1.
 inline bool is_drawn(std::size_t number) {
