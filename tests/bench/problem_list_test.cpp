@@ -136,7 +136,8 @@ TEST_P(ShippedLists, HoldDifferentProblemsThatTheKernelTakes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ShippedLists, testing::Values("matmul.txt", "matmul_30.txt", "matmul_8bit.txt"));
+INSTANTIATE_TEST_SUITE_P(All, ShippedLists,
+                         testing::Values("matmul.txt", "matmul_30.txt", "matmul_8bit.txt"));
 
 TEST(ShippedMatmulList, HasThirtyProblems) { EXPECT_EQ(shipped("matmul_30.txt").size(), 30U); }
 
