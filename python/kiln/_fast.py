@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from typing import Any, Callable, Mapping, Union
 
 from . import _library
@@ -16,6 +17,8 @@ from ._arrays import Array
 try:
     if os.environ.get("KILN_PURE_PYTHON"):
         raise ImportError("KILN_PURE_PYTHON is set")
+    if sys.version_info < (3, 12):
+        raise ImportError("the module needs the stable ABI of Python 3.12")
     from . import _native  # type: ignore[attr-defined]
 except ImportError:
     _native = None
