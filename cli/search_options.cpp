@@ -96,7 +96,7 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
       .add_option(
           "--first-run-seconds", options.first_run_seconds,
           "Deadline of a config's first run; later is outcome run_timeout (default: 60, of\n"
-          "which 10 once the time of the session is over)")
+          "which 10 once the time of the session is over and a config is valid)")
       ->type_name("NUMBER")
       ->check(positive_number(kLongestWait))
       ->group("Measuring");

@@ -281,8 +281,9 @@ bool SessionRun::time_is_over() const {
 }
 
 /// A kernel that does not end must not hold a session whose time is over, or that was interrupted.
+/// While no config is valid, the one that runs may be the only answer: it keeps its whole deadline.
 void SessionRun::hurry() {
-  const bool is_over = time_is_over();
+  const bool is_over = time_is_over() && log_.leader() != nullptr;
   if (!is_over && !stopped()) return;
   const Config* config = pipeline_.hurry();
   if (config == nullptr) return;
