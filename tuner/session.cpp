@@ -337,6 +337,15 @@ SessionEnd SessionRun::search() {
   return *end;
 }
 
+/// What ended the session is what its user is told. If the database cannot be written either, the
+/// session stays `running`, as after a kill.
+void mark_interrupted(SessionLog& log) {
+  try {
+    log.finish(SessionState::interrupted, std::nullopt);
+  } catch (const Error&) {
+  }
+}
+
 std::optional<BestRecord> best_so_far(const TuneRequest& request, const SessionLog& log) {
   std::optional<BestRecord> best = log.so_far();
   if (!best) return best;
@@ -389,7 +398,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   } catch (const DatabaseError&) {
     throw;  // nothing more can be written
   } catch (...) {
-    log.finish(SessionState::interrupted, std::nullopt);
+    mark_interrupted(log);
     throw;
   }
 }

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <map>
-#include <memory>
 #include <random>
-#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -17,131 +15,18 @@
 #include <nlohmann/json.hpp>
 
 #include "db/store.hpp"
-#include "kiln_program.hpp"
-#include "tests/backends/required.hpp"
+#include "fleet_fixture.hpp"
 #include "tests/reliability/size.hpp"
-#include "tests/support/postgres_server.hpp"
 
 namespace kiln::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using test::PostgresServer;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kKernel = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
-
-class FleetRuns : public TuningTest {
- protected:
-  void SetUp() override {
-    if (!PostgresServer::missing().empty())
-      KILN_SKIP_UNLESS_REQUIRED("postgres", PostgresServer::missing());
-    TuningTest::SetUp();
-    if (IsSkipped()) return;
-    server_ = std::make_unique<PostgresServer>();
-    url_ = server_->new_database();
-    ASSERT_EQ(kiln({"fleet", "init", "--db", url_}).exit_code, 0);
-  }
-  void TearDown() override {
-    workers_.clear();
-    server_.reset();
-    TuningTest::TearDown();
-  }
-
-  void submit(int problems, const std::string& budget, const Words& more = {}) const {
-    std::string text = "name = \"small\"\n[defaults]\n" + budget + "\n[[kernels]]\nkernel = \"" +
-                       kKernel + "\"\nproblems = [";
-    for (int i = 0; i < problems; ++i) text += fmt::format("\"n={}\", ", 100 + i);
-    write("small.plan.toml", text + "]\n");
-    Words words = {"fleet", "submit", "small.plan.toml", "--db", url_, "--warm-cache"};
-    words.insert(words.end(), more.begin(), more.end());
-    const Output output = kiln(words);
-    ASSERT_EQ(output.exit_code, 0) << output.err;
-  }
-
-  /// Worker `index` has an outbox of its own, as a host has.
-  [[nodiscard]] Words work(std::size_t index, const Words& more = {}) const {
-    Words words = {"fleet",
-                   "work",
-                   "--db",
-                   url_,
-                   "--device",
-                   "opencl",
-                   "--outbox",
-                   fmt::format("outbox{}", index),
-                   "--kernel-path",
-                   kKernel,
-                   "--poll",
-                   "0.2",
-                   "--compile-workers",
-                   "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-
-  void start_worker(std::size_t index, const Words& more = {}) {
-    if (workers_.size() <= index) workers_.resize(index + 1);
-    workers_[index] = std::make_unique<RunningKiln>(folder_, work(index, more));
-  }
-
-  [[nodiscard]] Json status() const {
-    const Output output = kiln({"fleet", "status", "--db", url_, "--json"});
-    return output.exit_code == 0 ? Json::parse(output.out) : Json();
-  }
-  [[nodiscard]] std::int64_t count(const std::string& state) const {
-    const Json now = status();
-    return now.is_null() ? -1 : now["counts"][state].get<std::int64_t>();
-  }
-  [[nodiscard]] bool wait_for(const std::string& state, std::int64_t jobs,
-                              std::chrono::seconds longest = 120s) const {
-    const auto until = std::chrono::steady_clock::now() + longest;
-    while (std::chrono::steady_clock::now() < until) {
-      if (count(state) >= jobs) return true;
-      std::this_thread::sleep_for(100ms);
-    }
-    return false;
-  }
-
-  /// By job: how often each event of the log of leases occurred.
-  [[nodiscard]] std::map<std::int64_t, std::map<std::string, int>> lease_log() const {
-    const fs::path file = server_->folder() / "log.txt";
-    server_->run(
-        PostgresServer::database_of(url_),
-        "COPY (SELECT job, replace(event, ' ', '_') FROM kiln.lease_log ORDER BY id) TO '" +
-            file.string() + "'");
-    std::map<std::int64_t, std::map<std::string, int>> log;
-    std::ifstream stream(file);
-    std::int64_t job = 0;
-    for (std::string event; stream >> job >> event;) ++log[job][event];
-    return log;
-  }
-
-  /// Every problem has one best, and every lease one end.
-  void expect_each_once(int problems) const {
-    const Store store(url_, Store::Mode::read);
-    std::map<std::string, int> published;
-    for (const SessionRecord& session : store.sessions()) {
-      if (store.best_of(session.id)) ++published[session.key.problem];
-    }
-    EXPECT_EQ(published.size(), static_cast<std::size_t>(problems));
-    for (const auto& [problem, times] : published) EXPECT_EQ(times, 1) << problem;
-    EXPECT_THAT(store.check(), ::testing::IsEmpty());
-    for (auto& [job, events] : lease_log()) {
-      std::map<std::string, int> seen = events;
-      EXPECT_EQ(seen["done"], 1) << "job " << job;
-      const int begun = seen["leased"] + seen["taken_back"];
-      EXPECT_GE(begun, 1) << "job " << job;
-      EXPECT_LE(seen["ended"] + seen["returned"], begun) << "job " << job;
-      EXPECT_EQ(seen["failed"] + seen["set_aside"], 0) << "job " << job;
-    }
-  }
-
-  std::unique_ptr<PostgresServer> server_;
-  std::string url_;
-  std::vector<std::unique_ptr<RunningKiln>> workers_;
-};
+class FleetRuns : public FleetFixture {};
 
 // 40 problems, 20 kills and a restart of the server with KILN_SOAK=1; a few of each without.
 TEST_F(FleetRuns, KilledWorkersAndARestartedServerLoseNothing) {
@@ -195,13 +80,14 @@ TEST_F(FleetRuns, SigtermStoresTheTrialsAndReturnsTheLease) {
   EXPECT_GE(store.sessions()[0].trial_count, 1);
 }
 
+// The server is away for 60 s with KILN_SOAK=1, for 10 s without.
 TEST_F(FleetRuns, ASessionGoesOnWithoutItsServerAndDeliversAfterwards) {
-  submit(1, "seconds = 6");
+  submit(1, test::is_soak() ? "seconds = 30" : "seconds = 6");
   start_worker(0, {"--lease", "4"});
   ASSERT_TRUE(wait_for("leased", 1));
   std::this_thread::sleep_for(2s);
   server_->stop();
-  std::this_thread::sleep_for(10s);
+  std::this_thread::sleep_for(test::is_soak() ? 60s : 10s);
   EXPECT_FALSE(workers_[0]->has_ended());
   EXPECT_THAT(workers_[0]->error_text(), HasSubstr("; the session goes on without it"));
   server_->start();
@@ -209,6 +95,118 @@ TEST_F(FleetRuns, ASessionGoesOnWithoutItsServerAndDeliversAfterwards) {
   EXPECT_EQ(output.exit_code, 0) << output.err;
   EXPECT_EQ(output.out, "1 job done, 0 failed, 0 returned\n");
   expect_each_once(1);
+}
+
+/// Commits that can be held: a trigger waits at the beginning of the commit, or the server waits
+/// for a copy on another server at its end, when the rows are durable here.
+class FleetCommits : public FleetFixture {
+ protected:
+  enum class Held { before_it_is_durable, after_it_is_durable };
+
+  /// Holds the next commits of transactions that change `table` in rows that satisfy `condition`.
+  void hold(Held held, const std::string& table, const std::string& condition) const {
+    const std::string name = test::PostgresServer::database_of(url_);
+    if (held == Held::after_it_is_durable) {
+      server_->run(name, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+      server_->run(name, "ALTER DATABASE " + name + " SET synchronous_commit = local");
+      server_->run(name, "SELECT pg_reload_conf()");
+    }
+    server_->run(name,
+                 std::string("CREATE FUNCTION public.hold() RETURNS trigger LANGUAGE plpgsql AS "
+                             "$$ BEGIN PERFORM ") +
+                     (held == Held::after_it_is_durable
+                          ? "set_config('synchronous_commit', 'on', true)"
+                          : "pg_sleep(600) FROM pg_stat_file('held', true) AS f WHERE f.size "
+                            "IS NOT NULL") +
+                     "; RETURN NULL; END $$");
+    server_->run(name, "CREATE CONSTRAINT TRIGGER held AFTER INSERT OR UPDATE ON kiln." + table +
+                           " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (" + condition +
+                           ") EXECUTE FUNCTION public.hold()");
+    std::ofstream(server_->folder() / "data/held");
+  }
+
+  [[nodiscard]] bool wait_until_held() const {
+    for (int i = 0; i < 1200; ++i) {
+      const std::string count =
+          server_->rows("postgres",
+                        "SELECT count(*) FROM pg_stat_activity WHERE wait_event IN ('SyncRep', "
+                        "'PgSleep')");
+      if (count != "0\n") return true;
+      std::this_thread::sleep_for(50ms);
+    }
+    return false;
+  }
+
+  /// Kills the server while it holds a commit, and starts one that holds none.
+  void kill_and_restart() {
+    server_->run("postgres", "ALTER SYSTEM RESET synchronous_standby_names");
+    std::filesystem::remove(server_->folder() / "data/held");
+    server_->stop();
+    server_->start();
+  }
+};
+
+TEST_F(FleetCommits, AServerKilledInTheCommitOfADeliveryHasItOnce) {
+  for (const Held held : {Held::before_it_is_durable, Held::after_it_is_durable}) {
+    SCOPED_TRACE(held == Held::before_it_is_durable ? "lost" : "durable");
+    url_ = server_->new_database();
+    ASSERT_EQ(kiln({"fleet", "init", "--db", url_}).exit_code, 0);
+    submit(1, "trials = 2");
+    hold(held, "jobs", "NEW.state = 'done'");
+    start_worker(0);
+    ASSERT_TRUE(wait_until_held());
+    kill_and_restart();
+    const Output output = workers_[0]->output();
+    EXPECT_EQ(output.exit_code, 0) << output.err;
+    EXPECT_THAT(output.err, HasSubstr(": the connection to the server was lost ("));
+    EXPECT_THAT(output.err, HasSubstr("the server is back"));
+    EXPECT_EQ(count("done"), 1);
+    expect_each_once(1);
+  }
+}
+
+TEST_F(FleetCommits, AServerKilledInTheCommitOfATrialEndsTheSessionWhichGoesOn) {
+  for (const Held held : {Held::before_it_is_durable, Held::after_it_is_durable}) {
+    SCOPED_TRACE(held == Held::before_it_is_durable ? "lost" : "durable");
+    url_ = server_->new_database();
+    ASSERT_EQ(kiln({"fleet", "init", "--db", url_}).exit_code, 0);
+    hold(held, "trials", "NEW.sequence = 2");
+    const Words tune = {"tune",
+                        kKernel,
+                        "--problem",
+                        "n=100",
+                        "--device",
+                        "opencl",
+                        "--db",
+                        url_,
+                        "--trials",
+                        "3",
+                        "--patience",
+                        "0",
+                        "--compile-workers",
+                        "1",
+                        "--warm-cache",
+                        "--quiet"};
+    RunningKiln running(folder_, tune);
+    ASSERT_TRUE(wait_until_held());
+    kill_and_restart();
+    const Output output = running.output();
+    EXPECT_EQ(output.exit_code, 5);
+    EXPECT_THAT(output.err,
+                ::testing::AllOf(StartsWith("kiln: error: " + url_ +
+                                            ": the connection to the server was lost ("),
+                                 HasSubstr("); what was stored before is kept; run the same "
+                                           "command again when the server is back")));
+    EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1) << output.err;
+    const std::size_t kept = held == Held::after_it_is_durable ? 2 : 1;
+    EXPECT_EQ(Store(url_, Store::Mode::read).trials(1).size(), kept);
+    const Output again = kiln(tune);
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    const Store store(url_, Store::Mode::read);
+    EXPECT_EQ(store.sessions().size(), 1U);
+    EXPECT_EQ(store.trials(1).size(), 3U);
+    EXPECT_THAT(store.check(), ::testing::IsEmpty());
+  }
 }
 
 TEST_F(FleetRuns, AJobOfAKernelThatIsNotAllowedWaits) {
@@ -255,6 +253,48 @@ TEST_F(FleetRuns, SlurmGetsAnArrayOfWorkers) {
   shown.emplace_back("--print");
   EXPECT_EQ(kiln(shown).out, script);
   EXPECT_EQ(count("waiting"), 1) << "--print submits nothing";
+}
+
+// Each command that asks the server, with each reason that it cannot: one line, and exit code 5.
+TEST_F(FleetRuns, EachTroubleOfTheServerHasOneSentenceAndExitCodeFive) {
+  const auto expect_said = [&](const std::string& url, const std::string& sentence,
+                               const Environment& environment = {}) {
+    write("small.plan.toml", std::string("name = \"small\"\n[[kernels]]\nkernel = \"") + kKernel +
+                                 "\"\nproblems = [\"n=100\"]\n");
+    for (const Words& words : std::vector<Words>{
+             {"fleet", "status", "--db", url},
+             {"fleet", "submit", "small.plan.toml", "--db", url},
+             {"fleet", "work", "--db", url, "--device", "opencl", "--outbox", "out"},
+             {"best", kKernel, "--problem", "n=100", "--device", "opencl", "--db", url}}) {
+      const Output output = kiln(words, environment);
+      EXPECT_EQ(output.exit_code, 5) << words[0] << ' ' << words[1];
+      EXPECT_THAT(output.err, StartsWith("kiln: error: " + url + ": " + sentence))
+          << words[0] << ' ' << words[1];
+      EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1) << output.err;
+      EXPECT_EQ(output.out, "");
+    }
+  };
+  const std::string name = test::PostgresServer::database_of(url_);
+  expect_said("postgresql://me@nowhere.invalid/kiln", "its host is unknown (");
+  expect_said(server_->url("nothing"), "the server does not have it (");
+
+  server_->run(name, "CREATE ROLE stranger LOGIN");
+  expect_said(server_->url(name, "stranger"), "this role lacks a right (permission denied for ");
+
+  std::ofstream(server_->folder() / "data/pg_hba.conf")
+      << "local all kiln_owner trust\nlocal all all scram-sha-256\n";
+  server_->run(name, "ALTER ROLE stranger PASSWORD 'right'");
+  server_->stop();  // so that no connection is judged by the rules before
+  server_->start();
+  expect_said(server_->url(name, "stranger"), "the server refused the password (",
+              {{"PGPASSWORD", "geheim"}});
+
+  server_->run(name, "UPDATE kiln.schema_version SET version = 9");
+  expect_said(url_, "has schema version 9, this Kiln knows versions up to ");
+
+  server_->stop();
+  expect_said(url_, "the server cannot be reached (");
+  server_->start();
 }
 
 TEST_F(FleetRuns, MistakesHaveOneSentence) {

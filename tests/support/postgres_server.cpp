@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/postgres_server.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -9,9 +8,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <stdexcept>
 #include <thread>
+
+#include "tests/support/started_program.hpp"
 
 namespace kiln::test {
 namespace {
@@ -36,31 +36,6 @@ fs::path programs() {
   return newest;
 }
 
-/// Starts a program with its output in `log`.
-pid_t start_program(const std::vector<std::string>& words, const fs::path& log) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child != 0) return child;
-  const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
-  ::dup2(file, 1);
-  ::dup2(file, 2);
-  ::execvp(arguments[0], arguments.data());
-  ::_exit(127);
-}
-
-int exit_code(pid_t child) {
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 }  // namespace
 
 std::string PostgresServer::missing() {
@@ -82,7 +57,7 @@ PostgresServer::PostgresServer() {
       as_server_user({(programs() / "initdb").string(), "-D", (folder_ / "data").string(), "-U",
                       "kiln_owner", "-E", "UTF8", "--locale=C", "--no-sync", "-A", "trust"}),
       log);
-  if (exit_code(made) != 0) throw std::runtime_error(text_of(log));
+  if (exit_code_of(made) != 0) throw std::runtime_error(file_text(log));
   start();
 }
 
@@ -116,19 +91,14 @@ void PostgresServer::start() {
   for (int i = 0; i < 600; ++i) {
     const pid_t probe = start_program(
         {(programs() / "pg_isready").string(), "-q", "-h", folder_.string()}, "/dev/null");
-    if (exit_code(probe) == 0) return;
+    if (exit_code_of(probe) == 0) return;
     if (::waitpid(process_, nullptr, WNOHANG) == process_) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  throw std::runtime_error(text_of(log));
+  throw std::runtime_error(file_text(log));
 }
 
-void PostgresServer::stop() {
-  if (process_ <= 0) return;
-  ::kill(process_, SIGQUIT);
-  ::waitpid(process_, nullptr, 0);
-  process_ = -1;
-}
+void PostgresServer::stop() { end_program(process_, SIGQUIT); }
 
 std::string PostgresServer::url(const std::string& database, const std::string& role) const {
   return "postgresql://" + role + "@/" + database + "?host=" + folder_.string();
@@ -151,7 +121,20 @@ void PostgresServer::run(const std::string& database, const std::string& stateme
   const pid_t child = start_program({(programs() / "psql").string(), "-q", "-X", "-v",
                                      "ON_ERROR_STOP=1", "-c", statements, url(database)},
                                     log);
-  if (exit_code(child) != 0) throw std::runtime_error(text_of(log));
+  if (exit_code_of(child) != 0) throw std::runtime_error(file_text(log));
+}
+
+std::string PostgresServer::rows(const std::string& database, const std::string& query) const {
+  const fs::path file = folder_.string() + ".rows";
+  fs::remove(file);
+  const pid_t child = start_program({(programs() / "psql").string(), "-q", "-X", "-A", "-t", "-F",
+                                     " ", "-c", query, url(database)},
+                                    file);
+  const int code = exit_code_of(child);
+  std::string text = file_text(file);
+  fs::remove(file);
+  if (code != 0) throw std::runtime_error(text);
+  return text;
 }
 
 }  // namespace kiln::test

@@ -38,6 +38,8 @@ class PostgresServer {
   [[nodiscard]] static std::string database_of(const std::string& url);
   /// Runs statements as the owner; the tests' own way, with no more checks than psql has.
   void run(const std::string& database, const std::string& statements) const;
+  /// The rows of a query of the owner: a line each, with blanks between the columns.
+  [[nodiscard]] std::string rows(const std::string& database, const std::string& query) const;
 
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
@@ -45,7 +47,7 @@ class PostgresServer {
   [[nodiscard]] std::vector<std::string> as_server_user(std::vector<std::string> words) const;
 
   std::filesystem::path folder_;  ///< the socket, and the data below it
-  pid_t process_ = -1;
+  pid_t process_ = 0;             ///< 0: stopped
   int databases_ = 0;
 };
 
