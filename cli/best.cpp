@@ -27,7 +27,6 @@
 #include "db/best_so_far.hpp"
 #include "db/lookup.hpp"
 #include "db/selection_lock.hpp"
-#include "db/server_place.hpp"
 #include "db/shipped.hpp"
 #include "db/stored_problem.hpp"
 
@@ -49,9 +48,12 @@ struct BestFlags {
   fs::path lock;  ///< not empty: asked instead of database and shipped wisdom
 };
 
-std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests) {
+enum class Layers { all, all_but_shipped };
+
+std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests, Layers layers) {
   std::vector<DeviceInfo> devices;
   for (const BestRecord& best : bests) {
+    if (layers == Layers::all_but_shipped && best.layer == kShippedLayer) continue;
     const bool known = std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& device) {
       return identity_of(device) == best.key.device;
     });
@@ -60,30 +62,8 @@ std::vector<DeviceInfo> tuned_devices(const std::vector<BestRecord>& bests) {
   return devices;
 }
 
-/// The rows that a lookup may use, of the database and of the shipped wisdom.
-std::vector<BestRecord> layered_bests(const BestFlags& options, const std::string& kernel) {
-  if (!options.lock.empty()) {
-    std::vector<BestRecord> bests = read_selection_lock(
-        read_text_file(options.lock, "a lock as `kiln db lock` writes it"), options.lock.string());
-    std::erase_if(bests, [&](const BestRecord& best) {
-      return best.key.kernel != kernel || best.objective != options.objective;
-    });
-    return bests;
-  }
-  return known_bests({.database = options.common.database,
-                      .must_exist = options.names_database || options.no_shipped,
-                      .shipped = !options.no_shipped},
-                     kernel, options.objective);
-}
-
 /// What sessions that have not finished would answer, for problems that no row answers exactly.
-void add_unfinished(std::vector<BestRecord>& bests, const BestFlags& options,
-                    const KernelSpec& spec) {
-  if (!options.lock.empty() || options.objective != kTimeObjective ||
-      !may_exist(options.common.database)) {
-    return;
-  }
-  const Store store(options.common.database, Store::Mode::read);
+void add_unfinished(std::vector<BestRecord>& bests, const Store& store, const KernelSpec& spec) {
   for (const SessionRecord& session : store.unfinished(spec.name)) {
     const bool is_answered = std::any_of(bests.begin(), bests.end(), [&](const BestRecord& best) {
       return best.key.problem == session.key.problem && best.key.device == session.key.device &&
@@ -99,8 +79,23 @@ void add_unfinished(std::vector<BestRecord>& bests, const BestFlags& options,
   }
 }
 
-std::vector<BestRecord> without_shipped(std::vector<BestRecord> bests) {
-  std::erase_if(bests, [](const BestRecord& best) { return best.layer == kShippedLayer; });
+/// The rows that a lookup may use: of the lock, or of the database and of the shipped wisdom. In
+/// the database also what sessions that have not finished would answer.
+std::vector<BestRecord> layered_bests(const BestFlags& options, const KernelSpec& spec) {
+  if (!options.lock.empty()) {
+    std::vector<BestRecord> bests = read_selection_lock(
+        read_text_file(options.lock, "a lock as `kiln db lock` writes it"), options.lock.string());
+    std::erase_if(bests, [&](const BestRecord& best) {
+      return best.key.kernel != spec.name || best.objective != options.objective;
+    });
+    return bests;
+  }
+  const RowSources sources = {.database = options.common.database,
+                              .must_exist = options.names_database || options.no_shipped,
+                              .shipped = !options.no_shipped};
+  const std::optional<Store> database = open_rows(sources);
+  std::vector<BestRecord> bests = known_bests(sources, database, spec.name, options.objective);
+  if (database && options.objective == kTimeObjective) add_unfinished(bests, *database, spec);
   return bests;
 }
 
@@ -113,9 +108,9 @@ std::string identities(const std::vector<DeviceInfo>& devices) {
 // The device that the answer is for. One that the database knows is asked about without a driver.
 DeviceInfo device_to_ask_for(const KernelSpec& spec, const BestFlags& options,
                              const std::vector<BestRecord>& bests) {
-  const std::vector<DeviceInfo> own = tuned_devices(without_shipped(bests));
+  const std::vector<DeviceInfo> own = tuned_devices(bests, Layers::all_but_shipped);
   if (options.device == "auto" && own.size() == 1) return own.front();
-  const std::vector<DeviceInfo> tuned = tuned_devices(bests);
+  const std::vector<DeviceInfo> tuned = tuned_devices(bests, Layers::all);
   for (const DeviceInfo& device : tuned) {
     if (current_identity(options.device, device) == identity_of(device)) return device;
   }
@@ -212,8 +207,7 @@ void print_steps(const Match& match) {
 
 /// Everything that is known of the kernel, where no problem is asked about.
 ExitCode list_known(const KernelSpec& spec, const BestFlags& options) {
-  std::vector<BestRecord> bests = layered_bests(options, spec.name);
-  add_unfinished(bests, options, spec);
+  std::vector<BestRecord> bests = layered_bests(options, spec);
   if (options.common.json) {
     Json json = Json::array();
     for (const BestRecord& best : bests) {
@@ -233,8 +227,7 @@ ExitCode run_best(const BestFlags& options) {
   if (!options.names_problem && options.pareto.empty()) return list_known(spec, options);
   const Problem problem = Problem::parse(spec, options.problem);
   (void)find_objective(spec, options.objective);
-  std::vector<BestRecord> bests = layered_bests(options, spec.name);
-  add_unfinished(bests, options, spec);
+  std::vector<BestRecord> bests = layered_bests(options, spec);
   const DeviceInfo device = device_to_ask_for(spec, options, bests);
   require_problem_fits(spec, problem, device);
   if (!options.pareto.empty())

@@ -53,9 +53,10 @@ AllRounds all_rounds(const Comparison& comparison) {
 
 Config best_known(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                   const CompareFlags& options) {
+  const RowSources sources = {.database = options.common.database,
+                              .must_exist = options.names_database};
   const std::vector<BestRecord> bests =
-      known_bests({.database = options.common.database, .must_exist = options.names_database},
-                  spec.name, std::string(kTimeObjective));
+      known_bests(sources, open_rows(sources), spec.name, std::string(kTimeObjective));
   const Result<Match> match = lookup(spec, problem, device, bests);
   if (!match) throw DeviceError(match.failure().message);
   if (match->grade == Grade::fallback) {

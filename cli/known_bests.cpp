@@ -9,12 +9,15 @@
 
 namespace kiln::cli {
 
-std::vector<BestRecord> known_bests(const RowSources& sources, const std::string& kernel,
-                                    const std::string& objective) {
+std::optional<Store> open_rows(const RowSources& sources) {
+  if (!sources.must_exist && !may_exist(sources.database)) return std::nullopt;
+  return Store(sources.database, Store::Mode::read);
+}
+
+std::vector<BestRecord> known_bests(const RowSources& sources, const std::optional<Store>& database,
+                                    const std::string& kernel, const std::string& objective) {
   std::vector<BestRecord> bests;
-  if (sources.must_exist || may_exist(sources.database)) {
-    bests = Store(sources.database, Store::Mode::read).bests(kernel, objective);
-  }
+  if (database) bests = database->bests(kernel, objective);
   if (!sources.shipped || objective != kTimeObjective) return bests;
   for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
   return bests;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,14 @@ struct RowSources {
   bool shipped = true;      ///< the rows that are part of Kiln answer as the last layer
 };
 
+/// The database; nullopt where none need be there and none is. Throws DatabaseError where it must
+/// be there and is not, or cannot be read.
+[[nodiscard]] std::optional<Store> open_rows(const RowSources& sources);
+
 /// The rows of `kernel` for this objective; shipped ones are for time alone. Throws DatabaseError
-/// where the database must be there and is not, or cannot be read.
+/// where the database cannot be read.
 [[nodiscard]] std::vector<BestRecord> known_bests(const RowSources& sources,
+                                                  const std::optional<Store>& database,
                                                   const std::string& kernel,
                                                   const std::string& objective);
 

@@ -49,8 +49,12 @@ void set_session(BestRecord& best, SessionRecord session) {
 }
 
 // The columns of a session with no count of its trials, those of a best, those of its objective.
-// One statement for all: over a network each one takes a way there and back.
+// One statement for all: over a network each one takes a way there and back. The bests of the
+// kernel are found first: PostgreSQL guesses that few rows have the objective, and would look up
+// the session of every best there is.
 constexpr const char* kReadNewest =
+    "WITH theirs AS MATERIALIZED (SELECT best.id, kernel, problem, device FROM sessions JOIN best "
+    "ON best.session = sessions.id WHERE ?1 = '' OR kernel = ?1) "
     "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
     "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "
     "state, wall_seconds, 0, "
@@ -59,10 +63,9 @@ constexpr const char* kReadNewest =
     "objectives.name, objectives.value, objectives.default_value "
     "FROM best JOIN sessions ON sessions.id = best.session "
     "LEFT JOIN objectives ON objectives.best = best.id "
-    "WHERE best.id IN (SELECT max(newer.id) FROM best AS newer "
-    "JOIN sessions AS theirs ON theirs.id = newer.session "
-    "LEFT JOIN objectives AS wanted ON wanted.best = newer.id "
-    "WHERE (?1 = '' OR theirs.kernel = ?1) AND coalesce(wanted.name, 'time') = ?2 "
+    "WHERE best.id IN (SELECT max(theirs.id) FROM theirs "
+    "LEFT JOIN objectives AS wanted ON wanted.best = theirs.id "
+    "WHERE coalesce(wanted.name, 'time') = ?2 "
     "GROUP BY theirs.kernel, theirs.problem, theirs.device) ORDER BY best.id";
 constexpr int kBestOfNewest = 20;
 constexpr int kObjectiveOfNewest = 33;
@@ -72,9 +75,10 @@ std::vector<BestRecord> read_newest(sql::Database& database, const std::string& 
   sql::Statement query(database, kReadNewest);
   query.bind_all(kernel, objective);
   std::vector<BestRecord> rows;
+  DeviceTexts devices;
   while (query.step()) {
     BestRecord best = best_from_row(query, kBestOfNewest);
-    set_session(best, session_from_row(query));
+    set_session(best, session_from_row(query, devices));
     if (constexpr int at = kObjectiveOfNewest; !query.is_null(at)) {
       best.objective = query.text(at);
       best.value = query.real(at + 1);

@@ -102,7 +102,13 @@ std::string utc_now() {
   return text.data();
 }
 
-SessionRecord session_from_row(const sql::Statement& row) {
+const DeviceInfo& DeviceTexts::parsed(const std::string& text) {
+  const auto known = parsed_.find(text);
+  if (known != parsed_.end()) return known->second;
+  return parsed_.emplace(text, device_from_json(Json::parse(text))).first->second;
+}
+
+SessionRecord session_from_row(const sql::Statement& row, DeviceTexts& devices) {
   SessionRecord record;
   record.id = row.integer(0);
   record.key = {.kernel = row.text(1),
@@ -116,7 +122,7 @@ SessionRecord session_from_row(const sql::Statement& row) {
                 .seed = std::strtoull(row.text(11).c_str(), nullptr, 10),
                 .options = row.text(12)};
   record.problem_json = row.text(4);
-  record.device_info = device_from_json(Json::parse(row.text(6)));
+  record.device_info = devices.parsed(row.text(6));
   record.key.device = current_identity(record.key.device, record.device_info);
   record.budget = row.text(13);
   record.space_size = row.integer(14);
@@ -153,8 +159,9 @@ std::vector<SessionRecord> read_sessions(sql::Database& database, std::optional<
   sql::Statement query(database, kReadSessions);
   query.bind_all(id.value_or(0), id.value_or(std::numeric_limits<SessionId>::max()));
   std::vector<SessionRecord> rows;
+  DeviceTexts devices;
   while (query.step()) {
-    rows.push_back(session_from_row(query));
+    rows.push_back(session_from_row(query, devices));
   }
   return rows;
 }

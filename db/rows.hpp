@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +22,17 @@ enum class Completion { finished, unfinished };
 [[nodiscard]] std::optional<SessionRecord> find_session(sql::Database& database,
                                                         const SessionKey& key,
                                                         Completion completion);
+/// Reads the column `device_info`. Most rows of a database have the same text: each is parsed once.
+class DeviceTexts {
+ public:
+  [[nodiscard]] const DeviceInfo& parsed(const std::string& text);
+
+ private:
+  std::map<std::string, DeviceInfo> parsed_;
+};
+
 /// The session of a row whose columns are those of read_sessions().
-[[nodiscard]] SessionRecord session_from_row(const sql::Statement& row);
+[[nodiscard]] SessionRecord session_from_row(const sql::Statement& row, DeviceTexts& devices);
 [[nodiscard]] std::vector<SessionRecord> read_sessions(sql::Database& database,
                                                        std::optional<SessionId> id);
 /// The sessions of this kernel that have not finished.
