@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/session_copy.hpp"
 
+#include <unordered_map>
+
 #include "db/measured_rows.hpp"
 #include "db/sql.hpp"
 
@@ -10,24 +12,6 @@ namespace {
 // Columns `first` and on of the row become the slots `first_slot` and on.
 void bind_columns(sql::Statement& insert, int first_slot, const sql::Statement& row, int first) {
   for (int i = first; i < row.columns(); ++i) insert.bind_column(first_slot + i - first, row, i);
-}
-
-void copy_samples(sql::Database& source, std::int64_t from, sql::Database& target,
-                  std::int64_t to) {
-  sql::Statement row(source,
-                     "SELECT ns, cold_cache, batch, clock_khz_before, clock_khz_after, "
-                     "throttled, dropped_early FROM samples WHERE trial = ?");
-  row.bind(1, from);
-  if (!row.step()) {
-    return;
-  }
-  sql::Statement insert(target,
-                        "INSERT INTO samples (trial, ns, cold_cache, batch, clock_khz_before, "
-                        "clock_khz_after, throttled, dropped_early) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  insert.bind(1, to);
-  bind_columns(insert, 2, row, 0);
-  insert.run();
 }
 
 // The rows of `select` for `from`, each after `to`, through `insert`.
@@ -40,19 +24,53 @@ void copy_rows(sql::Statement& select, std::int64_t from, sql::Statement& insert
   }
 }
 
-void copy_measured(sql::Database& source, std::int64_t from, sql::Database& target,
-                   std::int64_t to) {
+/// The trials of a session that were copied: their ids in the source and in the target.
+struct CopiedTrials {
+  SessionId from = 0;
+  std::int64_t there = 0;  ///< those after this sequence
+  std::unordered_map<std::int64_t, std::int64_t> ids;
+};
+
+// The rows that belong to copied trials. `select` takes the session and the sequence, and its first
+// column is the trial, as that of `insert`. One statement for all: if the source is a server, each
+// takes a way there and back.
+void copy_rows_of(const CopiedTrials& trials, sql::Database& source, const char* select,
+                  sql::Database& target, const char* insert) {
+  sql::Statement row(source, select);
+  row.bind_all(trials.from, trials.there);
+  sql::Statement into(target, insert);
+  while (row.step()) {
+    const auto copied = trials.ids.find(row.integer(0));
+    if (copied == trials.ids.end()) continue;  // stored since the trials were read
+    into.bind(1, copied->second);
+    bind_columns(into, 2, row, 1);
+    into.run();
+  }
+}
+
+void copy_samples(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
+  copy_rows_of(trials, source,
+               "SELECT trial, ns, cold_cache, batch, clock_khz_before, clock_khz_after, "
+               "throttled, dropped_early FROM samples JOIN trials ON trials.id = samples.trial "
+               "WHERE session = ? AND sequence > ? ORDER BY sequence",
+               target,
+               "INSERT INTO samples (trial, ns, cold_cache, batch, clock_khz_before, "
+               "clock_khz_after, throttled, dropped_early) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+}
+
+void copy_measured(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
   if (!has_measured_rows(source)) return;
-  sql::Statement metrics(source, "SELECT name, value FROM metrics WHERE trial = ?");
-  sql::Statement metric(target, "INSERT INTO metrics (trial, name, value) VALUES (?, ?, ?)");
-  copy_rows(metrics, from, metric, to);
-  sql::Statement conditions(source,
-                            "SELECT memory_clock_khz, temperature_c, power_mw, throttle "
-                            "FROM conditions WHERE trial = ?");
-  sql::Statement condition(target,
-                           "INSERT INTO conditions (trial, memory_clock_khz, temperature_c, "
-                           "power_mw, throttle) VALUES (?, ?, ?, ?, ?)");
-  copy_rows(conditions, from, condition, to);
+  copy_rows_of(trials, source,
+               "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = metrics.trial "
+               "WHERE session = ? AND sequence > ? ORDER BY sequence, name",
+               target, "INSERT INTO metrics (trial, name, value) VALUES (?, ?, ?)");
+  copy_rows_of(trials, source,
+               "SELECT trial, memory_clock_khz, temperature_c, power_mw, throttle FROM "
+               "conditions JOIN trials ON trials.id = conditions.trial "
+               "WHERE session = ? AND sequence > ? ORDER BY sequence",
+               target,
+               "INSERT INTO conditions (trial, memory_clock_khz, temperature_c, power_mw, "
+               "throttle) VALUES (?, ?, ?, ?, ?)");
 }
 
 // The trials after the first `there`.
@@ -70,13 +88,14 @@ void copy_trials(sql::Database& source, SessionId from, sql::Database& target, S
       "max_error, registers, spill_bytes, shared_bytes, source_key, render_ns, compile_ns, "
       "verify_ns, measure_ns, recorded_at) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+  CopiedTrials trials = {from, there, {}};
   while (row.step()) {
     insert.bind(1, to);
     bind_columns(insert, 2, row, 1);
-    const std::int64_t trial = insert.run_for_id();
-    copy_samples(source, row.integer(0), target, trial);
-    copy_measured(source, row.integer(0), target, trial);
+    trials.ids[row.integer(0)] = insert.run_for_id();
   }
+  copy_samples(trials, source, target);
+  copy_measured(trials, source, target);
 }
 
 }  // namespace
