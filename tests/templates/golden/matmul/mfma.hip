@@ -113,10 +113,13 @@ DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
 #define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
 #define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
 
-#define LOAD_16_IF(yes, pointer) ((yes) ? LOAD_16(pointer) : U32X4(0, 0, 0, 0))
-#define LOAD_8_IF(yes, pointer) ((yes) ? LOAD_8(pointer) : U32X2(0, 0))
-#define LOAD_4_IF(yes, pointer) ((yes) ? LOAD_4(pointer) : 0)
-#define LOAD_2_IF(yes, pointer) ((u16)((yes) ? *(const u16*)(pointer) : 0))
+// Zeros are loaded like the rest: a choice of address, where a branch around each of many loads would keep masks of lanes.
+static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
+#define KILN_OR_ZEROS(yes, T, pointer) (*((yes) ? (const T*)(pointer) : (const T*)kiln_zeros))
+#define LOAD_16_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x4, pointer)
+#define LOAD_8_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x2, pointer)
+#define LOAD_4_IF(yes, pointer) KILN_OR_ZEROS(yes, u32, pointer)
+#define LOAD_2_IF(yes, pointer) KILN_OR_ZEROS(yes, u16, pointer)
 
 #define SHARED_STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
 #define SHARED_STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))

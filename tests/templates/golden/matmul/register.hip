@@ -106,10 +106,13 @@ typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 #define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
 #define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
 
-#define LOAD_16_IF(yes, pointer) ((yes) ? LOAD_16(pointer) : U32X4(0, 0, 0, 0))
-#define LOAD_8_IF(yes, pointer) ((yes) ? LOAD_8(pointer) : U32X2(0, 0))
-#define LOAD_4_IF(yes, pointer) ((yes) ? LOAD_4(pointer) : 0)
-#define LOAD_2_IF(yes, pointer) ((u16)((yes) ? *(const u16*)(pointer) : 0))
+// Zeros are loaded like the rest: a choice of address, where a branch around each of many loads would keep masks of lanes.
+static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
+#define KILN_OR_ZEROS(yes, T, pointer) (*((yes) ? (const T*)(pointer) : (const T*)kiln_zeros))
+#define LOAD_16_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x4, pointer)
+#define LOAD_8_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x2, pointer)
+#define LOAD_4_IF(yes, pointer) KILN_OR_ZEROS(yes, u32, pointer)
+#define LOAD_2_IF(yes, pointer) KILN_OR_ZEROS(yes, u16, pointer)
 
 #define STORE_16_IF(yes, pointer, value) do { if (yes) STORE_16(pointer, value); } while (0)
 #define STORE_8_IF(yes, pointer, value) do { if (yes) STORE_8(pointer, value); } while (0)

@@ -61,18 +61,17 @@ typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 #define U32X2(x, y) ((u32x2){(x), (y)})
 #define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
 
-#define LOAD_16(pointer) (*(const u32x4*)(pointer))
-#define LOAD_8(pointer) (*(const u32x2*)(pointer))
-#define LOAD_4(pointer) (*(const u32*)(pointer))
-
 #define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
 #define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
 #define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
 
-#define LOAD_16_IF(yes, pointer) ((yes) ? LOAD_16(pointer) : U32X4(0, 0, 0, 0))
-#define LOAD_8_IF(yes, pointer) ((yes) ? LOAD_8(pointer) : U32X2(0, 0))
-#define LOAD_4_IF(yes, pointer) ((yes) ? LOAD_4(pointer) : 0)
-#define LOAD_2_IF(yes, pointer) ((u16)((yes) ? *(const u16*)(pointer) : 0))
+// Zeros are loaded like the rest: a choice of address, where a branch around each of many loads would keep masks of lanes.
+static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
+#define KILN_OR_ZEROS(yes, T, pointer) (*((yes) ? (const T*)(pointer) : (const T*)kiln_zeros))
+#define LOAD_16_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x4, pointer)
+#define LOAD_8_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x2, pointer)
+#define LOAD_4_IF(yes, pointer) KILN_OR_ZEROS(yes, u32, pointer)
+#define LOAD_2_IF(yes, pointer) KILN_OR_ZEROS(yes, u16, pointer)
 
 DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
 DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
