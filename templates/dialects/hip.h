@@ -342,6 +342,10 @@ DEVICE_FUNCTION void kiln_copy(void* to, const void* from, int bytes) {
 #define ASYNC_COMMIT() ((void)0)
 #define ASYNC_WAIT(n) ((void)0)
 
+//: DEPENDENT_LAUNCH
+// A step begins when the one in front of it has ended, whatever that one says.
+#define DEPENDENT_LAUNCH() ((void)0)
+
 //: MATRIX_WORDS MATRIX_SUMS
 // Matrix unit of a wavefront, 16 x 16 sums at a time: 64 lanes on CDNA (device.has_mfma), 32 on RDNA (device.has_wmma).
 #if defined(__GFX11__)

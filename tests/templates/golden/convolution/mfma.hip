@@ -1,0 +1,656 @@
+// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc epilogue=x, gfx90a
+// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
+// Variant mfma: a layer as a product of pixels and filters on the matrix units of wavefronts of 64 (CDNA)
+//
+//   fh              = 3               rows of the filter
+//   fw              = 3               columns of the filter
+//   stride          = 1               step from one output to the next, down and across
+//   dilation        = 1               step from one tap of the filter to the next, down and across
+//   dtype           = f16             element type; f16 and bf16 are added up in f32
+//   layout          = nhwc            order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
+//   epilogue        = x               the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
+//   has_bias        = false
+//   has_residual    = false
+//   tile_m          = 128             pixels of the output that a block computes
+//   tile_n          = 64              channels of the output that a block computes
+//   tile_k          = 32              channels of the input, tap after tap, between two barriers
+//   warps_m         = 2               wavefronts below each other in a tile
+//   warps_n         = 2               wavefronts beside each other in a tile
+//   ahead           = true            load the fragments of a step while the step before is multiplied: more registers, less waiting
+//   splits          = 1               parts of k, each computed by blocks of its own
+//   blocks_per_unit = 1               blocks that should be resident: caps the registers of a thread
+//   raster          = 8               rows of tiles that are walked together, so that blocks in flight share operands in the cache
+//   family          = mfma            'mfma'
+//   overlapping     = false
+//   planes          = 1
+//   checked         = false
+//   held            = true
+//   stages          = 2
+//   element_bytes   = 2
+//   load_bytes      = 16
+//   pad             = 8
+//   fragment_k      = 16
+//   matrix_type     = F16             'F16' if dtype == f16 else 'BF16'
+//   pack            = F32X2_TO_F16X2  'F32X2_TO_F16X2' if dtype == f16 else 'F32X2_TO_BF16X2'
+//   threads         = 256             warps_m * warps_n * lanes
+//   buffers         = 2               2 if ahead else 1
+//
+
+#define WARP_SIZE 64
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+// The second launch bound counts wavefronts per SIMD here: a compute unit has 4 SIMDs of 64 lanes or 2 of 32.
+#define KILN_WAVES(threads, blocks) \
+  (((threads) * (blocks) + WARP_SIZE * (WARP_SIZE / 16) - 1) / (WARP_SIZE * (WARP_SIZE / 16)))
+#define KILN_AT_MOST_8(n) ((n) < 8 ? (n) : 8)
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ __launch_bounds__((x) * (y) * (z), KILN_AT_MOST_8(KILN_WAVES((x) * (y) * (z), blocks))) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+extern __shared__ __attribute__((aligned(128))) unsigned char kiln_dynamic_shared[];
+#define DYNAMIC_SHARED_PARAM(T, name)
+#define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+#define U32X2(x, y) ((u32x2){(x), (y)})
+#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
+
+#define BITS_TO_F32(bits) __builtin_bit_cast(f32, (u32)(bits))
+#define F32_TO_BITS(value) __builtin_bit_cast(u32, (f32)(value))
+
+#define F16_TO_F32(bits) ((f32)__builtin_bit_cast(_Float16, (f16_t)(bits)))
+#define F32_TO_F16(value) __builtin_bit_cast(f16_t, (_Float16)(f32)(value))
+
+DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
+  u32 bits = F32_TO_BITS(value);
+  if (value != value) return (bf16_t)0x7fff;
+  return (bf16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // ties to even
+}
+#define F32_TO_BF16(value) kiln_f32_to_bf16(value)
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+// Zeros are loaded like the rest: a choice of address, where a branch around each of many loads would keep masks of lanes.
+static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
+#define KILN_OR_ZEROS(yes, T, pointer) (*((yes) ? (const T*)(pointer) : (const T*)kiln_zeros))
+#define LOAD_16_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x4, pointer)
+#define LOAD_8_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x2, pointer)
+#define LOAD_4_IF(yes, pointer) KILN_OR_ZEROS(yes, u32, pointer)
+#define LOAD_2_IF(yes, pointer) KILN_OR_ZEROS(yes, u16, pointer)
+
+#define SHARED_STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define SHARED_STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define SHARED_STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
+DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
+DEVICE_FUNCTION i32 kiln_min(i32 a, i32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u32 kiln_min(u32 a, u32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION i64 kiln_min(i64 a, i64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u64 kiln_min(u64 a, u64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION f32 kiln_max(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
+DEVICE_FUNCTION f64 kiln_max(f64 a, f64 b) { return __builtin_fmax(a, b); }
+DEVICE_FUNCTION i32 kiln_max(i32 a, i32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u32 kiln_max(u32 a, u32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION i64 kiln_max(i64 a, i64 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
+#define MIN(a, b) kiln_min(a, b)
+#define MAX(a, b) kiln_max(a, b)
+
+// Two floats as two halves in a word, the first in the low bits.
+#define F32X2_TO_F16X2(low, high) ((u32)F32_TO_F16(low) | (u32)F32_TO_F16(high) << 16)
+#define F32X2_TO_BF16X2(low, high) ((u32)F32_TO_BF16(low) | (u32)F32_TO_BF16(high) << 16)
+
+// A step begins when the one in front of it has ended, whatever that one says.
+#define DEPENDENT_LAUNCH() ((void)0)
+
+// Matrix unit of a wavefront, 16 x 16 sums at a time: 64 lanes on CDNA (device.has_mfma), 32 on RDNA (device.has_wmma).
+#if defined(__GFX11__)
+#define MATRIX_WORDS 8
+#define MATRIX_SUMS 8
+#elif defined(__GFX12__)
+#define MATRIX_WORDS 4
+#define MATRIX_SUMS 8
+#else
+#define MATRIX_WORDS 2
+#define MATRIX_SUMS 4
+#endif
+
+// A lane holds elements of one row that are neighbours along k.
+#define MATRIX_ROW_A(lane) ((lane) % 16)
+#define MATRIX_ROW_B(lane) MATRIX_ROW_A(lane)
+#define MATRIX_BYTE_B(lane, run) MATRIX_BYTE_A(lane, run)
+#if defined(__GFX11__)
+#define MATRIX_RUNS 2
+#define MATRIX_BYTE_A(lane, run) ((run) * 16)
+#elif defined(__GFX12__)
+#define MATRIX_RUNS 1
+#define MATRIX_BYTE_A(lane, run) ((lane) / 16 * 16)
+#else
+#define MATRIX_RUNS 1
+#define MATRIX_BYTE_A(lane, run) ((lane) / 16 * 8)
+#endif
+DEVICE_FUNCTION void kiln_matrix_load(u32* fragment, int run, const void* pointer) {
+#if defined(__GFX11__) || defined(__GFX12__)
+  const u32x4 words = *(const u32x4*)pointer;
+  fragment[run * 4 + 2] = words.z, fragment[run * 4 + 3] = words.w;
+#else
+  const u32x2 words = *(const u32x2*)pointer;
+#endif
+  fragment[run * 4] = words.x, fragment[run * 4 + 1] = words.y;
+}
+#define MATRIX_LOAD(fragment, run, pointer) kiln_matrix_load(fragment, run, pointer)
+
+// The instruction gets the operands in turned roles, so that a lane holds sums of one row that are neighbours.
+template <typename T>
+DEVICE_FUNCTION T kiln_fragment_as(const u32* words) {
+  T fragment;
+  __builtin_memcpy(&fragment, words, sizeof fragment);
+  return fragment;
+}
+typedef f32 kiln_sums __attribute__((ext_vector_type(MATRIX_SUMS)));
+typedef _Float16 kiln_halves __attribute__((ext_vector_type(2 * MATRIX_WORDS)));
+typedef short kiln_bfloats __attribute__((ext_vector_type(2 * MATRIX_WORDS)));
+DEVICE_FUNCTION void kiln_matrix_multiply_f16(f32* sum, const u32* a, const u32* b) {
+  kiln_sums s;
+  __builtin_memcpy(&s, sum, sizeof s);
+  const kiln_halves left = kiln_fragment_as<kiln_halves>(b), right = kiln_fragment_as<kiln_halves>(a);
+#if defined(__GFX11__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(left, right, s);
+#elif defined(__GFX12__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(left, right, s);
+#else
+  s = __builtin_amdgcn_mfma_f32_16x16x16f16(left, right, s, 0, 0, 0);
+#endif
+  __builtin_memcpy(sum, &s, sizeof s);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_bf16(f32* sum, const u32* a, const u32* b) {
+  kiln_sums s;
+  __builtin_memcpy(&s, sum, sizeof s);
+  const kiln_bfloats left = kiln_fragment_as<kiln_bfloats>(b), right = kiln_fragment_as<kiln_bfloats>(a);
+#if defined(__GFX11__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(left, right, s);
+#elif defined(__GFX12__)
+  s = __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(left, right, s);
+#else
+  s = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(left, right, s, 0, 0, 0);
+#endif
+  __builtin_memcpy(sum, &s, sizeof s);
+}
+#define MATRIX_MULTIPLY_F16(sum, a, b) kiln_matrix_multiply_f16(sum, a, b)
+#define MATRIX_MULTIPLY_BF16(sum, a, b) kiln_matrix_multiply_bf16(sum, a, b)
+
+#define MATRIX_SUM_ROW(lane, i) ((lane) % 16)
+#define MATRIX_SUM_COLUMN(lane, i) ((lane) / 16 * MATRIX_SUMS + (i))
+#if defined(__GFX11__)
+// Lanes 0 to 15 hold the even columns of a row, lanes 16 to 31 its odd ones: they exchange halves.
+DEVICE_FUNCTION void kiln_matrix_order(f32* sum, int lane) {
+  const int low = lane < 16;
+  f32 other[4];
+  f32 own[4];
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    own[i] = low ? sum[i] : sum[4 + i];
+    other[i] = __shfl_xor(low ? sum[4 + i] : sum[i], 16);
+  }
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    sum[2 * i] = low ? own[i] : other[i];
+    sum[2 * i + 1] = low ? other[i] : own[i];
+  }
+}
+#define MATRIX_ORDER(sum, lane) kiln_matrix_order(sum, lane)
+#else
+#define MATRIX_ORDER(sum, lane) ((void)0)
+#endif
+
+// convolution, mfma: a layer as a product of pixels and filters, whose fragments of 16 x 16 the matrix unit multiplies.
+//
+//                                    TILE_N               a wavefront: PART_M x PART_N of the tile
+//                               +-------------+
+//                        TILE_K |   tile_b    |             b: FRAGMENTS_N of 16 channels of the output
+//                               +-------------+             |  |  |  |  |
+//            TILE_K             +------+------+        a: - +--+--+--+--+
+//           +------+            | wave | wave |           - |  |  |  |  |    for each step of FRAGMENT_K along k:
+//    TILE_M |tile_a|            |------+------|           - +--+--+--+--+      for i < FRAGMENTS_M, j < FRAGMENTS_N:
+//           |      |            | wave | wave |  <=       - |  |  |  |  |        sum[i][j] += a[i] * b[j]
+//           +------+            +------+------+           - +--+--+--+--+
+//                                 the output
+//
+//   m: pixels of the output, of all images; n: channels of the output; k: channels of the input, tap after tap
+//   a[pixel][tap * channels + g] = in[image][y * stride + i * dilation - pad_h][x * stride + j * dilation - pad_w][g],  tap = i * FW + j
+//   b[channel][tap * channels + g] = filter[channel][i][j][g]
+//
+//   global memory -> registers (the next tiles) -> shared memory -> registers (fragments) -> matrix unit
+//
+// Loads take 16 bytes: where channels are not innermost, or are no multiple of LOAD, a step in front packs input and filter so.
+// Limit attacked: the rate of multiply-adds of single threads, which the matrix unit exceeds many times.
+
+enum {
+  FH = 3,
+  FW = 3,
+  STRIDE = 1,
+  DILATION = 1,
+  TAPS = FH * FW,
+  TILE_M = 128,
+  TILE_N = 64,
+  TILE_K = 32,
+  WARPS_M = 2,
+  WARPS_N = 2,
+  THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 256
+  PART_M = TILE_M / WARPS_M,  // of a wavefront
+  PART_N = TILE_N / WARPS_N,
+  FRAGMENTS_M = PART_M / 16,
+  FRAGMENTS_N = PART_N / 16,
+  FRAGMENT_K = 16,  // 32 bytes of a row
+  STEPS = TILE_K / FRAGMENT_K,  // of a tile
+  STAGES = 2,
+  LOAD = 8,  // elements in one load from global memory: 16 bytes
+  WORDS = 4,  // 32-bit words that hold them
+  ROW = TILE_K / LOAD,  // loads for a row of a tile
+  PASS = THREADS / ROW,  // rows that the block loads at a time
+  LOADS_A = TILE_M / PASS,  // loads per thread and tile
+  LOADS_B = TILE_N / PASS,
+  PITCH = TILE_K + 8,  // elements from one row of a tile to the next
+  SIZE_A = TILE_M * PITCH,  // elements of tile_a
+  STAGE = SIZE_A + TILE_N * PITCH,  // of both tiles
+  RASTER = 8,
+};
+
+typedef u16 element_t;  // bits of an element
+
+// Input and filter as the copies want them: channels innermost.
+enum {
+  PACK_THREADS = 256,
+  PACK_RUN = 8,  // elements that a thread packs at a time
+};
+
+DEVICE_FUNCTION i64 place_in(i64 image, int y, int x, int g, i32 c, i32 h, i32 w) {
+  return ((image * h + y) * w + x) * c + g;
+}
+
+DEVICE_FUNCTION i64 place_tap(i64 channel, int i, int j, int g, i32 c) {
+  return ((channel * FH + i) * FW + j) * c + g;
+}
+
+// PACK_RUN values to run `at`. Gives whether a value is infinite or no number.
+DEVICE_FUNCTION int store_run(const u16* x, GLOBAL u16* to, i64 at, i64 plane) {
+  int is_special = 0;
+  UNROLL
+  for (int i = 0; i < PACK_RUN; ++i) is_special |= (x[i] & 0x7c00) == 0x7c00;
+  u32 word[PACK_RUN / 2];
+  UNROLL
+  for (int i = 0; i < PACK_RUN / 2; ++i) word[i] = x[2 * i] | (u32)x[2 * i + 1] << 16;
+  STORE_16(to + at * PACK_RUN, U32X4(word[0], word[1], word[2], word[3]));
+  return is_special;
+}
+
+KERNEL(PACK_THREADS, 1, 1) convolution_pack(
+    GLOBAL const f16_t* RESTRICT in,      // [n][h][w][c]
+    GLOBAL u16* RESTRICT packed_in,      // [n][h][w][whole runs of c]
+    GLOBAL const f16_t* RESTRICT filter,  // [k][FH][FW][c]
+    GLOBAL u16* RESTRICT packed_filter,  // [k][FH][FW][whole runs of c]
+    i32 n, i32 c, i32 h, i32 w, i32 k, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w) {
+  DEPENDENT_LAUNCH();
+  const i64 step = (i64)GRID_X * PACK_THREADS;
+  int is_special = 0;
+  if (BLOCK_Y == 0) {
+    const int runs = (c - 1) / PACK_RUN + 1;  // of a pixel
+    const i64 count = (i64)n * h * w * runs;
+    for (i64 at = (i64)BLOCK_X * PACK_THREADS + THREAD_X; at < count; at += step) {
+      const int first = (int)(at % runs) * PACK_RUN;
+      GLOBAL const f16_t* from = in + at / runs * c + first;
+      f16_t value[PACK_RUN];
+      UNROLL
+      for (int i = 0; i < PACK_RUN; ++i) value[i] = first + i < c ? from[i] : 0;
+      is_special |= store_run(value, packed_in, at, count * PACK_RUN);
+    }
+  } else {
+    const int runs = (c - 1) / PACK_RUN + 1;  // of a tap
+    const i64 count = (i64)k * TAPS * runs;
+    for (i64 at = (i64)BLOCK_X * PACK_THREADS + THREAD_X; at < count; at += step) {
+      const int first = (int)(at % runs) * PACK_RUN;
+      const int tap = (int)(at / runs % TAPS);
+      const i64 channel = at / runs / TAPS;
+      f16_t value[PACK_RUN];
+      UNROLL
+      for (int i = 0; i < PACK_RUN; ++i) {
+        value[i] = first + i < c ? filter[place_tap(channel, tap / FW, tap % FW, first + i, c)] : 0;
+      }
+      is_special |= store_run(value, packed_filter, at, count * PACK_RUN);
+    }
+  }
+}
+
+// Where a thread is along k.
+typedef struct {
+  int k, channel, tap_x, tap_y;
+} place_t;
+
+// The pixels of a thread's loads: where the first tap of each reads, and the element of the input that is there.
+typedef struct {
+  int x[LOADS_A], y[LOADS_A];
+  i64 at[LOADS_A];
+} pixels_t;
+
+// LOAD elements, or zeros.
+DEVICE_FUNCTION void load_run(GLOBAL const element_t* from, int wanted, u32 words[WORDS]) {
+  const u32x4 v = LOAD_16_IF(wanted, from);
+  words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
+}
+
+// Global memory -> registers: this thread's share of the pixels of a tile, at one tap.
+DEVICE_FUNCTION void fetch_a(GLOBAL const element_t* in, const pixels_t* pixels, place_t place, i32 channels, i32 h, i32 w, i32 k,
+                             u32 held[LOADS_A][WORDS]) {
+  const int x = place.tap_x * DILATION;
+  const int y = place.tap_y * DILATION;
+  const i64 from_first = ((i64)y * w + x) * channels + place.channel;
+  UNROLL
+  for (int i = 0; i < LOADS_A; ++i) {
+    const int inside = place.k < k && (u32)(pixels->x[i] + x) < (u32)w && (u32)(pixels->y[i] + y) < (u32)h;
+    load_run(in + pixels->at[i] + from_first, inside, held[i]);
+  }
+}
+
+// The same of the filters; cols_left: channels of the output from this thread's first one on.
+DEVICE_FUNCTION void fetch_b(GLOBAL const element_t* filter, int col, int cols_left, place_t place, i32 k, u32 held[LOADS_B][WORDS]) {
+  UNROLL
+  for (int i = 0; i < LOADS_B; ++i) {
+    load_run(filter + (i64)(col + i * PASS) * k + place.k, i * PASS < cols_left && place.k < k, held[i]);
+  }
+}
+
+// The next tile: often another tap, and several where a tap has few channels.
+DEVICE_FUNCTION void advance(place_t* place, i32 channels) {
+  place->k += TILE_K;
+  place->channel += TILE_K;
+  while (place->channel >= channels) {
+    place->channel -= channels;
+    if (++place->tap_x == FW) {
+      place->tap_x = 0;
+      ++place->tap_y;
+    }
+  }
+}
+
+// Registers -> shared memory.
+DEVICE_FUNCTION void keep_run(SHARED_PTR element_t* to, const u32 words[WORDS]) {
+  SHARED_STORE_16(to, U32X4(words[0], words[1], words[2], words[3]));
+}
+
+// Where tile_a keeps element (row, column) of its stored rows.
+DEVICE_FUNCTION int place_a(int row, int column) {
+  return row * PITCH + column;
+}
+
+// Registers -> shared memory.
+DEVICE_FUNCTION void keep_a(u32 held[LOADS_A][WORDS], SHARED_PTR element_t* tile) {
+  UNROLL
+  for (int i = 0; i < LOADS_A; ++i) {
+    keep_run(tile + place_a(THREAD_X / ROW + i * PASS, THREAD_X % ROW * LOAD), held[i]);
+  }
+}
+
+// Where in tile_a this lane's share of the fragments lies, for each step: those below each other are 16 rows apart.
+DEVICE_FUNCTION void find_a(int lane, int first, int places[STEPS * MATRIX_RUNS]) {
+  UNROLL
+  for (int i = 0; i < STEPS * MATRIX_RUNS; ++i) {
+    const int column = i / MATRIX_RUNS * FRAGMENT_K + MATRIX_BYTE_A(lane, i % MATRIX_RUNS) / 2;
+    places[i] = first * PITCH + place_a(MATRIX_ROW_A(lane), column);
+  }
+}
+
+// Shared memory -> registers: the warp's fragments of a step.
+DEVICE_FUNCTION void load_a(SHARED_PTR const element_t* tile, const int* places, int step,
+                            u32 fragments[FRAGMENTS_M][MATRIX_WORDS]) {
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_M; ++i) {
+    UNROLL
+    for (int r = 0; r < MATRIX_RUNS; ++r) {
+      MATRIX_LOAD(fragments[i], r, tile + places[step * MATRIX_RUNS + r] + i * 16 * PITCH);
+    }
+  }
+}
+
+// Where tile_b keeps element (row, column) of its stored rows.
+DEVICE_FUNCTION int place_b(int row, int column) {
+  return row * PITCH + column;
+}
+
+// Registers -> shared memory.
+DEVICE_FUNCTION void keep_b(u32 held[LOADS_B][WORDS], SHARED_PTR element_t* tile) {
+  UNROLL
+  for (int i = 0; i < LOADS_B; ++i) {
+    keep_run(tile + place_b(THREAD_X / ROW + i * PASS, THREAD_X % ROW * LOAD), held[i]);
+  }
+}
+
+// Where in tile_b this lane's share of the fragments lies, for each step: those below each other are 16 rows apart.
+DEVICE_FUNCTION void find_b(int lane, int first, int places[STEPS * MATRIX_RUNS]) {
+  UNROLL
+  for (int i = 0; i < STEPS * MATRIX_RUNS; ++i) {
+    const int column = i / MATRIX_RUNS * FRAGMENT_K + MATRIX_BYTE_B(lane, i % MATRIX_RUNS) / 2;
+    places[i] = first * PITCH + place_b(MATRIX_ROW_B(lane), column);
+  }
+}
+
+// Shared memory -> registers: the warp's fragments of a step.
+DEVICE_FUNCTION void load_b(SHARED_PTR const element_t* tile, const int* places, int step,
+                            u32 fragments[FRAGMENTS_N][MATRIX_WORDS]) {
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_N; ++i) {
+    UNROLL
+    for (int r = 0; r < MATRIX_RUNS; ++r) {
+      MATRIX_LOAD(fragments[i], r, tile + places[step * MATRIX_RUNS + r] + i * 16 * PITCH);
+    }
+  }
+}
+
+// sum += a * b, fragment by fragment; every second row of them backwards, so that the next one shares an operand.
+DEVICE_FUNCTION void multiply(u32 a[FRAGMENTS_M][MATRIX_WORDS], u32 b[FRAGMENTS_N][MATRIX_WORDS],
+                              f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS]) {
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_M; ++i) {
+    UNROLL
+    for (int j = 0; j < FRAGMENTS_N; ++j) {
+      const int to = i % 2 == 0 ? j : FRAGMENTS_N - 1 - j;
+      MATRIX_MULTIPLY_F16(sum[i][to], a[i], b[to]);
+    }
+  }
+}
+
+// What an element of the output is made from, beside its sum.
+typedef struct {
+  GLOBAL const f16_t* bias;      // none
+  GLOBAL const f16_t* residual;  // none
+} epilogue_t;
+
+// The element of the output from its sum x, the residual's element and the channel's bias.
+DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
+  return (x);
+}
+
+// The values of bias for two neighbouring columns of a row; any value for what lies outside.
+DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
+  *x = *y = 0;
+}
+
+// Two neighbouring channels of a pixel to the output, as far as they exist. pitch: channels of the output.
+DEVICE_FUNCTION void store_pair(GLOBAL f16_t* out, int row, int col, int rows, int cols, i32 pitch, f32 x, f32 y,
+                                epilogue_t epilogue) {
+  if (row >= rows) return;
+  const i64 at = (i64)row * pitch + col;
+  const int next = 1;
+  f32 bias_x, bias_y;
+  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
+  if (col + 1 < cols && pitch % 2 == 0) {
+    STORE_4(out + at, F32X2_TO_F16X2(finish(x, 0, bias_x, epilogue), finish(y, 0, bias_y, epilogue)));
+    return;
+  }
+  if (col < cols) out[at] = F32_TO_F16(finish(x, 0, bias_x, epilogue));
+  if (col + 1 < cols) out[at + next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
+}
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_mfma(
+    GLOBAL const element_t* RESTRICT in,      // [images][h][w][whole runs of channels]
+    GLOBAL const element_t* RESTRICT filter,  // [n][FH][FW][whole runs of channels]
+    GLOBAL f16_t* c,  // the output: [images][out_h][out_w][n]
+    i32 images, i32 channels, i32 h, i32 w, i32 n, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w
+    DYNAMIC_SHARED_PARAM(element_t, tiles)) {
+  DYNAMIC_SHARED(element_t, tiles);  // [STAGES][tile_a, tile_b]
+  const int m = images * out_h * out_w;
+  const int whole_channels = (channels + LOAD - 1) / LOAD * LOAD;
+  const int k = TAPS * whole_channels;
+  const i32 ldc = n;
+
+  // Which tile of the output: RASTER rows of tiles are walked column by column, then the next RASTER rows.
+  const int tiles_n = (n - 1) / TILE_N + 1;
+  const int tiles_m = (m - 1) / TILE_M + 1;
+  const int band = BLOCK_X / (RASTER * tiles_n) * RASTER;  // first row of tiles
+  const int band_rows = MIN(tiles_m - band, RASTER + 0);
+  const int in_band = BLOCK_X % (RASTER * tiles_n);
+  const int row0 = (band + in_band % band_rows) * TILE_M;
+  const int col0 = in_band / band_rows * TILE_N;
+
+  // Which part of k, in tiles.
+  const int tiles_k = (k - 1) / TILE_K + 1;
+  const int k_begin = 0;
+
+  // What this thread loads: LOAD neighbours along k, of pixels and channels of the output that are PASS apart.
+  place_t place;
+  place.k = k_begin + THREAD_X % ROW * LOAD;
+  place.channel = place.k % whole_channels;
+  place.tap_x = place.k / whole_channels % FW;
+  place.tap_y = place.k / whole_channels / FW;
+  pixels_t pixels;
+  UNROLL
+  for (int i = 0; i < LOADS_A; ++i) {
+    const int pixel = row0 + THREAD_X / ROW + i * PASS;
+    const int y = pixel / out_w % out_h * STRIDE - pad_h;
+    pixels.x[i] = pixel % out_w * STRIDE - pad_w;
+    pixels.y[i] = pixel < m ? y : -0x40000000;  // outside of every input
+    pixels.at[i] = (((i64)(pixel / out_w / out_h) * h + y) * w + pixels.x[i]) * whole_channels;
+  }
+  const int col = col0 + THREAD_X / ROW;
+
+  // Which part of the tile, and where this lane's share of its fragments lies.
+  const int lane = THREAD_X % WARP_SIZE;
+  const int warp = THREAD_X / WARP_SIZE;
+  const int part_row = warp / WARPS_N * PART_M;
+  const int part_col = warp % WARPS_N * PART_N;
+  int places_a[STEPS * MATRIX_RUNS];
+  int places_b[STEPS * MATRIX_RUNS];
+  find_a(lane, part_row, places_a);
+  find_b(lane, part_col, places_b);
+
+  f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS];
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_M; ++i) {
+    UNROLL
+    for (int j = 0; j < FRAGMENTS_N; ++j) {
+      UNROLL
+      for (int s = 0; s < MATRIX_SUMS; ++s) sum[i][j][s] = 0;
+    }
+  }
+
+  u32 held_a[LOADS_A][WORDS];
+  u32 held_b[LOADS_B][WORDS];
+  fetch_a(in, &pixels, place, whole_channels, h, w, k, held_a);
+  fetch_b(filter, col, n - col, place, k, held_b);
+  keep_a(held_a, tiles);
+  keep_b(held_b, tiles + SIZE_A);
+  BARRIER();  // the first tiles are there
+
+  // Each step loads the fragments of the next one, then multiplies its own.
+  u32 fragments_a[2][FRAGMENTS_M][MATRIX_WORDS];
+  u32 fragments_b[2][FRAGMENTS_N][MATRIX_WORDS];
+  SHARED_PTR element_t* current = tiles;
+  int stage = 0;
+  load_a(current, places_a, 0, fragments_a[0]);
+  load_b(current + SIZE_A, places_b, 0, fragments_b[0]);
+  NO_UNROLL
+  for (int tile = 0; tile < tiles_k; ++tile) {
+    UNROLL
+    for (int step = 0; step < STEPS; ++step) {
+      if (step + 1 == STEPS) {
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        current = tiles + stage * STAGE;
+        if (tile + 1 < tiles_k) {
+          keep_a(held_a, current);
+          keep_b(held_b, current + SIZE_A);
+        }
+        BARRIER();  // the next tiles are there, and all fragments of the current ones are loaded
+      }
+      load_a(current, places_a, (step + 1) % STEPS, fragments_a[(step + 1) % 2]);
+      load_b(current + SIZE_A, places_b, (step + 1) % STEPS, fragments_b[(step + 1) % 2]);
+      if (step == 0) {
+        if (tile + 1 < tiles_k) {
+          advance(&place, whole_channels);
+          fetch_a(in, &pixels, place, whole_channels, h, w, k, held_a);
+          fetch_b(filter, col, n - col, place, k, held_b);
+        }
+      }
+      multiply(fragments_a[step % 2], fragments_b[step % 2], sum);
+    }
+  }
+
+  // Registers -> output.
+  const epilogue_t epilogue = { 0, 0 };
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_M; ++i) {
+    UNROLL
+    for (int j = 0; j < FRAGMENTS_N; ++j) {
+      MATRIX_ORDER(sum[i][j], lane);
+      UNROLL
+      for (int s = 0; s < MATRIX_SUMS; s += 2) {
+        const int row = row0 + part_row + i * 16 + MATRIX_SUM_ROW(lane, s);
+        const int col = col0 + part_col + j * 16 + MATRIX_SUM_COLUMN(lane, s);
+        store_pair(c, row, col, m, n, ldc, sum[i][j][s], sum[i][j][s + 1], epilogue);
+      }
+    }
+  }
+}
