@@ -57,11 +57,11 @@ class KernelRuns : public testing::TestWithParam<std::string> {
     spec_ = KernelLibrary().load(kernel());
     renderer_.emplace(spec_);
     try {
-      backend_ = make_backend("opencl");
+      backend_ = make_backend(KILN_TEST_BACKEND);
       device_ = backend_->open_device(0);
       compiler_ = backend_->open_compiler(device_->info());
     } catch (const DeviceError& error) {
-      KILN_SKIP_UNLESS_REQUIRED("opencl", error.what());
+      KILN_SKIP_UNLESS_REQUIRED(KILN_TEST_BACKEND, error.what());
     }
     toolbox_.emplace(*device_, *compiler_);
   }
@@ -71,7 +71,7 @@ class KernelRuns : public testing::TestWithParam<std::string> {
   /// Compiles once a source.
   Result<Binary> compile(const Case& c) {
     const Source source = renderer_->render(c.config, c.problem, device_->info());
-    const std::string key = binary_key(source, "opencl", device_->info().architecture, "");
+    const std::string key = binary_key(source, KILN_TEST_BACKEND, device_->info().architecture, "");
     if (const auto found = binaries_.find(key); found != binaries_.end()) return found->second;
     Result<Binary> binary = compiler_->compile(source);
     if (binary) binaries_.emplace(key, *binary);
