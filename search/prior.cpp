@@ -27,6 +27,9 @@ constexpr double kBytesPerSecondPerUnit = 20e9;  // where the device does not te
 constexpr double kCyclesPerSecond = 1.5e9;       // likewise
 constexpr double kNs = 1e9;                      // of a second
 constexpr double kTransfersPerCycle = 2;         // of memory: double data rate
+// So many spilled bytes of a thread (64 registers) make a config count as twice as slow. A guess:
+// how often they are stored and loaded again nobody knows before the config runs.
+constexpr double kSpilledBytes = 256;
 
 double product(const std::array<std::uint32_t, 3>& extents) {
   return static_cast<double>(extents[0]) * extents[1] * extents[2];
@@ -94,6 +97,8 @@ std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary*
     if (binary != nullptr) {
       needs.registers = binary->registers;
       needs.shared_bytes += std::max<std::int64_t>(0, binary->shared_bytes);
+      out.spills +=
+          static_cast<double>(std::max<std::int64_t>(0, binary->spill_bytes)) / kSpilledBytes;
     } else if (loop && loop->registers > 0) {
       needs.registers = static_cast<std::int64_t>(loop->registers);
     }
@@ -111,7 +116,7 @@ std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary*
         (out.copies_in_bulk ? std::max<double>(by_threads, step->shared_bytes) : by_threads);
   }
   out.has_loop = loop.has_value();
-  out.time_ns = loop ? time_of(out, *loop) : time_of(out);
+  out.time_ns = out.spills * (loop ? time_of(out, *loop) : time_of(out));
   return out;
 }
 
@@ -168,27 +173,36 @@ double Prior::time_of(const Forecast& forecast) const {
   return kStepNs * static_cast<double>(forecast.steps) + kNs * seconds;
 }
 
+void Hopes::add(const Forecast& forecast) {
+  fastest_ns_ = std::min(fastest_ns_, forecast.time_ns);
+  if (forecast.has_loop) fastest_loop_ns_ = std::min(fastest_loop_ns_, forecast.time_ns);
+}
+
+double Hopes::limit_ns(const Forecast& forecast) const {
+  return kHopeless * (forecast.has_loop ? fastest_loop_ns_ : fastest_ns_);
+}
+
+bool Hopes::is_hopeless(const Forecast& forecast) const {
+  return forecast.time_ns > limit_ns(forecast);
+}
+
 std::vector<std::size_t> hopeful(const Prior& prior, const Space& space,
                                  std::span<const std::size_t> indices, std::size_t least) {
   if (indices.empty()) return {};
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::vector<Forecast> forecasts;
+  Hopes hopes;
+  std::vector<double> times;
   for (const std::size_t index : indices) {
     forecasts.push_back(prior.forecast(space.at(index)).value_or(Forecast{.time_ns = kNever}));
-  }
-  double fastest = kNever;
-  double fastest_loop = kNever;
-  std::vector<double> times;
-  for (const Forecast& forecast : forecasts) {
-    fastest = std::min(fastest, forecast.time_ns);
-    if (forecast.has_loop) fastest_loop = std::min(fastest_loop, forecast.time_ns);
-    times.push_back(forecast.time_ns);
+    hopes.add(forecasts.back());
+    times.push_back(forecasts.back().time_ns);
   }
   std::sort(times.begin(), times.end());
   const double needed = least == 0 ? 0 : times[std::min(least, times.size()) - 1];
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const double limit = kHopeless * (forecasts[i].has_loop ? fastest_loop : fastest);
+    const double limit = hopes.limit_ns(forecasts[i]);
     if (forecasts[i].time_ns <= std::max(limit, needed)) kept.push_back(indices[i]);
   }
   return kept;

@@ -4,8 +4,8 @@
 // the spec states: how much of the device the launch can keep busy, how many bytes it can have
 // under way, and from both a time that is good for one thing: telling hopeless configs. Where the
 // spec describes the main loop of a variant ([variants.loop]), the time also ranks its configs
-// (search/loop_time.hpp); docs/results/search_prior.md has the evidence of both. Registers and
-// static shared memory, which only a compiler knows, count as free unless a compiled binary is
+// (search/loop_time.hpp); docs/results/search_prior.md has the evidence of both. Registers, spills
+// and static shared memory, which only a compiler knows, count as free unless a compiled binary is
 // given. Pure: no device, no files.
 //
 // Sources: J. D. C. Little, "A proof for the queuing formula L = lambda W" (1961), for bytes under
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,6 +40,7 @@ struct Forecast {
   double bytes_in_flight = 0;   ///< per compute unit, at most; 0: the spec states no bytes
   bool copies_in_bulk = false;  ///< by tensor maps: shared memory holds what is under way
   bool has_loop = false;        ///< the spec describes the main loop: `time_ns` can rank configs
+  double spills = 1;            ///< factor of `time_ns` for registers that a compiler spilled
   double time_ns = 0;           ///< rough, to compare configs of one space
 };
 
@@ -50,7 +52,7 @@ class Prior {
   /// nullopt: the config is not legal here, and make_launch_plan says why.
   [[nodiscard]] std::optional<Forecast> forecast(const Config& config) const;
   /// The same once the config is compiled: registers and static shared memory of its kernels limit
-  /// how many threads are resident.
+  /// how many threads are resident, and spilled registers cost time.
   [[nodiscard]] std::optional<Forecast> forecast(const Config& config, const Binary& binary) const;
 
  private:
@@ -74,6 +76,19 @@ class Prior {
 /// was measured is. A described loop is compared with other such loops only: what is said of the
 /// rest is what they could do at best.
 inline constexpr double kHopeless = 2;
+
+/// Tells hopeless forecasts among those that it was shown.
+class Hopes {
+ public:
+  void add(const Forecast& forecast);
+  [[nodiscard]] bool is_hopeless(const Forecast& forecast) const;
+  /// The time from which on a forecast of this kind is hopeless.
+  [[nodiscard]] double limit_ns(const Forecast& forecast) const;
+
+ private:
+  double fastest_ns_ = std::numeric_limits<double>::infinity();
+  double fastest_loop_ns_ = std::numeric_limits<double>::infinity();
+};
 
 /// Those of `indices` that are not hopeless, in their order; where these are fewer than `least`,
 /// the next ones in the order of their times, too. Never fewer than min(least, indices.size()).

@@ -39,7 +39,11 @@ void set_failure(Trial& trial, const Failure& failure) {
 }  // namespace
 
 TrialPipeline::TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device)
-    : inputs_(inputs), renderer_(inputs.spec), compilers_(compilers), device_(device) {
+    : inputs_(inputs),
+      renderer_(inputs.spec),
+      prior_(inputs.spec, inputs.problem, inputs.device),
+      compilers_(compilers),
+      device_(device) {
   use_.compile_workers = static_cast<std::int64_t>(compilers.worker_count());
 }
 
@@ -180,14 +184,37 @@ void TrialPipeline::move_candidates(double incumbent_ns) {
       failed_.insert(is_first ? failed_.begin() : failed_.end(), std::move(candidate->trial));
       first_is_out_ |= is_first;
       candidate = waiting_.erase(candidate);
-    } else if (build.done && may_start(candidate == waiting_.begin())) {
-      book_build(candidate->trial, build);
-      start_on_device(std::move(*candidate), build, incumbent_ns);
-      candidate = waiting_.erase(candidate);
     } else {
       ++candidate;
     }
   }
+  const auto next = next_candidate();
+  if (next == waiting_.end()) return;
+  Build& build = builds_.at(next->trial.source_key);
+  book_build(next->trial, build);
+  start_on_device(std::move(*next), build, incumbent_ns);
+  waiting_.erase(next);
+}
+
+bool TrialPipeline::looks_hopeless(Candidate& candidate, const Build& build) {
+  if (inputs_.device.is_cpu) return false;  // it has no registers to run out of
+  if (!candidate.forecast) {
+    candidate.forecast = prior_.forecast(candidate.trial.config, *build.binary);
+    if (!candidate.forecast) return false;
+    hopes_.add(*candidate.forecast);
+  }
+  return hopes_.is_hopeless(*candidate.forecast);
+}
+
+std::deque<TrialPipeline::Candidate>::iterator TrialPipeline::next_candidate() {
+  auto last = waiting_.end();
+  for (auto candidate = waiting_.begin(); candidate != waiting_.end(); ++candidate) {
+    const Build& build = builds_.at(candidate->trial.source_key);
+    if (!build.done || build.failure || !may_start(candidate == waiting_.begin())) continue;
+    if (!looks_hopeless(*candidate, build)) return candidate;
+    if (last == waiting_.end()) last = candidate;
+  }
+  return last;
 }
 
 /// What the device waited for since its last config; before its first one it was being prepared.
@@ -269,14 +296,11 @@ std::vector<Trial> TrialPipeline::step(Clock::time_point until, double incumbent
 
 const Config* TrialPipeline::choose_next() {
   take_compiled();
-  for (auto candidate = waiting_.begin(); candidate != waiting_.end(); ++candidate) {
-    const Build& build = builds_.at(candidate->trial.source_key);
-    if (!build.done || build.failure || !may_start(candidate == waiting_.begin())) continue;
-    std::rotate(waiting_.begin(), candidate, std::next(candidate));
-    next_is_chosen_ = true;
-    return &waiting_.front().trial.config;
-  }
-  return nullptr;
+  const auto candidate = next_candidate();
+  if (candidate == waiting_.end()) return nullptr;
+  std::rotate(waiting_.begin(), candidate, std::next(candidate));
+  next_is_chosen_ = true;
+  return &waiting_.front().trial.config;
 }
 
 bool TrialPipeline::has_report() {

@@ -3,7 +3,9 @@
 //
 // Compiling runs ahead of measuring; identical sources are compiled once. A config that fails
 // before it reaches the device does not wait for the device, but never comes out before the first
-// submitted config. Used from the supervisor's thread.
+// submitted config. Of the compiled configs that wait for the device, those that look hopeless by
+// their registers, spills and shared memory go last (search/prior.hpp). Used from the supervisor's
+// thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "core/trial.hpp"
+#include "search/prior.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/device_client.hpp"
@@ -102,7 +105,8 @@ class TrialPipeline {
   struct Candidate {
     Trial trial;
     LaunchPlan plan;
-    Source source;  ///< cleared once it is submitted for compiling
+    Source source;                     ///< cleared once it is submitted for compiling
+    std::optional<Forecast> forecast;  ///< once it is compiled
   };
   /// The state of one source.
   struct Build {
@@ -126,6 +130,10 @@ class TrialPipeline {
   void request_build(Candidate& candidate);
   void take_compiled();
   [[nodiscard]] bool may_start(bool is_front) const;
+  /// Does it look hopeless, now that it is compiled?
+  [[nodiscard]] bool looks_hopeless(Candidate& candidate, const Build& build);
+  /// The candidate that may start now; the end of waiting_ if there is none.
+  [[nodiscard]] std::deque<Candidate>::iterator next_candidate();
   void move_candidates(double incumbent_ns);
   void start_on_device(Candidate candidate, const Build& build, double incumbent_ns);
   void finish_on_device(TrialReport report);
@@ -138,6 +146,8 @@ class TrialPipeline {
 
   Inputs inputs_;
   Renderer renderer_;
+  Prior prior_;
+  Hopes hopes_;  ///< of the configs that were compiled
   CompilePool& compilers_;
   DeviceClient& device_;
   std::deque<Candidate> waiting_;       ///< in the order submitted

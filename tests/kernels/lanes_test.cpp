@@ -1,6 +1,6 @@
 // The kernels as AMD GPUs get them give the right results on the CPU, lane by lane
-// (tests/support/hip_on_cpu): every variant with wavefronts of 64, and the variants for AMD's matrix
-// units with the fragments of CDNA, RDNA 3 and RDNA 4.
+// (tests/support/hip_on_cpu): every variant with wavefronts of 64, and the variants for AMD's
+// matrix units with the fragments of CDNA, RDNA 3 and RDNA 4.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -32,15 +32,18 @@ std::vector<Problem> matrix_problems(const KernelSpec& spec) {
         "m=65 n=97 k=64 dtype=f16 trans_b=true beta_zero=false",
         "m=33 n=70 k=300 dtype=bf16 trans_a=true trans_b=true"}},
       {"convolution",
-       {"h=10 w=11 fh=3 n=2 c=37 k=19 dtype=f16", "h=10 w=11 fh=3 n=2 c=37 k=19 dtype=bf16 layout=nhwc",
+       {"h=10 w=11 fh=3 n=2 c=37 k=19 dtype=f16",
+        "h=10 w=11 fh=3 n=2 c=37 k=19 dtype=bf16 layout=nhwc",
         "h=9 w=12 fh=5 stride=2 c=40 k=72 dtype=f16 layout=nhwc",
         "h=9 w=7 fh=1 n=3 c=16 k=130 dtype=bf16 layout=nhwc",
         "h=12 w=9 fh=3 fw=2 pad_h=0 pad_bottom=3 pad_w=2 pad_right=1 dilation=3 c=8 k=9 dtype=f16 "
         "layout=nhwc",
         "h=29 w=23 fh=7 stride=2 c=3 k=64 dtype=bf16",
-        "h=8 w=13 fh=3 n=2 c=64 k=33 dtype=f16 layout=nhwc epilogue='max(x + bias, 0) + residual'"}}};
+        "h=8 w=13 fh=3 n=2 c=64 k=33 dtype=f16 layout=nhwc epilogue='max(x + bias, 0) + "
+        "residual'"}}};
   std::vector<Problem> problems;
-  for (const std::string& text : kTexts.at(spec.name)) problems.push_back(Problem::parse(spec, text));
+  for (const std::string& text : kTexts.at(spec.name))
+    problems.push_back(Problem::parse(spec, text));
   return problems;
 }
 
@@ -61,8 +64,8 @@ TEST_P(MatrixLanes, GiveTheRightResults) {
   for (const Case& c :
        drawn_cases(only_on_matrix_units(default_cases(spec_, problems, device_->info()))))
     run(c);
-  const std::vector<Case> random = only_on_matrix_units(
-      random_cases(spec_, problems, device_->info(), kMatrixConfigs, kSeed));
+  const std::vector<Case> random =
+      only_on_matrix_units(random_cases(spec_, problems, device_->info(), kMatrixConfigs, kSeed));
   for (const Case& c : drawn_cases(random)) run(c);
   EXPECT_EQ(variants_.size(), 1);
   EXPECT_TRUE(std::any_of(random.begin(), random.end(), [](const Case& c) {

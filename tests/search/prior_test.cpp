@@ -108,6 +108,27 @@ TEST_F(CopyPrior, CountsWhatACompiledConfigTakesOfAUnit) {
   EXPECT_GT(prior_.forecast(narrow, binary)->time_ns, prior_.forecast(narrow)->time_ns);
 }
 
+TEST_F(CopyPrior, ExpectsMoreTimeOfACompiledConfigThatSpills) {
+  const Config plain = config("plain:threads=256");
+  Binary binary;
+  binary.registers = 32;
+  binary.spill_bytes = 0;
+  const Forecast whole = prior_.forecast(plain, binary).value();
+  EXPECT_EQ(whole.time_ns, forecast("plain:threads=256").time_ns);
+  binary.spill_bytes = 16;  // one in sixteen of 256
+  EXPECT_DOUBLE_EQ(prior_.forecast(plain, binary)->time_ns, 1.0625 * whole.time_ns);
+  binary.spill_bytes = 512;  // a hundred registers and more
+  const Forecast spilled = prior_.forecast(plain, binary).value();
+  EXPECT_DOUBLE_EQ(spilled.time_ns, 3 * whole.time_ns);
+
+  Hopes hopes;
+  hopes.add(spilled);
+  EXPECT_FALSE(hopes.is_hopeless(spilled)) << "nothing better is known";
+  hopes.add(whole);
+  EXPECT_TRUE(hopes.is_hopeless(spilled));
+  EXPECT_FALSE(hopes.is_hopeless(whole));
+}
+
 TEST_F(CopyPrior, BoundsTheBytesUnderWay) {
   EXPECT_EQ(forecast("plain:threads=256,blocks=432").bytes_in_flight, 1024 * 64);
   const Prior small(spec_, Problem::parse(spec_, "n=110592"), device_);

@@ -1,10 +1,10 @@
 // The HIP calls that Kiln makes, on the CPU: kernels for AMD GPUs run lane by lane. A test double.
 //
 // With KILN_HIP_LIBRARY set to this library, Kiln finds one GPU of the architecture that
-// KILN_HIP_ON_CPU names. Its kernels are compiled by the machine's C++ compiler behind words.hpp and
-// run by lanes.hpp, with wavefronts of 32 or 64. It proves what kernels compute: index arithmetic,
-// barriers, exchanges in a wavefront, fragments of the matrix units as AMD documents them. It says
-// nothing about AMD's compiler, hardware or drivers, and its times mean nothing.
+// KILN_HIP_ON_CPU names. Its kernels are compiled by the machine's C++ compiler behind words.hpp
+// and run by lanes.hpp, with wavefronts of 32 or 64. It proves what kernels compute: index
+// arithmetic, barriers, exchanges in a wavefront, fragments of the matrix units as AMD documents
+// them. It says nothing about AMD's compiler, hardware or drivers, and its times mean nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <unistd.h>
@@ -195,8 +195,8 @@ int hipModuleGetFunction(void** function, void* module, const char* name) {
 
 int hipModuleGetGlobal(std::uintptr_t* address, std::size_t* bytes, void* module,
                        const char* name) {
-  *address = reinterpret_cast<std::uintptr_t>(
-      ::dlsym(static_cast<CpuModule*>(module)->library, name));
+  *address =
+      reinterpret_cast<std::uintptr_t>(::dlsym(static_cast<CpuModule*>(module)->library, name));
   *bytes = 65536;
   return *address == 0 ? kNotFound : 0;
 }

@@ -51,8 +51,7 @@ std::size_t wave_of(std::size_t lane) {
 }
 
 std::byte* values_of(std::size_t wave) {
-  return block.exchanged.data() +
-         wave * kMostBytes * static_cast<std::size_t>(the_hooks.wavefront);
+  return block.exchanged.data() + wave * kMostBytes * static_cast<std::size_t>(the_hooks.wavefront);
 }
 
 [[noreturn]] void refuse(const char* why) {
@@ -88,9 +87,9 @@ void run_lane() {
 }
 
 std::byte* stack_of(std::size_t lane) {
-  static std::byte* const kStacks = static_cast<std::byte*>(
-      ::mmap(nullptr, kMostThreads * kStackBytes, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  static std::byte* const kStacks =
+      static_cast<std::byte*>(::mmap(nullptr, kMostThreads * kStackBytes, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   if (kStacks == MAP_FAILED) refuse("no memory for the stacks of a block");
   return kStacks + lane * kStackBytes;
 }

@@ -1,5 +1,5 @@
-// Put in front of HIP text that a C++ compiler translates for the CPU (hiprtc.cpp): the words of HIP
-// and of AMD's compiler that the HIP dialect uses.
+// Put in front of HIP text that a C++ compiler translates for the CPU (hiprtc.cpp): the words of
+// HIP and of AMD's compiler that the HIP dialect uses.
 //
 // The matrix instructions follow AMD's tables of which lane and register holds which element ("AMD
 // Instinct MI200 Instruction Set Architecture", "RDNA3" and "RDNA4 Instruction Set Architecture",
@@ -82,7 +82,8 @@ struct KilnHalf {
 
 inline float kiln_value(KilnHalf half) { return half; }
 inline float kiln_value(short bfloat) {
-  return __builtin_bit_cast(float, static_cast<unsigned>(static_cast<unsigned short>(bfloat)) << 16);
+  return __builtin_bit_cast(float, static_cast<unsigned>(static_cast<unsigned short>(bfloat))
+                                       << 16);
 }
 
 // ---- Lanes of a wavefront
@@ -98,9 +99,9 @@ T kiln_shuffle(T value, int from) {
 }
 #define __shfl(value, from) kiln_shuffle(value, from)
 #define __shfl_xor(value, mask) kiln_shuffle(value, kiln_hooks->lane ^ (mask))
-#define __shfl_down(value, delta)                                              \
-  kiln_shuffle(value, kiln_hooks->lane + (delta) < kiln_hooks->wavefront ? \
-                          kiln_hooks->lane + (delta)                           \
+#define __shfl_down(value, delta)                                        \
+  kiln_shuffle(value, kiln_hooks->lane + (delta) < kiln_hooks->wavefront \
+                          ? kiln_hooks->lane + (delta)                   \
                           : kiln_hooks->lane)
 
 inline unsigned long long kiln_ballot(bool predicate) {
@@ -126,8 +127,10 @@ Sums kiln_multiply(const Operand& a, const Operand& b, Sums sums) {
   constexpr int kLanes = kind == KilnMatrix::mfma ? 64 : 32;
   constexpr int kHeld = kind == KilnMatrix::mfma ? 4 : kind == KilnMatrix::wmma_gfx11 ? 16 : 8;
   constexpr int kSums = 256 / kLanes;
-  static_assert(sizeof a == kHeld * 2 && sizeof sums == kSums * 4, "the fragment's size is another");
-  if (kiln_hooks->wavefront != kLanes) kiln_hooks->refuse("a matrix instruction of another wavefront");
+  static_assert(sizeof a == kHeld * 2 && sizeof sums == kSums * 4,
+                "the fragment's size is another");
+  if (kiln_hooks->wavefront != kLanes)
+    kiln_hooks->refuse("a matrix instruction of another wavefront");
   struct Both {
     Operand a, b;
   };
@@ -153,12 +156,18 @@ Sums kiln_multiply(const Operand& a, const Operand& b, Sums sums) {
   }
   return sums;
 }
-#define __builtin_amdgcn_mfma_f32_16x16x16f16(a, b, c, x, y, z) kiln_multiply<KilnMatrix::mfma>(a, b, c)
-#define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, c, x, y, z) kiln_multiply<KilnMatrix::mfma>(a, b, c)
-#define __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a, b, c) kiln_multiply<KilnMatrix::wmma_gfx11>(a, b, c)
-#define __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(a, b, c) kiln_multiply<KilnMatrix::wmma_gfx11>(a, b, c)
-#define __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(a, b, c) kiln_multiply<KilnMatrix::wmma_gfx12>(a, b, c)
-#define __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(a, b, c) kiln_multiply<KilnMatrix::wmma_gfx12>(a, b, c)
+#define __builtin_amdgcn_mfma_f32_16x16x16f16(a, b, c, x, y, z) \
+  kiln_multiply<KilnMatrix::mfma>(a, b, c)
+#define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, c, x, y, z) \
+  kiln_multiply<KilnMatrix::mfma>(a, b, c)
+#define __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a, b, c) \
+  kiln_multiply<KilnMatrix::wmma_gfx11>(a, b, c)
+#define __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(a, b, c) \
+  kiln_multiply<KilnMatrix::wmma_gfx11>(a, b, c)
+#define __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(a, b, c) \
+  kiln_multiply<KilnMatrix::wmma_gfx12>(a, b, c)
+#define __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(a, b, c) \
+  kiln_multiply<KilnMatrix::wmma_gfx12>(a, b, c)
 
 // ---- Atomics: one lane runs at a time
 
