@@ -122,6 +122,30 @@ TEST_P(ResourceTable, OfDefaultsDoNotSpillAndMatrixUnitsAreUsed) {
   }
 }
 
+// A kernel of one's own may have a tunable for it (docs/amd.md).
+TEST(Wavefronts, OfRdnaAre64WhereAnOptionSaysSo) {
+  if (std::getenv("KILN_TEST_HIP6") == nullptr) GTEST_SKIP() << "done by kernels_hip6";
+  std::unique_ptr<Compiler> compiler;
+  try {
+    compiler = make_backend("hip")->open_compiler(device_for_architecture("hip", "gfx1100"));
+  } catch (const DeviceError& error) {
+    KILN_SKIP_UNLESS_REQUIRED("hiprtc6", error.what());
+  }
+  Source source;
+  source.name = "twice.hip";
+  source.text = "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n";
+  source.entries = {"twice"};
+  for (const std::int64_t lanes : {32, 64}) {
+    source.options.clear();
+    if (lanes == 64) source.options.emplace_back("-mwavefrontsize64");
+    const Result<Binary> binary = compiler->compile(source);
+    ASSERT_TRUE(binary) << binary.failure().message;
+    const std::vector<KernelResources> kernels = kernels_of_code_object(binary->data);
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels.front().wavefront, lanes);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, ResourceTable,
                          testing::Combine(testing::ValuesIn(kernel_names()),
                                           testing::Values("gfx90a", "gfx942", "gfx1100")),
