@@ -31,11 +31,8 @@ constexpr std::size_t kDrawn = 3;  // configs of each variant beside its default
 constexpr std::uint64_t kResourceSeed = 7;
 
 /// Scalar registers that a default config may spill. They go to lanes of vector registers, not to
-/// memory. "shifted" of transpose compares for each of its unrolled loads ahead of the loop around
-/// them.
-std::int64_t most_scalar_spills(const std::string& variant) {
-  return variant == "shifted" ? 48 : 0;
-}
+/// memory. hipRTC 5.2 spills two in "shifted" of transpose, whose loads each have a mask of lanes.
+std::int64_t most_scalar_spills(const std::string& variant) { return variant == "shifted" ? 2 : 0; }
 
 /// The first case of each variant.
 std::vector<Case> one_of_each_variant(std::vector<Case> cases) {
