@@ -126,6 +126,35 @@ def precision_of_f32():
 
 
 @check
+def batches_against_torch():
+    texts = []
+    for dtype, tolerance in DTYPES.items():
+        a = torch.randn(5, 130, 72, device="cuda").to(dtype)
+        b = torch.randn(5, 72, 96, device="cuda").to(dtype)
+        exact = torch.bmm(a.double(), b.double())
+        texts.append(close(kiln.matmul(a, b), exact, tolerance))
+        close(kiln.matmul(a, b.mT.contiguous().mT), exact, tolerance)
+        close(kiln.matmul(a, b[2]), a.double() @ b[2].double(), tolerance)
+        heads = torch.randn(130, 5, 72, device="cuda").to(dtype).transpose(0, 1).contiguous()
+        close(kt.matmul(heads, b), torch.bmm(heads.double(), b.double()), tolerance)
+    return ", ".join(texts)
+
+
+@check
+def narrow_types_against_torch():
+    a = torch.randint(-128, 128, (130, 512), device="cuda", dtype=torch.int8)
+    b = torch.randint(-128, 128, (512, 96), device="cuda", dtype=torch.int8)
+    assert torch.equal(kiln.matmul(a, b), torch._int_mm(a, b))
+    texts = []
+    for dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
+        a, b = operands(130, 96, 512, dtype)
+        exact = a.double() @ b.double()
+        texts.append(close(kiln.matmul(a, b.t().contiguous().t()), exact, 2e-2))
+        texts.append(close(kiln.matmul(a, b, out_dtype="f32"), exact, 2e-3))
+    return ", ".join(texts)
+
+
+@check
 def side_stream():
     a, b = operands(256, 256, 256)
     stream = torch.cuda.Stream()
