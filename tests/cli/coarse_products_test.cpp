@@ -41,7 +41,7 @@ TEST_F(CoarseProducts, InTf32DoNotPassForF32) {
        "DEVICE_FUNCTION f32 coarse(f32 x) { return BITS_TO_F32(F32_TO_BITS(x) & 0xffffe000u); }\n\n"
        "KERNEL({{ tile }}");
   edit("mine/tiled.inja", "sum[i] = FMA(tile_a[(THREAD_Y + i * THREADS_Y) * TILE + j],",
-       "sum[i] = FMA(coarse(tile_a[(THREAD_Y + i * THREADS_Y) * TILE + j]),");
+       "sum[i] = FMA(({{ sum_t }})coarse((f32)tile_a[(THREAD_Y + i * THREADS_Y) * TILE + j]),");
   const std::vector<std::string> coarse = outcomes();
   EXPECT_EQ(coarse.size(), 2U);
   EXPECT_THAT(coarse, testing::Each("wrong_result"));
