@@ -169,11 +169,12 @@ KERNEL(256, 1, 1) transpose_shifted(
     GLOBAL const element_t* from = in + first + (i64)in_r * cols - lead + in_w * PER_WORD;  // the first of this thread's words
     const int wanted = in_w * PER_WORD < lead + width;
     const int load_to = wanted ? loaded_to : 0;
+    const u32 load_rows = (u32)MAX(load_to - loaded_from, 0);  // one comparison a load: two cost scalar registers
     word_t held[LOADS];  // all loads are under way before the first is waited for
     UNROLL
     for (int i = 0; i < LOADS; ++i) {
       const int r = in_r + i * IN_ROWS;
-      held[i] = LOAD_4_IF(r >= loaded_from && r < load_to, from + (i64)(i * IN_ROWS) * cols);
+      held[i] = LOAD_4_IF((u32)(r - loaded_from) < load_rows, from + (i64)(i * IN_ROWS) * cols);
     }
     UNROLL
     for (int i = 0; i < LOADS; ++i) tile[row_at(in_r + i * IN_ROWS) + in_w] = held[i];
