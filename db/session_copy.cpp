@@ -34,43 +34,54 @@ struct CopiedTrials {
 // The rows that belong to copied trials. `select` takes the session and the sequence, and its first
 // column is the trial, as that of `insert`. One statement for all: if the source is a server, each
 // takes a way there and back.
-void copy_rows_of(const CopiedTrials& trials, sql::Database& source, const char* select,
-                  sql::Database& target, const char* insert) {
-  sql::Statement row(source, select);
-  row.bind_all(trials.from, trials.there);
-  sql::Statement into(target, insert);
-  while (row.step()) {
-    const auto copied = trials.ids.find(row.integer(0));
+void copy_rows_of(const CopiedTrials& trials, sql::Statement& select, sql::Statement& insert) {
+  select.bind_all(trials.from, trials.there);
+  while (select.step()) {
+    const auto copied = trials.ids.find(select.integer(0));
     if (copied == trials.ids.end()) continue;  // stored since the trials were read
-    into.bind(1, copied->second);
-    bind_columns(into, 2, row, 1);
-    into.run();
+    insert.bind(1, copied->second);
+    bind_columns(insert, 2, select, 1);
+    insert.run();
   }
 }
 
 void copy_samples(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
-  copy_rows_of(trials, source,
-               "SELECT trial, ns, cold_cache, batch, clock_khz_before, clock_khz_after, "
-               "throttled, dropped_early FROM samples JOIN trials ON trials.id = samples.trial "
-               "WHERE session = ? AND sequence > ? ORDER BY sequence",
-               target,
-               "INSERT INTO samples (trial, ns, cold_cache, batch, clock_khz_before, "
-               "clock_khz_after, throttled, dropped_early) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  sql::Statement select(
+      source,
+      "SELECT trial, ns, cold_cache, batch, clock_khz_before, clock_khz_after, "
+      "throttled, dropped_early FROM samples JOIN trials ON trials.id = samples.trial "
+      "WHERE session = ? AND sequence > ? ORDER BY sequence");
+  sql::Statement insert(target,
+                        "INSERT INTO samples (trial, ns, cold_cache, batch, clock_khz_before, "
+                        "clock_khz_after, throttled, dropped_early) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  copy_rows_of(trials, select, insert);
+}
+
+void copy_metrics(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
+  sql::Statement select(
+      source,
+      "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = metrics.trial "
+      "WHERE session = ? AND sequence > ? ORDER BY sequence, name");
+  sql::Statement insert(target, "INSERT INTO metrics (trial, name, value) VALUES (?, ?, ?)");
+  copy_rows_of(trials, select, insert);
+}
+
+void copy_conditions(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
+  sql::Statement select(source,
+                        "SELECT trial, memory_clock_khz, temperature_c, power_mw, throttle FROM "
+                        "conditions JOIN trials ON trials.id = conditions.trial "
+                        "WHERE session = ? AND sequence > ? ORDER BY sequence");
+  sql::Statement insert(target,
+                        "INSERT INTO conditions (trial, memory_clock_khz, temperature_c, power_mw, "
+                        "throttle) VALUES (?, ?, ?, ?, ?)");
+  copy_rows_of(trials, select, insert);
 }
 
 void copy_measured(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
   if (!has_measured_rows(source)) return;
-  copy_rows_of(trials, source,
-               "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = metrics.trial "
-               "WHERE session = ? AND sequence > ? ORDER BY sequence, name",
-               target, "INSERT INTO metrics (trial, name, value) VALUES (?, ?, ?)");
-  copy_rows_of(trials, source,
-               "SELECT trial, memory_clock_khz, temperature_c, power_mw, throttle FROM "
-               "conditions JOIN trials ON trials.id = conditions.trial "
-               "WHERE session = ? AND sequence > ? ORDER BY sequence",
-               target,
-               "INSERT INTO conditions (trial, memory_clock_khz, temperature_c, power_mw, "
-               "throttle) VALUES (?, ?, ?, ?, ?)");
+  copy_metrics(trials, source, target);
+  copy_conditions(trials, source, target);
 }
 
 // The trials after the first `there`.
