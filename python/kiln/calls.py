@@ -112,6 +112,10 @@ def _out_dtype(dtype: str, asked: Optional[str], out: Any) -> str:
     allowed = OUT_DTYPES[dtype]
     if asked is None:
         return allowed[0]
+    if asked not in _arrays.SIZES:
+        raise DtypeError(
+            f"matmul: out_dtype {asked!r} is no element type; expected {' or '.join(allowed)}"
+        )
     if asked not in allowed:
         raise DtypeError(
             f"matmul: products of {dtype} are not given as {asked}; expected {' or '.join(allowed)}"

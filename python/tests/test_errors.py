@@ -62,6 +62,12 @@ def test_wrong_dtype(on_device):
         kiln.reduce(on_device(zeros(4, dtype="int64")))
 
 
+def test_out_dtype_that_is_no_type(on_device):
+    a = on_device(zeros(4, 4))
+    with pytest.raises(kiln.DtypeError, match="out_dtype 'flaot32' is no element type; expected f32"):
+        kiln.matmul(a, a, out_dtype="flaot32")
+
+
 def test_wrong_batch(on_device):
     a = on_device(zeros(2, 4, 4))
     with pytest.raises(kiln.ShapeError, match="'b' is a batch of 3 matrices, 'a' one of 2"):
