@@ -78,13 +78,24 @@ FleetJobState state_from_row(const sql::Statement& row) {
           .lease_left = row.real(13)};
 }
 
+/// Throws InputError if the server has no plan of this number; 0 stands for all plans.
+void require_plan(sql::Database& database, std::int64_t plan) {
+  if (plan == 0) return;
+  sql::Statement query(database, "SELECT count(*) FROM plans WHERE id = ?");
+  query.bind(1, plan);
+  if (!query.step() || query.integer(0) == 0) {
+    throw InputError("the fleet has no plan " + std::to_string(plan) +
+                     "; `kiln fleet submit` prints the number of a plan");
+  }
+}
+
 }  // namespace
 
 struct Fleet::Impl {
   explicit Impl(const fs::path& place) : url(place) {
     if (!names_server(url)) {
       throw DatabaseError(url.string() +
-                          ": is a file; a fleet needs a server, as postgresql://HOST/DATABASE");
+                          ": is a file; a fleet needs a server: --db postgresql://HOST/DATABASE");
     }
     prepare_place(url, Store::Mode::write);
   }
@@ -148,6 +159,7 @@ std::int64_t Fleet::submit(const std::string& plan, const std::vector<FleetJob>&
 
 std::int64_t Fleet::cancel(std::int64_t plan) {
   return impl_->guarded([&](sql::Database& database) {
+    require_plan(database, plan);
     sql::Statement query(database, kCancel);
     query.bind(1, plan);
     return query.step() ? query.integer(0) : 0;
@@ -156,6 +168,7 @@ std::int64_t Fleet::cancel(std::int64_t plan) {
 
 std::int64_t Fleet::retry(std::int64_t plan) {
   return impl_->guarded([&](sql::Database& database) {
+    require_plan(database, plan);
     sql::Statement query(database, kRetry);
     query.bind(1, plan);
     return query.step() ? query.integer(0) : 0;
@@ -164,6 +177,7 @@ std::int64_t Fleet::retry(std::int64_t plan) {
 
 std::vector<FleetJobState> Fleet::jobs(std::int64_t plan) {
   return impl_->guarded([&](sql::Database& database) {
+    require_plan(database, plan);
     sql::Statement query(database, kJobs);
     query.bind(1, plan);
     std::vector<FleetJobState> states;

@@ -88,7 +88,8 @@ class Fleet {
   /// Stores a plan with its jobs, all or none; returns its number. `lives`: a job is set aside when
   /// so many leases of it ended without their worker.
   std::int64_t submit(const std::string& plan, const std::vector<FleetJob>& jobs, int lives);
-  /// Cancels what is not done of a plan; 0: of every plan. Returns how many jobs.
+  /// Cancels what is not done of a plan; 0: of every plan. Returns how many jobs. This and the next
+  /// two throw InputError if there is no such plan.
   std::int64_t cancel(std::int64_t plan);
   /// Failed, cancelled and set aside jobs wait again, with all their lives. Returns how many.
   std::int64_t retry(std::int64_t plan);

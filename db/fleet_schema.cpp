@@ -2,6 +2,7 @@
 #include "db/fleet_schema.hpp"
 
 #include "core/errors.hpp"
+#include "core/shell_word.hpp"
 #include "db/sql.hpp"
 
 namespace kiln {
@@ -88,6 +89,26 @@ GRANT UPDATE (state, epoch, deaths, trials, worker, place, outbox, leased_at, le
   finished_at, reason, result) ON jobs TO kiln_work;
 )sql";
 
+// Rights on columns cannot tell what a state becomes: a worker changes it, but neither cancels jobs
+// nor lets those wait again that somebody ended.
+constexpr const char* kFleetGuard = R"sql(
+CREATE OR REPLACE FUNCTION guard_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT pg_catalog.pg_has_role(current_user, 'kiln_submit', 'MEMBER')
+     AND NOT pg_catalog.pg_has_role(current_user,
+       (SELECT relowner FROM pg_catalog.pg_class WHERE oid = TG_RELID), 'MEMBER') THEN
+    RAISE EXCEPTION 'permission denied to cancel or retry a job' USING ERRCODE = '42501';
+  END IF;
+  RETURN NEW;
+END
+$$;
+DROP TRIGGER IF EXISTS guard_jobs ON jobs;
+CREATE TRIGGER guard_jobs BEFORE UPDATE OF state ON jobs FOR EACH ROW
+  WHEN (NEW.state = 'cancelled' AND OLD.state <> 'cancelled'
+    OR NEW.state = 'waiting' AND OLD.state IN ('failed', 'cancelled', 'aside'))
+  EXECUTE FUNCTION guard_jobs();
+)sql";
+
 bool has_fleet(sql::Database& database) {
   return sql::query_integer(
              database,
@@ -106,12 +127,14 @@ void prepare_fleet(sql::Database& database, const std::string& name) {
   }
   require_fleet(database, name);
   database.exec(kFleetRoles);
+  database.exec(kFleetGuard);
   transaction.commit();
 }
 
 void require_fleet(sql::Database& database, const std::string& name) {
   if (!has_fleet(database)) {
-    throw DatabaseError(name + ": has no fleet; `kiln fleet init --db " + name + "` makes one");
+    throw DatabaseError(name + ": has no fleet; `kiln fleet init --db " + shell_word(name) +
+                        "` makes one");
   }
   const std::int64_t version = sql::query_integer(database, "SELECT version FROM kiln.fleet");
   if (version != kFleetVersion) {

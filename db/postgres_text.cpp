@@ -85,7 +85,8 @@ std::string one_line(std::string_view message) {
 std::string explain_server(std::string_view sqlstate, const std::string& said) {
   if (sqlstate == "42501") {
     return "this role lacks a right (" + said +
-           "); use a role that has it, or let the owner run `kiln fleet init`";
+           "); use another role, or let the owner run `kiln fleet init` and GRANT kiln_work or "
+           "kiln_submit to it";
   }
   if (sqlstate == "53100") {
     return "the disk of the server is full (" + said +
@@ -111,7 +112,8 @@ std::string explain_connect(const std::string& said) {
     return "its host is unknown (" + said + "); name another one with --db";
   }
   if (has(said, "does not exist")) {
-    return "the server does not have it (" + said + "); create it, or name another one with --db";
+    return "the server does not have this database or role (" + said +
+           "); create it, or name another one with --db";
   }
   return "the server cannot be reached (" + said +
          "); see that it runs and that this host may connect";

@@ -276,7 +276,7 @@ TEST_F(FleetRuns, EachTroubleOfTheServerHasOneSentenceAndExitCodeFive) {
   };
   const std::string name = test::PostgresServer::database_of(url_);
   expect_said("postgresql://me@nowhere.invalid/kiln", "its host is unknown (");
-  expect_said(server_->url("nothing"), "the server does not have it (");
+  expect_said(server_->url("nothing"), "the server does not have this database or role (");
 
   server_->run(name, "CREATE ROLE stranger LOGIN");
   expect_said(server_->url(name, "stranger"), "this role lacks a right (permission denied for ");
@@ -304,7 +304,7 @@ TEST_F(FleetRuns, MistakesHaveOneSentence) {
     return output.err;
   };
   EXPECT_THAT(said({"fleet", "status", "--db", "kiln.db"}, 5),
-              HasSubstr("kiln.db: is a file; a fleet needs a server, as "));
+              HasSubstr("kiln.db: is a file; a fleet needs a server: --db "));
   EXPECT_THAT(said({"fleet", "status", "--db", "postgresql://me:geheim@host/kiln"}, 2),
               ::testing::AllOf(HasSubstr("me:***@host"), ::testing::Not(HasSubstr("geheim"))));
   EXPECT_THAT(said({"fleet", "status", "--db", "postgresql://me@nowhere.invalid/kiln"}, 5),

@@ -210,6 +210,20 @@ TEST_F(PostgresFleet, ACancelledJobLosesItsLease) {
   EXPECT_EQ(fleet.lease(kFirst, kOffer, 60)->work.problem, "n=3");
 }
 
+TEST_F(PostgresFleet, APlanThatIsNotThereIsAnError) {
+  Fleet fleet(url_);
+  fleet.submit("plan", {job("n=1")}, 3);
+  EXPECT_THROW(fleet.cancel(9), InputError);
+  EXPECT_THROW(fleet.retry(9), InputError);
+  try {
+    (void)fleet.jobs(9);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the fleet has no plan 9; `kiln fleet submit` prints the number of a plan");
+  }
+}
+
 TEST_F(PostgresFleet, RolesHaveTheRightsThatTheyNeedAndNoMore) {
   PostgresServer& server = PostgresServer::shared();
   const std::string name = PostgresServer::database_of(url_);
@@ -230,7 +244,10 @@ TEST_F(PostgresFleet, RolesHaveTheRightsThatTheyNeedAndNoMore) {
   lease = *worker.lease(kFirst, kOffer, 60);
   EXPECT_TRUE(worker.finish(lease.job, kFirst,
                             outbox("b.db", lease.work.problem, 4, SessionState::finished), "{}"));
+  const std::string denied = "this role lacks a right (permission denied to cancel or retry a job)";
+  EXPECT_THAT(fleet_message([&] { worker.cancel(0); }), HasSubstr(denied));
   EXPECT_EQ(submitter.cancel(0), 1);
+  EXPECT_THAT(fleet_message([&] { worker.retry(0); }), HasSubstr(denied));
   EXPECT_EQ(submitter.retry(0), 1);
   EXPECT_EQ(submitter.jobs(0).size(), 2U);
   EXPECT_EQ(Store(server.url(name, "sam"), Store::Mode::read).bests().size(), 1U);
@@ -246,11 +263,11 @@ TEST_F(PostgresFleet, RolesHaveTheRightsThatTheyNeedAndNoMore) {
 
 TEST_F(PostgresFleet, SaysWhatIsMissing) {
   EXPECT_EQ(fleet_message([] { const Fleet fleet("kiln.db"); }),
-            "kiln.db: is a file; a fleet needs a server, as postgresql://HOST/DATABASE");
+            "kiln.db: is a file; a fleet needs a server: --db postgresql://HOST/DATABASE");
   const std::string bare = PostgresServer::shared().new_database();
   { const Store store(bare, Store::Mode::write); }
   EXPECT_EQ(fleet_message([&] { const Fleet fleet(bare); }),
-            bare + ": has no fleet; `kiln fleet init --db " + bare + "` makes one");
+            bare + ": has no fleet; `kiln fleet init --db '" + bare + "'` makes one");
   PostgresServer::shared().run(PostgresServer::database_of(url_),
                                "UPDATE kiln.fleet SET version = 7");
   EXPECT_EQ(fleet_message([&] { const Fleet fleet(url_); }),

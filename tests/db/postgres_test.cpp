@@ -130,8 +130,8 @@ TEST_F(Postgres, ARoleWithoutRightsIsTold) {
   const std::string as_stranger = server.url(name, "stranger");
   EXPECT_EQ(message_of([&] { const Store store(as_stranger, Store::Mode::read); }),
             as_stranger +
-                ": this role lacks a right (permission denied for schema kiln); use a role that "
-                "has it, or let the owner run `kiln fleet init`");
+                ": this role lacks a right (permission denied for schema kiln); use another role, "
+                "or let the owner run `kiln fleet init` and GRANT kiln_work or kiln_submit to it");
   const std::string empty = server.url("postgres", "stranger");
   EXPECT_THAT(message_of([&] { const Store store(empty, Store::Mode::write); }),
               HasSubstr(": this role lacks a right (permission denied for database postgres)"));
@@ -143,9 +143,10 @@ TEST_F(Postgres, EachWayNotToConnectHasItsSentence) {
     return message_of([&] { const Store store(url, Store::Mode::read); });
   };
   const std::string missing = server.url("nothing");
-  EXPECT_THAT(opening(missing), AllOf(StartsWith(missing + ": the server does not have it ("),
-                                      HasSubstr("database \"nothing\" does not exist"),
-                                      HasSubstr("); create it, or name another one with --db")));
+  EXPECT_THAT(opening(missing),
+              AllOf(StartsWith(missing + ": the server does not have this database or role ("),
+                    HasSubstr("database \"nothing\" does not exist"),
+                    HasSubstr("); create it, or name another one with --db")));
   EXPECT_THAT(opening("postgresql://me@nowhere.invalid/kiln"),
               AllOf(StartsWith("postgresql://me@nowhere.invalid/kiln: its host is unknown ("),
                     HasSubstr("\"nowhere.invalid\"")));
