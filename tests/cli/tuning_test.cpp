@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/config.hpp"
+#include "core/json.hpp"
 #include "kiln_program.hpp"
 
 namespace kiln::cli {
@@ -45,7 +47,9 @@ class Tuning : public TuningTest {
     if (near["config"] == exact["config"]) {
       EXPECT_EQ(reason, nearest);
     } else {
-      EXPECT_NE(reason.find("its config with "), std::string::npos) << reason;
+      const std::string difference =
+          difference_text(config_from_json(near["config"]), config_from_json(exact["config"]));
+      EXPECT_NE(reason.find("its config with " + difference), std::string::npos) << reason;
       EXPECT_NE(reason.find(" is expected to be closer to the best"), std::string::npos) << reason;
     }
   }
