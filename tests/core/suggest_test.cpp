@@ -16,6 +16,8 @@ TEST(Hints, AreTheSameWordInOtherLetters) {
 
 TEST(Hints, KnowWhatOthersCallThings) {
   EXPECT_EQ(nearest_name("float", {"f64", "f32"}), "f32");
+  EXPECT_EQ(nearest_name("fp8", {"f32", "e4m3", "e5m2"}), "e4m3");
+  EXPECT_EQ(nearest_name("int8", {"f32", "i8"}), "i8");
   EXPECT_EQ(nearest_name("GEMM", {"reduce", "matmul"}), "matmul");
   EXPECT_EQ(nearest_name("gemm", {"reduce", "transpose"}), std::nullopt) << "not known here";
 }
