@@ -42,17 +42,12 @@ void read_measured(sql::Database& database, SessionId session, std::vector<Trial
   if (!has_measured_rows(database)) return;
   std::map<std::int64_t, Trial*> by_id;
   for (TrialRecord& record : trials) by_id.emplace(record.id, &record.trial);
-  sql::Statement metrics(database,
-                         "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = "
-                         "metrics.trial WHERE session = ?");
+  sql::Statement metrics(database, kMetricsOfSession);
   metrics.bind(1, session);
   while (metrics.step()) {
     by_id.at(metrics.integer(0))->metrics[metrics.text(1)] = metrics.real(2);
   }
-  sql::Statement conditions(database,
-                            "SELECT trial, memory_clock_khz, temperature_c, power_mw, throttle "
-                            "FROM conditions JOIN trials ON trials.id = conditions.trial "
-                            "WHERE session = ?");
+  sql::Statement conditions(database, kConditionsOfSession);
   conditions.bind(1, session);
   while (conditions.step()) {
     Samples& samples = by_id.at(conditions.integer(0))->samples;

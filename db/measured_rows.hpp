@@ -17,6 +17,15 @@ class Database;
 
 namespace kiln {
 
+/// Of a session: the trial's row id and what was measured, for all trials in one statement, because
+/// on a server each takes a way there and back.
+inline constexpr const char* kMetricsOfSession =
+    "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = metrics.trial "
+    "WHERE session = ? ORDER BY name";
+inline constexpr const char* kConditionsOfSession =
+    "SELECT trial, memory_clock_khz, temperature_c, power_mw, throttle FROM conditions "
+    "JOIN trials ON trials.id = conditions.trial WHERE session = ?";
+
 /// Returns whether the file has the tables of version 3.
 [[nodiscard]] bool has_measured_rows(sql::Database& database);
 

@@ -80,23 +80,17 @@ constexpr int kFirstOfIdentity = 1;
 constexpr int kFirstOfProgress = 16;
 constexpr int kSessionColumns = 19;
 
-// What version 3 added to the trials of a session; rows without it read as before. Two statements
-// for all trials: on a server each takes a way there and back.
+// What version 3 added to the trials of a session; rows without it read as before.
 class MeasuredReader {
  public:
   MeasuredReader(sql::Database& database, SessionId session) {
     if (!has_measured_rows(database)) return;
-    sql::Statement metrics(database,
-                           "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = "
-                           "metrics.trial WHERE session = ? ORDER BY name");
+    sql::Statement metrics(database, kMetricsOfSession);
     metrics.bind(1, session);
     while (metrics.step()) {
       metrics_[metrics.integer(0)][metrics.text(1)] = number(metrics.real(2));
     }
-    sql::Statement conditions(database,
-                              "SELECT trial, memory_clock_khz, temperature_c, power_mw, throttle "
-                              "FROM conditions JOIN trials ON trials.id = conditions.trial "
-                              "WHERE session = ?");
+    sql::Statement conditions(database, kConditionsOfSession);
     conditions.bind(1, session);
     while (conditions.step()) {
       conditions_[conditions.integer(0)] = columns_json(conditions, 1, 5);
