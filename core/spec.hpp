@@ -161,6 +161,7 @@ struct PlainSource {
 struct Variant {
   std::string name;
   std::string summary;               ///< which limit it attacks
+  std::vector<std::string> groups;   ///< names of the [groups.NAME] whose parts it has
   std::string template_file;         ///< in the spec's folder; empty: a plain source
   std::optional<PlainSource> plain;  ///< in place of a template
   std::optional<Expression>

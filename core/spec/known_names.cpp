@@ -61,7 +61,7 @@ void KnownNames::check(const Expression& expression, std::string_view what) cons
                  : fmt::format("; known here: {}", comma_list(short_list));
     }
     throw InputError(place_of(name, expression),
-                     fmt::format("unknown name '{}' in {}{}", name, what, hint));
+                     fmt::format("unknown name '{}' in {}{}{}", name, what, owner_, hint));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/expression.hpp"
@@ -14,6 +15,8 @@ class KnownNames {
  public:
   void add(std::string_view name) { names_.emplace_back(name); }
   void add(const std::vector<std::string>& names);
+  /// What messages say behind the expression: " of variant 'tile'".
+  void set_owner(std::string owner) { owner_ = std::move(owner); }
   [[nodiscard]] bool contains(std::string_view name) const;
 
   /// Throws InputError at the place of the first name in `expression` that is not known here, with
@@ -22,6 +25,7 @@ class KnownNames {
 
  private:
   std::vector<std::string> names_;  // in the order of definition
+  std::string owner_;
 };
 
 }  // namespace kiln

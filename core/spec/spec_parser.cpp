@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/dtype.hpp"
+#include "core/spec/variant_groups.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -220,9 +221,10 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   const TomlNode root = parse_toml(text, path);
   TomlNode top = root;
   top.where = {path, 0, 0};
-  const TableReader table(top, "the spec",
-                          {"name", "summary", "problem", "problem_rules", "derived", "distance",
-                           "arguments", "verify", "cost", "metrics", "variants", "command"});
+  const TableReader table(
+      top, "the spec",
+      {"name", "summary", "problem", "problem_rules", "derived", "distance", "arguments", "verify",
+       "cost", "metrics", "groups", "variants", "command"});
   KernelSpec spec;
   spec.path = path;
   spec.text = text;
@@ -247,10 +249,12 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   for (const TomlNode* node : table.tables("arguments")) {
     spec.arguments.push_back(parse_argument(*node));
   }
+  const VariantKind kind = spec.command ? VariantKind::command : VariantKind::kernel;
+  VariantGroups groups(table, kind);
   for (const TomlNode* node : table.tables("variants")) {
-    spec.variants.push_back(
-        parse_variant(*node, spec.command ? VariantKind::command : VariantKind::kernel));
+    spec.variants.push_back(parse_variant(*node, kind, groups));
   }
+  groups.check_all_used();
   spec.verify = spec.command ? no_verification() : parse_verification(root, path, spec.arguments);
   parse_formulas(root, spec);
   parse_written(root, spec);

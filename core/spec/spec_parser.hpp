@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,30 @@ enum class VariantKind {
   kernel,   ///< a template or a plain source, and steps
   command,  ///< tunables of [command]
 };
-/// [[variants]] with everything below it.
-[[nodiscard]] Variant parse_variant(const TomlNode& node, VariantKind kind);
+
+/// The parts of a variant that a group can hold as well. Lists are in the order of the file.
+struct VariantParts {
+  std::vector<std::string> groups;  ///< whose parts are among these
+  std::vector<Tunable> tunables;
+  std::vector<Derived> derived;
+  std::vector<Constraint> constraints;
+  std::vector<Workspace> workspaces;
+  std::vector<TensorMap> tensor_maps;
+  std::vector<const TomlNode*> steps;  ///< read by the variant: an entry depends on its source
+};
+
+/// The tunable of a group that has this name; nullptr: none.
+using SharedTunable = std::function<const Tunable*(std::string_view name)>;
+
+/// The parts below `table`. `owner` is how messages call the table: "variants", "groups.loads". A
+/// tunable that `shared` knows inherits the keys that it leaves out.
+[[nodiscard]] VariantParts parse_variant_parts(const TableReader& table, const std::string& owner,
+                                               const SharedTunable& shared);
+
+class VariantGroups;  // core/spec/variant_groups.hpp
+
+/// [[variants]] with everything below it and the parts of the groups that it uses.
+[[nodiscard]] Variant parse_variant(const TomlNode& node, VariantKind kind, VariantGroups& groups);
 
 /// `source` with the keys that go with it, and `requires`, into `variant`.
 void parse_plain_source(const TableReader& table, Variant& variant);

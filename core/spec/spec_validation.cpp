@@ -202,6 +202,8 @@ void validate_tensor_map(const KernelSpec& spec, const Variant& variant, const T
 }
 
 void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames known) {
+  // The place of a fault may be in a group, which does not tell the variant.
+  if (!variant.groups.empty()) known.set_owner(fmt::format(" of variant '{}'", variant.name));
   check_optional(known, variant.requires_, fmt::format("'requires' of variant '{}'", variant.name));
   for (const Tunable& tunable : variant.tunables) {
     check_optional(known, tunable.when, fmt::format("'when' of tunable '{}'", tunable.name));

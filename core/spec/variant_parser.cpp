@@ -16,6 +16,11 @@ namespace {
 // A config stores the index of each value in one byte.
 constexpr std::size_t kMaxValues = 255;
 
+/// "[[variants.workspace]]", "[[groups.loads.workspace]]"
+std::string list_title(const std::string& owner, std::string_view key) {
+  return fmt::format("[[{}.{}]]", owner, key);
+}
+
 // Config texts separate with , : and = and are written bare.
 bool is_plain_text(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -52,19 +57,9 @@ void check_tunable_values(const TableReader& table, const Tunable& tunable) {
   }
 }
 
-Tunable parse_tunable(const TomlNode& node) {
-  const TableReader table(node, table_title("variants.tunables", node.key),
-                          {"values", "default", "doc", "when"});
-  Tunable tunable;
-  tunable.name = node.key;
-  tunable.where = node.where;
-  check_name(tunable.name, node.where, "a tunable");
-  tunable.doc = table.text_or("doc", "");
-  table.require("values", "the list of values it may have");
-  tunable.values = table.values("values");
-  check_tunable_values(table, tunable);
-  table.require("default", "one of the values, safe on every device");
-  tunable.fallback = *table.value("default");
+/// `default` of the table, or of the group's tunable, as one of the values.
+void parse_tunable_default(const TableReader& table, Tunable& tunable) {
+  if (const std::optional<Value> given = table.value("default")) tunable.fallback = *given;
   const auto listed =
       std::find_if(tunable.values.begin(), tunable.values.end(),
                    [&](const Value& value) { return is_same_value(value, tunable.fallback); });
@@ -76,12 +71,31 @@ Tunable parse_tunable(const TomlNode& node) {
     table.fail("default", fmt::format("the default {} is not among the values {}",
                                       to_text(tunable.fallback), comma_list(allowed)));
   }
-  tunable.when = table.optional_expression("when");
+}
+
+Tunable parse_tunable(const TomlNode& node, const std::string& owner, const Tunable* shared) {
+  const TableReader table(node, table_title(owner + ".tunables", node.key),
+                          {"values", "default", "doc", "when"});
+  if (shared == nullptr) {
+    check_name(node.key, node.where, "a tunable");
+    table.require("values", "the list of values it may have");
+    table.require("default", "one of the values, safe on every device");
+  }
+  Tunable tunable = shared != nullptr ? *shared : Tunable();
+  tunable.name = node.key;
+  tunable.where = node.where;
+  tunable.doc = table.text_or("doc", tunable.doc);
+  if (table.find("values")) {
+    tunable.values = table.values("values");
+    check_tunable_values(table, tunable);
+  }
+  parse_tunable_default(table, tunable);
+  if (table.find("when")) tunable.when = table.expression("when");
   return tunable;
 }
 
-Workspace parse_workspace(const TomlNode& node) {
-  const TableReader table(node, "[[variants.workspace]]",
+Workspace parse_workspace(const TomlNode& node, const std::string& owner) {
+  const TableReader table(node, list_title(owner, "workspace"),
                           {"name", "dtype", "count", "zeroed", "when"});
   Workspace workspace{table.text("name"), table.expression("dtype"), table.expression("count"),
                       table.flag_or("zeroed", false), table.optional_expression("when")};
@@ -147,9 +161,9 @@ Expression parse_described_buffer(const TableReader& table) {
   return table.expression("of");
 }
 
-TensorMap parse_tensor_map(const TomlNode& node) {
+TensorMap parse_tensor_map(const TomlNode& node, const std::string& owner) {
   const TableReader table(
-      node, "[[variants.tensor_maps]]",
+      node, list_title(owner, "tensor_maps"),
       {"name", "of", "dtype", "offset", "shape", "strides", "box", "lower", "upper",
        "element_strides", "swizzle", "l2_promotion", "tf32", "fill", "when"});
   TensorMap map;
@@ -267,10 +281,28 @@ Loop parse_loop(const TomlNode& node, const std::vector<Step>& steps) {
 
 }  // namespace
 
-Variant parse_variant(const TomlNode& node, VariantKind kind) {
+VariantParts parse_variant_parts(const TableReader& table, const std::string& owner,
+                                 const SharedTunable& shared) {
+  VariantParts parts;
+  for (const TomlNode* entry : table.entries("tunables")) {
+    parts.tunables.push_back(parse_tunable(*entry, owner, shared(entry->key)));
+  }
+  parts.derived = parse_derived(table, "derived");
+  parts.constraints = parse_constraints(table, "constraints");
+  for (const TomlNode* entry : table.tables("workspace")) {
+    parts.workspaces.push_back(parse_workspace(*entry, owner));
+  }
+  for (const TomlNode* entry : table.tables("tensor_maps")) {
+    parts.tensor_maps.push_back(parse_tensor_map(*entry, owner));
+  }
+  parts.steps = table.tables("steps");
+  return parts;
+}
+
+Variant parse_variant(const TomlNode& node, VariantKind kind, VariantGroups& groups) {
   const TableReader table(
       node, "[[variants]]",
-      {"name", "summary", "template", "source", "include", "defines", "requires", "tunables",
+      {"name", "summary", "use", "template", "source", "include", "defines", "requires", "tunables",
        "derived", "constraints", "workspace", "tensor_maps", "steps", "loop", "compiler_options"});
   Variant variant;
   variant.where = node.where;
@@ -290,20 +322,14 @@ Variant parse_variant(const TomlNode& node, VariantKind kind) {
   } else {
     parse_plain_source(table, variant);
   }
-  for (const TomlNode* entry : table.entries("tunables")) {
-    variant.tunables.push_back(parse_tunable(*entry));
-  }
-  variant.derived = parse_derived(table, "derived");
-  variant.constraints = parse_constraints(table, "constraints");
-  for (const TomlNode* entry : table.tables("workspace")) {
-    variant.workspaces.push_back(parse_workspace(*entry));
-  }
-  for (const TomlNode* entry : table.tables("tensor_maps")) {
-    variant.tensor_maps.push_back(parse_tensor_map(*entry));
-  }
-  for (const TomlNode* entry : table.tables("steps")) {
-    variant.steps.push_back(parse_step(*entry, variant));
-  }
+  VariantParts parts = groups.parts_of(table);
+  variant.groups = std::move(parts.groups);
+  variant.tunables = std::move(parts.tunables);
+  variant.derived = std::move(parts.derived);
+  variant.constraints = std::move(parts.constraints);
+  variant.workspaces = std::move(parts.workspaces);
+  variant.tensor_maps = std::move(parts.tensor_maps);
+  for (const TomlNode* step : parts.steps) variant.steps.push_back(parse_step(*step, variant));
   if (variant.steps.empty() && kind == VariantKind::kernel) {
     table.fail("steps", fmt::format("variant '{}' has no [[variants.steps]]", variant.name));
   }
