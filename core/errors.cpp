@@ -11,8 +11,13 @@ std::string located(const SourceLocation& where, const std::string& message) {
 
 }  // namespace
 
+const std::string& FileName::text() const {
+  static const std::string kUnknown;
+  return name_ ? *name_ : kUnknown;
+}
+
 std::string to_text(const SourceLocation& where) {
-  std::string text = where.file;
+  std::string text = where.file.text();
   // A column without a line would read as a line, so it is left out with it.
   if (where.line <= 0) return text;
   if (!text.empty()) text += ':';

@@ -5,8 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace kiln {
 
@@ -22,9 +24,26 @@ enum class ExitCode : int {
   interrupted = 130,  ///< SIGINT (143 for SIGTERM)
 };
 
+/// The name of a file, shared by all places in it: a spec has thousands of places.
+class FileName {
+ public:
+  FileName() = default;
+  FileName(std::string name)  // NOLINT(google-explicit-constructor): stands where a text stood
+      : name_(std::make_shared<const std::string>(std::move(name))) {}
+  FileName(const char* name)  // NOLINT(google-explicit-constructor): the same
+      : FileName(std::string(name)) {}
+
+  /// Empty: not known.
+  [[nodiscard]] const std::string& text() const;
+  friend bool operator==(const FileName& a, const FileName& b) { return a.text() == b.text(); }
+
+ private:
+  std::shared_ptr<const std::string> name_;
+};
+
 /// A place in a text that a user wrote. Lines and columns count from 1; 0 means "not known".
 struct SourceLocation {
-  std::string file;
+  FileName file;
   int line = 0;
   int column = 0;
   friend bool operator==(const SourceLocation&, const SourceLocation&) = default;

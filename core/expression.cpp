@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -23,21 +24,36 @@ using expression::CellKind;
 /// Slots of nearly every expression; more names than this are allocated.
 constexpr std::size_t kInlineSlots = 32;
 
-std::shared_ptr<const Expression::Code> make_code(std::string_view text,
-                                                  const SourceLocation& where,
-                                                  const expression::Dialect& dialect) {
+void complete(Expression::Code& code, const expression::Dialect& dialect) {
+  code.tree = expression::parse_tree({code.text, code.where}, dialect);
+  const Arithmetic arithmetic = dialect.formula ? Arithmetic::real : Arithmetic::exact;
+  code.program = expression::compile(code.tree, arithmetic);
+  code.is_parsed.store(true, std::memory_order_release);
+}
+
+void complete_once(Expression::Code& code) {
+  static std::mutex mutex;  // one for all: each text is parsed once, in microseconds
+  const std::lock_guard lock(mutex);
+  if (!code.is_parsed.load(std::memory_order_relaxed)) complete(code, {});
+}
+
+std::shared_ptr<Expression::Code> unparsed_code(std::string_view text,
+                                                const SourceLocation& where) {
   auto code = std::make_shared<Expression::Code>();
   code->text = text;
   code->where = where;
-  code->is_formula = dialect.formula;
-  const expression::Source source{code->text, code->where};
-  code->tree = expression::parse_tree(source, dialect);
-  const Arithmetic arithmetic = dialect.formula ? Arithmetic::real : Arithmetic::exact;
-  code->program = expression::compile(code->tree, arithmetic);
   return code;
 }
 
-const Expression::Code& parsed(const std::shared_ptr<const Expression::Code>& code) {
+std::shared_ptr<Expression::Code> make_code(std::string_view text, const SourceLocation& where,
+                                            const expression::Dialect& dialect) {
+  std::shared_ptr<Expression::Code> code = unparsed_code(text, where);
+  code->is_formula = dialect.formula;
+  complete(*code, dialect);
+  return code;
+}
+
+const Expression::Code& present(const std::shared_ptr<Expression::Code>& code) {
   if (!code) throw std::logic_error("an Expression was used that was never parsed");
   return *code;
 }
@@ -90,6 +106,18 @@ Expression Expression::parse(std::string_view text, const SourceLocation& where)
   return result;
 }
 
+Expression Expression::defer(std::string_view text, const SourceLocation& where) {
+  Expression result;
+  result.code_ = unparsed_code(text, where);
+  return result;
+}
+
+const Expression::Code& Expression::code() const {
+  const Code& code = present(code_);
+  if (!code.is_parsed.load(std::memory_order_acquire)) complete_once(*code_);
+  return code;
+}
+
 Expression Expression::parse_foreign(std::string_view text, const ForeignNames& names,
                                      const SourceLocation& where) {
   Expression result;
@@ -106,17 +134,17 @@ Expression Expression::parse_formula(std::string_view text, std::span<const std:
   return result;
 }
 
-const std::vector<std::string>& Expression::names() const { return parsed(code_).tree.names; }
-const std::string& Expression::text() const { return parsed(code_).text; }
-const SourceLocation& Expression::where() const { return parsed(code_).where; }
-const expression::Tree& Expression::tree() const { return parsed(code_).tree; }
+const std::vector<std::string>& Expression::names() const { return code().tree.names; }
+const std::string& Expression::text() const { return present(code_).text; }
+const SourceLocation& Expression::where() const { return present(code_).where; }
+const expression::Tree& Expression::tree() const { return code().tree; }
 
 Value Expression::evaluate(const Scope& scope) const {
-  return value_of(*code_, run_over(parsed(code_), scope));
+  return value_of(*code_, run_over(code(), scope));
 }
 
 std::int64_t Expression::evaluate_int(const Scope& scope) const {
-  const Cell result = run_over(parsed(code_), scope);
+  const Cell result = run_over(code(), scope);
   if (result.kind == CellKind::integer) return result.integer;
   if (result.kind == CellKind::boolean) return result.boolean ? 1 : 0;
   if (result.kind == CellKind::real && std::trunc(result.real) == result.real &&
@@ -127,27 +155,27 @@ std::int64_t Expression::evaluate_int(const Scope& scope) const {
 }
 
 double Expression::evaluate_number(const Scope& scope) const {
-  const Cell result = run_over(parsed(code_), scope);
+  const Cell result = run_over(code(), scope);
   if (result.kind == CellKind::string) fail_type(*code_, "a number", result);
   if (result.kind == CellKind::wide) return result.wide->to_double();
   return as_double(to_value(result));
 }
 
 bool Expression::evaluate_bool(const Scope& scope) const {
-  const Cell result = run_over(parsed(code_), scope);
+  const Cell result = run_over(code(), scope);
   const Cell condition = expression::to_condition(result);
   if (condition.kind != CellKind::boolean) fail_type(*code_, "a boolean", result);
   return condition.boolean;
 }
 
 std::string Expression::evaluate_string(const Scope& scope) const {
-  const Cell result = run_over(parsed(code_), scope);
+  const Cell result = run_over(code(), scope);
   if (result.kind != CellKind::string) fail_type(*code_, "a string", result);
   return *result.string;
 }
 
 std::optional<Value> Expression::evaluate(std::span<const Value* const> slots) const {
-  const Code& code = parsed(code_);
+  const Code& code = this->code();
   if (slots.size() < code.tree.names.size()) {
     throw std::logic_error("fewer slots than names for '" + code.text + "'");
   }
@@ -157,7 +185,7 @@ std::optional<Value> Expression::evaluate(std::span<const Value* const> slots) c
 }
 
 std::optional<bool> Expression::evaluate_truth(std::span<const Value* const> slots) const {
-  const Code& code = parsed(code_);
+  const Code& code = this->code();
   if (slots.size() < code.tree.names.size()) {
     throw std::logic_error("fewer slots than names for '" + code.text + "'");
   }
@@ -168,7 +196,7 @@ std::optional<bool> Expression::evaluate_truth(std::span<const Value* const> slo
 }
 
 std::string Expression::to_c(std::string_view real) const {
-  const Code& code = parsed(code_);
+  const Code& code = this->code();
   if (!code.is_formula) throw std::logic_error("only formulas have C source: '" + code.text + "'");
   if (real != "float" && real != "double") {
     throw std::logic_error("formulas are over float or double, not " + std::string(real));

@@ -55,6 +55,10 @@ class Expression {
   /// column and what was expected.
   static Expression parse(std::string_view text, const SourceLocation& where = {});
 
+  /// The same, but `text` is parsed at the first use of anything but text() and where(), and faults
+  /// are found there. For specs, whose expressions are many and whose lookups need few.
+  static Expression defer(std::string_view text, const SourceLocation& where = {});
+
   /// Parses a formula over `variables`; any other name is an error that lists them.
   static Expression parse_formula(std::string_view text, std::span<const std::string> variables,
                                   const SourceLocation& where = {});
@@ -95,7 +99,10 @@ class Expression {
   struct Code;
 
  private:
-  std::shared_ptr<const Code> code_;
+  /// Parsed, if that was put off.
+  [[nodiscard]] const Code& code() const;
+
+  std::shared_ptr<Code> code_;
 };
 
 }  // namespace kiln

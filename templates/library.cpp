@@ -145,7 +145,7 @@ KernelSpec load_folder(const fs::path& folder) {
 KernelSpec load_embedded(const std::string& folder) {
   std::string name = folder.substr(folder.rfind('/') + 1);
   KernelSpec spec = parse_spec(embedded_file(folder + "/spec.toml").value(),
-                               std::string(kBuiltIn) + name + "/spec.toml");
+                               std::string(kBuiltIn) + name + "/spec.toml", SpecOrigin::built_in);
   for (const EmbeddedFile& file : embedded_files()) {
     if (!file.path.starts_with(folder + "/") || !file.path.ends_with(".inja")) continue;
     spec.files[std::string(file.path.substr(folder.size() + 1))] = file.text();

@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -82,12 +83,15 @@ struct Program {
 
 namespace kiln {
 
+/// Text and place are there from the start; the rest may be made at its first use, by whoever comes
+/// first.
 struct Expression::Code {
   std::string text;
   SourceLocation where;
   bool is_formula = false;
   expression::Tree tree;
   expression::Program program;
+  std::atomic<bool> is_parsed = false;  ///< tree and program are there
 };
 
 }  // namespace kiln

@@ -134,7 +134,7 @@ void parse_field_default(const TableReader& table, ProblemField& field) {
                                         comma_list(allowed)));
     }
   }
-  field.fallback = Expression::parse("'" + text + "'", table.find("default")->where);
+  field.fallback = Expression::defer("'" + text + "'", table.find("default")->where);
 }
 
 double weight_of(const TableReader& table) {
@@ -223,7 +223,7 @@ Argument parse_argument(const TomlNode& node) {
   argument.when = table.optional_expression("when");
   argument.value = table.optional_expression("value");
   argument.example = table.optional_expression("example");
-  argument.fill = table.find("fill") ? table.expression("fill") : Expression::parse("uniform");
+  argument.fill = table.find("fill") ? table.expression("fill") : Expression::defer("uniform");
   argument.fill_verify =
       table.find("fill_verify") ? table.expression("fill_verify") : argument.fill;
   argument.fill_extra = table.optional_expression("fill_extra");

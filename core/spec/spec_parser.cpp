@@ -217,12 +217,11 @@ std::vector<Derived> parse_derived(const TableReader& table, std::string_view ke
   return out;
 }
 
-KernelSpec parse_spec(const std::string& text, const std::string& path) {
-  const TomlNode root = parse_toml(text, path);
-  TomlNode top = root;
-  top.where = {path, 0, 0};
+KernelSpec parse_spec(const std::string& text, const std::string& path, SpecOrigin origin) {
+  TomlNode root = parse_toml(text, path);
+  root.where = {path, 0, 0};
   const TableReader table(
-      top, "the spec",
+      root, "the spec",
       {"name", "summary", "problem", "problem_rules", "derived", "distance", "arguments", "verify",
        "cost", "metrics", "groups", "variants", "command"});
   KernelSpec spec;
@@ -260,7 +259,7 @@ KernelSpec parse_spec(const std::string& text, const std::string& path) {
   parse_written(root, spec);
   spec.cost = parse_cost(root);
   for (const TomlNode* node : table.entries("metrics")) spec.metrics.push_back(parse_metric(*node));
-  validate_spec(spec);
+  if (origin == SpecOrigin::user) validate_spec(spec);
   return spec;
 }
 

@@ -26,9 +26,9 @@ TableReader::TableReader(const TomlNode& node, std::string title,
     throw InputError(node_.where,
                      fmt::format("{} must be a table, not {}", title_, describe(node_)));
   }
-  const std::vector<std::string> keys(allowed.begin(), allowed.end());
   for (const TomlNode& child : node_.children) {
-    if (std::find(keys.begin(), keys.end(), child.key) != keys.end()) continue;
+    if (std::find(allowed.begin(), allowed.end(), child.key) != allowed.end()) continue;
+    const std::vector<std::string> keys(allowed.begin(), allowed.end());
     throw InputError(child.where,
                      fmt::format("unknown key '{}' in {}{} (allowed: {})", child.key, title_,
                                  did_you_mean(child.key, keys), comma_list(keys)));
@@ -154,7 +154,9 @@ Expression to_expression(const TomlNode& node, const std::string& title) {
                                  "not {}",
                                  title, describe(node)));
   }
-  return Expression::parse(to_text(node.scalar), node.text_where);
+  if (const auto* text = std::get_if<std::string>(&node.scalar))
+    return Expression::defer(*text, node.text_where);
+  return Expression::defer(to_text(node.scalar), node.text_where);
 }
 
 }  // namespace kiln

@@ -156,7 +156,7 @@ Expression parse_described_buffer(const TableReader& table) {
   const TomlNode& node = table.require("of", "the name of an argument or workspace");
   const auto* name = std::get_if<std::string>(&node.scalar);
   if (name != nullptr && is_expression_word(*name)) {
-    return Expression::parse("'" + *name + "'", node.text_where);
+    return Expression::defer("'" + *name + "'", node.text_where);
   }
   return table.expression("of");
 }
@@ -274,7 +274,7 @@ Loop parse_loop(const TomlNode& node, const std::vector<Step>& steps) {
   for (const LoopField& field : loop_fields()) {
     const bool is_given = field.fallback == nullptr || table.find(field.key) != nullptr;
     loop.*field.expression =
-        is_given ? table.expression(field.key) : Expression::parse(field.fallback);
+        is_given ? table.expression(field.key) : Expression::defer(field.fallback);
   }
   return loop;
 }

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/expression.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -176,6 +179,41 @@ TEST(Expression, RemembersItsTextAndPlace) {
   EXPECT_EQ(copy.text(), "n + 1");
   EXPECT_EQ(copy.where(), (SourceLocation{"spec.toml", 3, 9}));
   EXPECT_EQ(copy.evaluate_int(example_scope()), 1001);
+}
+
+TEST(Expression, MayBeParsedAtItsFirstUse) {
+  const Expression late = Expression::defer("n + tile", {"spec.toml", 3, 9});
+  EXPECT_EQ(late.text(), "n + tile");
+  EXPECT_EQ(late.where(), (SourceLocation{"spec.toml", 3, 9}));
+  EXPECT_EQ(late.evaluate_int(example_scope()), 1032);
+  EXPECT_THAT(Expression::defer("n + tile").names(), testing::ElementsAre("n", "tile"));
+}
+
+TEST(Expression, FindsTheFaultsOfADeferredTextAtEachUse) {
+  const Expression late = Expression::defer("n +", {"spec.toml", 3, 9});
+  for (int use = 0; use < 2; ++use) {
+    try {
+      static_cast<void>(late.names());
+      FAIL() << "no error";
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), testing::StartsWith("spec.toml:3:12: "));
+    }
+  }
+}
+
+TEST(Expression, IsParsedOnceForAllThreads) {
+  const Scope scope = example_scope();
+  std::atomic<int> right = 0;
+  for (int round = 0; round < 100; ++round) {
+    const Expression late = Expression::defer("n // tile + (1 if padded else 0)");
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back(
+          [copy = late, &scope, &right] { right += copy.evaluate_int(scope) == 32; });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(right, 400);
 }
 
 TEST(Expression, MayBeAsLongAsItsLimitAllows) {

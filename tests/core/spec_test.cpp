@@ -89,6 +89,14 @@ TEST(Spec, ListsTheKnownNamesWhenNoneIsNear) {
                         "dtype, order, scale, in_place, map, bytes_per_element"));
 }
 
+TEST(Spec, ChecksNoExpressionsOfASpecThatIsBuiltIn) {
+  const std::string text = with("tile_bytes <= device", "tile_byte <= device");
+  EXPECT_THAT(spec_error(text), HasSubstr("unknown name 'tile_byte'"));
+  const KernelSpec spec = parse_spec(text, "spec.toml", SpecOrigin::built_in);
+  EXPECT_EQ(spec.find_variant("tile")->constraints.front().require.text(),
+            "tile_byte <= device.max_shared_bytes");
+}
+
 TEST(Spec, LetsAnExpressionUseOnlyWhatComesBefore) {
   EXPECT_THAT(spec_error(with("when = \"padded\"", "when = \"tile_bytes > 0\"")),
               HasSubstr("unknown name 'tile_bytes' in 'when' of tunable 'pad'"));

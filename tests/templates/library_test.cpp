@@ -58,6 +58,15 @@ TEST_F(Library, TheSixKernelsAreBuiltIn) {
   EXPECT_THAT(spec.files, testing::Contains(testing::Key("grid_stride.inja")));
 }
 
+TEST_F(Library, BuiltInSpecsPassTheChecksThatLoadingThemLeavesOut) {
+  std::vector<KernelSpec> specs = {KernelLibrary::load_toolbox(), KernelLibrary::load_ceilings()};
+  for (const std::string& name : KernelLibrary().names())
+    specs.push_back(KernelLibrary().load(name));
+  for (const KernelSpec& spec : specs) {
+    EXPECT_NO_THROW((void)parse_spec(spec.text, spec.path, SpecOrigin::user)) << spec.path;
+  }
+}
+
 TEST_F(Library, AKernelPathIsAKernelOrAFolderOfKernels) {
   EXPECT_THAT(KernelLibrary({root_ / "mine"}).names(), IsSupersetOf({"scale", "reduce"}));
   KernelLibrary library({root_ / "mine" / "scale"});

@@ -85,7 +85,7 @@ TEST(Lint, AMissingTemplateIsNamedAtItsVariant) {
   EXPECT_EQ(findings[0].message,
             "variant 'strided': no template 'strided.inja' in the spec's folder; did you mean "
             "'stride.inja'?");
-  EXPECT_EQ(findings[0].where.file, "scale/spec.toml");
+  EXPECT_EQ(findings[0].where.file.text(), "scale/spec.toml");
 }
 
 TEST(Lint, ListsEverything) {
