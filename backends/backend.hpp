@@ -99,6 +99,8 @@ class Compiler {
   virtual ~Compiler() = default;
   /// A Failure is {compile_error, the compiler's log with template places}.
   [[nodiscard]] virtual Result<Binary> compile(const Source& source) = 0;
+  /// What the binaries of later calls are for; BinaryUse::kept without this call.
+  virtual void prepare_for(BinaryUse) {}
 };
 
 /// A point on a device's queue, made by Device::record.

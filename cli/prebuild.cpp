@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/backend.hpp"
+#include "backends/binary_cache.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "cli/winners.hpp"
 #include "core/plan.hpp"
-#include "launcher/src/binary_cache.hpp"
 #include "launcher/src/cache_key.hpp"
 #include "tuner/worker_compiler.hpp"
 

@@ -36,6 +36,15 @@ struct Binary {
   std::map<std::string, std::string> symbols;  ///< entry -> symbol, where Source::has_cpp_names
 };
 
+/// What a binary is made for. Only PoCL, which generates code when a block size is known, makes
+/// them differently.
+enum class BinaryUse {
+  kept,   ///< many loads in other processes
+  once,   ///< about one load: what a launch does anyway is left to it
+  ready,  ///< as kept; a launch has nothing left to compile. Sets an environment variable while it
+          ///< compiles, so no other thread of the process may read the environment.
+};
+
 /// Key of a binary: text without comments (docs of tunables stand in some), options, C++ names,
 /// backend, architecture and compiler (hex, 32 characters).
 [[nodiscard]] std::string binary_key(const Source& source, const std::string& backend,

@@ -69,7 +69,7 @@ void CompilePool::start_next_job(Worker& worker) {
   waiting_.pop_front();
   worker.started = Clock::now();
   worker.process->set_deadline(worker.started + options_.deadline);
-  worker.process->send(encode(CompileJob{options_.target, worker.job->source}));
+  worker.process->send(encode(CompileJob{options_.target, worker.job->source, options_.use}));
 }
 
 std::vector<CompilePool::Compiled> CompilePool::step() {

@@ -25,7 +25,8 @@ class CompilePool {
     std::size_t workers = 1;
     std::chrono::milliseconds deadline{60000};
     std::uint64_t memory_bytes = 0;  ///< memory limit of one worker; 0: no limit
-    CompileSlots* slots = nullptr;   ///< shared with the pools of other sessions; must outlive it
+    BinaryUse use = BinaryUse::kept;
+    CompileSlots* slots = nullptr;  ///< shared with the pools of other sessions; must outlive it
   };
   /// `host` must outlive it.
   CompilePool(WorkerHost& host, Options options);

@@ -38,7 +38,10 @@ void serve_compile_jobs(const WorkerOptions& options, const WorkerParts& parts,
   std::unique_ptr<Compiler> compiler;
   while (const auto frame = channel.receive()) {
     const CompileJob job = decode_compile_job(*frame);
-    if (!compiler) compiler = parts.open_compiler(options, job.target);
+    if (!compiler) {
+      compiler = parts.open_compiler(options, job.target);
+      compiler->prepare_for(job.use);
+    }
     const auto start = std::chrono::steady_clock::now();
     Result<Binary> binary = compile_within_memory(*compiler, job.source);
     const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - start;

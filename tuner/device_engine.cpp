@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "backends/cached_compiler.hpp"
 #include "core/errors.hpp"
 #include "tuner/extra_checks.hpp"
 #include "tuner/measure.hpp"
@@ -29,7 +30,11 @@ class DeviceEngine final : public TrialEngine {
       : backend_(make_backend(backend)),
         device_(backend_->open_device(ordinal)),
         compiler_(backend_->open_compiler(device_->info())),
-        toolbox_(*device_, *compiler_) {}
+        toolbox_compiler_(backend_->open_compiler(device_->info()), device_->info(),
+                          backend_->compiler_options()),
+        toolbox_(*device_, toolbox_compiler_) {
+    compiler_->prepare_for(BinaryUse::once);
+  }
 
   const DeviceInfo& device() const override { return device_->info(); }
   std::string energy_unavailable() const override { return device_->energy_unavailable(); }
@@ -55,7 +60,8 @@ class DeviceEngine final : public TrialEngine {
 
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<Compiler> compiler_;  ///< of references
+  CachedCompiler toolbox_compiler_;
   Toolbox toolbox_;
   KernelSpec spec_;
   std::unique_ptr<ProblemBench> problem_;

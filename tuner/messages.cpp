@@ -163,13 +163,15 @@ DeviceList decode_device_list(const Frame& frame) {
 // --- Compile worker ---
 
 Frame encode(const CompileJob& message) {
-  return frame_of("compile",
-                  {{"target", to_json(message.target)}, {"source", to_json(message.source)}});
+  return frame_of("compile", {{"target", to_json(message.target)},
+                              {"source", to_json(message.source)},
+                              {"use", static_cast<int>(message.use)}});
 }
 
 CompileJob decode_compile_job(const Frame& frame) {
   return parse(frame, [](const Json& json) {
-    return CompileJob{device_from_json(json.at("target")), source_from_json(json.at("source"))};
+    return CompileJob{device_from_json(json.at("target")), source_from_json(json.at("source")),
+                      static_cast<BinaryUse>(json.at("use").get<int>())};
   });
 }
 

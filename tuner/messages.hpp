@@ -50,6 +50,7 @@ struct DeviceList {
 struct CompileJob {
   DeviceInfo target;
   Source source;
+  BinaryUse use = BinaryUse::kept;  ///< of all jobs of a worker
 };
 struct CompileReport {
   std::optional<Failure> failure;

@@ -61,8 +61,12 @@ std::string strategy_of(const TuneOptions& options) {
 }
 
 CompilePool::Options compile_options(const TuneOptions& options, const DeviceInfo& target) {
-  return {target, compile_workers(options), options.compile_deadline, compile_memory_bytes(options),
-          options.compile_slots};
+  return {.target = target,
+          .workers = compile_workers(options),
+          .deadline = options.compile_deadline,
+          .memory_bytes = compile_memory_bytes(options),
+          .use = BinaryUse::once,
+          .slots = options.compile_slots};
 }
 
 DeviceDeadlines session_deadlines(const TuneRequest& request) {

@@ -12,7 +12,10 @@ constexpr std::chrono::minutes kCompileDeadline{
 }  // namespace
 
 WorkerCompiler::WorkerCompiler(DeviceInfo target)
-    : pool_(host_, {.target = std::move(target), .workers = 1, .deadline = kCompileDeadline}) {}
+    : pool_(host_, {.target = std::move(target),
+                    .workers = 1,
+                    .deadline = kCompileDeadline,
+                    .use = BinaryUse::ready}) {}
 
 Result<Binary> WorkerCompiler::compile(const Source& source) {
   pool_.submit("source", source);

@@ -34,6 +34,8 @@
   CALL(create_program_with_source, clCreateProgramWithSource)      \
   CALL(create_program_with_binary, clCreateProgramWithBinary)      \
   CALL(build_program, clBuildProgram)                              \
+  CALL(compile_program, clCompileProgram)                          \
+  CALL(link_program, clLinkProgram)                                \
   CALL(get_program_info, clGetProgramInfo)                         \
   CALL(get_program_build_info, clGetProgramBuildInfo)              \
   CALL(release_program, clReleaseProgram)                          \

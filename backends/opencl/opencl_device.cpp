@@ -153,17 +153,17 @@ Status OpenClDevice::copy(Buffer from, std::size_t from_offset, Buffer to, std::
 
 Status OpenClDevice::fill(Buffer to, std::size_t offset, std::size_t bytes, std::uint8_t byte) {
   if (bytes == 0) return Done{};
-  const cl_int code = enqueue_fill(queue_, as_memory(to), to.offset + offset, bytes, byte);
+  const cl_int code = enqueue_fill(queue_, as_memory(to), to.offset + offset, bytes, byte,
+                                   entry_.info.is_cpu ? 1 : 16);
   if (code != CL_SUCCESS) return opencl_failure(code, "clEnqueueFillBuffer");
   return keep_order();
 }
 
 cl_int enqueue_fill(cl_command_queue queue, cl_mem memory, std::size_t offset, std::size_t bytes,
-                    std::uint8_t byte) {
+                    std::uint8_t byte, std::size_t widest) {
   std::array<std::uint8_t, 16> pattern{};
   pattern.fill(byte);
-  // The widest pattern that divides the range: byte by byte is slow on some drivers.
-  std::size_t width = pattern.size();
+  std::size_t width = std::min(widest, pattern.size());
   while (offset % width != 0 || bytes % width != 0) width /= 2;
   return opencl().enqueue_fill_buffer(queue, memory, pattern.data(), width, offset, bytes, 0,
                                       nullptr, nullptr);

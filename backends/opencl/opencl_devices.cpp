@@ -46,15 +46,6 @@ std::string device_text(cl_device_id device, cl_device_info property) {
   return trimmed(std::move(text));
 }
 
-std::string platform_text(cl_platform_id platform, cl_platform_info property) {
-  std::size_t bytes = 0;
-  if (opencl().get_platform_info(platform, property, 0, nullptr, &bytes) != CL_SUCCESS) return {};
-  std::string text(bytes, '\0');
-  if (opencl().get_platform_info(platform, property, bytes, text.data(), nullptr) != CL_SUCCESS)
-    return {};
-  return trimmed(std::move(text));
-}
-
 std::string vendor_word(cl_device_id device, bool is_cpu) {
   if (is_cpu) return "cpu";
   const std::string vendor = lower(device_text(device, CL_DEVICE_VENDOR));
@@ -81,7 +72,7 @@ void add_identity(cl_platform_id platform, cl_device_id device, DeviceInfo& info
   info.driver = device_text(device, CL_DRIVER_VERSION);
 
   const std::string name = platform_text(platform, CL_PLATFORM_NAME);
-  const bool is_pocl = name == "Portable Computing Language";
+  const bool is_pocl = name == kPoclName;
   const std::string llvm = llvm_version(platform_text(platform, CL_PLATFORM_VERSION));
   info.runtime = fmt::format("{} {}{}{}", is_pocl ? "PoCL" : name, info.driver,
                              llvm.empty() ? "" : " / ", llvm);
@@ -164,6 +155,15 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 }
 
 }  // namespace
+
+std::string platform_text(cl_platform_id platform, cl_platform_info property) {
+  std::size_t bytes = 0;
+  if (opencl().get_platform_info(platform, property, 0, nullptr, &bytes) != CL_SUCCESS) return {};
+  std::string text(bytes, '\0');
+  if (opencl().get_platform_info(platform, property, bytes, text.data(), nullptr) != CL_SUCCESS)
+    return {};
+  return trimmed(std::move(text));
+}
 
 std::string opencl_architecture(std::string_view vendor, std::string_view device_name) {
   std::string slug;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/opencl/opencl_api.hpp"
@@ -17,6 +19,10 @@ struct OpenClDeviceEntry {
 /// All devices of all platforms; the ordinal is the place in this list. Throws DeviceError when
 /// there is none.
 [[nodiscard]] std::vector<OpenClDeviceEntry> list_opencl_devices();
+
+inline constexpr std::string_view kPoclName = "Portable Computing Language";  ///< of its platform
+
+[[nodiscard]] std::string platform_text(cl_platform_id platform, cl_platform_info property);
 
 /// One property of a device; T{} where the driver does not know it.
 template <typename T>

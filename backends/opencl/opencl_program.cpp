@@ -1,16 +1,20 @@
-// clBuildProgram twice: once to get a binary, once to link it where it runs.
+// Compiling where nothing runs, linking where it runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/opencl/opencl_program.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "backends/compiler_log.hpp"
+#include "backends/opencl/opencl_devices.hpp"
 #include "core/errors.hpp"
 #include "core/hash.hpp"
 
@@ -21,8 +25,66 @@ namespace {
 // payload: drivers crash on damaged binaries, so they never see one.
 constexpr std::string_view kMagic = "kiln-opencl";
 constexpr std::string_view kProgramKind = "program";  // what clGetProgramInfo gave
+constexpr std::string_view kObjectKind = "object";    // the same before linking
 constexpr std::string_view kSourceKind =
     "source";  // drivers that give nothing: compiled again at loading
+
+// PoCL, asked for the binary of a linked program, generates code for blocks of any size. A launch
+// does not use it: it generates code for its own block size, once for small grids and once for
+// large ones, which takes as long again each time. So a binary for one use is an object, and one
+// that is to be ready has the code for the block size that its kernels require.
+bool is_pocl(cl_device_id device) {
+  const auto platform = device_property<cl_platform_id>(device, CL_DEVICE_PLATFORM);
+  return platform_text(platform, CL_PLATFORM_NAME) == kPoclName;
+}
+
+/// While it lives, PoCL also generates code for `block`, unless the user says for which.
+class SpecializedBlock {
+ public:
+  explicit SpecializedBlock(const std::string& block) : set_(::getenv(kVariable) == nullptr) {
+    if (set_) ::setenv(kVariable, (block + "-goffs0-smallgrid," + block + "-goffs0").c_str(), 1);
+  }
+  ~SpecializedBlock() {
+    if (set_) ::unsetenv(kVariable);
+  }
+  SpecializedBlock(const SpecializedBlock&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "POCL_BINARY_SPECIALIZE_WG";
+  bool set_;
+};
+
+/// The block size that all kernels of `program` require, as PoCL writes it: "32-8-1"; empty where
+/// there is no such size.
+std::string required_block(cl_program program, cl_device_id device,
+                           std::span<const std::string> entries) {
+  std::string common;
+  for (const std::string& entry : entries) {
+    cl_int code = CL_SUCCESS;
+    const OwnedKernel kernel = own(opencl().create_kernel(program, entry.c_str(), &code));
+    std::array<std::size_t, 3> size{};
+    if (code != CL_SUCCESS ||
+        opencl().get_kernel_work_group_info(kernel.get(), device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                            sizeof size, &size, nullptr) != CL_SUCCESS ||
+        size[0] == 0) {
+      return {};
+    }
+    std::string block = fmt::format("{}-{}-{}", size[0], size[1], size[2]);
+    if (!common.empty() && common != block) return {};
+    common = std::move(block);
+  }
+  return common;
+}
+
+/// PoCL takes these from the options of a build only, not from an object.
+bool matters_to_linking(std::string_view options) {
+  constexpr std::string_view kLinkOptions[] = {"-cl-denorms-are-zero", "-cl-no-signed-zeros",
+                                               "-cl-unsafe-math-optimizations",
+                                               "-cl-finite-math-only", "-cl-fast-relaxed-math"};
+  return std::any_of(
+      std::begin(kLinkOptions), std::end(kLinkOptions),
+      [&](std::string_view option) { return options.find(option) != std::string_view::npos; });
+}
 
 std::string build_log(cl_program program, cl_device_id device) {
   std::size_t bytes = 0;
@@ -34,8 +96,14 @@ std::string build_log(cl_program program, cl_device_id device) {
   return log;
 }
 
-Result<OwnedProgram> build_source(cl_context context, cl_device_id device, std::string_view text,
-                                  const std::string& options) {
+/// What `code` of `call` means: the program's log where there is one.
+Failure build_failure(cl_int code, cl_program program, cl_device_id device, std::string_view call) {
+  std::string log = program == nullptr ? std::string() : build_log(program, device);
+  if (log.empty()) return opencl_failure(code, call, Outcome::compile_error);
+  return {Outcome::compile_error, std::move(log)};
+}
+
+Result<OwnedProgram> make_program(cl_context context, std::string_view text) {
   const char* data = text.data();
   const std::size_t length = text.size();
   cl_int code = CL_SUCCESS;
@@ -43,13 +111,36 @@ Result<OwnedProgram> build_source(cl_context context, cl_device_id device, std::
       own(opencl().create_program_with_source(context, 1, &data, &length, &code));
   if (code != CL_SUCCESS)
     return opencl_failure(code, "clCreateProgramWithSource", Outcome::compile_error);
-  code = opencl().build_program(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
+  return program;
+}
+
+Result<OwnedProgram> build_source(cl_context context, cl_device_id device, std::string_view text,
+                                  const std::string& options) {
+  Result<OwnedProgram> program = make_program(context, text);
+  if (!program) return program;
+  const cl_int code =
+      opencl().build_program(program->get(), 1, &device, options.c_str(), nullptr, nullptr);
   if (code == CL_SUCCESS) return program;
-  const std::string log = build_log(program.get(), device);
-  if (log.empty())
-    return opencl_failure(code, fmt::format("clBuildProgram \"{}\"", options),
-                          Outcome::compile_error);
-  return Failure{Outcome::compile_error, log};
+  return build_failure(code, program->get(), device, fmt::format("clBuildProgram \"{}\"", options));
+}
+
+Result<OwnedProgram> compile_object(cl_context context, cl_device_id device, std::string_view text,
+                                    const std::string& options) {
+  Result<OwnedProgram> program = make_program(context, text);
+  if (!program) return program;
+  const cl_int code = opencl().compile_program(program->get(), 1, &device, options.c_str(), 0,
+                                               nullptr, nullptr, nullptr, nullptr);
+  if (code == CL_SUCCESS) return program;
+  return build_failure(code, program->get(), device,
+                       fmt::format("clCompileProgram \"{}\"", options));
+}
+
+Result<OwnedProgram> link(cl_context context, cl_device_id device, cl_program object) {
+  cl_int code = CL_SUCCESS;
+  OwnedProgram program =
+      own(opencl().link_program(context, 1, &device, "", 1, &object, nullptr, nullptr, &code));
+  if (code == CL_SUCCESS) return program;
+  return build_failure(code, program.get(), device, "clLinkProgram");
 }
 
 /// The program's binary for its only device; empty when the driver gives none.
@@ -100,27 +191,57 @@ std::optional<Unpacked> unpack(std::span<const std::byte> data) {
 class OpenClCompiler final : public Compiler {
  public:
   OpenClCompiler(OwnedContext context, cl_device_id device)
-      : context_(std::move(context)), device_(device) {}
+      : context_(std::move(context)), device_(device), is_pocl_(is_pocl(device)) {}
 
   Result<Binary> compile(const Source& source) override {
     std::string options{kOpenClOptions};
     for (const std::string& option : source.options) options.append(" ").append(option);
+    Result<Binary> binary = is_pocl_ && use_ == BinaryUse::once && !matters_to_linking(options)
+                                ? compile_to_object(source, options)
+                                : compile_to_program(source, options);
+    if (binary) return binary;
+    Failure failure = binary.failure();
+    failure.message = with_template_places(failure.message, source);
+    return failure;
+  }
+
+  void prepare_for(BinaryUse use) override { use_ = use; }
+
+ private:
+  Result<Binary> compile_to_program(const Source& source, const std::string& options) const {
     Result<OwnedProgram> program = build_source(context_.get(), device_, source.text, options);
-    if (!program) {
-      Failure failure = program.failure();
-      failure.message = with_template_places(failure.message, source);
-      return failure;
-    }
+    if (!program) return program.failure();
     Binary binary;
     binary.log = with_template_places(build_log(program->get(), device_), source);
     if (Status status = inspect(program->get(), source, binary); !status) return status.failure();
-    const std::string program_data = program_binary(program->get());
+    const std::string program_data = binary_of(program->get(), source);
     binary.data = program_data.empty() ? pack(kSourceKind, options, source.text)
                                        : pack(kProgramKind, options, program_data);
     return binary;
   }
 
- private:
+  std::string binary_of(cl_program program, const Source& source) const {
+    const std::string block = is_pocl_ && use_ == BinaryUse::ready
+                                  ? required_block(program, device_, source.entries)
+                                  : std::string();
+    if (block.empty()) return program_binary(program);
+    const SpecializedBlock specialized(block);
+    return program_binary(program);
+  }
+
+  /// Linked too, so that what is missing is found here.
+  Result<Binary> compile_to_object(const Source& source, const std::string& options) const {
+    Result<OwnedProgram> object = compile_object(context_.get(), device_, source.text, options);
+    if (!object) return object.failure();
+    Result<OwnedProgram> program = link(context_.get(), device_, object->get());
+    if (!program) return compile_to_program(source, options);  // whose log says what is missing
+    Binary binary;
+    binary.log = with_template_places(build_log(object->get(), device_), source);
+    if (Status status = inspect(program->get(), source, binary); !status) return status.failure();
+    binary.data = pack(kObjectKind, options, program_binary(object->get()));
+    return binary;
+  }
+
   /// All entries must be there; their static shared memory is reported.
   Status inspect(cl_program program, const Source& source, Binary& binary) const {
     for (const std::string& entry : source.entries) {
@@ -142,6 +263,8 @@ class OpenClCompiler final : public Compiler {
 
   OwnedContext context_;
   cl_device_id device_;
+  bool is_pocl_;
+  BinaryUse use_ = BinaryUse::kept;
 };
 
 Result<OwnedProgram> program_from_binary(cl_context context, cl_device_id device,
@@ -153,7 +276,11 @@ Result<OwnedProgram> program_from_binary(cl_context context, cl_device_id device
   OwnedProgram program = own(
       opencl().create_program_with_binary(context, 1, &device, &bytes, &address, &status, &code));
   if (code != CL_SUCCESS) return opencl_failure(code, "clCreateProgramWithBinary");
-  code = opencl().build_program(program.get(), 1, &device, "", nullptr, nullptr);
+  return program;
+}
+
+Result<OwnedProgram> built(OwnedProgram program, cl_device_id device) {
+  const cl_int code = opencl().build_program(program.get(), 1, &device, "", nullptr, nullptr);
   if (code != CL_SUCCESS) return opencl_failure(code, "clBuildProgram of a binary");
   return program;
 }
@@ -164,7 +291,10 @@ Result<OwnedProgram> program_from(cl_context context, cl_device_id device, const
   if (unpacked->kind == kSourceKind) {
     return build_source(context, device, unpacked->payload, unpacked->options);
   }
-  return program_from_binary(context, device, unpacked->payload);
+  Result<OwnedProgram> program = program_from_binary(context, device, unpacked->payload);
+  if (!program) return program;
+  return unpacked->kind == kObjectKind ? link(context, device, program->get())
+                                       : built(std::move(*program), device);
 }
 
 }  // namespace

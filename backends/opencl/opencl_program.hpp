@@ -1,8 +1,9 @@
 // OpenCL programs: source to Binary (the compiler's side) and Binary to kernels (the device's
 // side).
 //
-// A Binary holds what clGetProgramInfo gives. Where a driver gives nothing, it holds the source
-// behind a marker line, and loading compiles again.
+// A Binary holds what clGetProgramInfo gives behind a marker line: of the linked program or, for
+// one use with PoCL, of the compiled one, which loading links. Where a driver gives nothing, it
+// holds the source, and loading compiles again.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

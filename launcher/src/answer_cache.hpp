@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 
+#include "backends/binary_cache.hpp"
 #include "core/device.hpp"
 #include "core/spec.hpp"
 #include "db/lookup.hpp"
-#include "launcher/src/binary_cache.hpp"
 
 namespace kiln {
 

@@ -14,7 +14,7 @@
 #include <kiln/launcher.hpp>
 
 #include "backends/backend.hpp"
-#include "launcher/src/binary_cache.hpp"
+#include "backends/binary_cache.hpp"
 
 namespace kiln {
 

@@ -674,23 +674,40 @@ DEVICE_FUNCTION u32x4 kiln_load_16_of_block(u32 address, u32 block) {
                : "=r"((fragment)[0]), "=r"((fragment)[1]), "=r"((fragment)[2]), "=r"((fragment)[3])                  \
                : "r"((u32)__cvta_generic_to_shared(pointer)) : "memory")
 
-//: MATRIX_MULTIPLY_F16 MATRIX_MULTIPLY_BF16
-// Two instructions of 16 x 8 sums.
-#define KILN_MMA(types, d, a, b0, b1)                                                                                \
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." types ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},"   \
-               " {%0, %1, %2, %3};"                                                                                  \
-               : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])                                              \
+//: MATRIX_MULTIPLY_F16 MATRIX_MULTIPLY_BF16 MATRIX_MULTIPLY_TF32 MATRIX_MULTIPLY_E4M3 MATRIX_MULTIPLY_E5M2 MATRIX_MULTIPLY_I8
+// Two instructions of 16 x 8 sums over 32 bytes of k. Fragments of all types lie alike, seen as words.
+#define KILN_MMA(shape, types, sums, constraint, d, a, b0, b1)                                                       \
+  asm volatile("mma.sync.aligned." shape ".row.col." sums "." types "." sums                                         \
+               " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                    \
+               : constraint((d)[0]), constraint((d)[1]), constraint((d)[2]), constraint((d)[3])                      \
                : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"(b0), "r"(b1))
+#define KILN_MMA_PAIR(shape, types, sums, constraint, d, a, b)                                                       \
+  KILN_MMA(shape, types, sums, constraint, d, a, (b)[0], (b)[1]);                                                    \
+  KILN_MMA(shape, types, sums, constraint, (d) + 4, a, (b)[2], (b)[3])
 DEVICE_FUNCTION void kiln_matrix_multiply_f16(f32* sum, const u32* a, const u32* b) {
-  KILN_MMA("f16.f16", sum, a, b[0], b[1]);
-  KILN_MMA("f16.f16", sum + 4, a, b[2], b[3]);
+  KILN_MMA_PAIR("m16n8k16", "f16.f16", "f32", "+f", sum, a, b);
 }
 DEVICE_FUNCTION void kiln_matrix_multiply_bf16(f32* sum, const u32* a, const u32* b) {
-  KILN_MMA("bf16.bf16", sum, a, b[0], b[1]);
-  KILN_MMA("bf16.bf16", sum + 4, a, b[2], b[3]);
+  KILN_MMA_PAIR("m16n8k16", "bf16.bf16", "f32", "+f", sum, a, b);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_tf32(f32* sum, const u32* a, const u32* b) {
+  KILN_MMA_PAIR("m16n8k8", "tf32.tf32", "f32", "+f", sum, a, b);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_e4m3(f32* sum, const u32* a, const u32* b) {
+  KILN_MMA_PAIR("m16n8k32", "e4m3.e4m3", "f32", "+f", sum, a, b);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_e5m2(f32* sum, const u32* a, const u32* b) {
+  KILN_MMA_PAIR("m16n8k32", "e5m2.e5m2", "f32", "+f", sum, a, b);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_i8(i32* sum, const u32* a, const u32* b) {
+  KILN_MMA_PAIR("m16n8k32", "s8.s8", "s32", "+r", sum, a, b);
 }
 #define MATRIX_MULTIPLY_F16(sum, a, b) kiln_matrix_multiply_f16(sum, a, b)
 #define MATRIX_MULTIPLY_BF16(sum, a, b) kiln_matrix_multiply_bf16(sum, a, b)
+#define MATRIX_MULTIPLY_TF32(sum, a, b) kiln_matrix_multiply_tf32(sum, a, b)
+#define MATRIX_MULTIPLY_E4M3(sum, a, b) kiln_matrix_multiply_e4m3(sum, a, b)
+#define MATRIX_MULTIPLY_E5M2(sum, a, b) kiln_matrix_multiply_e5m2(sum, a, b)
+#define MATRIX_MULTIPLY_I8(sum, a, b) kiln_matrix_multiply_i8(sum, a, b)
 
 //: MATRIX_ORDER MATRIX_SUM_ROW MATRIX_SUM_COLUMN
 #define MATRIX_ORDER(sum, lane) ((void)0)

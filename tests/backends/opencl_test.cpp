@@ -3,6 +3,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -151,6 +152,69 @@ void add_on(Device& device, Module& module) {
   std::vector<float> result(64);
   ASSERT_TRUE(device.download(*out, 0, std::as_writable_bytes(std::span(result))));
   EXPECT_EQ(result, std::vector<float>(64, 2.0F));
+}
+
+Source twice_source() {
+  Source source;
+  source.name = "twice";
+  source.text = R"(
+__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void twice(
+    __global const float* in, __global float* out) {
+  out[get_global_id(0)] = in[get_global_id(0)] + in[get_global_id(0)];
+}
+)";
+  source.entries = {"twice"};
+  return source;
+}
+
+TEST_F(OpenClStory, BinariesForEachUseRun) {
+  for (const BinaryUse use : {BinaryUse::kept, BinaryUse::once, BinaryUse::ready}) {
+    for (const std::vector<std::string>& options :
+         {std::vector<std::string>{}, {"-cl-fast-relaxed-math"}}) {
+      compiler_->prepare_for(use);
+      Source source = twice_source();
+      source.options = options;
+      const Result<Binary> binary = compiler_->compile(source);
+      ASSERT_TRUE(binary) << binary.failure().message;
+      const Result<std::unique_ptr<Module>> module = device_->load(*binary);
+      ASSERT_TRUE(module) << module.failure().message;
+      add_on(*device_, **module);
+    }
+  }
+}
+
+TEST_F(OpenClStory, AReadyBinaryOfPoclHasTheCodeOfItsBlockSize) {
+  if (!device_->info().runtime.starts_with("PoCL")) GTEST_SKIP() << "not PoCL";
+  const auto has_code = [&](BinaryUse use) {
+    compiler_->prepare_for(use);
+    const Result<Binary> binary = compiler_->compile(twice_source());
+    EXPECT_TRUE(binary);
+    const std::string bytes(reinterpret_cast<const char*>(binary->data.data()),
+                            binary->data.size());
+    return bytes.find("64-1-1-goffs0-smallgrid") != std::string::npos;
+  };
+  EXPECT_TRUE(has_code(BinaryUse::ready));
+  EXPECT_FALSE(has_code(BinaryUse::once));
+  EXPECT_EQ(::getenv("POCL_BINARY_SPECIALIZE_WG"), nullptr);
+}
+
+TEST_F(OpenClStory, WhatIsMissingIsACompileErrorForEachUse) {
+  for (const BinaryUse use : {BinaryUse::kept, BinaryUse::once, BinaryUse::ready}) {
+    compiler_->prepare_for(use);
+    Source source = twice_source();
+    source.text +=
+        "float elsewhere(float x);\n__kernel void other(__global float* x) { *x = "
+        "elsewhere(*x); }\n";
+    const Result<Binary> unlinked = compiler_->compile(source);
+    ASSERT_FALSE(unlinked);
+    EXPECT_EQ(unlinked.failure().outcome, Outcome::compile_error);
+    EXPECT_THAT(unlinked.failure().message, HasSubstr("elsewhere"));
+    source = twice_source();
+    source.entries.push_back("thrice");
+    const Result<Binary> entry = compiler_->compile(source);
+    ASSERT_FALSE(entry);
+    EXPECT_THAT(entry.failure().message, HasSubstr("no kernel named 'thrice'"));
+  }
 }
 
 TEST_F(OpenClStory, AnApplicationsQueueIsUsedAndLeftToIt) {

@@ -63,7 +63,7 @@ TEST_F(FleetRuns, SigtermStoresTheTrialsAndReturnsTheLease) {
   submit(1, "seconds = 60");
   start_worker(0);
   const auto until = std::chrono::steady_clock::now() + 60s;
-  while (workers_[0]->error_text().find("trials") == std::string::npos &&
+  while (workers_[0]->error_text().find(" trial") == std::string::npos &&
          std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(50ms);
   workers_[0]->signal(SIGTERM);

@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/backend.hpp"
+#include "backends/cached_compiler.hpp"
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
 #include "templates/library.hpp"
@@ -60,10 +61,12 @@ class KernelRuns : public testing::TestWithParam<std::string> {
       backend_ = make_backend(KILN_TEST_BACKEND);
       device_ = backend_->open_device(0);
       compiler_ = backend_->open_compiler(device_->info());
+      toolbox_compiler_ = std::make_unique<CachedCompiler>(
+          backend_->open_compiler(device_->info()), device_->info(), backend_->compiler_options());
     } catch (const DeviceError& error) {
       KILN_SKIP_UNLESS_REQUIRED(KILN_TEST_BACKEND, error.what());
     }
-    toolbox_.emplace(*device_, *compiler_);
+    toolbox_.emplace(*device_, *toolbox_compiler_);
   }
 
   [[nodiscard]] virtual std::string kernel() const { return GetParam(); }
@@ -127,6 +130,7 @@ class KernelRuns : public testing::TestWithParam<std::string> {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<Compiler> toolbox_compiler_;
   std::optional<Toolbox> toolbox_;
   std::unique_ptr<ProblemBench> bench_;
   Problem bench_problem_;

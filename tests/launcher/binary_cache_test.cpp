@@ -1,7 +1,7 @@
 // The cache folder as an attacker, a crash and another version of Kiln may leave it: always a miss,
 // never a fault.
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/src/binary_cache.hpp"
+#include "backends/binary_cache.hpp"
 
 #include <stdlib.h>
 #include <sys/inotify.h>

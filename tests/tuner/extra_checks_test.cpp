@@ -22,7 +22,7 @@ class ExtraChecksTest : public DeviceTest {
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
-    if (device_) toolbox_.emplace(*device_, *compiler_);
+    if (device_) toolbox_.emplace(*device_, *toolbox_compiler_);
   }
 
   /// Puts the config through all checks; the last `from` of its source was replaced.

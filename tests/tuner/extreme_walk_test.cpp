@@ -20,7 +20,7 @@ class ExtremeWalkTest : public DeviceTest {
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
-    if (device_) toolbox_.emplace(*device_, *compiler_);
+    if (device_) toolbox_.emplace(*device_, *toolbox_compiler_);
   }
   [[nodiscard]] ProblemBench::Tools tools() { return {*device_, *compiler_, *toolbox_}; }
 

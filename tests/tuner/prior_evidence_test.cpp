@@ -36,7 +36,8 @@ TEST(PriorEvidence, NoBestThatWasMeasuredIsHopeless) {
     const KernelSpec spec = KernelLibrary().load(kernel);
     std::size_t number = 0;
     for (const BestRecord& best : shipped_bests(kernel)) {
-      if (!test::is_drawn(number++)) continue;
+      const std::size_t place = number++;
+      if (!test::is_drawn(place) || !test::is_drawn(place / 6)) continue;  // each costs a second
       const Problem problem = problem_of(spec, best);
       const Space space = Space::build(spec, problem, best.device_info);
       const std::optional<std::size_t> index = space.index_of(best.config);
@@ -52,7 +53,7 @@ TEST(PriorEvidence, NoBestThatWasMeasuredIsHopeless) {
       kept += left.size();
     }
   }
-  EXPECT_GE(bests, 20u);
+  EXPECT_GE(bests, 8u);
   EXPECT_LT(static_cast<double>(kept), 0.9 * static_cast<double>(drawn)) << "it is of some use";
   RecordProperty("kept_per_mille", static_cast<int>(1000 * kept / std::max<std::size_t>(1, drawn)));
 }

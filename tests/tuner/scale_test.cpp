@@ -26,7 +26,7 @@ class ScaleTest : public DeviceTest {
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
-    if (device_) toolbox_.emplace(*device_, *compiler_);
+    if (device_) toolbox_.emplace(*device_, *toolbox_compiler_);
   }
 
   /// Runs the default config on the inputs for timing, changes the sum by `change` and checks it.

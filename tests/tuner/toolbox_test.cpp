@@ -27,7 +27,7 @@ class ToolboxTest : public DeviceTest {
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
-    if (device_) toolbox_.emplace(*device_, *compiler_);
+    if (device_) toolbox_.emplace(*device_, *toolbox_compiler_);
   }
 
   OwnedBuffer upload(const HostArray& array) {

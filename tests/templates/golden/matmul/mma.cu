@@ -2,7 +2,6 @@
 // matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
 // Variant mma: warps multiply fragments with the matrix unit, while the next tiles are copied to shared memory
 //
-//   dtype           = f16    element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
 //   out             = f16    element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
 //   trans_a         = false  A is stored transposed, as k x m
 //   trans_b         = false  B is stored transposed, as n x k
@@ -12,30 +11,32 @@
 //   has_bias        = false
 //   element_bytes   = 2
 //   out_bytes       = 2
+//   sum_type        = f32
 //   scalar_type     = f32
 //   element         = u16
 //   tile_m          = 128    rows of C that a block computes
 //   tile_n          = 128    columns of C that a block computes
-//   tile_k          = 32     steps along k between two barriers
 //   warps_m         = 2      warps below each other in a tile
 //   warps_n         = 2      warps beside each other in a tile
 //   stages          = 4      tiles of both operands in shared memory: copied ahead
-//   load_vector     = 8      elements in one load from global memory
+//   load_bytes      = 16     bytes in one load from global memory
 //   ahead           = true   load the fragments of a step while the step before is multiplied: more registers, less waiting
 //   splits          = 1      parts of k, each computed by blocks of its own
 //   blocks_per_unit = 1      blocks that should be resident: caps the registers of a thread
 //   raster          = 8      rows of tiles that are walked together, so that blocks in flight share operands in the cache
 //   family          = mma    'mma'
-//   held            = false  load_vector == 1
+//   tile_k          = 32     row_bytes // element_bytes
+//   load_vector     = 8      load_bytes // element_bytes
+//   held            = false  load_bytes < 4
 //   pad             = 0
-//   cycle_a         = 4      (8 if tile_m % 64 == 0 else 4) if trans_a else (8 if tile_k % 64 == 0 else 4)
-//   cycle_b         = 8      (8 if tile_k % 64 == 0 else 4) if trans_b else (8 if tile_n % 64 == 0 else 4)
+//   cycle_a         = 4      (8 if tile_m % 64 == 0 else 4) if trans_a else cycle_k
+//   cycle_b         = 8      cycle_k if trans_b else (8 if tile_n % 64 == 0 else 4)
 //   fragment_k      = 16     32 // element_bytes
 //   chunk           = 8      16 // element_bytes
-//   matrix_type     = F16    'F16' if dtype == f16 else 'BF16'
+//   matrix_type     = F16    'F16' if dtype == f16 else 'BF16' if dtype == bf16 else 'TF32' if dtype == f32 else 'I8' if dtype == i8 else 'E4M3' if dtype == e4m3 else 'E5M2'
+//   promoted        = false  dtype in [e4m3, e5m2] and precision == 'highest'
 //   swapped         = false
 //   threads         = 128    warps_m * warps_n * lanes
-//   load_bytes      = 16     load_vector * element_bytes
 //   words           = 4      max(1, load_bytes // 4)
 //   buffers         = 2      2 if ahead else 1
 //
@@ -203,22 +204,39 @@ DEVICE_FUNCTION u32 kiln_f32x2_to_bf16x2(f32 low, f32 high) {
                : "=r"((fragment)[0]), "=r"((fragment)[1]), "=r"((fragment)[2]), "=r"((fragment)[3])                  \
                : "r"((u32)__cvta_generic_to_shared(pointer)) : "memory")
 
-// Two instructions of 16 x 8 sums.
-#define KILN_MMA(types, d, a, b0, b1)                                                                                \
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." types ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},"   \
-               " {%0, %1, %2, %3};"                                                                                  \
-               : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])                                              \
+// Two instructions of 16 x 8 sums over 32 bytes of k. Fragments of all types lie alike, seen as words.
+#define KILN_MMA(shape, types, sums, constraint, d, a, b0, b1)                                                       \
+  asm volatile("mma.sync.aligned." shape ".row.col." sums "." types "." sums                                         \
+               " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                    \
+               : constraint((d)[0]), constraint((d)[1]), constraint((d)[2]), constraint((d)[3])                      \
                : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"(b0), "r"(b1))
+#define KILN_MMA_PAIR(shape, types, sums, constraint, d, a, b)                                                       \
+  KILN_MMA(shape, types, sums, constraint, d, a, (b)[0], (b)[1]);                                                    \
+  KILN_MMA(shape, types, sums, constraint, (d) + 4, a, (b)[2], (b)[3])
 DEVICE_FUNCTION void kiln_matrix_multiply_f16(f32* sum, const u32* a, const u32* b) {
-  KILN_MMA("f16.f16", sum, a, b[0], b[1]);
-  KILN_MMA("f16.f16", sum + 4, a, b[2], b[3]);
+  KILN_MMA_PAIR("m16n8k16", "f16.f16", "f32", "+f", sum, a, b);
 }
 DEVICE_FUNCTION void kiln_matrix_multiply_bf16(f32* sum, const u32* a, const u32* b) {
-  KILN_MMA("bf16.bf16", sum, a, b[0], b[1]);
-  KILN_MMA("bf16.bf16", sum + 4, a, b[2], b[3]);
+  KILN_MMA_PAIR("m16n8k16", "bf16.bf16", "f32", "+f", sum, a, b);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_tf32(f32* sum, const u32* a, const u32* b) {
+  KILN_MMA_PAIR("m16n8k8", "tf32.tf32", "f32", "+f", sum, a, b);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_e4m3(f32* sum, const u32* a, const u32* b) {
+  KILN_MMA_PAIR("m16n8k32", "e4m3.e4m3", "f32", "+f", sum, a, b);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_e5m2(f32* sum, const u32* a, const u32* b) {
+  KILN_MMA_PAIR("m16n8k32", "e5m2.e5m2", "f32", "+f", sum, a, b);
+}
+DEVICE_FUNCTION void kiln_matrix_multiply_i8(i32* sum, const u32* a, const u32* b) {
+  KILN_MMA_PAIR("m16n8k32", "s8.s8", "s32", "+r", sum, a, b);
 }
 #define MATRIX_MULTIPLY_F16(sum, a, b) kiln_matrix_multiply_f16(sum, a, b)
 #define MATRIX_MULTIPLY_BF16(sum, a, b) kiln_matrix_multiply_bf16(sum, a, b)
+#define MATRIX_MULTIPLY_TF32(sum, a, b) kiln_matrix_multiply_tf32(sum, a, b)
+#define MATRIX_MULTIPLY_E4M3(sum, a, b) kiln_matrix_multiply_e4m3(sum, a, b)
+#define MATRIX_MULTIPLY_E5M2(sum, a, b) kiln_matrix_multiply_e5m2(sum, a, b)
+#define MATRIX_MULTIPLY_I8(sum, a, b) kiln_matrix_multiply_i8(sum, a, b)
 
 #define MATRIX_ORDER(sum, lane) ((void)0)
 #define MATRIX_SUM_ROW(lane, i) ((lane) / 4 + (i) % 4 / 2 * 8)

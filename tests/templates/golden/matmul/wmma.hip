@@ -2,7 +2,6 @@
 // matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
 // Variant wmma: wavefronts of 32 multiply fragments with the matrix unit (RDNA)
 //
-//   dtype           = f16    element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
 //   out             = f16    element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
 //   trans_a         = false  A is stored transposed, as k x m
 //   trans_b         = false  B is stored transposed, as n x k
@@ -12,6 +11,7 @@
 //   has_bias        = false
 //   element_bytes   = 2
 //   out_bytes       = 2
+//   sum_type        = f32
 //   scalar_type     = f32
 //   element         = u16
 //   tile_m          = 64     rows of C that a block computes
@@ -33,6 +33,7 @@
 //   fragment_k      = 16     32 // element_bytes
 //   chunk           = 8      16 // element_bytes
 //   matrix_type     = F16    'F16' if dtype == f16 else 'BF16'
+//   promoted        = false
 //   swapped         = false
 //   threads         = 128    warps_m * warps_n * lanes
 //   load_bytes      = 16     load_vector * element_bytes

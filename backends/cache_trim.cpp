@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/src/cache_trim.hpp"
+#include "backends/cache_trim.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/src/binary_cache.hpp"
+#include "backends/binary_cache.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -20,8 +20,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "backends/cache_trim.hpp"
 #include "core/hash.hpp"
-#include "launcher/src/cache_trim.hpp"
 
 namespace kiln {
 namespace {
