@@ -99,7 +99,7 @@ void lookup_among_100(benchmark::State& state) {
   }
   const Problem asked = Problem::parse(workbench.spec, "m=1000 n=1000 k=1000");
   for (auto _ : state)
-    benchmark::DoNotOptimize(lookup(workbench.spec, asked, workbench_device(), rows));
+    benchmark::DoNotOptimize(lookup({workbench.spec, asked, workbench_device()}, rows));
 }
 BENCHMARK(lookup_among_100)->Unit(benchmark::kMicrosecond);
 

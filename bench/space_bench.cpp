@@ -17,7 +17,7 @@ namespace {
 void build(benchmark::State& state, const Workbench& workbench) {
   std::size_t size = 0;
   for (auto _ : state)
-    size = Space::build(workbench.spec, workbench.problem, workbench_device()).size();
+    size = Space::build({workbench.spec, workbench.problem, workbench_device()}).size();
   state.counters["configs"] = static_cast<double>(size);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(size));
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 
 namespace kiln {
@@ -23,7 +24,7 @@ std::vector<Workbench> load_all() {
   for (const auto& [kernel, text] : kProblems) {
     KernelSpec spec = library.load(kernel);
     Problem problem = Problem::parse(spec, text);
-    Config config = default_config(spec, problem, workbench_device());
+    Config config = Setting(spec, problem, workbench_device()).default_config();
     all.push_back({std::move(spec), std::move(problem), std::move(config)});
   }
   return all;

@@ -229,10 +229,10 @@ ExitCode run_best(const BestFlags& options) {
   (void)find_objective(spec, options.objective);
   std::vector<BestRecord> bests = layered_bests(options, spec);
   const DeviceInfo device = device_to_ask_for(spec, options, bests);
-  require_problem_fits(spec, problem, device);
+  require_problem_fits({spec, problem, device});
   if (!options.pareto.empty())
     return print_pareto({spec, problem, device, options.pareto, options.common});
-  const Result<Match> match = lookup(spec, problem, device, bests);
+  const Result<Match> match = lookup({spec, problem, device}, bests);
   if (!match) throw DeviceError(match.failure().message);
   if (options.common.json) {
     fmt::print("{}", json_output(match_json(spec, problem, device, *match)));

@@ -26,6 +26,7 @@
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
+#include "core/setting.hpp"
 #include "db/lookup.hpp"
 #include "db/stored_problem.hpp"
 #include "tuner/comparison.hpp"
@@ -115,18 +116,16 @@ std::vector<ReadySession> stored_sessions(const Store& store, const CheckFlags& 
 /// The best first, then the default config and the runners-up of its finals, each once. A runner-up
 /// that the spec no longer has is left out.
 std::vector<Config> entrants_of(const CheckedBest& checked) {
-  const KernelSpec& spec = checked.session.spec;
-  const Problem& problem = checked.session.problem;
-  std::vector<Config> entrants = {
-      parse_config(spec, checked.best->config.text(), problem, checked.device)};
+  const Setting setting(checked.session.spec, checked.session.problem, checked.device);
+  std::vector<Config> entrants = {setting.parse(checked.best->config.text())};
   const auto add = [&](const Config& config) {
     const auto same = [&](const Config& entrant) { return entrant.text() == config.text(); };
     if (std::none_of(entrants.begin(), entrants.end(), same)) entrants.push_back(config);
   };
-  add(default_config(spec, problem, checked.device));
+  add(setting.default_config());
   for (const Finalist& finalist : finalists_of(*checked.best)) {
     try {
-      add(parse_config(spec, finalist.config, problem, checked.device));
+      add(setting.parse(finalist.config));
     } catch (const InputError&) {
       continue;
     }
@@ -149,7 +148,7 @@ ComparisonRequest request_of(const CheckedBest& checked, std::vector<Config> con
 void judge(CheckedBest& checked, const std::vector<Config>& configs, const Comparison& comparison) {
   const std::vector<std::vector<double>>& rounds = comparison.samples.front();
   const Config usual =
-      default_config(checked.session.spec, checked.session.problem, checked.device);
+      Setting(checked.session.spec, checked.session.problem, checked.device).default_config();
   checked.now_ns = median(rounds.front());
   checked.fastest_ns = checked.now_ns;
   checked.fastest = configs.front().text();

@@ -16,6 +16,7 @@
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
+#include "core/setting.hpp"
 #include "db/lookup.hpp"
 #include "tuner/comparison.hpp"
 #include "tuner/verdict.hpp"
@@ -57,7 +58,7 @@ Config best_known(const KernelSpec& spec, const Problem& problem, const DeviceIn
                               .must_exist = options.names_database};
   const std::vector<BestRecord> bests =
       known_bests(sources, open_rows(sources), spec.name, std::string(kTimeObjective));
-  const Result<Match> match = lookup(spec, problem, device, bests);
+  const Result<Match> match = lookup({spec, problem, device}, bests);
   if (!match) throw DeviceError(match.failure().message);
   if (match->grade == Grade::fallback) {
     throw Error(ExitCode::failed,
@@ -80,7 +81,7 @@ Config best_of_session(SessionId id, const KernelSpec& spec, const Problem& prob
                                      : best->key.kernel));
   }
   if (!best) throw InputError(fmt::format("session {} published no best", id));
-  return parse_config(spec, best->config.text(), problem, device);
+  return Setting(spec, problem, device).parse(best->config.text());
 }
 
 std::vector<Config> chosen_configs(const KernelSpec& spec, const Problem& problem,
@@ -90,11 +91,11 @@ std::vector<Config> chosen_configs(const KernelSpec& spec, const Problem& proble
   std::vector<Config> configs;
   for (const std::string& text : texts) {
     if (text == "default") {
-      configs.push_back(default_config(spec, problem, device));
+      configs.push_back(Setting(spec, problem, device).default_config());
     } else if (text == "best") {
       configs.push_back(best_known(spec, problem, device, options));
     } else {
-      configs.push_back(parse_config(spec, text, problem, device));
+      configs.push_back(Setting(spec, problem, device).parse(text));
     }
   }
   for (const SessionId id : options.sessions) {

@@ -64,7 +64,7 @@ Json tensor_map_json(const TensorMapPlan& map) {
           {"tf32", map.to_tf32}};
 }
 
-/// Everything that a program must know to launch the source: what make_launch_plan tells the
+/// Everything that a program must know to launch the source: what Setting::plan() tells the
 /// launcher.
 Json geometry(const Winner& winner, const DeviceInfo& device) {
   Json buffers = Json::array();

@@ -120,7 +120,7 @@ ExitCode print_pareto(const ParetoRequest& request) {
   const Store store(request.common.database, Store::Mode::read);
   const std::vector<SessionRecord> sessions = comparable_sessions(store, request);
   const std::map<std::string, Trial> trials = newest_trials(store, sessions);
-  const Metrics metrics(request.spec, request.problem, request.device);
+  const Metrics metrics({request.spec, request.problem, request.device});
   std::vector<Point> points;
   std::vector<std::pair<double, double>> scores;
   for (const auto& [text, trial] : trials) {

@@ -9,6 +9,7 @@
 #include "cli/render_report.hpp"
 #include "core/command_spec.hpp"
 #include "core/config.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 
@@ -35,11 +36,11 @@ ExitCode run_render(const RenderFlags& options) {
           : device_for_architecture(options.backend,
                                     architecture_or_default(options.backend, options.architecture));
   const Config config = options.config.empty()
-                            ? default_config(spec, problem, device)
-                            : parse_config(spec, options.config, problem, device);
+                            ? Setting(spec, problem, device).default_config()
+                            : Setting(spec, problem, device).parse(options.config);
   if (options.common.json && !options.report)
     throw UsageError("--json is for --report: the source is text");
-  if (const Status legal = check_config(spec, config, problem, device); !legal) {
+  if (const Status legal = Setting(spec, problem, device).check(config); !legal) {
     throw InputError(
         fmt::format("{} is not legal here: {}", config.text(), legal.failure().message));
   }

@@ -17,6 +17,7 @@
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
 #include "core/occupancy.hpp"
+#include "core/setting.hpp"
 #include "search/prior.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/worker_compiler.hpp"
@@ -120,7 +121,7 @@ Binary compile_rendered(const RenderedConfig& rendered) {
 
 void print_render_report(const RenderedConfig& rendered, ReportForm form) {
   const auto& [spec, problem, config, device] = rendered;
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
   if (!plan) throw InputError(config.text() + " is not legal here: " + plan.failure().message);
   const Binary binary = compile_rendered(rendered);
   const std::vector<KernelResources> kernels = kernels_of_code_object(binary.data);
@@ -128,7 +129,7 @@ void print_render_report(const RenderedConfig& rendered, ReportForm form) {
   for (const StepPlan& step : plan->steps) {
     if (step.kind == StepKind::launch) lines.push_back(line_of(step, binary, kernels, device));
   }
-  const std::optional<Forecast> forecast = Prior(spec, problem, device).forecast(config, binary);
+  const std::optional<Forecast> forecast = Prior({spec, problem, device}).forecast(config, binary);
   const double forecast_ns = forecast ? forecast->time_ns : 0;
   if (form == ReportForm::json) {
     Json launches = Json::array();

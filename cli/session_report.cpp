@@ -13,6 +13,7 @@
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/command_spec.hpp"
+#include "core/setting.hpp"
 #include "tuner/time_use.hpp"
 
 namespace kiln::cli {
@@ -288,7 +289,7 @@ SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const D
         "CPU loop or a formula ([verify] of the spec)",
         spec.name, spec.verify.device_reference);
   }
-  Scope scope = make_scope(spec, problem, device);
+  Scope scope = Setting(spec, problem, device).scope();
   double read = 0;
   double written = 0;
   for (const Argument& argument : spec.arguments) {

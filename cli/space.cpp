@@ -96,11 +96,11 @@ Measured measure_kernel(const SpaceFlags& options) {
           ? device_for_architecture(options.backend,
                                     architecture_or_default(options.backend, options.architecture))
           : choose_device(options.device);
-  require_problem_fits(spec, problem, device);
+  require_problem_fits({spec, problem, device});
   measured.read_ns = since(start);
   for (const Variant& variant : spec.variants) {
     start = std::chrono::steady_clock::now();
-    SpaceReport report = explain_space(spec, problem, device, {.variants = {variant.name}});
+    SpaceReport report = explain_space({spec, problem, device}, {.variants = {variant.name}});
     measured.rows.push_back({std::move(report.variants.front()), since(start), {}, {}});
   }
   return measured;

@@ -20,6 +20,7 @@
 #include "cli/progress.hpp"
 #include "cli/status_area.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
 #include "tuner/attempt_witness.hpp"
@@ -42,7 +43,7 @@ Dealer::Session dealt_session(const ReadySession& session, const DeviceInfo& dev
   const SearchSettings& settings = session.settings;
   const bool has_budget = settings.seconds || settings.trials || settings.no_progress;
   const double without = has_budget ? std::numeric_limits<double>::infinity() : kDefaultSeconds;
-  const ProblemCost cost = problem_cost(session.spec, session.problem, device);
+  const ProblemCost cost = Setting(session.spec, session.problem, device).cost();
   const double trials = static_cast<double>(settings.trials.value_or(1));
   return {session_key(session), settings.seconds.value_or(without),
           trials * std::max(cost.bytes, cost.flops)};

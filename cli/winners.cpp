@@ -9,6 +9,7 @@
 #include "cli/device_choice.hpp"
 #include "core/errors.hpp"
 #include "core/problem_limits.hpp"
+#include "core/setting.hpp"
 #include "db/server_place.hpp"
 #include "db/shipped.hpp"
 #include "templates/renderer.hpp"
@@ -85,11 +86,11 @@ Winner Winners::find_on(const DeviceInfo& device, const KernelSpec& spec,
   winner.device = device;
   winner.spec = spec;
   winner.problem = Problem::parse(spec, problem);
-  require_problem_fits(spec, winner.problem, device);
-  Result<Match> match = lookup(spec, winner.problem, device, bests);
+  require_problem_fits({spec, winner.problem, device});
+  Result<Match> match = lookup({spec, winner.problem, device}, bests);
   if (!match) throw DeviceError(match.failure().message);
   winner.match = std::move(*match);
-  Result<LaunchPlan> plan = make_launch_plan(spec, winner.match.config, winner.problem, device);
+  Result<LaunchPlan> plan = Setting(spec, winner.problem, device).plan(winner.match.config);
   if (!plan) throw DeviceError(spec.name + ": " + plan.failure().message);
   winner.plan = std::move(*plan);
   winner.source = Renderer(spec).render(winner.match.config, winner.problem, device);

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,31 +27,5 @@ struct Config {
 /// What sets `config` apart from `other`: "tile_m=64 instead of 128, splits=4, without ping_pong";
 /// the whole config where the variants differ.
 [[nodiscard]] std::string difference_text(const Config& config, const Config& other);
-
-/// Reads a canonical or partial text; tunables left out take their defaults. Throws InputError
-/// naming the tunable and the values it may have.
-[[nodiscard]] Config parse_config(const KernelSpec& spec, std::string_view text,
-                                  const Problem& problem, const DeviceInfo& device);
-
-/// The default config of `variant` for this problem and device (conditional tunables resolved).
-[[nodiscard]] Config default_config(const Variant& variant, const KernelSpec& spec,
-                                    const Problem& problem, const DeviceInfo& device);
-
-/// The default config of the spec: of the first variant whose requirement and constraints hold and
-/// whose launch stays within the device's limits; where none does, of the first whose rules hold.
-/// Throws DeviceError when no variant is possible, naming each variant's reason.
-[[nodiscard]] Config default_config(const KernelSpec& spec, const Problem& problem,
-                                    const DeviceInfo& device);
-
-/// backend, device.*, problem fields, derived values, tunables and variant-derived values.
-[[nodiscard]] Scope make_scope(const KernelSpec& spec, const Problem& problem,
-                               const DeviceInfo& device);
-[[nodiscard]] Scope make_scope(const KernelSpec& spec, const Variant& variant, const Config& config,
-                               const Problem& problem, const DeviceInfo& device);
-
-/// Is the config legal? A Failure{constraint} says which rule broke and its reason, with the
-/// numbers in it.
-[[nodiscard]] Status check_config(const KernelSpec& spec, const Config& config,
-                                  const Problem& problem, const DeviceInfo& device);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// make_launch_plan: every expression of the spec evaluated and held against the device's limits.
+// Setting::plan: every expression of the spec evaluated and held against the device's limits.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch_plan.hpp"
 
@@ -11,7 +11,9 @@
 
 #include "core/command_spec.hpp"
 #include "core/constraint_text.hpp"
+#include "core/launch_limits.hpp"
 #include "core/launch_plan_rules.hpp"
+#include "core/setting.hpp"
 
 namespace kiln {
 namespace {
@@ -174,8 +176,8 @@ class PlanBuilder {
       return;
     }
     out.entry = entry_of(step, scope_);
-    out.grid = extents(step.grid, "grid", step, device_.max_grid);
-    out.block = extents(step.block, "block", step, device_.max_block);
+    out.grid = extents(step.grid, "grid", step, grid_limits(device_).high);
+    out.block = extents(step.block, "block", step, block_limits(device_).high);
     check_block(out);
     check_threads(out);
     if (!step.cluster.empty()) set_cluster(step, out);
@@ -207,21 +209,22 @@ class PlanBuilder {
   }
 
   void check_block(const StepPlan& step) const {
+    const std::int64_t limit = block_limits(device_).product;
     std::int64_t threads = 1;
     for (const std::uint32_t extent : step.block) {
       // Each factor is at most 2^32 and the product is checked as it grows: no overflow.
       threads *= extent;
-      if (threads <= device_.max_threads_per_block) continue;
-      illegal(fmt::format(
-          "step '{}': a block of {} x {} x {} threads exceeds the device's limit of "
-          "{}",
-          step.entry, step.block[0], step.block[1], step.block[2], device_.max_threads_per_block));
+      if (threads <= limit) continue;
+      illegal(
+          fmt::format("step '{}': a block of {} x {} x {} threads exceeds the device's limit of "
+                      "{}",
+                      step.entry, step.block[0], step.block[1], step.block[2], limit));
     }
   }
 
   void check_threads(const StepPlan& step) const {
-    const auto limit = static_cast<std::uint64_t>(max_threads_per_dimension(device_));
     for (std::size_t d = 0; d < 3; ++d) {
+      const auto limit = static_cast<std::uint64_t>(thread_limits(device_, d).product);
       const std::uint64_t threads = std::uint64_t{step.grid[d]} * step.block[d];
       if (threads <= limit) continue;
       illegal(
@@ -253,11 +256,12 @@ class PlanBuilder {
 
   void set_shared_bytes(const Step& step, StepPlan& out) const {
     const std::int64_t bytes = step.shared_bytes->evaluate_int(scope_);
-    if (bytes < 0 || bytes > device_.max_shared_bytes_optin) {
+    const LaunchLimits limits = shared_limits(device_);
+    if (bytes < limits.low || bytes > limits.high[0]) {
       illegal(
           fmt::format("step '{}': {} bytes of dynamic shared memory are not from 0 to the "
                       "device's limit of {}",
-                      out.entry, bytes, device_.max_shared_bytes_optin));
+                      out.entry, bytes, limits.high[0]));
     }
     out.shared_bytes = static_cast<std::uint32_t>(bytes);
   }
@@ -303,14 +307,12 @@ const TensorMapPlan* LaunchPlan::find_tensor_map(std::string_view name) const {
   return nullptr;
 }
 
-Result<LaunchPlan> make_launch_plan(const KernelSpec& spec, const Config& config,
-                                    const Problem& problem, const DeviceInfo& device) {
-  const Status legal = check_config(spec, config, problem, device);
-  if (!legal) return legal.failure();
-  const Variant& variant = *spec.find_variant(config.variant);
+Result<LaunchPlan> Setting::plan(const Config& config) const {
   try {
-    Scope scope = make_scope(spec, variant, config, problem, device);
-    return PlanBuilder(spec, variant, device, std::move(scope)).build();
+    Scope scope;
+    if (auto failure = broken_rule(config, scope)) return *failure;
+    const Variant& variant = *spec_->find_variant(config.variant);
+    return PlanBuilder(*spec_, variant, device(), std::move(scope)).build();
   } catch (const Illegal& reason) {
     return Failure{Outcome::constraint, reason.message};
   } catch (const EvaluationError& error) {
@@ -318,11 +320,9 @@ Result<LaunchPlan> make_launch_plan(const KernelSpec& spec, const Config& config
   }
 }
 
-Result<LaunchPlan> make_arguments_plan(const KernelSpec& spec, const Problem& problem,
-                                       const DeviceInfo& device) {
+Result<LaunchPlan> Setting::arguments() const {
   try {
-    return PlanBuilder(spec, spec.variants.front(), device, make_scope(spec, problem, device))
-        .build_arguments();
+    return PlanBuilder(*spec_, spec_->variants.front(), device(), scope()).build_arguments();
   } catch (const Illegal& reason) {
     return Failure{Outcome::constraint, reason.message};
   } catch (const EvaluationError& error) {
@@ -330,11 +330,10 @@ Result<LaunchPlan> make_arguments_plan(const KernelSpec& spec, const Problem& pr
   }
 }
 
-ProblemCost problem_cost(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
+ProblemCost Setting::cost() const {
   ProblemCost cost;
-  const Scope scope = make_scope(spec, problem, device);
-  if (spec.cost.bytes) cost.bytes = spec.cost.bytes->evaluate_number(scope);
-  if (spec.cost.flops) cost.flops = spec.cost.flops->evaluate_number(scope);
+  if (spec_->cost.bytes) cost.bytes = spec_->cost.bytes->evaluate_number(scope());
+  if (spec_->cost.flops) cost.flops = spec_->cost.flops->evaluate_number(scope());
   return cost;
 }
 

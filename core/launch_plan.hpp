@@ -1,6 +1,6 @@
 // LaunchPlan: what has to happen on a device to run one config: buffers, scalars, workspaces,
-// steps, with every expression of the spec evaluated. Made by one function; used by the tuner and
-// the launcher.
+// steps, with every expression of the spec evaluated. Made by Setting::plan(); used by the tuner
+// and the launcher.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,11 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/device.hpp"
 #include "core/dtype.hpp"
+#include "core/problem.hpp"
+#include "core/result.hpp"
+#include "core/spec.hpp"
 
 namespace kiln {
 
@@ -77,21 +81,10 @@ struct LaunchPlan {
   [[nodiscard]] const TensorMapPlan* find_tensor_map(std::string_view name) const;
 };
 
-/// Checks the config (check_config) and the launch limits of the device (threads per block, grid,
-/// shared memory), then evaluates. A Failure is always {constraint, reason}.
-[[nodiscard]] Result<LaunchPlan> make_launch_plan(const KernelSpec& spec, const Config& config,
-                                                  const Problem& problem, const DeviceInfo& device);
-
-/// Only the arguments and scalars, which no config changes.
-[[nodiscard]] Result<LaunchPlan> make_arguments_plan(const KernelSpec& spec, const Problem& problem,
-                                                     const DeviceInfo& device);
-
 /// Bytes and operations that the problem asks for, from [cost]; 0 where the spec does not say.
 struct ProblemCost {
   double bytes = 0;
   double flops = 0;
 };
-[[nodiscard]] ProblemCost problem_cost(const KernelSpec& spec, const Problem& problem,
-                                       const DeviceInfo& device);
 
 }  // namespace kiln

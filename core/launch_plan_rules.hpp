@@ -1,4 +1,4 @@
-// What the parts of make_launch_plan share; private to core.
+// What the parts of Setting::plan() share; private to core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace kiln {
 namespace plan_rules {
 
-/// Thrown by the parts; make_launch_plan turns it into a Failure {constraint, message}.
+/// Thrown by the parts; Setting::plan() turns it into a Failure {constraint, message}.
 struct Illegal {
   std::string message;
 };

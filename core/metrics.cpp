@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/constraint_text.hpp"
+#include "core/setting.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -69,13 +70,12 @@ Objective find_objective(const KernelSpec& spec, std::string_view name) {
                                did_you_mean(name, known), comma_list(known)));
 }
 
-Metrics::Metrics(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device)
-    : spec_(spec), problem_(problem), device_(device), cost_(problem_cost(spec, problem, device)) {}
+Metrics::Metrics(Setting setting) : setting_(std::move(setting)), cost_(setting_.cost()) {}
 
 Scope Metrics::scope_of(const Trial& trial) const {
-  const Variant* variant = spec_.find_variant(trial.config.variant);
-  if (variant == nullptr) return make_scope(spec_, problem_, device_);  // of an older spec
-  Scope scope = make_scope(spec_, *variant, trial.config, problem_, device_);
+  const bool is_known = setting_.spec().find_variant(trial.config.variant) != nullptr;
+  if (!is_known) return setting_.scope();  // of an older spec
+  Scope scope = setting_.scope(trial.config);
   const auto set_known = [&](const char* name, std::int64_t value) {
     if (value >= 0) scope.set(name, value);
   };
@@ -105,7 +105,7 @@ std::map<std::string, double> Metrics::of(const Trial& trial) const {
   if (!trial.ok()) return values;
   const auto energy = trial.metrics.find(std::string(kEnergyObjective));
   if (energy != trial.metrics.end()) values.insert(*energy);
-  for (const Metric& metric : spec_.metrics) {
+  for (const Metric& metric : setting_.spec().metrics) {
     if (const auto known = value(metric, trial)) values.emplace(metric.name, *known);
   }
   return values;
@@ -118,7 +118,7 @@ std::optional<double> Metrics::value(const Objective& objective, const Trial& tr
     const auto energy = trial.metrics.find(objective.name);
     return energy == trial.metrics.end() ? std::nullopt : std::optional(energy->second);
   }
-  const Metric* metric = find_metric(spec_, objective.name);
+  const Metric* metric = find_metric(setting_.spec(), objective.name);
   return metric == nullptr ? std::nullopt : value(*metric, trial);
 }
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "core/trial.hpp"
 
 namespace kiln {
@@ -43,8 +43,7 @@ struct Objective {
 /// Values of one spec's metrics for configs of one problem on one device.
 class Metrics {
  public:
-  /// `spec` must outlive it.
-  Metrics(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device);
+  explicit Metrics(Setting setting);
 
   /// Every metric that has a value for this trial (a number of 0 or more), by name, and "energy"
   /// where `trial.metrics` holds it. Empty unless the trial is ok.
@@ -57,9 +56,7 @@ class Metrics {
   [[nodiscard]] std::optional<double> value(const Metric& metric, const Trial& trial) const;
   [[nodiscard]] Scope scope_of(const Trial& trial) const;
 
-  const KernelSpec& spec_;
-  Problem problem_;
-  DeviceInfo device_;
+  Setting setting_;
   ProblemCost cost_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 
 namespace kiln {
 namespace {
@@ -25,13 +26,12 @@ std::string size_text(double bytes) {
 
 }  // namespace
 
-Status check_problem_fits(const KernelSpec& spec, const Problem& problem,
-                          const DeviceInfo& device) {
-  const Result<LaunchPlan> arguments = make_arguments_plan(spec, problem, device);
+Status check_problem_fits(const Setting& setting) {
+  const Result<LaunchPlan> arguments = setting.arguments();
   if (!arguments) return arguments.failure();
   double bytes = 0;
   for (const BufferPlan& buffer : arguments->buffers) bytes += static_cast<double>(buffer.bytes());
-  const auto memory = static_cast<double>(device.global_bytes);
+  const auto memory = static_cast<double>(setting.device().global_bytes);
   if (memory <= 0 || bytes <= memory) return Done{};
   const auto largest = std::max_element(
       arguments->buffers.begin(), arguments->buffers.end(),
@@ -42,12 +42,12 @@ Status check_problem_fits(const KernelSpec& spec, const Problem& problem,
                              largest->name, size_text(memory))};
 }
 
-void require_problem_fits(const KernelSpec& spec, const Problem& problem,
-                          const DeviceInfo& device) {
-  const Status fits = check_problem_fits(spec, problem, device);
+void require_problem_fits(const Setting& setting) {
+  const Status fits = check_problem_fits(setting);
   if (fits) return;
-  throw InputError(fmt::format("no config of {} can run {} on {}: {}", spec.name, problem.text(),
-                               device.name, fits.failure().message));
+  throw InputError(fmt::format("no config of {} can run {} on {}: {}", setting.spec().name,
+                               setting.problem().text(), setting.device().name,
+                               fits.failure().message));
 }
 
 }  // namespace kiln

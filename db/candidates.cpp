@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "core/json.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
 
@@ -156,9 +157,11 @@ bool KernelIdentity::has(const BestRecord& best) const {
          spec_.shipped_computation == computation_;
 }
 
-std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& problem,
-                                         const DeviceInfo& device,
-                                         std::span<const BestRecord> bests, Devices devices) {
+std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const BestRecord> bests,
+                                         Devices devices) {
+  const KernelSpec& spec = setting.spec();
+  const Problem& problem = setting.problem();
+  const DeviceInfo& device = setting.device();
   std::vector<Candidate> candidates;
   TemplateHashes hashes(spec);
   const KernelIdentity kernel(spec);
@@ -189,19 +192,6 @@ std::vector<Candidate> ranked_candidates(const KernelSpec& spec, const Problem& 
   add_devices(candidates, device);
   std::sort(candidates.begin(), candidates.end(), goes_before);
   return candidates;
-}
-
-Result<Config> legal_config(const KernelSpec& spec, const std::string& text, const Problem& problem,
-                            const DeviceInfo& device) {
-  try {
-    Config config = parse_config(spec, text, problem, device);
-    if (const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device); !plan) {
-      return plan.failure();
-    }
-    return config;
-  } catch (const Error& error) {
-    return Failure{Outcome::constraint, error.what()};
-  }
 }
 
 }  // namespace kiln

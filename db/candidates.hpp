@@ -11,6 +11,7 @@
 
 #include "core/config.hpp"
 #include "core/result.hpp"
+#include "core/setting.hpp"
 #include "db/likeness.hpp"
 #include "db/lookup.hpp"
 #include "db/store.hpp"
@@ -39,16 +40,8 @@ enum class Devices {
 /// Returns the bests of the kernel that match this problem on this device at any grade, in the
 /// order in which a lookup tries them. They point into `bests`. Does not check whether their
 /// configs are legal here.
-[[nodiscard]] std::vector<Candidate> ranked_candidates(const KernelSpec& spec,
-                                                       const Problem& problem,
-                                                       const DeviceInfo& device,
+[[nodiscard]] std::vector<Candidate> ranked_candidates(const Setting& setting,
                                                        std::span<const BestRecord> bests,
                                                        Devices devices = Devices::alike);
-
-/// Reads a stored config by today's spec: tunables that were added later take their defaults. Legal
-/// means launchable: by the rules of the spec and the limits of the device. A Failure says why the
-/// config is not legal.
-[[nodiscard]] Result<Config> legal_config(const KernelSpec& spec, const std::string& text,
-                                          const Problem& problem, const DeviceInfo& device);
 
 }  // namespace kiln

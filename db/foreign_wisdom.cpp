@@ -12,6 +12,7 @@
 #include "core/errors.hpp"
 #include "core/json.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "core/suggest.hpp"
 #include "db/close_configs.hpp"
 #include "db/t4_export.hpp"
@@ -87,18 +88,16 @@ std::string config_text(const Variant& variant, const RecordedTrials& recorded,
 }
 
 /// What was recorded that is legal here, as trials; and why the last of the others was not.
-std::vector<TrialRecord> legal_trials(const KernelSpec& spec, const Problem& problem,
-                                      const DeviceInfo& device, const RecordedTrials& recorded,
+std::vector<TrialRecord> legal_trials(const Setting& setting, const RecordedTrials& recorded,
                                       std::string& reason) {
-  const Variant& variant = variant_of(spec, recorded);
+  const Variant& variant = variant_of(setting.spec(), recorded);
   std::vector<TrialRecord> trials;
   for (const RecordedTrial& trial : recorded.trials) {
     if (trial.outcome != Outcome::ok || trial.time_ns <= 0) continue;
     try {
       TrialRecord record;
-      record.trial.config =
-          parse_config(spec, config_text(variant, recorded, trial), problem, device);
-      const Result<LaunchPlan> plan = make_launch_plan(spec, record.trial.config, problem, device);
+      record.trial.config = setting.parse(config_text(variant, recorded, trial));
+      const Result<LaunchPlan> plan = setting.plan(record.trial.config);
       if (!plan) {
         reason = plan.failure().message;
         continue;
@@ -160,7 +159,7 @@ BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,
   }
   check_device(device, recorded);
   std::string reason = "no config of it was ok";
-  const std::vector<TrialRecord> trials = legal_trials(spec, problem, device, recorded, reason);
+  const std::vector<TrialRecord> trials = legal_trials({spec, problem, device}, recorded, reason);
   if (trials.empty()) {
     throw InputError(fmt::format("{}: holds no config that is legal for {} on {}: {}",
                                  recorded.path, problem.text(), identity_of(device), reason));

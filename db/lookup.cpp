@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "db/candidates.hpp"
 #include "db/neighbours.hpp"
 
@@ -46,27 +47,6 @@ std::string reason_for(const Candidate& candidate, const Problem& problem,
   return "";  // no candidate has this grade
 }
 
-// The spec's default config, or that of the next variant where the device's limits forbid it.
-Result<Config> legal_default(const KernelSpec& spec, const Problem& problem,
-                             const DeviceInfo& device) {
-  std::string reasons;
-  for (const Variant& variant : spec.variants) {
-    try {
-      Config config = default_config(variant, spec, problem, device);
-      const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
-      if (plan) {
-        return config;
-      }
-      reasons += fmt::format("\n  {}: {}", variant.name, plan.failure().message);
-    } catch (const Error& error) {
-      reasons += fmt::format("\n  {}: {}", variant.name, error.what());
-    }
-  }
-  return Failure{Outcome::constraint,
-                 fmt::format("no variant of {} is possible for {} on {} ({}):{}", spec.name,
-                             problem.text(), device.name, selector_of(device), reasons)};
-}
-
 std::string expectation_text(Grade grade, const std::string& config, const ExpectedConfig& expected,
                              std::size_t problems) {
   return fmt::format(
@@ -76,15 +56,15 @@ std::string expectation_text(Grade grade, const std::string& config, const Expec
 
 // For a problem that nobody tuned: the config that the nearest ones together expect the most of,
 // where it is another than the best of the nearest and legal here.
-void ask_the_neighbours(Match& match, const KernelSpec& spec, const Problem& problem,
-                        const DeviceInfo& device, std::span<const Candidate> candidates) {
-  const Neighbourhood neighbourhood = neighbourhood_of(spec, problem, device, candidates);
+void ask_the_neighbours(Match& match, const Setting& setting,
+                        std::span<const Candidate> candidates) {
+  const Neighbourhood neighbourhood = neighbourhood_of(setting, candidates);
   const std::size_t problems = neighbourhood.problems();
   const std::vector<ExpectedConfig> ranking = rank_configs(neighbourhood);
   const std::string nearest = candidates.front().best->config.text();
   for (const ExpectedConfig& expected : ranking) {
     if (expected.config == nearest) return;
-    Result<Config> legal = legal_config(spec, expected.config, problem, device);
+    Result<Config> legal = setting.launchable(expected.config);
     if (!legal) continue;
     const Config& of_nearest = candidates.front().best->config;
     const std::string difference = difference_text(*legal, of_nearest);
@@ -108,17 +88,17 @@ void ask_the_neighbours(Match& match, const KernelSpec& spec, const Problem& pro
 
 }  // namespace
 
-Result<Match> lookup(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                     std::span<const BestRecord> bests) {
+Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests) {
+  const KernelSpec& spec = setting.spec();
   Match match;
-  const std::vector<Candidate> candidates = ranked_candidates(spec, problem, device, bests);
+  const std::vector<Candidate> candidates = ranked_candidates(setting, bests);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
     const std::string title = fmt::format(
         "{}: {} {}", name_of(candidate.grade), candidate.best->config.text(),
         candidate.best->session > 0 ? fmt::format("from session {}", candidate.best->session)
                                     : "of those that come with Kiln");
-    Result<Config> legal = legal_config(spec, candidate.best->config.text(), problem, device);
+    Result<Config> legal = setting.launchable(candidate.best->config.text());
     if (!legal) {
       match.steps.push_back(fmt::format("{}: passed over: {}", title, legal.failure().message));
       continue;
@@ -126,19 +106,19 @@ Result<Match> lookup(const KernelSpec& spec, const Problem& problem, const Devic
     match.config = std::move(*legal);
     match.grade = candidate.grade;
     match.distance = candidate.likeness.distance;
-    match.reason = reason_for(candidate, problem, device);
+    match.reason = reason_for(candidate, setting.problem(), setting.device());
     match.stale = !candidate.stale.empty();
     if (match.stale) {
       match.reason += fmt::format("; stale: {}", fmt::join(candidate.stale, ", "));
     }
     match.best = *candidate.best;
     match.steps.push_back(title + ": chosen");
-    if (candidate.measured != problem) {
-      ask_the_neighbours(match, spec, problem, device, std::span(candidates).subspan(i));
+    if (candidate.measured != setting.problem()) {
+      ask_the_neighbours(match, setting, std::span(candidates).subspan(i));
     }
     return match;
   }
-  Result<Config> fallback = legal_default(spec, problem, device);
+  Result<Config> fallback = setting.launchable_default();
   if (!fallback) {
     return fallback.failure();
   }

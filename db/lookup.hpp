@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/setting.hpp"
 #include "db/store.hpp"
 
 namespace kiln {
@@ -52,9 +53,8 @@ struct Match {
 /// rows of any kernel and device, in any order: only their content decides. Rows of other devices
 /// and stale rows count as further away. If two rows match equally well, the better grade wins,
 /// then the lower layer (user before shipped), then the newer row. A config that is illegal for
-/// this problem on this device is skipped, and the reason says so. A Failure means that not even
+/// the setting is skipped, and the reason says so. A Failure means that not even
 /// the default is legal here.
-[[nodiscard]] Result<Match> lookup(const KernelSpec& spec, const Problem& problem,
-                                   const DeviceInfo& device, std::span<const BestRecord> bests);
+[[nodiscard]] Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests);
 
 }  // namespace kiln

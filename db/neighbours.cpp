@@ -129,8 +129,7 @@ Distances distances_between(const KernelSpec& spec, std::span<const Told> around
 
 }  // namespace
 
-Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
-                               const DeviceInfo& device, std::span<const Candidate> candidates) {
+Neighbourhood neighbourhood_of(const Setting& setting, std::span<const Candidate> candidates) {
   std::vector<Told> around;
   for (const Rows& rows : rows_within_reach(candidates)) {
     const Candidate& first = *rows.front();
@@ -145,7 +144,7 @@ Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
     std::vector<std::size_t>& of_told = places.emplace_back();
     for (const CloseConfig& each : told.configs) of_told.push_back(known.add(each));
   }
-  const CarryOver carry(spec, problem, device, known.configs(), all.eligible);
+  const CarryOver carry(setting, known.configs(), all.eligible);
   for (std::size_t i = 0; i < around.size(); ++i) {
     const Told& told = around[i];
     const std::vector<Carried> carried = carry.from(told.problem, *told.device, places[i]);
@@ -155,7 +154,7 @@ Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
     }
   }
   for (const CloseConfig& each : known.configs()) all.configs.push_back(each.config);
-  all.distances = distances_between(spec, around);
+  all.distances = distances_between(setting.spec(), around);
   return all;
 }
 

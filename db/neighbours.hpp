@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/setting.hpp"
 #include "db/candidates.hpp"
 #include "db/close_configs.hpp"
 #include "db/kriging.hpp"
@@ -32,9 +33,8 @@ struct Neighbourhood {
 };
 
 /// Selects the candidates within reach. `candidates` are sorted, the nearest first, without rows of
-/// this very problem on this device. Rows of one problem on one device count as one neighbour.
-[[nodiscard]] Neighbourhood neighbourhood_of(const KernelSpec& spec, const Problem& problem,
-                                             const DeviceInfo& device,
+/// the setting's problem on its device. Rows of one problem on one device count as one neighbour.
+[[nodiscard]] Neighbourhood neighbourhood_of(const Setting& setting,
                                              std::span<const Candidate> candidates);
 
 /// Use at most `kMaxNeighbours` problems, and none further away than `kReach` times the nearest.

@@ -63,8 +63,8 @@ std::vector<TileCounter::Slotted> TileCounter::VariantGrids::slotted(
   return out;
 }
 
-// Evaluates what is derived, as make_scope() does: what depends on a tunable that does not exist
-// here does not exist either.
+// Evaluates what is derived, as Setting::scope() does: what depends on a tunable that does not
+// exist here does not exist either.
 void TileCounter::VariantGrids::set(const Config& config) {
   slots_ = of_all_configs_;
   for (const auto& [name, value] : config.values) {
@@ -129,20 +129,14 @@ std::optional<Tiles> TileCounter::VariantGrids::tiles(const Config& config) {
   return std::nullopt;
 }
 
-TileCounter::TileCounter(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device)
-    : spec_(spec) {
-  try {
-    scope_ = make_scope(spec, problem, without_end(device));
-  } catch (const EvaluationError&) {
-    scope_.reset();
-  }
-}
+TileCounter::TileCounter(const Setting& setting)
+    : setting_(setting.spec(), setting.problem(), without_end(setting.device())) {}
 
 std::optional<Tiles> TileCounter::operator()(const Config& config) {
-  const Variant* variant = spec_.find_variant(config.variant);
-  if (variant == nullptr || !scope_) return std::nullopt;
+  const Variant* variant = setting_.spec().find_variant(config.variant);
+  if (variant == nullptr) return std::nullopt;
   try {
-    return grids_.try_emplace(variant, *variant, *scope_).first->second.tiles(config);
+    return grids_.try_emplace(variant, *variant, setting_.scope()).first->second.tiles(config);
   } catch (const EvaluationError&) {
     return std::nullopt;
   }

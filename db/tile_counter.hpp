@@ -14,9 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/config.hpp"
-#include "core/device.hpp"
-#include "core/scope.hpp"
+#include "core/setting.hpp"
 
 namespace kiln {
 
@@ -31,8 +29,7 @@ struct Tiles {
 
 class TileCounter {
  public:
-  /// `spec` must outlive it.
-  TileCounter(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device);
+  explicit TileCounter(const Setting& setting);
   TileCounter(const TileCounter&) = delete;  // its parts point at each other
   TileCounter& operator=(const TileCounter&) = delete;
 
@@ -82,8 +79,7 @@ class TileCounter {
     std::vector<const Value*> arguments_;       ///< arguments of the expression being evaluated
   };
 
-  const KernelSpec& spec_;
-  std::optional<Scope> scope_;  ///< nullopt if the spec cannot evaluate the problem
+  Setting setting_;  ///< with a device of unlimited compute units
   std::map<const Variant*, VariantGrids> grids_;
 };
 

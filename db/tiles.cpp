@@ -6,6 +6,7 @@
 
 #include "core/errors.hpp"
 #include "core/occupancy.hpp"
+#include "core/setting.hpp"
 #include "core/trial.hpp"
 
 namespace kiln {
@@ -42,34 +43,28 @@ double tile_exponent(const ProblemCost& cost) {
 }
 
 // None of what is no config of this spec, or has no tiles.
-std::optional<CarryOver::Here> CarryOver::here(const CloseConfig& needs, ConfigReader& read,
-                                               TileCounter& count) const {
+std::optional<CarryOver::Here> CarryOver::here(const CloseConfig& needs, TileCounter& count) const {
   try {
-    Here here{&needs, read(needs.config)};
+    Here here{&needs, asked_.parse(needs.config)};
     const std::optional<Tiles> tiles = count(here.config);
     if (!tiles) return std::nullopt;
     here.blocks = tiles->blocks;
-    here.rounds = rounds_of_busiest_unit(*tiles, needs, device_);
+    here.rounds = rounds_of_busiest_unit(*tiles, needs, asked_.device());
     return here;
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
-CarryOver::CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
-                     std::span<const CloseConfig> configs, std::size_t eligible)
-    : spec_(spec),
-      device_(device),
-      exponent_(tile_exponent({})),
-      eligible_(eligible),
-      here_(configs.size()) {
+CarryOver::CarryOver(const Setting& asked, std::span<const CloseConfig> configs,
+                     std::size_t eligible)
+    : asked_(asked), exponent_(tile_exponent({})), eligible_(eligible), here_(configs.size()) {
   try {
-    ConfigReader read(spec, asked, device);
-    TileCounter count(spec, asked, device);
+    TileCounter count(asked);
     for (std::size_t i = 0; i < configs.size(); ++i) {
-      here_[i] = here(configs[i], read, count);
+      here_[i] = here(configs[i], count);
     }
-    exponent_ = tile_exponent(problem_cost(spec, asked, device));
+    exponent_ = tile_exponent(asked.cost());
   } catch (const EvaluationError&) {
     return;  // the spec cannot say
   }
@@ -88,7 +83,7 @@ CarryOver::Growth CarryOver::growth_of(std::size_t config, TileCounter& count,
 
 std::vector<Carried> CarryOver::from(const Problem& measured, const DeviceInfo& there,
                                      std::span<const std::size_t> configs) const {
-  TileCounter count(spec_, measured, there);
+  TileCounter count({asked_.spec(), measured, there});
   std::vector<Growth> of_eligible;
   std::vector<double> known;
   for (std::size_t i = 0; i < eligible_; ++i) {

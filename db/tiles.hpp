@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/config_reader.hpp"
 #include "core/device.hpp"
-#include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "db/close_configs.hpp"
 #include "db/tile_counter.hpp"
 
@@ -53,8 +52,7 @@ class CarryOver {
  public:
   /// `configs`: the measured configs, each once; the first `eligible` may be the answer. All
   /// arguments must outlive the object.
-  CarryOver(const KernelSpec& spec, const Problem& asked, const DeviceInfo& device,
-            std::span<const CloseConfig> configs, std::size_t eligible);
+  CarryOver(const Setting& asked, std::span<const CloseConfig> configs, std::size_t eligible);
 
   /// Converts slowdowns measured on another problem to the queried one. `measured` and `there`:
   /// that problem and its device. `configs`: indices into the list. The factor is above 1 if a
@@ -71,8 +69,7 @@ class CarryOver {
     double blocks = 1;  ///< on the queried problem
     double rounds = 0;  ///< likewise
   };
-  [[nodiscard]] std::optional<Here> here(const CloseConfig& needs, ConfigReader& read,
-                                         TileCounter& count) const;
+  [[nodiscard]] std::optional<Here> here(const CloseConfig& needs, TileCounter& count) const;
   struct Growth {
     /// Growth of the time from the measured problem to the queried one; none without tiles.
     std::optional<double> log_growth;
@@ -81,8 +78,7 @@ class CarryOver {
   [[nodiscard]] Growth growth_of(std::size_t config, TileCounter& count,
                                  const DeviceInfo& there) const;
 
-  const KernelSpec& spec_;
-  const DeviceInfo& device_;
+  Setting asked_;
   double exponent_ = 0;
   std::size_t eligible_ = 0;
   std::vector<std::optional<Here>> here_;  ///< per config; none without tiles

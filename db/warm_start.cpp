@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "core/setting.hpp"
 #include "db/candidates.hpp"
 #include "db/close_configs.hpp"
 #include "db/config_place.hpp"
@@ -31,9 +32,7 @@ std::string best_of(const Candidate& candidate, const Problem& problem, const De
 
 class Collection {
  public:
-  Collection(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-             std::size_t most)
-      : spec_(spec), problem_(problem), device_(device), most_(most) {}
+  Collection(Setting setting, std::size_t most) : setting_(std::move(setting)), most_(most) {}
 
   [[nodiscard]] std::size_t size() const { return configs_.size(); }
   [[nodiscard]] bool full() const { return size() >= most_; }
@@ -41,7 +40,7 @@ class Collection {
   /// Takes the config unless it is illegal here or known. Whether it is legal.
   bool add(const std::string& text, std::string from) {
     if (full()) return false;
-    Result<Config> legal = legal_config(spec_, text, problem_, device_);
+    Result<Config> legal = setting_.launchable(text);
     if (!legal) return false;
     const bool known = std::any_of(configs_.begin(), configs_.end(),
                                    [&](const WarmConfig& each) { return each.config == *legal; });
@@ -52,9 +51,7 @@ class Collection {
   [[nodiscard]] std::vector<WarmConfig> take() { return std::move(configs_); }
 
  private:
-  const KernelSpec& spec_;
-  const Problem& problem_;
-  const DeviceInfo& device_;
+  Setting setting_;
   std::size_t most_;
   std::vector<WarmConfig> configs_;
 };
@@ -115,16 +112,17 @@ std::vector<CloseOfProblem> close_around(std::span<const Candidate> candidates) 
 
 // What the problems around together expect the most of, the first of each kind, until there are
 // `kForecastConfigs`. Devices of other vendors are not trusted so far.
-void add_forecasts(Collection& collection, const KernelSpec& spec, const Problem& problem,
-                   const DeviceInfo& device, std::span<const Candidate> candidates) {
+void add_forecasts(Collection& collection, const Setting& setting,
+                   std::span<const Candidate> candidates) {
   while (!candidates.empty() && candidates.front().grade == Grade::exact) {
     candidates = candidates.subspan(1);
   }
   if (candidates.empty() || candidates.front().grade == Grade::fallback) return;
-  const Neighbourhood neighbourhood = neighbourhood_of(spec, problem, device, candidates);
+  const Neighbourhood neighbourhood = neighbourhood_of(setting, candidates);
   const auto origin_of = [&](const ExpectedConfig& expected) {
     for (const Candidate& each : candidates) {
-      if (each.best->config.text() == expected.config) return best_of(each, problem, device);
+      if (each.best->config.text() == expected.config)
+        return best_of(each, setting.problem(), setting.device());
     }
     return fmt::format("forecast by {} problem{} around: {:.2f} times the best time",
                        neighbourhood.problems(), neighbourhood.problems() == 1 ? "" : "s",
@@ -140,12 +138,12 @@ void add_forecasts(Collection& collection, const KernelSpec& spec, const Problem
 
 }  // namespace
 
-std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
-                                     const DeviceInfo& device, std::span<const BestRecord> bests,
+std::vector<WarmConfig> warm_configs(const Setting& setting, std::span<const BestRecord> bests,
                                      std::size_t most) {
-  const std::vector<Candidate> candidates =
-      ranked_candidates(spec, problem, device, bests, Devices::any);
-  Collection collection(spec, problem, device, most);
+  const Problem& problem = setting.problem();
+  const DeviceInfo& device = setting.device();
+  const std::vector<Candidate> candidates = ranked_candidates(setting, bests, Devices::any);
+  Collection collection(setting, most);
   const auto add_best = [&](const Candidate& candidate) {
     if (collection.size() >= kWarmConfigs) return;
     collection.add(candidate.best->config.text(), best_of(candidate, problem, device));
@@ -153,7 +151,7 @@ std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& prob
   for (const Candidate& candidate : candidates) {
     if (candidate.measured == problem && candidate.grade != Grade::fallback) add_best(candidate);
   }
-  add_forecasts(collection, spec, problem, device, candidates);
+  add_forecasts(collection, setting, candidates);
   for (const Candidate& candidate : candidates) add_best(candidate);
   if (collection.full()) return collection.take();
   // In rounds: a problem's second-best kind of config before the third-best of a nearer one.

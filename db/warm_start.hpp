@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/setting.hpp"
 #include "db/store.hpp"
 
 namespace kiln {
@@ -31,15 +32,14 @@ inline constexpr std::size_t kWarmConfigs = 12;
 /// Most of them are the configs with the best forecast from nearby problems.
 inline constexpr std::size_t kForecastConfigs = 8;
 
-/// Returns at most `most` different configs that are legal for this problem on this device. First
+/// Returns at most `most` different configs that are legal in the setting. First
 /// the bests of this very problem, on this device and then on others of its vendor. Then, until
 /// there are `kForecastConfigs`, the configs with the best forecast (neighbours.hpp), each unlike
 /// those before it. Then, until there are `kWarmConfigs`, the bests in the order of a lookup,
 /// followed by those of other devices. Then the close configs (close_configs.hpp) of the nearest
 /// problems that are unlike anything faster there, in rounds over the problems, so that neighbours
 /// measure the same configs. Then the remaining close configs.
-[[nodiscard]] std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
-                                                   const DeviceInfo& device,
+[[nodiscard]] std::vector<WarmConfig> warm_configs(const Setting& setting,
                                                    std::span<const BestRecord> bests,
                                                    std::size_t most = kWarmConfigs);
 

@@ -8,6 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/json.hpp"
+#include "core/setting.hpp"
 #include "db/close_configs.hpp"
 #include "db/lookup.hpp"
 #include "db/stored_problem.hpp"
@@ -23,13 +24,12 @@ Problem stored_problem_of(const KernelSpec& spec, const BestRecord& best) {
 /// Adds trials of configs that the spec knows; each config once.
 class TrialList {
  public:
-  TrialList(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device)
-      : spec_(spec), problem_(problem), device_(device) {}
+  explicit TrialList(Setting setting) : setting_(std::move(setting)) {}
 
   void add(const std::string& config, double time_ns, std::vector<double> samples) {
     Trial trial;
     try {
-      trial.config = parse_config(spec_, config, problem_, device_);
+      trial.config = setting_.parse(config);
     } catch (const Error&) {
       return;  // a config of another version of the spec proves nothing here
     }
@@ -45,9 +45,7 @@ class TrialList {
   std::vector<Trial> take() { return std::move(trials_); }
 
  private:
-  const KernelSpec& spec_;
-  const Problem& problem_;
-  const DeviceInfo& device_;
+  Setting setting_;
   std::vector<Trial> trials_;
 };
 
@@ -62,8 +60,9 @@ void check_wisdom(const KernelSpec& spec, BestRecord& best) {
   const Problem problem = stored_problem_of(spec, best);
   best.key.problem = problem.text();
   best.problem_json = to_json(problem).dump();
-  best.config = parse_config(spec, best.config.text(), problem, best.device_info);
-  const Status legal = check_config(spec, best.config, problem, best.device_info);
+  const Setting setting(spec, problem, best.device_info);
+  best.config = setting.parse(best.config.text());
+  const Status legal = setting.check(best.config);
   if (!legal) {
     throw InputError(fmt::format("the config {} is not legal for {} on {}: {}", best.config.text(),
                                  best.key.problem, best.key.device, legal.failure().message));
@@ -83,7 +82,7 @@ FinishedSession imported_session(const KernelSpec& spec, const BestRecord& best)
   session.best = best;
 
   const Problem problem = stored_problem_of(spec, best);
-  TrialList trials(spec, problem, best.device_info);
+  TrialList trials({spec, problem, best.device_info});
   try {
     const Json evidence = Json::parse(best.evidence);
     for (const Json& finalist : evidence.at("finalists")) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/occupancy.hpp"
+#include "core/setting.hpp"
 #include "search/loop_time.hpp"
 #include "search/space.hpp"
 
@@ -65,11 +66,7 @@ bool passes_tensor_maps(const StepPlan& step, const LaunchPlan& plan) {
 
 }  // namespace
 
-Prior::Prior(const KernelSpec& spec, Problem problem, DeviceInfo device)
-    : spec_(spec),
-      problem_(std::move(problem)),
-      device_(std::move(device)),
-      cost_(problem_cost(spec_, problem_, device_)) {}
+Prior::Prior(Setting setting) : setting_(std::move(setting)), cost_(setting_.cost()) {}
 
 std::optional<Forecast> Prior::forecast(const Config& config) const {
   return forecast_with(config, nullptr);
@@ -80,7 +77,7 @@ std::optional<Forecast> Prior::forecast(const Config& config, const Binary& bina
 }
 
 std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary* binary) const {
-  const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem_, device_);
+  const Result<LaunchPlan> plan = setting_.plan(config);
   if (!plan) return std::nullopt;
   const Loop* described = loop_of(config.variant);
   const std::optional<LoopNumbers> loop = described ? numbers_of(*described, config) : std::nullopt;
@@ -89,9 +86,9 @@ std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary*
   if (const StepPlan* step = loop ? launch_of(*plan, described->entry) : largest_launch(*plan)) {
     const double blocks = product(step->grid);
     const double threads = product(step->block);
-    const double warp = at_least_one(device_.warp_size);
+    const double warp = at_least_one(setting_.device().warp_size);
     const double padded = std::ceil(threads / warp) * warp;
-    const double units = at_least_one(device_.compute_units);
+    const double units = at_least_one(setting_.device().compute_units);
     BlockNeeds needs{.threads = static_cast<std::int64_t>(threads),
                      .shared_bytes = step->shared_bytes};
     if (binary != nullptr) {
@@ -102,7 +99,7 @@ std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary*
     } else if (loop && loop->registers > 0) {
       needs.registers = static_cast<std::int64_t>(loop->registers);
     }
-    const auto fitting = static_cast<double>(resident_blocks(needs, device_));
+    const auto fitting = static_cast<double>(resident_blocks(needs, setting_.device()));
     out.resident = std::min(fitting, std::ceil(blocks / units));
     out.waves = std::ceil(blocks / (units * fitting));
     out.cluster = product(step->cluster);
@@ -121,17 +118,18 @@ std::optional<Forecast> Prior::forecast_with(const Config& config, const Binary*
 }
 
 const Loop* Prior::loop_of(const std::string& name) const {
-  const Variant* variant = spec_.find_variant(name);
-  return variant != nullptr && variant->loop && !device_.is_cpu ? &*variant->loop : nullptr;
+  const Variant* variant = setting_.spec().find_variant(name);
+  return variant != nullptr && variant->loop && !setting_.device().is_cpu ? &*variant->loop
+                                                                          : nullptr;
 }
 
 std::optional<LoopNumbers> Prior::numbers_of(const Loop& loop, const Config& config) const {
-  const Variant& variant = *spec_.find_variant(config.variant);
-  return evaluate(loop, make_scope(spec_, variant, config, problem_, device_));
+  return evaluate(loop, setting_.scope(config));
 }
 
 double Prior::cycles_per_second() const {
-  return device_.clock_khz > 0 ? 1e3 * static_cast<double>(device_.clock_khz) : kCyclesPerSecond;
+  return setting_.device().clock_khz > 0 ? 1e3 * static_cast<double>(setting_.device().clock_khz)
+                                         : kCyclesPerSecond;
 }
 
 double Prior::time_of(const Forecast& forecast, const LoopNumbers& loop) const {
@@ -147,18 +145,19 @@ double Prior::time_of(const Forecast& forecast, const LoopNumbers& loop) const {
 
 double Prior::bytes_per_second() const {
   constexpr double kBitsPerByte = 8;
-  const double told = kTransfersPerCycle * 1e3 * static_cast<double>(device_.memory_clock_khz) *
-                      static_cast<double>(device_.memory_bus_bits) / kBitsPerByte;
-  return told > 0 ? told : kBytesPerSecondPerUnit * at_least_one(device_.compute_units);
+  const double told = kTransfersPerCycle * 1e3 *
+                      static_cast<double>(setting_.device().memory_clock_khz) *
+                      static_cast<double>(setting_.device().memory_bus_bits) / kBitsPerByte;
+  return told > 0 ? told : kBytesPerSecondPerUnit * at_least_one(setting_.device().compute_units);
 }
 
 // The roofline, each of its sides divided by the share of it that the launch can reach. A CPU hides
 // latencies without threads: there only idle units count.
 double Prior::time_of(const Forecast& forecast) const {
-  const double units = at_least_one(device_.compute_units);
+  const double units = at_least_one(setting_.device().compute_units);
   double memory = forecast.units;
   double arithmetic = forecast.units;
-  if (!device_.is_cpu) {
+  if (!setting_.device().is_cpu) {
     const double needed = bytes_per_second() * kLatencyNs / kNs / units;
     const double most = forecast.copies_in_bulk ? kBulkShare : 1.0;
     memory = std::min(1.0, memory * std::min(most, forecast.bytes_in_flight / needed));

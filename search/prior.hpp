@@ -21,8 +21,8 @@
 
 #include "core/artifact.hpp"
 #include "core/config.hpp"
-#include "core/launch_plan.hpp"
 #include "core/loop.hpp"
+#include "core/setting.hpp"
 
 namespace kiln {
 
@@ -46,10 +46,9 @@ struct Forecast {
 
 class Prior {
  public:
-  /// `spec` must outlive it.
-  Prior(const KernelSpec& spec, Problem problem, DeviceInfo device);
+  explicit Prior(Setting setting);
 
-  /// nullopt: the config is not legal here, and make_launch_plan says why.
+  /// nullopt: the config is not legal here, and Setting::plan() says why.
   [[nodiscard]] std::optional<Forecast> forecast(const Config& config) const;
   /// The same once the config is compiled: registers and static shared memory of its kernels limit
   /// how many threads are resident, and spilled registers cost time.
@@ -66,9 +65,7 @@ class Prior {
   [[nodiscard]] double time_of(const Forecast& forecast) const;
   [[nodiscard]] double time_of(const Forecast& forecast, const LoopNumbers& loop) const;
 
-  const KernelSpec& spec_;
-  Problem problem_;
-  DeviceInfo device_;
+  Setting setting_;
   ProblemCost cost_;
 };
 

@@ -144,19 +144,17 @@ void RuleSet::add_tunables(const Variant& variant) {
 }
 
 void RuleSet::add_launch_limits(const Step& step, const DeviceInfo& device) {
-  add_extents(step, step.block, "block", {1, device.max_block, device.max_threads_per_block});
-  add_extents(step, step.grid, "grid", {1, device.max_grid, 0});
-  const std::int64_t threads = max_threads_per_dimension(device);
+  add_extents(step, step.block, "block", block_limits(device));
+  add_extents(step, step.grid, "grid", grid_limits(device));
   for (std::size_t d = 0; d < std::min(step.grid.size(), step.block.size()); ++d) {
-    const std::array<std::int64_t, 3> extents = {device.max_grid[d], device.max_block[d], 0};
-    const bool is_implied = extents[0] <= threads / std::max<std::int64_t>(extents[1], 1);
+    const LaunchLimits limits = thread_limits(device, d);
+    const bool is_implied =
+        limits.high[0] <= limits.product / std::max<std::int64_t>(limits.high[1], 1);
     if (is_implied) continue;
-    add_extents(step, {step.grid[d], step.block[d]}, fmt::format("threads {}", "xyz"[d]),
-                {1, extents, threads});
+    add_extents(step, {step.grid[d], step.block[d]}, fmt::format("threads {}", "xyz"[d]), limits);
   }
   if (step.shared_bytes) {
-    add_extents(step, {*step.shared_bytes}, "shared_bytes",
-                {0, {device.max_shared_bytes_optin, 0, 0}, 0});
+    add_extents(step, {*step.shared_bytes}, "shared_bytes", shared_limits(device));
   }
 }
 

@@ -19,6 +19,7 @@
 
 #include "core/config.hpp"
 #include "core/expression/network.hpp"
+#include "core/launch_limits.hpp"
 #include "search/space_report.hpp"
 
 namespace kiln {
@@ -33,13 +34,6 @@ struct RuleOperand {
   Expression expression;
   expression::Register reg = 0;
   Needs needs = Needs::anything;
-};
-
-/// Limits of one launch dimension triple (or of dynamic shared memory).
-struct LaunchLimits {
-  std::int64_t low = 1;
-  std::array<std::int64_t, 3> high = {};
-  std::int64_t product = 0;  ///< of all extents; 0: not limited
 };
 
 struct Rule {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/constraint_text.hpp"
+#include "core/setting.hpp"
 #include "core/suggest.hpp"
 #include "search/legal_scan.hpp"
 #include "search/saturating.hpp"
@@ -19,10 +20,8 @@ namespace {
 // Indices are stored as signed 64-bit numbers.
 constexpr std::size_t kMaxIndices = std::numeric_limits<std::int64_t>::max();
 
-std::string why_impossible(const KernelSpec& spec, const Variant& variant, const Problem& problem,
-                           const DeviceInfo& device) {
+std::string why_impossible(const Variant& variant, const Scope& scope) {
   if (!variant.requires_) return "";
-  const Scope scope = make_scope(spec, problem, device);
   try {
     if (holds(*variant.requires_, scope)) return "";
     return "not possible here: " + explain_false(*variant.requires_, scope);
@@ -119,11 +118,10 @@ BuiltVariant build_variant(const Variant& variant, Scope constants, const Device
   return out;
 }
 
-BuiltVariant build_variant(const KernelSpec& spec, const Variant& variant, const Problem& problem,
-                           const DeviceInfo& device, std::size_t max_states) {
-  std::string impossible = why_impossible(spec, variant, problem, device);
+BuiltVariant build_variant(const Setting& setting, const Variant& variant, std::size_t max_states) {
+  std::string impossible = why_impossible(variant, setting.scope());
   if (impossible.empty()) {
-    return build_variant(variant, make_scope(spec, problem, device), &device, max_states);
+    return build_variant(variant, setting.scope(), &setting.device(), max_states);
   }
   BuiltVariant built;
   built.report.variant = variant.name;
@@ -133,20 +131,20 @@ BuiltVariant build_variant(const KernelSpec& spec, const Variant& variant, const
 
 }  // namespace
 
-Space Space::build(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                   const SpaceOptions& options) {
+Space Space::build(const Setting& setting, const SpaceOptions& options) {
+  const KernelSpec& spec = setting.spec();
   check_variant_names(spec, options.variants);
   Space space;
   for (const Variant& variant : spec.variants) {
     if (!is_wanted(variant, options)) continue;
-    BuiltVariant built = build_variant(spec, variant, problem, device, options.max_states);
+    BuiltVariant built = build_variant(setting, variant, options.max_states);
     space.report_.variants.push_back(std::move(built.report));
     if (built.legal) space.add(*std::move(built.configs), *built.legal);
   }
   if (space.size_ == 0) {
     throw InputError(fmt::format("no config of {} is legal for {} on {} ({}):{}", spec.name,
-                                 problem.text(), device.name, selector_of(device),
-                                 explain_empty(space.report_)));
+                                 setting.problem().text(), setting.device().name,
+                                 selector_of(setting.device()), explain_empty(space.report_)));
   }
   space.finish_defaults();
   return space;
@@ -304,13 +302,13 @@ const Space::Part& Space::part_of(std::size_t index) const {
   return *std::prev(after);
 }
 
-SpaceReport explain_space(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                          const SpaceOptions& options) {
+SpaceReport explain_space(const Setting& setting, const SpaceOptions& options) {
+  const KernelSpec& spec = setting.spec();
   check_variant_names(spec, options.variants);
   SpaceReport report;
   for (const Variant& variant : spec.variants) {
     if (!is_wanted(variant, options)) continue;
-    BuiltVariant built = build_variant(spec, variant, problem, device, options.max_states);
+    BuiltVariant built = build_variant(setting, variant, options.max_states);
     report.variants.push_back(std::move(built.report));
   }
   return report;

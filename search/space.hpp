@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/setting.hpp"
 #include "search/random.hpp"
 #include "search/space_report.hpp"
 #include "search/variant_space.hpp"
@@ -49,8 +50,7 @@ class Space {
  public:
   /// Throws InputError when there is no legal config (naming the constraint that cuts most), when
   /// there are more than 2^63, or for an unknown variant in the options.
-  [[nodiscard]] static Space build(const KernelSpec& spec, const Problem& problem,
-                                   const DeviceInfo& device, const SpaceOptions& options = {});
+  [[nodiscard]] static Space build(const Setting& setting, const SpaceOptions& options = {});
 
   /// The same for a variant that stands alone: its tunables and constraints, no problem, no device
   /// and no launch limits.
@@ -146,8 +146,7 @@ class Space {
 };
 
 /// The report of a space, also of an empty one. Throws as Space::build does otherwise.
-[[nodiscard]] SpaceReport explain_space(const KernelSpec& spec, const Problem& problem,
-                                        const DeviceInfo& device, const SpaceOptions& options = {});
+[[nodiscard]] SpaceReport explain_space(const Setting& setting, const SpaceOptions& options = {});
 [[nodiscard]] SpaceReport explain_space(const Variant& variant);
 
 }  // namespace kiln

@@ -9,6 +9,7 @@
 
 #include "core/command_spec.hpp"
 #include "core/hash.hpp"
+#include "core/setting.hpp"
 #include "templates/plain_source.hpp"
 #include "templates/prelude.hpp"
 #include "templates/source_head.hpp"
@@ -22,12 +23,13 @@ struct Renderer::State {
   std::map<std::string, TemplateNames> names;  // by variant
   std::map<std::string, PlainText> plain;      // by variant that has a plain source
 
-  [[nodiscard]] TemplateInput input_for(const Variant& variant, const Config& config,
+  // `scope` is that of the config.
+  [[nodiscard]] TemplateInput input_for(const Variant& variant, const Scope& scope,
                                         const Problem& problem, const DeviceInfo& device) const;
-  [[nodiscard]] std::string plain_text(const Variant& variant, const Config& config,
-                                       const Problem& problem, const DeviceInfo& device) const;
-  [[nodiscard]] Source plain_source(const Variant& variant, const Config& config,
-                                    const Problem& problem, const DeviceInfo& device) const;
+  [[nodiscard]] std::string plain_text(const Variant& variant, const Scope& scope,
+                                       const DeviceInfo& device) const;
+  [[nodiscard]] Source plain_source(const Variant& variant, const Scope& scope,
+                                    const DeviceInfo& device) const;
 };
 
 namespace {
@@ -181,10 +183,9 @@ void require_used_tunables(const KernelSpec& spec) {
   if (!findings.empty()) throw InputError(findings.front().where, findings.front().message);
 }
 
-TemplateInput Renderer::State::input_for(const Variant& variant, const Config& config,
+TemplateInput Renderer::State::input_for(const Variant& variant, const Scope& scope,
                                          const Problem& problem, const DeviceInfo& device) const {
   const TemplateNames& known = names.at(variant.name);
-  Scope scope = make_scope(spec, variant, config, problem, device);
   TemplateInput input;
   for (const auto& [name, value] : scope.values()) {
     if (known.visible.count(name) == 0) continue;
@@ -200,11 +201,10 @@ TemplateInput Renderer::State::input_for(const Variant& variant, const Config& c
   return input;
 }
 
-std::string Renderer::State::plain_text(const Variant& variant, const Config& config,
-                                        const Problem& problem, const DeviceInfo& device) const {
+std::string Renderer::State::plain_text(const Variant& variant, const Scope& scope,
+                                        const DeviceInfo& device) const {
   const PlainText& prepared = plain.at(variant.name);
   TemplateInput input;
-  const Scope scope = make_scope(spec, variant, config, problem, device);
   for (const std::string& name : prepared.read) {
     if (const Value* value = scope.find(name)) input.values[name] = *value;
   }
@@ -212,12 +212,11 @@ std::string Renderer::State::plain_text(const Variant& variant, const Config& co
          define_lines(prepared, scope, device.backend) + prepared.text;
 }
 
-Source Renderer::State::plain_source(const Variant& variant, const Config& config,
-                                     const Problem& problem, const DeviceInfo& device) const {
-  const Scope scope = make_scope(spec, variant, config, problem, device);
+Source Renderer::State::plain_source(const Variant& variant, const Scope& scope,
+                                     const DeviceInfo& device) const {
   Source source;
   source.name = source_name(spec, variant, device);
-  source.text = plain_text(variant, config, problem, device);
+  source.text = plain_text(variant, scope, device);
   source.entries = plain_entries(variant, scope);
   source.has_cpp_names = device.backend != "opencl";
   source.options = options_of(variant, device.backend, scope);
@@ -228,12 +227,12 @@ Source Renderer::render(const Config& config, const Problem& problem,
                         const DeviceInfo& device) const {
   const KernelSpec& spec = state_->spec;
   const Variant& variant = find_variant(state_->spec, config.variant);
-  if (spec.command) return command_source(spec, make_scope(spec, variant, config, problem, device));
-  if (variant.plain) return state_->plain_source(variant, config, problem, device);
-  TemplateInput input = state_->input_for(variant, config, problem, device);
+  const Scope scope = Setting(spec, problem, device).scope(config);
+  if (spec.command) return command_source(spec, scope);
+  if (variant.plain) return state_->plain_source(variant, scope, device);
+  TemplateInput input = state_->input_for(variant, scope, problem, device);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
   std::string text = joined(kernel.lines);
-  const Scope scope = make_scope(spec, variant, config, problem, device);
 
   Source source;
   source.name = source_name(spec, variant, device);
@@ -250,8 +249,9 @@ std::string Renderer::render_readable(const Config& config, const Problem& probl
                                       const DeviceInfo& device) const {
   const Variant& variant = find_variant(state_->spec, config.variant);
   if (state_->spec.command) return render(config, problem, device).text;
-  if (variant.plain) return state_->plain_text(variant, config, problem, device);
-  TemplateInput input = state_->input_for(variant, config, problem, device);
+  const Scope scope = Setting(state_->spec, problem, device).scope(config);
+  if (variant.plain) return state_->plain_text(variant, scope, device);
+  TemplateInput input = state_->input_for(variant, scope, problem, device);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
   return source_head(state_->spec, variant, input, kernel.read) + "\n" + joined(kernel.lines);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/guarded_buffer.hpp"
@@ -121,7 +122,7 @@ class CeilingBench {
     double best = 0;
     for (const std::string_view shape : shapes) {
       const std::string text = std::string(variant) + ":" + std::string(shape);
-      Result<double> rate = rate_of(parse_config(spec_, text, problem(), device_.info()));
+      Result<double> rate = rate_of(Setting(spec_, problem(), device_.info()).parse(text));
       if (rate) {
         best = std::max(best, *rate);
       } else {
@@ -191,7 +192,7 @@ class CeilingBench {
   }
 
   Result<Prepared> prepare(const Config& config, Module& module) {
-    Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem(), device_.info());
+    Result<LaunchPlan> plan = Setting(spec_, problem(), device_.info()).plan(config);
     if (!plan) return plan.failure();
     Prepared prepared;
     prepared.plan = std::move(*plan);

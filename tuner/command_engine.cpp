@@ -14,6 +14,7 @@
 
 #include "core/command_spec.hpp"
 #include "core/config.hpp"
+#include "core/setting.hpp"
 #include "tuner/command_reading.hpp"
 #include "tuner/program.hpp"
 #include "tuner/stop_rule.hpp"
@@ -102,8 +103,8 @@ ProblemReport CommandEngine::prepare(const ProblemJob& job) {
   }
   const Problem problem = Problem::make(spec_, job.problem);
   const fs::path folder = make_folder(builds_folder());
-  const Ended ended =
-      run_shell(shell_text(spec_, *command.reference, make_scope(spec_, problem, device_)), folder);
+  const Ended ended = run_shell(
+      shell_text(spec_, *command.reference, Setting(spec_, problem, device_).scope()), folder);
   std::error_code ignored;
   fs::remove_all(folder, ignored);
   if (!ended.is_ok()) return {failed_run("the reference", ended), {}};

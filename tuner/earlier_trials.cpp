@@ -11,6 +11,7 @@
 #include "core/errors.hpp"
 #include "core/json.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/renderer.hpp"
 
 namespace kiln {
@@ -71,12 +72,12 @@ bool is_lasting(Outcome outcome) {
 
 /// Of what was compiled for this config now; nullopt: nothing is.
 std::optional<std::string> source_key_of(const Renderer& renderer, const Config& config,
-                                         const KernelSpec& spec, const Problem& problem,
-                                         const DeviceInfo& device) {
+                                         const Setting& setting) {
+  const DeviceInfo& device = setting.device();
   try {
-    if (!make_launch_plan(spec, config, problem, device)) return std::nullopt;
-    return binary_key(renderer.render(config, problem, device), device.backend, device.architecture,
-                      device.compiler);
+    if (!setting.plan(config)) return std::nullopt;
+    return binary_key(renderer.render(config, setting.problem(), device), device.backend,
+                      device.architecture, device.compiler);
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -93,8 +94,9 @@ std::string launches_text(const KernelSpec& spec) {
   return text;
 }
 
-EarlierTrials earlier_trials(const Store& store, const SessionKey& key, const KernelSpec& spec,
-                             const Problem& problem, const DeviceInfo& device, const Space& space) {
+EarlierTrials earlier_trials(const Store& store, const SessionKey& key, const Setting& setting,
+                             const Space& space) {
+  const KernelSpec& spec = setting.spec();
   EarlierTrials earlier;
   if (spec.command) return earlier;
   const std::optional<SessionRecord> session = session_before_edit(store, key);
@@ -110,10 +112,9 @@ EarlierTrials earlier_trials(const Store& store, const SessionKey& key, const Ke
     const auto same = now.find(config.variant);
     const bool launches_alike =
         launch != then.end() && same != now.end() && launch->second == same->second;
-    const bool holds =
-        launches_alike && is_lasting(stored.trial.outcome) && !stored.trial.source_key.empty() &&
-        space.index_of(config) &&
-        source_key_of(renderer, config, spec, problem, device) == stored.trial.source_key;
+    const bool holds = launches_alike && is_lasting(stored.trial.outcome) &&
+                       !stored.trial.source_key.empty() && space.index_of(config) &&
+                       source_key_of(renderer, config, setting) == stored.trial.source_key;
     if (holds && earlier.trials.size() < kMostTaken) {
       stored.trial.cost = {};  // the session that takes it over spends nothing on it
       earlier.trials.push_back(std::move(stored.trial));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/problem.hpp"
+#include "core/setting.hpp"
 #include "core/spec.hpp"
 #include "db/store.hpp"
 #include "search/space.hpp"
@@ -36,8 +37,7 @@ struct EarlierTrials {
 /// whose outcome may have had a passing cause (deadlines, faults, memory) are measured again, and
 /// programs ([command]) are: a spec does not say what their builds read. Renders each config.
 [[nodiscard]] EarlierTrials earlier_trials(const Store& store, const SessionKey& key,
-                                           const KernelSpec& spec, const Problem& problem,
-                                           const DeviceInfo& device, const Space& space);
+                                           const Setting& setting, const Space& space);
 
 /// Adds to the evidence of a best (JSON) which session its first trials are from.
 [[nodiscard]] std::string with_earlier(const std::string& evidence, const EarlierTrials& earlier);

@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/hash.hpp"
+#include "core/setting.hpp"
 #include "tuner/shrink_problem.hpp"
 
 namespace kiln {
@@ -89,7 +90,7 @@ Result<double> ExtraChecks::check_on_chosen(const Config& config, const ConfigRu
   double worst = 0;
   for (Extra& extra : chosen_) {
     const Result<LaunchPlan> plan =
-        make_launch_plan(spec_, config, extra.problem, tools_.device.info());
+        Setting(spec_, extra.problem, tools_.device.info()).plan(config);
     if (!plan || !extra.bench) continue;
     const Result<double> error = check_on(extra, *plan, run, kBothSets);
     if (!error) return error;
@@ -119,7 +120,7 @@ Result<double> ExtraChecks::check_at_borders(const Config& config, const ConfigR
   if (max_operations_ <= 0) return worst;
   const DeviceInfo& device = tools_.device.info();
   for (const Problem& problem : border_problems(spec_, config, problem_, device, max_operations_)) {
-    const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem, device);
+    const Result<LaunchPlan> plan = Setting(spec_, problem, device).plan(config);
     if (!plan || !shares_source(spec_, problem_, problem)) continue;
     const Result<Extra*> extra = border(problem);
     if (!extra) return extra.failure();
@@ -140,7 +141,7 @@ Result<double> ExtraChecks::check_on_drawn(const Config& config, const ConfigRun
     Extra* extra = drawn(i);
     if (extra == nullptr) break;
     const Result<LaunchPlan> plan =
-        make_launch_plan(spec_, config, extra->problem, tools_.device.info());
+        Setting(spec_, extra->problem, tools_.device.info()).plan(config);
     if (!plan) continue;
     if (!extra->bench) {
       if (Status status = prepare(*extra); !status) return status.failure();

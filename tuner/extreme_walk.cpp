@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/setting.hpp"
+
 namespace kiln {
 namespace {
 
@@ -59,12 +61,12 @@ Result<std::unique_ptr<ExtremeWalk>> ExtremeWalk::create(const ProblemBench::Too
                                                          const Problem& problem, std::uint64_t seed,
                                                          std::size_t max_places) {
   const DeviceInfo& device = tools.device.info();
-  const Scope scope = make_scope(spec, problem, device);
+  const Scope scope = Setting(spec, problem, device).scope();
   const bool is_exact = strictness_of(spec, scope, InputSet::verify, /*sets_differ=*/true).exact;
   if (!has_cpu_reference(spec) || !is_exact || !spec.verify.written.empty())
     return std::unique_ptr<ExtremeWalk>();
-  const Config config = default_config(spec, problem, device);
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  const Config config = Setting(spec, problem, device).default_config();
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
   if (!plan) return plan.failure();
   const std::vector<std::string> ramps = ramps_of(spec, *plan, scope);
   if (ramps.empty()) return std::unique_ptr<ExtremeWalk>();
@@ -164,7 +166,7 @@ Status ExtremeWalk::visit(std::size_t number, const ConfigRun& run) {
 }
 
 Status ExtremeWalk::check(const Config& config, const ConfigRun& run) {
-  const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem_, tools_.device.info());
+  const Result<LaunchPlan> plan = Setting(spec_, problem_, tools_.device.info()).plan(config);
   if (!plan) return Done{};
   Result<ConfigRun> here = run.rebound(bench_->bench(), *plan);
   if (!here) return here.failure();

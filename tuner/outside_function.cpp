@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/config.hpp"
+#include "core/setting.hpp"
 #include "tuner/expected.hpp"
 #include "tuner/program.hpp"
 
@@ -103,7 +104,7 @@ std::uint64_t value_bits(const Value& value) {
 
 /// The values of the operands that are expressions, in order.
 std::vector<Value> operand_values(const KernelSpec& spec, const Problem& problem) {
-  const Scope scope = make_scope(spec, problem, DeviceInfo());
+  const Scope scope = Setting(spec, problem, DeviceInfo()).scope();
   std::vector<Value> values;
   for (const OutsideFunction::Operand& operand : spec.verify.outside->function->operands) {
     if (!operand.value) continue;

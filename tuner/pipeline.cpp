@@ -9,6 +9,7 @@
 
 #include "core/errors.hpp"
 #include "core/metrics.hpp"
+#include "core/setting.hpp"
 
 namespace kiln {
 namespace {
@@ -38,10 +39,10 @@ void set_failure(Trial& trial, const Failure& failure) {
 
 }  // namespace
 
-TrialPipeline::TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device)
-    : inputs_(inputs),
-      renderer_(inputs.spec),
-      prior_(inputs.spec, inputs.problem, inputs.device),
+TrialPipeline::TrialPipeline(Setting setting, CompilePool& compilers, DeviceClient& device)
+    : setting_(std::move(setting)),
+      renderer_(setting_.spec()),
+      prior_(setting_),
       compilers_(compilers),
       device_(device) {
   use_.compile_workers = static_cast<std::int64_t>(compilers.worker_count());
@@ -56,7 +57,7 @@ void TrialPipeline::set_watch(Watch watch) {
 bool TrialPipeline::wants_more() const {
   const std::size_t workers = compilers_.worker_count();
   // On a CPU device compilers and measuring take turns: what is ready will not be waited for.
-  if (inputs_.device.is_cpu) return waiting_.size() < workers + kAhead;
+  if (setting_.device().is_cpu) return waiting_.size() < workers + kAhead;
   std::set<std::string_view> compiling;
   std::size_t ready = 0;
   for (const Candidate& candidate : waiting_) {
@@ -91,21 +92,20 @@ TrialPipeline::Candidate TrialPipeline::make_candidate(const Config& config) con
   trial.config = config;
   const auto start = Clock::now();
   try {
-    Result<LaunchPlan> plan =
-        make_launch_plan(inputs_.spec, config, inputs_.problem, inputs_.device);
+    Result<LaunchPlan> plan = setting_.plan(config);
     if (!plan) {
       set_failure(trial, plan.failure());
       return candidate;
     }
     candidate.plan = std::move(*plan);
-    candidate.source = renderer_.render(config, inputs_.problem, inputs_.device);
+    candidate.source = renderer_.render(config, setting_.problem(), setting_.device());
   } catch (const InputError& error) {
     set_failure(trial, {Outcome::compile_error, error.what()});
     return candidate;
   }
   trial.cost.render_ns = whole_ns_since(start);
-  trial.source_key = binary_key(candidate.source, inputs_.device.backend,
-                                inputs_.device.architecture, inputs_.device.compiler);
+  trial.source_key = binary_key(candidate.source, setting_.device().backend,
+                                setting_.device().architecture, setting_.device().compiler);
   return candidate;
 }
 
@@ -159,13 +159,13 @@ void TrialPipeline::book_build(Trial& trial, Build& build) {
 
 bool TrialPipeline::may_start(bool is_front) const {
   if (running_ || !device_.idle()) return false;
-  if (inputs_.device.is_cpu && compilers_.busy()) return false;
+  if (setting_.device().is_cpu && compilers_.busy()) return false;
   return first_is_out_ || is_front;
 }
 
 /// On a CPU device compilers would take the very cores that are being measured: they take turns.
 void TrialPipeline::keep_cores_free() {
-  if (!inputs_.device.is_cpu) return;
+  if (!setting_.device().is_cpu) return;
   const auto is_ready = [&](const Candidate& candidate) {
     return builds_.at(candidate.trial.source_key).done;
   };
@@ -197,7 +197,7 @@ void TrialPipeline::move_candidates(double incumbent_ns) {
 }
 
 bool TrialPipeline::looks_hopeless(Candidate& candidate, const Build& build) {
-  if (inputs_.device.is_cpu) return false;  // it has no registers to run out of
+  if (setting_.device().is_cpu) return false;  // it has no registers to run out of
   if (!candidate.forecast) {
     candidate.forecast = prior_.forecast(candidate.trial.config, *build.binary);
     if (!candidate.forecast) return false;
@@ -423,7 +423,7 @@ std::optional<FinalsReport> TrialPipeline::run_finals(const std::vector<Config>&
 std::optional<FinalsReport> TrialPipeline::run_again(const Config& config,
                                                      const FinalsOptions& rounds,
                                                      const std::atomic<bool>* stop) {
-  if (running_ || !device_.idle() || (inputs_.device.is_cpu && compilers_.busy())) {
+  if (running_ || !device_.idle() || (setting_.device().is_cpu && compilers_.busy())) {
     return std::nullopt;
   }
   Candidate candidate = make_candidate(config);

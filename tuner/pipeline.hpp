@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "core/setting.hpp"
 #include "core/trial.hpp"
 #include "search/prior.hpp"
 #include "templates/renderer.hpp"
@@ -28,14 +29,8 @@ namespace kiln {
 
 class TrialPipeline {
  public:
-  /// The parts of the pipeline's trials; they must outlive the pipeline.
-  struct Inputs {
-    const KernelSpec& spec;
-    const Problem& problem;
-    const DeviceInfo& device;
-  };
   /// Parses the templates. Throws InputError for the first wrong one. Starts no process.
-  TrialPipeline(const Inputs& inputs, CompilePool& compilers, DeviceClient& device);
+  TrialPipeline(Setting setting, CompilePool& compilers, DeviceClient& device);
   ~TrialPipeline() { device_.set_watch({}); }
   TrialPipeline(const TrialPipeline&) = delete;
 
@@ -144,7 +139,7 @@ class TrialPipeline {
   void keep_cores_free();
   void wait(Clock::time_point until);
 
-  Inputs inputs_;
+  Setting setting_;
   Renderer renderer_;
   Prior prior_;
   Hopes hopes_;  ///< of the configs that were compiled

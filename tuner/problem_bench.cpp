@@ -8,6 +8,7 @@
 
 #include "core/hash.hpp"
 #include "core/outside_reference.hpp"
+#include "core/setting.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/reference_gaps.hpp"
 #include "tuner/shrink_problem.hpp"
@@ -36,9 +37,9 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
   const bool on_cpu =
       spec.verify.device_reference.empty() ||
       (has_cpu_reference(spec) && cpu_operations(spec, problem, device) <= max_cpu_operations);
-  const Config config = on_cpu ? default_config(spec, problem, device)
-                               : parse_config(spec, spec.verify.device_reference, problem, device);
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  const Config config = on_cpu ? Setting(spec, problem, device).default_config()
+                               : Setting(spec, problem, device).parse(spec.verify.device_reference);
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
   if (!plan) return plan.failure();
 
   std::unique_ptr<ProblemBench> bench(new ProblemBench(tools, spec, problem, seed));
@@ -57,7 +58,7 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
 }
 
 Strictness ProblemBench::strictness(InputSet set) const {
-  return strictness_of(spec_, make_scope(spec_, problem_, tools_.device.info()), set,
+  return strictness_of(spec_, Setting(spec_, problem_, tools_.device.info()).scope(), set,
                        data_->sets_differ());
 }
 
@@ -182,7 +183,7 @@ Status ProblemBench::check_device_reference(const Config& config, std::uint64_t 
   Result<std::unique_ptr<ProblemBench>> trusted =
       create(tools_, spec_, small, seed, std::numeric_limits<double>::infinity());
   if (!trusted) return trusted.failure();
-  const Result<LaunchPlan> plan = make_launch_plan(spec_, config, small, tools_.device.info());
+  const Result<LaunchPlan> plan = Setting(spec_, small, tools_.device.info()).plan(config);
   if (!plan) return plan.failure();
   const Result<Binary> binary = compile(config);
   if (!binary) return binary.failure();

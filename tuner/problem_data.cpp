@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/hash.hpp"
+#include "core/setting.hpp"
 #include "tuner/input_values.hpp"
 
 namespace kiln {
@@ -81,7 +82,7 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
                                                          const LaunchPlan& plan, std::uint64_t seed,
                                                          VerifyInputs verify) {
   std::unique_ptr<ProblemData> data(new ProblemData(device, toolbox));
-  const Scope scope = make_scope(spec, problem, device.info());
+  const Scope scope = Setting(spec, problem, device.info()).scope();
   for (const BufferPlan& buffer : plan.buffers) {
     if (buffer.workspace) continue;
     Argument argument;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/setting.hpp"
 #include "db/close_configs.hpp"
 
 namespace kiln {
@@ -41,7 +42,7 @@ const Variant* naive_variant(const KernelSpec& spec) {
 std::optional<Config> naive_config(const TuneRequest& request, const DeviceInfo& device) {
   const Variant* naive = naive_variant(request.spec);
   if (naive == nullptr) return std::nullopt;
-  return default_config(*naive, request.spec, request.problem, device);
+  return Setting(request.spec, request.problem, device).default_config(*naive);
 }
 
 BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const SessionLog& log,
@@ -75,7 +76,7 @@ BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const S
       if (finalists.trials[i]->trial.config == *naive) best.naive_time_ns = time_of(i);
     }
   }
-  const ProblemCost cost = problem_cost(request.spec, request.problem, log.device());
+  const ProblemCost cost = Setting(request.spec, request.problem, log.device()).cost();
   best.bytes = cost.bytes;
   best.flops = cost.flops;
   return best;

@@ -17,7 +17,7 @@ class Scoring {
   /// Throws InputError when `spec`, which must outlive it, has no such objective.
   Scoring(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
           const std::string& objective)
-      : objective_(find_objective(spec, objective)), metrics_(spec, problem, device) {}
+      : objective_(find_objective(spec, objective)), metrics_({spec, problem, device}) {}
 
   [[nodiscard]] const Objective& objective() const { return objective_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }

@@ -11,6 +11,7 @@
 
 #include "core/errors.hpp"
 #include "core/problem_limits.hpp"
+#include "core/setting.hpp"
 #include "search/strategy.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/earlier_trials.hpp"
@@ -54,7 +55,7 @@ class SessionRun {
         earlier_(earlier),
         device_(device),
         strategy_(new_strategy(request, log.device(), space)),
-        default_config_(default_config(request.spec, request.problem, log.device())),
+        default_config_(Setting(request.spec, request.problem, log.device()).default_config()),
         compilers_(host, compile_options(request.options, log.device())),
         pipeline_({request.spec, request.problem, log.device()}, compilers_, device),
         schedule_(request.options.drift) {}
@@ -148,7 +149,7 @@ void SessionRun::judge_open_attempts() {
     const bool guilty = attempt.begun >= (attempt.deaths > 0 ? 2 : kPatience);
     if (guilty) {
       Trial trial;
-      trial.config = parse_config(request_.spec, attempt.config, request_.problem, log_.device());
+      trial.config = Setting(request_.spec, request_.problem, log_.device()).parse(attempt.config);
       trial.outcome = Outcome::device_fault;
       trial.message = fmt::format(
           "quarantined after {} attempts that came to no end, its worker seen to die in {} of "
@@ -179,7 +180,8 @@ void SessionRun::submit_first_configs() {
   if (naive == nullptr || !may_submit()) return;
   if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), naive->name) == wanted.end())
     return;
-  const Config config = default_config(*naive, request_.spec, request_.problem, log_.device());
+  const Config config =
+      Setting(request_.spec, request_.problem, log_.device()).default_config(*naive);
   if (space_.index_of(config)) submit_once(config);
 }
 
@@ -349,7 +351,7 @@ void mark_interrupted(SessionLog& log) {
 std::optional<BestRecord> best_so_far(const TuneRequest& request, const SessionLog& log) {
   std::optional<BestRecord> best = log.so_far();
   if (!best) return best;
-  const ProblemCost cost = problem_cost(request.spec, request.problem, log.device());
+  const ProblemCost cost = Setting(request.spec, request.problem, log.device()).cost();
   best->bytes = cost.bytes;
   best->flops = cost.flops;
   return best;
@@ -364,8 +366,9 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   host.require_room(request.backend);
   DeviceClient device(host, request.backend, request.ordinal, session_deadlines(request));
   const DeviceInfo info = device.open();
-  require_problem_fits(request.spec, request.problem, info);
-  const Space space = Space::build(request.spec, request.problem, info, {request.options.variants});
+  require_problem_fits({request.spec, request.problem, info});
+  const Space space =
+      Space::build({request.spec, request.problem, info}, {request.options.variants});
 
   const Scoring scoring(request.spec, request.problem, info, request.options.objective);
   require_meter(scoring.objective(), device);

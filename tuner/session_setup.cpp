@@ -14,6 +14,7 @@
 
 #include "core/command_spec.hpp"
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "db/shipped.hpp"
 #include "search/prior.hpp"
 
@@ -82,7 +83,7 @@ DeviceDeadlines session_deadlines(const TuneRequest& request) {
 
 std::unique_ptr<Strategy> new_strategy(const TuneRequest& request, const DeviceInfo& device,
                                        const Space& space) {
-  const Prior prior(request.spec, request.problem, device);
+  const Prior prior({request.spec, request.problem, device});
   return make_strategy(strategy_of(request.options), space, request.options.seed, &prior);
 }
 
@@ -92,8 +93,8 @@ std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const Devi
   if (most == 0) return {};
   std::vector<BestRecord> bests = store.bests(request.spec.name);
   std::ranges::move(shipped_bests(request.spec.name), std::back_inserter(bests));
-  std::vector<WarmConfig> warm = warm_configs(request.spec, request.problem, device, bests, most);
-  const Config first = default_config(request.spec, request.problem, device);
+  std::vector<WarmConfig> warm = warm_configs({request.spec, request.problem, device}, bests, most);
+  const Config first = Setting(request.spec, request.problem, device).default_config();
   std::erase_if(warm, [&](const WarmConfig& each) {
     return each.config == first || !space.index_of(each.config);
   });
@@ -104,10 +105,10 @@ EarlierTrials find_earlier_trials(const TuneRequest& request, const SessionLog& 
                                   const Space& space, const Store& store) {
   const DeviceInfo& device = log.device();
   EarlierTrials earlier =
-      earlier_trials(store, log.key(), request.spec, request.problem, device, space);
+      earlier_trials(store, log.key(), {request.spec, request.problem, device}, space);
   if (request.options.same_card && earlier.ordinal != device.ordinal) return {};
-  keep_within(request.options.budget, default_config(request.spec, request.problem, device),
-              earlier);
+  keep_within(request.options.budget,
+              Setting(request.spec, request.problem, device).default_config(), earlier);
   return earlier;
 }
 

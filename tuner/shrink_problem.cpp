@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 
 namespace kiln {
 namespace {
@@ -255,7 +256,7 @@ Problem deepened(Shape shape, const std::vector<std::string>& ones,
 /// Of all launches; nullopt where the config is not legal.
 std::optional<double> count_blocks(const KernelSpec& spec, const Config& config,
                                    const Problem& problem, const DeviceInfo& device) {
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
   if (!plan) return std::nullopt;
   double blocks = 0;
   for (const StepPlan& step : plan->steps) {
@@ -298,7 +299,7 @@ std::optional<Problem> try_problem(const KernelSpec& spec, const Fields& fields)
 }
 
 double argument_elements(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
-  const Scope scope = make_scope(spec, problem, device);
+  const Scope scope = Setting(spec, problem, device).scope();
   double elements = 0;
   for (const Argument& argument : spec.arguments) {
     if (argument.access == Access::scalar ||
@@ -313,7 +314,7 @@ double argument_elements(const KernelSpec& spec, const Problem& problem, const D
 
 double cpu_operations(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
   if (!spec.verify.cpu_operations) return argument_elements(spec, problem, device);
-  return spec.verify.cpu_operations->evaluate_number(make_scope(spec, problem, device));
+  return spec.verify.cpu_operations->evaluate_number(Setting(spec, problem, device).scope());
 }
 
 Problem shrink_problem(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/reference.hpp"
 #include "templates/renderer.hpp"
@@ -92,8 +93,8 @@ Status Toolbox::Impl::run(Call call) {
   const Problem problem = Problem::make(
       spec, {{"n", Value(call.count)}, {"dtype", dtype}, {"reference", dtype}, {"wide", wide}});
   const Config config =
-      default_config(*spec.find_variant(call.variant), spec, problem, device.info());
-  Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device.info());
+      Setting(spec, problem, device.info()).default_config(*spec.find_variant(call.variant));
+  Result<LaunchPlan> plan = Setting(spec, problem, device.info()).plan(config);
   if (!plan) return plan.failure();
   for (ScalarPlan& scalar : plan->scalars) {
     const auto given = call.scalars.find(scalar.name);

@@ -13,6 +13,7 @@
 
 #include "core/config.hpp"
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/allocation_counter.hpp"
@@ -67,8 +68,9 @@ Launcher open_shipped(const Application& application, const std::string& cache) 
 std::unique_ptr<RawLaunch> make_raw_launch(Application& application, const KernelSpec& spec,
                                            void* in, void* out, const std::string& config) {
   const Problem problem = Problem::parse(spec, kProblem);
-  const Config chosen = parse_config(spec, config, problem, application.device());
-  const Result<LaunchPlan> plan = make_launch_plan(spec, chosen, problem, application.device());
+  const Setting setting(spec, problem, application.device());
+  const Config chosen = setting.parse(config);
+  const Result<LaunchPlan> plan = setting.plan(chosen);
   if (!plan || plan->steps.size() != 1) throw Error(ExitCode::internal, "not one step");
   const Source source = Renderer(spec).render(chosen, problem, application.device());
   return application.raw_launch(source, *plan, {in, out});

@@ -3,6 +3,7 @@
 #include "bench/peers/workload.hpp"
 
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 
 namespace kiln::peers {
 namespace {
@@ -46,8 +47,8 @@ void set_scalars(Workload& workload) {
 
 void make_arrays(Workload& workload, const KernelSpec& spec, std::uint64_t seed,
                  cudaStream_t stream) {
-  const Config config = default_config(spec, workload.problem, any_device());
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, workload.problem, any_device());
+  const Config config = Setting(spec, workload.problem, any_device()).default_config();
+  const Result<LaunchPlan> plan = Setting(spec, workload.problem, any_device()).plan(config);
   if (!plan) throw InputError(workload.title + ": " + plan.failure().message);
   for (const BufferPlan& buffer : plan->buffers) {
     if (buffer.workspace) continue;
@@ -80,7 +81,7 @@ Workload make_workload(const ParsedProblem& parsed, std::uint64_t seed, cudaStre
   workload.problem = parsed.problem;
   workload.text = workload.problem.text();
   workload.title = parsed.title();
-  workload.cost = problem_cost(parsed.spec, workload.problem, any_device());
+  workload.cost = Setting(parsed.spec, workload.problem, any_device()).cost();
   set_scalars(workload);
   make_arrays(workload, parsed.spec, seed, stream);
   if (workload.kernel == "matmul") workload.product = product_of(workload, parsed.spec);

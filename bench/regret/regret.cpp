@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "templates/renderer.hpp"
 
 namespace kiln::regret {
@@ -61,8 +62,8 @@ Regret Comparison::compare(const std::string& kernel, const std::string& problem
   regret.problem = entry.problem.short_text(entry.spec);
   try {
     const DeviceInfo& device = engine_->device();
-    const Match looked_up = required(lookup(entry.spec, entry.problem, device, tuned_));
-    const Match fresh = required(lookup(entry.spec, entry.problem, device, fresh_));
+    const Match looked_up = required(lookup({entry.spec, entry.problem, device}, tuned_));
+    const Match fresh = required(lookup({entry.spec, entry.problem, device}, fresh_));
     regret.grade = looked_up.grade;
     if (looked_up.grade == Grade::exact && own_ == Own::refused) {
       throw InputError("it was tuned: no regret to measure (--short-sessions takes it)");
@@ -91,7 +92,7 @@ void Comparison::measure(const Entry& entry, Regret& regret) {
   FinalsJob job;
   for (const Config* config : {&entry.looked_up, &entry.fresh}) {
     job.plans.push_back(
-        required(make_launch_plan(entry.spec, *config, entry.problem, engine_->device())));
+        required(Setting(entry.spec, entry.problem, engine_->device()).plan(*config)));
     job.binaries.push_back(required(compile(entry, *config)));
   }
   const FinalsReport report = engine_->run_finals(job);

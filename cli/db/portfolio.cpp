@@ -133,7 +133,7 @@ Left leave_out(const Tuned& tuned, std::size_t index) {
   }
   const BestRecord& best = tuned.bests[index];
   const Problem problem = Problem::make(tuned.spec, stored_fields(best.problem_json, best.session));
-  const Result<Match> match = lookup(tuned.spec, problem, tuned.bests[index].device_info, others);
+  const Result<Match> match = lookup({tuned.spec, problem, tuned.bests[index].device_info}, others);
   if (!match) throw DeviceError(match.failure().message);
   Left left{problem.short_text(tuned.spec), match->config.text(),
             std::string(name_of(match->grade)), std::nullopt};

@@ -11,6 +11,7 @@
 
 #include "core/hash.hpp"
 #include "core/json.hpp"
+#include "core/setting.hpp"
 #include "db/candidates.hpp"
 
 namespace kiln {
@@ -53,7 +54,8 @@ std::optional<Match> unpacked(const Binary& binary, const KernelSpec& spec, cons
   const auto* text = reinterpret_cast<const char*>(binary.data.data());
   const Json json = Json::parse(text, text + binary.data.size());
   const std::optional<Grade> grade = grade_named(json.at("grade").get<std::string>());
-  Result<Config> config = legal_config(spec, json.at("config").get<std::string>(), problem, device);
+  Result<Config> config =
+      Setting(spec, problem, device).launchable(json.at("config").get<std::string>());
   if (!grade || !config) return std::nullopt;
   Match match;
   match.config = *std::move(config);

@@ -8,6 +8,7 @@
 #include <kiln/launcher.hpp>
 
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "db/shipped.hpp"
 #include "launcher/src/launcher_state.hpp"
 #include "templates/renderer.hpp"
@@ -146,7 +147,7 @@ Expected<Problem> Launcher::State::parse_problem(const KernelSpec& spec,
 
 Expected<kiln::Match> Launcher::State::find_match(const KernelSpec& spec, const Problem& problem,
                                                   std::span<const BestRecord> rows) const {
-  Result<kiln::Match> match = lookup(spec, problem, runtime->info_for_lookup(), rows);
+  Result<kiln::Match> match = lookup({spec, problem, runtime->info_for_lookup()}, rows);
   if (!match) {
     return LaunchError{LaunchErrorCode::impossible, match.failure().message};
   }
@@ -349,7 +350,7 @@ Expected<std::unique_ptr<PreparedKernel>> Launcher::State::make_kernel(const Ker
         entry.spec->name + " is a program ([command]): nothing of it can be launched"};
   }
   const DeviceInfo& device = runtime->info();
-  Result<LaunchPlan> plan = make_launch_plan(*entry.spec, match.config, problem, device);
+  Result<LaunchPlan> plan = Setting(*entry.spec, problem, device).plan(match.config);
   if (!plan) {
     return LaunchError{LaunchErrorCode::impossible,
                        entry.spec->name + ": " + plan.failure().message};

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/setting.hpp"
 #include "db/wisdom_check.hpp"
 #include "kiln_program.hpp"
 #include "templates/library.hpp"
@@ -33,7 +34,7 @@ class WisdomTest : public ProgramTest {
                 .seed = 1,
                 .options = "cache=cold"};
     best.problem_json = to_json(problem).dump();
-    best.config = default_config(spec.variants[0], spec, problem, best.device_info);
+    best.config = Setting(spec, problem, best.device_info).default_config(spec.variants[0]);
     for (auto& [name, value] : best.config.values) {
       if (name == "block_size") value = block_size;
     }

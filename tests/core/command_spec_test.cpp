@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -54,13 +55,13 @@ TEST(CommandSpec, LinesAreFilledForEachConfig) {
   const KernelSpec spec = parse_spec(kProgram, "/my kernels/sort/spec.toml");
   const Problem problem = Problem::parse(spec, "n=100");
   const DeviceInfo device = command_device();
-  const Config config = parse_config(spec, "only:fast=false,order=down", problem, device);
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  const Config config = Setting(spec, problem, device).parse("only:fast=false,order=down");
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
   ASSERT_TRUE(plan) << plan.failure().message;
   ASSERT_EQ(plan->steps.size(), 2U);
   EXPECT_EQ(plan->steps[0].entry, "export THREADS=32\n./sort 100 down");
   EXPECT_EQ(plan->steps[1].entry, "export THREADS=32\n./sort --check");
-  const Scope scope = make_scope(spec, spec.variants[0], config, problem, device);
+  const Scope scope = Setting(spec, problem, device).scope(config);
   EXPECT_EQ(shell_text(spec, spec.command->build[0], scope),
             "export THREADS=32\nc++  -DTILE=16 '/my kernels/sort'/sort.cpp -o sort");
 }

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/config_reader.hpp"
+#include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class ConfigTest : public ::testing::Test {
  protected:
-  Config parse(std::string_view text) { return parse_config(spec_, text, problem_, device_); }
+  Config parse(std::string_view text) { return Setting(spec_, problem_, device_).parse(text); }
 
   std::string parse_error(std::string_view text) {
     try {
@@ -31,7 +31,7 @@ class ConfigTest : public ::testing::Test {
 
   // Why the config is illegal; empty when it is legal.
   std::string broken_rule(const Config& config) {
-    const Status status = check_config(spec_, config, problem_, device_);
+    const Status status = Setting(spec_, problem_, device_).check(config);
     if (status) return "";
     EXPECT_EQ(status.failure().outcome, Outcome::constraint);
     return status.failure().message;
@@ -43,10 +43,10 @@ class ConfigTest : public ::testing::Test {
 };
 
 TEST_F(ConfigTest, DefaultIsOfTheFirstPossibleVariant) {
-  EXPECT_EQ(default_config(spec_, problem_, device_).text(),
+  EXPECT_EQ(Setting(spec_, problem_, device_).default_config().text(),
             "tile:tile_rows=32,tile_cols=32,padded=true,pad=1");
   device_.max_threads_per_block = 128;
-  EXPECT_EQ(default_config(spec_, problem_, device_).text(), "naive:block_x=32");
+  EXPECT_EQ(Setting(spec_, problem_, device_).default_config().text(), "naive:block_x=32");
 }
 
 TEST_F(ConfigTest, NoPossibleVariantIsAnErrorWithEveryReason) {
@@ -56,7 +56,7 @@ TEST_F(ConfigTest, NoPossibleVariantIsAnErrorWithEveryReason) {
                  "spec.toml");
   device_.max_shared_bytes = 1024;
   try {
-    (void)default_config(spec, problem_, device_);
+    (void)Setting(spec, problem_, device_).default_config();
     FAIL() << "a config was found";
   } catch (const DeviceError& error) {
     EXPECT_THAT(error.what(), HasSubstr("no variant of transpose is possible for rows=1000"));
@@ -72,8 +72,8 @@ TEST_F(ConfigTest, NoPossibleVariantIsAnErrorWithEveryReason) {
 TEST_F(ConfigTest, PartialTextTakesDefaults) {
   EXPECT_EQ(parse("tile:tile_cols=64").text(), "tile:tile_rows=32,tile_cols=64,padded=true,pad=1");
   EXPECT_EQ(parse("naive").text(), "naive:block_x=32");
-  EXPECT_EQ(parse(""), default_config(spec_, problem_, device_));
-  EXPECT_EQ(parse("default"), default_config(spec_, problem_, device_));
+  EXPECT_EQ(parse(""), Setting(spec_, problem_, device_).default_config());
+  EXPECT_EQ(parse("default"), Setting(spec_, problem_, device_).default_config());
 }
 
 TEST_F(ConfigTest, ConditionalTunablesAreAbsentWhereTheyDoNotExist) {
@@ -96,8 +96,8 @@ TEST_F(ConfigTest, TwoConfigsAreToldApartByWhatDiffers) {
   EXPECT_EQ(difference_text(config, config), "");
 }
 
-TEST_F(ConfigTest, AReaderOfManyTextsReadsEachAsIfItWereAlone) {
-  ConfigReader read(spec_, problem_, device_);
+TEST_F(ConfigTest, OneSettingReadsEachTextAsIfItWereAlone) {
+  const Setting setting(spec_, problem_, device_);
   const std::vector<std::string> texts = {"tile:padded=true,pad=4",
                                           "tile:padded=false,pad=2",
                                           "tile:padded=false",
@@ -108,7 +108,7 @@ TEST_F(ConfigTest, AReaderOfManyTextsReadsEachAsIfItWereAlone) {
   for (const std::string& text : texts) {
     std::string got;
     try {
-      got = read(text).text();
+      got = setting.parse(text).text();
     } catch (const InputError& error) {
       got = error.what();
     }
@@ -186,7 +186,7 @@ TEST_F(ConfigTest, ARuleWithoutAnAnswerIsABrokenRule) {
 
 TEST_F(ConfigTest, ScopeHoldsTunablesAndDerivedValues) {
   const Variant& tile = *spec_.find_variant("tile");
-  const Scope scope = make_scope(spec_, tile, parse("tile:tile_rows=64"), problem_, device_);
+  const Scope scope = Setting(spec_, problem_, device_).scope(parse("tile:tile_rows=64"));
   EXPECT_EQ(*scope.find("tile_bytes"), Value(std::int64_t{64 * 33 * 4}));
   EXPECT_EQ(*scope.find("backend"), Value(std::string("cuda")));
   EXPECT_EQ(*scope.find("rows"), Value(std::int64_t{1000}));

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -31,7 +32,7 @@ TEST(Json, ConfigsAndProblemsKeepTheirOrder) {
   const KernelSpec spec = example_spec();
   const DeviceInfo device = device_for_architecture("cuda", "sm_80");
   const Problem problem = Problem::parse(spec, "rows=5");
-  const Config config = default_config(spec, problem, device);
+  const Config config = Setting(spec, problem, device).default_config();
   EXPECT_EQ(
       to_json(config).dump(),
       R"({"variant":"tile","tunables":{"tile_rows":32,"tile_cols":32,"padded":true,"pad":1}})");
@@ -98,7 +99,8 @@ TEST(Json, LaunchPlansReadBackEqual) {
   const KernelSpec spec = example_spec();
   const DeviceInfo device = device_for_architecture("cuda", "sm_80");
   const Problem problem = Problem::parse(spec, "rows=500,order=column");
-  const auto plan = make_launch_plan(spec, default_config(spec, problem, device), problem, device);
+  const auto plan =
+      Setting(spec, problem, device).plan(Setting(spec, problem, device).default_config());
   ASSERT_TRUE(plan);
   const Json json = to_json(*plan);
   EXPECT_EQ(to_json(plan_from_json(sent(json))), json);

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -22,7 +23,7 @@ class LaunchPlanTest : public ::testing::Test {
   Result<LaunchPlan> plan(std::string_view config,
                           std::string_view problem = "rows=1000,cols=100") {
     const Problem parsed = Problem::parse(spec_, problem);
-    return make_launch_plan(spec_, parse_config(spec_, config, parsed, device_), parsed, device_);
+    return Setting(spec_, parsed, device_).plan(Setting(spec_, parsed, device_).parse(config));
   }
 
   std::string why_not(std::string_view config, std::string_view problem = "rows=1000,cols=100") {
@@ -109,7 +110,7 @@ TEST_F(LaunchPlanTest, HoldsTheThreadsOfADimensionAgainstTheDevice) {
 
 TEST_F(LaunchPlanTest, TheDefaultConfigIsOneThatTheDeviceCanLaunch) {
   const auto usual = [&](const std::string& problem) {
-    return default_config(spec_, Problem::parse(spec_, problem), device_).variant;
+    return Setting(spec_, Problem::parse(spec_, problem), device_).default_config().variant;
   };
   EXPECT_EQ(usual("rows=1000,cols=100"), "tile");
   use(with("block = [\"tile_cols\", 8]", "block = [\"tile_cols\", 64]"));
@@ -165,8 +166,9 @@ TEST_F(LaunchPlanTest, AnExpressionWithoutAValueIsABrokenRule) {
 
 TEST(ProblemCost, IsWhatTheSpecSays) {
   const KernelSpec spec = example_spec();
-  const ProblemCost cost = problem_cost(spec, Problem::parse(spec, "rows=10,cols=20"),
-                                        device_for_architecture("opencl", "opencl"));
+  const ProblemCost cost = Setting(spec, Problem::parse(spec, "rows=10,cols=20"),
+                                   device_for_architecture("opencl", "opencl"))
+                               .cost();
   EXPECT_EQ(cost.bytes, 1600);
   EXPECT_EQ(cost.flops, 0);
 }

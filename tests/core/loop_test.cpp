@@ -10,6 +10,7 @@
 #include "core/config.hpp"
 #include "core/device.hpp"
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "core/spec.hpp"
 
 namespace kiln {
@@ -64,7 +65,7 @@ std::optional<LoopNumbers> loop_numbers(const std::string& loop, const std::stri
   const Variant& variant = spec.variants.front();
   return evaluate(
       *variant.loop,
-      make_scope(spec, variant, parse_config(spec, config, problem, device), problem, device));
+      Setting(spec, problem, device).scope(Setting(spec, problem, device).parse(config)));
 }
 
 TEST(LoopTest, HoldsTheNumbersOfAConfig) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "example_spec.hpp"
 
 namespace kiln {
@@ -38,7 +39,7 @@ class MetricsTest : public ::testing::Test {
  protected:
   [[nodiscard]] Trial trial_of(const std::string& config, double time_ns) const {
     Trial trial;
-    trial.config = parse_config(spec_, config, problem_, device_);
+    trial.config = Setting(spec_, problem_, device_).parse(config);
     trial.time_ns = time_ns;
     trial.spill_bytes = 0;
     return trial;
@@ -48,7 +49,7 @@ class MetricsTest : public ::testing::Test {
       parse_spec(std::string(test::kTransposeSpec) + kMetrics, "transpose/spec.toml");
   Problem problem_ = Problem::parse(spec_, "rows=1000");
   DeviceInfo device_ = device_for_architecture("cuda", "sm_90a");
-  Metrics metrics_{spec_, problem_, device_};
+  Metrics metrics_{{spec_, problem_, device_}};
 };
 
 TEST_F(MetricsTest, AreComputedFromWhatIsKnownOfTheTrial) {

@@ -6,6 +6,7 @@
 
 #include "core/launch_plan.hpp"
 #include "core/outside_reference.hpp"
+#include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -86,8 +87,8 @@ TEST(PlainSpec, ANameOfAKernelIsFilledForEachConfig) {
   const KernelSpec spec = parse_spec(kPlainSpec, "spec.toml");
   const Problem problem = Problem::parse(spec, "n=100,dtype=f64");
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
-  const Config config = parse_config(spec, "only:tile=32,fast=false", problem, device);
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  const Config config = Setting(spec, problem, device).parse("only:tile=32,fast=false");
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
   ASSERT_TRUE(plan) << plan.failure().message;
   EXPECT_EQ(plan->steps.front().entry, "ns::copy<double, 64, false>");
 }

@@ -48,7 +48,7 @@ std::string fault(const std::string& type, const std::string& problem) {
   text.replace(text.find("TYPE"), 4, type);
   const KernelSpec spec = parse_spec(text, "spec.toml");
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
-  const Status fits = check_problem_fits(spec, Problem::parse(spec, problem), device);
+  const Status fits = check_problem_fits({spec, Problem::parse(spec, problem), device});
   return fits ? "" : fits.failure().message;
 }
 

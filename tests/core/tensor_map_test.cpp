@@ -10,6 +10,7 @@
 
 #include "core/json.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -113,7 +114,7 @@ class TensorMaps : public ::testing::Test {
  protected:
   Result<LaunchPlan> plan(const std::string& problem, const std::string& config = "bulk") {
     const Problem parsed = Problem::parse(spec_, problem);
-    return make_launch_plan(spec_, parse_config(spec_, config, parsed, device_), parsed, device_);
+    return Setting(spec_, parsed, device_).plan(Setting(spec_, parsed, device_).parse(config));
   }
   std::string why_not(const std::string& problem, const std::string& config = "bulk") {
     const Result<LaunchPlan> result = plan(problem, config);

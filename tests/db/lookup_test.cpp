@@ -26,7 +26,7 @@ class Lookup : public ::testing::Test {
 
   Match ask(const std::string& problem_text, const std::vector<BestRecord>& bests,
             const DeviceInfo& device = some_device()) {
-    Result<Match> match = lookup(spec_, Problem::parse(spec_, problem_text), device, bests);
+    Result<Match> match = lookup({spec_, Problem::parse(spec_, problem_text), device}, bests);
     EXPECT_TRUE(match) << match.failure().message;
     return *match;
   }
@@ -436,7 +436,7 @@ TEST_F(Lookup, RowsOfOtherSpecsAndBrokenRowsAreNotCandidates) {
 }
 
 TEST_F(Lookup, FailsOnlyWhereNoConfigIsLegal) {
-  const Result<Match> match = lookup(spec_, Problem::parse(spec_, "n=32"), some_device(), {});
+  const Result<Match> match = lookup({spec_, Problem::parse(spec_, "n=32"), some_device()}, {});
   ASSERT_FALSE(match);
   EXPECT_EQ(match.failure().outcome, Outcome::constraint);
   EXPECT_THAT(match.failure().message, ::testing::HasSubstr("a block must have work"));

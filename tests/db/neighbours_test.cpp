@@ -105,7 +105,8 @@ class NeighbourhoodOfScale : public ::testing::Test {
                                   const std::vector<BestRecord>& bests) const {
     const Problem asked = Problem::parse(spec_, problem);
     const DeviceInfo device = test::some_device();
-    return neighbourhood_of(spec_, asked, device, ranked_candidates(spec_, asked, device, bests));
+    return neighbourhood_of({spec_, asked, device},
+                            ranked_candidates({spec_, asked, device}, bests));
   }
 
   KernelSpec spec_ = test::scale_spec();

@@ -34,7 +34,7 @@ class SelectionLock : public ::testing::Test {
   std::string chosen(const std::vector<BestRecord>& rows, const std::string& driver) const {
     DeviceInfo device = some_device();
     device.driver = driver;
-    return lookup(spec_, Problem::parse(spec_, "n=8192"), device, rows)->config.text();
+    return lookup({spec_, Problem::parse(spec_, "n=8192"), device}, rows)->config.text();
   }
 
   KernelSpec spec_ = test::scale_spec();

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/problem.hpp"
+#include "core/setting.hpp"
 #include "tests/db/scale.hpp"
 
 namespace kiln {
@@ -27,8 +28,8 @@ class TilesOfScale : public ::testing::Test {
   }
 
   [[nodiscard]] std::optional<Tiles> count(std::int64_t block_size, const std::string& text) const {
-    return TileCounter(spec_, problem(text),
-                       test::some_device())({"vector", {{"block_size", Value(block_size)}}});
+    return TileCounter({spec_, problem(text), test::some_device()})(
+        {"vector", {{"block_size", Value(block_size)}}});
   }
   /// Where tiles come one at a time.
   [[nodiscard]] double rounds(std::int64_t block_size, const std::string& text) const {
@@ -61,13 +62,13 @@ class TilesOfScale : public ::testing::Test {
     const Problem asked = problem(asked_text);
     const DeviceInfo device = test::some_device();
     const std::vector<CloseConfig> configs = {{"vector:block_size=1024", 1}};
-    return CarryOver(spec_, asked, device, configs, 1)
+    return CarryOver({spec_, asked, device}, configs, 1)
         .from(problem(measured), device, all_of(configs))
         .at(0)
         .noise;
   }
   [[nodiscard]] double exponent() const {
-    return tile_exponent(problem_cost(spec_, problem(kAsked), test::some_device()));
+    return tile_exponent(Setting(spec_, problem(kAsked), test::some_device()).cost());
   }
 
   // On 1100 elements for each of 132 units tiles of 1024 are dealt two by two, as on 2048 of them;
@@ -88,7 +89,7 @@ TEST_F(TilesOfScale, CountWhole) {
   EXPECT_EQ(tiles->blocks, 16385);
   EXPECT_EQ(tiles->threads, 64);
   EXPECT_EQ(tiles->shared_bytes, 0);
-  EXPECT_FALSE(TileCounter(spec_, problem("n=4096"), test::some_device())({"gone", {}}));
+  EXPECT_FALSE(TileCounter({spec_, problem("n=4096"), test::some_device()})({"gone", {}}));
 }
 
 TEST_F(TilesOfScale, CountEachWhereBlocksWalk) {
@@ -209,11 +210,11 @@ TEST_F(TilesOfScale, EachDeviceHasItsUnits) {
   larger.compute_units = 245;  // 1100 elements for each
   const std::vector<CloseConfig> configs = {{"vector:block_size=1024"}, {"vector:block_size=256"}};
   const std::vector<Carried> here =
-      CarryOver(spec_, asked, device, configs, 2).from(asked, device, all_of(configs));
+      CarryOver({spec_, asked, device}, configs, 2).from(asked, device, all_of(configs));
   EXPECT_EQ(here[0].factor, 1);
   EXPECT_EQ(here[1].factor, 1);
   const std::vector<Carried> there =
-      CarryOver(spec_, asked, larger, configs, 2).from(asked, device, all_of(configs));
+      CarryOver({spec_, asked, larger}, configs, 2).from(asked, device, all_of(configs));
   // Two rounds of 1024 are two, where eight of 256 are five.
   EXPECT_NEAR(there[0].factor / there[1].factor, std::pow(1.6, exponent()), 1e-9);
 }

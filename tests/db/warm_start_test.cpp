@@ -35,7 +35,7 @@ class WarmStart : public ::testing::Test {
                                std::size_t most = kWarmConfigs) const {
     std::vector<std::string> texts;
     for (const WarmConfig& warm :
-         warm_configs(spec_, Problem::parse(spec_, problem), some_device(), bests, most)) {
+         warm_configs({spec_, Problem::parse(spec_, problem), some_device()}, bests, most)) {
       texts.push_back(warm.config.text() + ": " + warm.from);
     }
     return texts;

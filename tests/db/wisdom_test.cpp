@@ -222,7 +222,7 @@ TEST_F(Wisdom, ShippedBestsAreTheLastLayer) {
 
   const Problem problem = Problem::parse(spec_, "n=4096");
   const auto chosen = [&](const std::vector<BestRecord>& rows) {
-    return lookup(spec_, problem, test::some_device(), rows)->config.text();
+    return lookup({spec_, problem, test::some_device()}, rows)->config.text();
   };
   EXPECT_EQ(chosen({shipped[0]}), "vector:block_size=128");
   EXPECT_EQ(chosen({shipped[0], best("n=4096", 512)}), "vector:block_size=512");

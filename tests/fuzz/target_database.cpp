@@ -39,7 +39,7 @@ void ask_database(const KernelSpec& spec, const fs::path& path) {
     // As a launcher: a warning, and the lookup goes on without.
   }
   const DeviceInfo device = test::some_device();
-  if (!lookup(spec, reduce_problem(spec), device, bests)) {
+  if (!lookup({spec, reduce_problem(spec), device}, bests)) {
     throw std::logic_error("no config for a problem that the default fits");
   }
 }

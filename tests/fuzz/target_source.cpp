@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/setting.hpp"
 #include "core/source_kernels.hpp"
 #include "core/source_text.hpp"
 #include "templates/renderer.hpp"
@@ -39,7 +40,7 @@ void run_source(std::string_view input) {
   static_cast<void>(lint(spec));
   const Problem problem = Problem::make(spec, {{"n", std::int64_t{1000}}});
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
-  const Config config = default_config(spec, problem, device);
+  const Config config = Setting(spec, problem, device).default_config();
   static_cast<void>(Renderer(spec).render(config, problem, device));
 }
 

@@ -2,6 +2,7 @@
 #include "core/config.hpp"
 #include "core/launch_plan.hpp"
 #include "core/problem_limits.hpp"
+#include "core/setting.hpp"
 #include "templates/reference.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -14,7 +15,7 @@ constexpr std::int64_t kMaxElements = 100'000;
 
 /// What the tuner evaluates for each element of small outputs: formulas and `written`.
 void check_outputs(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
-  const Result<LaunchPlan> plan = make_arguments_plan(spec, problem, device);
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).arguments();
   if (!plan) return;
   std::map<std::string, HostArray> arrays;
   std::int64_t elements = 0;
@@ -50,13 +51,13 @@ void run_spec(std::string_view input) {
     }
   }
   const Problem problem = Problem::make(spec, given);
-  static_cast<void>(check_problem_fits(spec, problem, device));
+  static_cast<void>(check_problem_fits({spec, problem, device}));
   check_outputs(spec, problem, device);
   for (const Variant& variant : spec.variants) {
-    const Config config = default_config(variant, spec, problem, device);
-    static_cast<void>(check_config(spec, config, problem, device));
-    static_cast<void>(make_launch_plan(spec, config, problem, device));
-    static_cast<void>(parse_config(spec, config.text(), problem, device));
+    const Config config = Setting(spec, problem, device).default_config(variant);
+    static_cast<void>(Setting(spec, problem, device).check(config));
+    static_cast<void>(Setting(spec, problem, device).plan(config));
+    static_cast<void>(Setting(spec, problem, device).parse(config.text()));
   }
 }
 

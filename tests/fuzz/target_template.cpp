@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/setting.hpp"
 #include "templates/renderer.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/templates/small_kernel.hpp"
@@ -26,7 +27,7 @@ void run_template(std::string_view input) {
   const Problem problem = Problem::make(spec, {{"n", std::int64_t{1000}}});
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   for (const Variant& variant : spec.variants) {
-    const Config config = default_config(variant, spec, problem, device);
+    const Config config = Setting(spec, problem, device).default_config(variant);
     static_cast<void>(renderer.render(config, problem, device));
   }
 }

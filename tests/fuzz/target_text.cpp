@@ -5,6 +5,7 @@
 #include "core/config.hpp"
 #include "core/expression.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -18,25 +19,25 @@ void run_problem(const KernelSpec& spec, const DeviceInfo& device, std::string_v
     throw std::logic_error("the text of a problem is another problem: " + problem.text());
   }
   for (const Variant& variant : spec.variants) {
-    static_cast<void>(
-        make_launch_plan(spec, default_config(variant, spec, problem, device), problem, device));
+    static_cast<void>(Setting(spec, problem, device)
+                          .plan(Setting(spec, problem, device).default_config(variant)));
   }
 }
 
 void run_config(const KernelSpec& spec, const DeviceInfo& device, std::string_view text) {
   const Problem problem = Problem::parse(spec, "rows=512");
-  const Config config = parse_config(spec, text, problem, device);
-  if (parse_config(spec, config.text(), problem, device) != config) {
+  const Config config = Setting(spec, problem, device).parse(text);
+  if (Setting(spec, problem, device).parse(config.text()) != config) {
     throw std::logic_error("the text of a config is another config: " + config.text());
   }
-  static_cast<void>(check_config(spec, config, problem, device));
+  static_cast<void>(Setting(spec, problem, device).check(config));
 }
 
 void run_expression(const KernelSpec& spec, const DeviceInfo& device, std::string_view text) {
   const Expression expression = Expression::parse(text);
   const std::vector<const Value*> nothing_known(expression.names().size(), nullptr);
   static_cast<void>(expression.evaluate(nothing_known));
-  const Scope scope = make_scope(spec, Problem::parse(spec, "rows=512"), device);
+  const Scope scope = Setting(spec, Problem::parse(spec, "rows=512"), device).scope();
   static_cast<void>(expression.evaluate(scope));
 }
 

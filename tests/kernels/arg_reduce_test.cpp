@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/setting.hpp"
 #include "templates/reference.hpp"
 #include "tests/kernels/kernel_runs.hpp"
 #include "tuner/launch_sequence.hpp"
@@ -106,7 +107,7 @@ class ArgReduceStories : public KernelRuns {
          {"ticket:test=tile", "key:test=element,ending=launch,load_bytes=4",
           "rows:test=element,load_bytes=8,unroll=4", "rows:rows_per_thread=2,lanes=1"}) {
       const Problem& rows = problems_.back();
-      all.push_back({rows, parse_config(spec_, text, rows, device)});
+      all.push_back({rows, Setting(spec_, rows, device).parse(text)});
     }
     return all;
   }
@@ -120,7 +121,7 @@ class ArgReduceStories : public KernelRuns {
 
   /// What the kernel finds in each row.
   std::vector<Found> run(const Case& c, const HostArray& in) {
-    const LaunchPlan plan = *make_launch_plan(spec_, c.config, c.problem, device_->info());
+    const LaunchPlan plan = *Setting(spec_, c.problem, device_->info()).plan(c.config);
     std::map<std::string, Buffer> memory;
     for (const BufferPlan& buffer : plan.buffers) {
       const auto bytes = static_cast<std::size_t>(buffer.count) * size_of(buffer.dtype);

@@ -9,6 +9,7 @@
 
 #include "core/constraint_text.hpp"
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "core/value.hpp"
 #include "search/random.hpp"
 #include "search/space.hpp"
@@ -24,7 +25,7 @@ std::optional<Config> draw(const KernelSpec& spec, const Variant& variant, const
   SpaceOptions options;
   options.variants = {variant.name};
   try {
-    const Space space = Space::build(spec, problem, device, options);
+    const Space space = Space::build({spec, problem, device}, options);
     return space.at(*space.sample(random));
   } catch (const InputError&) {
     return std::nullopt;  // an empty space
@@ -39,7 +40,7 @@ std::string Case::text(const KernelSpec& spec) const {
 
 bool is_possible(const KernelSpec& spec, const Variant& variant, const Problem& problem,
                  const DeviceInfo& device) {
-  return !variant.requires_ || holds(*variant.requires_, make_scope(spec, problem, device));
+  return !variant.requires_ || holds(*variant.requires_, Setting(spec, problem, device).scope());
 }
 
 std::vector<Case> default_cases(const KernelSpec& spec, const std::vector<Problem>& problems,
@@ -48,7 +49,7 @@ std::vector<Case> default_cases(const KernelSpec& spec, const std::vector<Proble
   for (const Problem& problem : problems) {
     for (const Variant& variant : spec.variants) {
       if (!is_possible(spec, variant, problem, device)) continue;
-      cases.push_back({problem, default_config(variant, spec, problem, device)});
+      cases.push_back({problem, Setting(spec, problem, device).default_config(variant)});
     }
   }
   return cases;

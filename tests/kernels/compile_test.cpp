@@ -20,6 +20,7 @@
 #include "backends/backend.hpp"
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/backends/required.hpp"
@@ -89,7 +90,7 @@ class KernelCompiles : public testing::TestWithParam<KernelAndArchitecture> {
 
   void compile(const Renderer& renderer, const Case& c) {
     const std::string text = c.text(spec_);
-    const Result<LaunchPlan> plan = make_launch_plan(spec_, c.config, c.problem, device_);
+    const Result<LaunchPlan> plan = Setting(spec_, c.problem, device_).plan(c.config);
     ASSERT_TRUE(plan) << text << ": " << plan.failure().message;
     const Source source = renderer.render(c.config, c.problem, device_);
     if (!compiled_.insert(binary_key(source, device_.backend, device_.architecture, "")).second)
@@ -155,8 +156,8 @@ TEST(Toolbox, Compiles) {
       const bool is_typed = variant.name == "fill" || variant.name == "compare";
       if (!is_typed && dtype != DType::u8) continue;
       const std::string text = variant.name + " " + name;
-      const Config config = default_config(variant, spec, problem, device);
-      const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+      const Config config = Setting(spec, problem, device).default_config(variant);
+      const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
       EXPECT_TRUE(plan) << text << ": " << plan.failure().message;
       const Result<Binary> binary = compiler->compile(renderer.render(config, problem, device));
       EXPECT_TRUE(binary) << text << ": " << binary.failure().message;

@@ -9,6 +9,7 @@
 #include "backends/backend.hpp"
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/backends/required.hpp"
@@ -30,7 +31,7 @@ class ExampleKernels : public testing::Test {
 
   void expect_to_compile(const Problem& problem, const Config& config) {
     const std::string text = problem.text() + ", " + config.text();
-    const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem, device_);
+    const Result<LaunchPlan> plan = Setting(spec_, problem, device_).plan(config);
     ASSERT_TRUE(plan) << text << ": " << plan.failure().message;
     const Result<Binary> binary =
         compiler_->compile(Renderer(spec_).render(config, problem, device_));
@@ -45,7 +46,7 @@ class ExampleKernels : public testing::Test {
     spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/examples/plain/" + folder);
     for (const std::string& config : configs) {
       const Problem problem = Problem::parse(spec_, text);
-      expect_to_compile(problem, parse_config(spec_, config, problem, device_));
+      expect_to_compile(problem, Setting(spec_, problem, device_).parse(config));
     }
   }
 
@@ -65,7 +66,7 @@ TEST_F(ExampleKernels, BulkTransposeCompiles) {
   if (!is_cuda) return;
   for (const char* rows : {"32", "128", "256"}) {
     const std::string config = std::string("bulk:tile_rows=") + rows;
-    expect_to_compile(problem, parse_config(spec_, config, problem, device_));
+    expect_to_compile(problem, Setting(spec_, problem, device_).parse(config));
   }
 }
 
@@ -85,7 +86,7 @@ TEST_F(ExampleKernels, KernelsWithCppNamesTellTheirSymbols) {
   if (!compiler_) return;
   const KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/examples/plain/convolution");
   const Problem problem = Problem::parse(spec, "width=100,height=50");
-  const Config config = parse_config(spec, "cuda:padded=true", problem, device_);
+  const Config config = Setting(spec, problem, device_).parse("cuda:padded=true");
   const Result<Binary> binary = compiler_->compile(Renderer(spec).render(config, problem, device_));
   ASSERT_TRUE(binary) << binary.failure().message;
   ASSERT_EQ(binary->symbols.size(), 1U);
@@ -101,7 +102,7 @@ TEST_F(ExampleKernels, ErrorsInPlainSourcesNameTheFileAndLine) {
   std::string& header = spec.files.at("include/window.cuh");
   header.replace(header.find("T(0);"), 5, "U(0);");
   const Problem problem = Problem::parse(spec, "width=100,height=50");
-  const Config config = default_config(spec, problem, device_);
+  const Config config = Setting(spec, problem, device_).default_config();
   const Result<Binary> binary = compiler_->compile(Renderer(spec).render(config, problem, device_));
   ASSERT_FALSE(binary);
   EXPECT_THAT(binary.failure().message, testing::HasSubstr("include/window.cuh(18): error"));
@@ -110,14 +111,14 @@ TEST_F(ExampleKernels, ErrorsInPlainSourcesNameTheFileAndLine) {
 TEST_F(ExampleKernels, BulkTransposeHasMapsOfTheInputAndTheOutput) {
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Problem problem = Problem::parse(spec_, "rows=1000,cols=2000");
-  const Config config = default_config(spec_, problem, device);
-  const Result<LaunchPlan> plan = make_launch_plan(spec_, config, problem, device);
+  const Config config = Setting(spec_, problem, device).default_config();
+  const Result<LaunchPlan> plan = Setting(spec_, problem, device).plan(config);
   ASSERT_TRUE(plan) << plan.failure().message;
   EXPECT_THAT(plan->find_tensor_map("in_map")->stride_bytes, testing::ElementsAre(8000));
   EXPECT_THAT(plan->find_tensor_map("in_map")->box, testing::ElementsAre(64, 32));
   EXPECT_THAT(plan->find_tensor_map("out_map")->stride_bytes, testing::ElementsAre(4000));
   const Problem odd = Problem::parse(spec_, "rows=1001,cols=2000");
-  EXPECT_EQ(default_config(spec_, odd, device).variant, "naive") << "rows of 4004 bytes";
+  EXPECT_EQ(Setting(spec_, odd, device).default_config().variant, "naive") << "rows of 4004 bytes";
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "backends/cached_compiler.hpp"
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/backends/required.hpp"
@@ -100,7 +101,7 @@ class KernelRuns : public testing::TestWithParam<std::string> {
   void run(const Case& c) {
     const std::string text = c.text(spec_);
     running_now = "crashed in " + text + "\n";
-    const Result<LaunchPlan> plan = make_launch_plan(spec_, c.config, c.problem, device_->info());
+    const Result<LaunchPlan> plan = Setting(spec_, c.problem, device_->info()).plan(c.config);
     ASSERT_TRUE(plan) << text << ": " << plan.failure().message;
     ProblemBench* bench = bench_for(c.problem);
     ASSERT_NE(bench, nullptr) << text;

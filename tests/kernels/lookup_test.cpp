@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "core/setting.hpp"
 #include "search/random.hpp"
 #include "tests/kernels/kernel_runs.hpp"
 #include "tests/reliability/size.hpp"
@@ -89,13 +90,13 @@ Config draw_config(const KernelSpec& spec, const Problem& problem, const DeviceI
   for (int tries = 0; tries < 300; ++tries) {
     const Variant& variant = spec.variants[random.below(spec.variants.size())];
     try {
-      Config config = parse_config(spec, draw_values(variant, random).text(), problem, device);
-      if (make_launch_plan(spec, config, problem, device)) return config;
+      Config config = Setting(spec, problem, device).parse(draw_values(variant, random).text());
+      if (Setting(spec, problem, device).plan(config)) return config;
     } catch (const Error&) {
       continue;
     }
   }
-  return default_config(spec, problem, device);
+  return Setting(spec, problem, device).default_config();
 }
 
 std::vector<BestRecord> tuned_rows(const KernelSpec& spec, const Sizes& sizes,
@@ -135,9 +136,9 @@ TEST_P(LookupOfKernels, AlwaysEndsInALegalConfig) {
   std::map<Grade, int> grades;
   for (std::size_t i = 0; i < problems_to_ask(); ++i) {
     const Problem problem = draw_problem(spec, kLarge, random);
-    const Result<Match> match = lookup(spec, problem, device, rows);
+    const Result<Match> match = lookup({spec, problem, device}, rows);
     ASSERT_TRUE(match) << problem.text() << ": " << match.failure().message;
-    const Result<LaunchPlan> plan = make_launch_plan(spec, match->config, problem, device);
+    const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(match->config);
     ASSERT_TRUE(plan) << problem.text() << ", " << match->config.text() << ": "
                       << plan.failure().message;
     ++grades[match->grade];
@@ -157,7 +158,7 @@ TEST_P(LookedUpRuns, GiveTheRightResult) {
   const std::vector<BestRecord> rows = tuned_rows(spec_, kRunnable, device, random);
   for (std::size_t i = 0; i < problems_to_prove(); ++i) {
     const Problem problem = draw_problem(spec_, kRunnable, random);
-    const Result<Match> match = lookup(spec_, problem, device, rows);
+    const Result<Match> match = lookup({spec_, problem, device}, rows);
     ASSERT_TRUE(match) << problem.text() << ": " << match.failure().message;
     run({problem, match->config});
   }

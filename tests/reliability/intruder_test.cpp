@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/reliability/size.hpp"
@@ -87,7 +88,7 @@ class Intruder : public testing::Test {
       const Renderer renderer(spec);
       const Problem problem = Problem::parse(spec, "n=1000");
       const DeviceInfo device = device_for_architecture("cuda", "sm_80");
-      const Config config = default_config(spec, problem, device);
+      const Config config = Setting(spec, problem, device).default_config();
       EXPECT_THAT(renderer.render(config, problem, device).text, Not(HasSubstr(kSecret))) << what;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), Not(HasSubstr(kSecret))) << what;
@@ -238,7 +239,7 @@ TEST(IntruderValue, OfATunableIsOneThatTheSpecLists) {
   for (const char* value : {"65", "64;evil()", "64\n", "'64'", "-64", "64.5", "true", "", "1e2",
                             "64/**/", "{{ block }}", "99999999999999999999"}) {
     EXPECT_THROW(static_cast<void>(
-                     parse_config(spec, "strided:block=" + std::string(value), problem, device)),
+                     Setting(spec, problem, device).parse("strided:block=" + std::string(value))),
                  InputError)
         << value;
   }
@@ -259,7 +260,7 @@ TEST(IntruderValue, OfAFormulaIsParsedAndWrittenAnew) {
   const Problem problem =
       Problem::make(spec, {{"n", std::int64_t{1000}}, {"map", std::string("x +\n1")}});
   const std::string text =
-      Renderer(spec).render(default_config(spec, problem, device), problem, device).text;
+      Renderer(spec).render(Setting(spec, problem, device).default_config(), problem, device).text;
   EXPECT_THAT(text, Not(HasSubstr("\n1")));
 }
 

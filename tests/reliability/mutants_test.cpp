@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "core/setting.hpp"
 #include "endurance_fixture.hpp"
 #include "mutant_bench.hpp"
 #include "mutant_subjects.hpp"
@@ -115,8 +116,8 @@ std::vector<MutantsTest::Entry> MutantsTest::all_entries() {
   for (const std::string& text : subject().problems) {
     const Problem problem = Problem::parse(spec_, text);
     for (const Variant& variant : spec_.variants) {
-      const Config config = default_config(variant, spec_, problem, bench_->device());
-      if (!make_launch_plan(spec_, config, problem, bench_->device())) continue;
+      const Config config = Setting(spec_, problem, bench_->device()).default_config(variant);
+      if (!Setting(spec_, problem, bench_->device()).plan(config)) continue;
       const Source source = renderer_.render(config, problem, bench_->device());
       entries.push_back(
           {text, config, source.text, {"none", "the original", source}, {}, {}, {}, {}});
@@ -171,7 +172,7 @@ void MutantsTest::run(std::vector<Entry>& entries, const std::string& problem_te
   std::vector<Entry*> running;
   for (Entry& entry : entries) {
     if (!alive(entry)) continue;
-    const auto plan = make_launch_plan(spec_, entry.config, problem, bench_->device());
+    const auto plan = Setting(spec_, problem, bench_->device()).plan(entry.config);
     // Another source would be another kernel than the one that was changed.
     const bool same =
         plan && renderer_.render(entry.config, problem, bench_->device()).text == entry.original;

@@ -11,6 +11,7 @@
 #include "backends/backend.hpp"
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "mutant_subjects.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -26,8 +27,8 @@ std::map<std::string, Mutant> one_of_each_kind(const Subject& subject, const Dev
   const Problem problem = Problem::parse(spec, subject.problems.front());
   std::map<std::string, Mutant> mutants;
   for (const Variant& variant : spec.variants) {
-    const Config config = default_config(variant, spec, problem, device);
-    if (!make_launch_plan(spec, config, problem, device)) continue;
+    const Config config = Setting(spec, problem, device).default_config(variant);
+    if (!Setting(spec, problem, device).plan(config)) continue;
     for (Mutant& mutant : mutants_of(renderer.render(config, problem, device)))
       mutants.emplace(mutant.kind, std::move(mutant));
   }

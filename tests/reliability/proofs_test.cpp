@@ -154,7 +154,7 @@ TEST_F(ProofsTest, ConfigsOfOneSourceDoNotKeepCompilersIdle) {
   DeviceClient device(host, kScriptedBackend, 0, {});
   CompilePool compilers(host, {target, 1, std::chrono::seconds(5), 0});
   TrialPipeline pipeline({spec, problem, target}, compilers, device);
-  const Space space = Space::build(spec, problem, target);
+  const Space space = Space::build({spec, problem, target});
   ASSERT_EQ(space.size(), 6U) << "2 sources, 3 launches each";
   std::size_t submitted = 0;
   while (pipeline.wants_more() && submitted < space.size()) pipeline.submit(space.at(submitted++));

@@ -96,8 +96,8 @@ class ForecastStart : public ::testing::Test {
   std::vector<Config> start(const std::string& problem_text, const std::string& architecture) {
     const DeviceInfo device = device_for_architecture("cuda", architecture);
     const Problem problem = Problem::parse(spec_, problem_text);
-    const Space space = Space::build(spec_, problem, device);
-    const Prior prior(spec_, problem, device);
+    const Space space = Space::build({spec_, problem, device});
+    const Prior prior({spec_, problem, device});
     Random random(1);
     std::vector<Config> configs;
     double last = 0;
@@ -144,8 +144,8 @@ TEST_F(ForecastStart, HasNothingToSayWithoutADescribedLoop) {
 TEST_F(ForecastStart, LeadsASearch) {
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Problem problem = Problem::parse(spec_, "m=4096,n=4096,k=4096,dtype=bf16");
-  const Space space = Space::build(spec_, problem, device);
-  const Prior prior(spec_, problem, device);
+  const Space space = Space::build({spec_, problem, device});
+  const Prior prior({spec_, problem, device});
   const auto strategy = make_strategy("auto", space, 1, &prior);
   const std::size_t defaults = space.default_indices().size();
   std::size_t of_wgmma = 0;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/setting.hpp"
 #include "small_variant.hpp"
 
 namespace kiln {
@@ -35,10 +36,10 @@ TEST(Moves, ACounterpartTakesOverWhatBothVariantsKnow) {
   const KernelSpec spec = twins();
   const Problem problem = Problem::parse(spec, "");
   const DeviceInfo device = device_for_architecture("cuda", "sm_80");
-  const Space space = Space::build(spec, problem, device);
+  const Space space = Space::build({spec, problem, device});
   Random random(1);
   const auto like = [&](const std::string& text, std::size_t variant) {
-    const auto index = space.index_of(parse_config(spec, text, problem, device));
+    const auto index = space.index_of(Setting(spec, problem, device).parse(text));
     return space.at(*counterpart(space, *index, variant, random)).text();
   };
   EXPECT_EQ(like("one:tile=32,threads=64", 1), "other:splits=4,tile=32,threads=64");

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/setting.hpp"
 #include "search/strategy.hpp"
 
 namespace kiln {
@@ -54,7 +55,7 @@ arguments = ["out"]
 
 class CopyPrior : public ::testing::Test {
  protected:
-  Config config(const std::string& text) { return parse_config(spec_, text, problem_, device_); }
+  Config config(const std::string& text) { return Setting(spec_, problem_, device_).parse(text); }
   Forecast forecast(const std::string& text) {
     const std::optional<Forecast> found = prior_.forecast(config(text));
     EXPECT_TRUE(found) << text;
@@ -71,7 +72,7 @@ class CopyPrior : public ::testing::Test {
     device.max_shared_bytes_optin = 160 * 1024;
     return device;
   }();
-  const Prior prior_{spec_, problem_, device_};
+  const Prior prior_{{spec_, problem_, device_}};
 };
 
 TEST_F(CopyPrior, CountsWhatABlockUsesOfItsWarps) {
@@ -131,7 +132,7 @@ TEST_F(CopyPrior, ExpectsMoreTimeOfACompiledConfigThatSpills) {
 
 TEST_F(CopyPrior, BoundsTheBytesUnderWay) {
   EXPECT_EQ(forecast("plain:threads=256,blocks=432").bytes_in_flight, 1024 * 64);
-  const Prior small(spec_, Problem::parse(spec_, "n=110592"), device_);
+  const Prior small({spec_, Problem::parse(spec_, "n=110592"), device_});
   EXPECT_EQ(small.forecast(config("plain:threads=256,blocks=432"))->bytes_in_flight, 1024 * 8)
       << "a thread has no more than its 8 bytes to move";
 }
@@ -155,7 +156,7 @@ TEST_F(CopyPrior, ForecastsTheTimeOfEachStep) {
 TEST_F(CopyPrior, ExpectsOfACpuThatItNeedsNoThreadsToHideLatencies) {
   DeviceInfo cpu = device_;
   cpu.is_cpu = true;
-  const Prior prior(spec_, problem_, cpu);
+  const Prior prior({spec_, problem_, cpu});
   EXPECT_EQ(prior.forecast(config("plain:threads=32,blocks=108"))->time_ns,
             prior.forecast(config("plain:threads=1024,blocks=4096"))->time_ns);
 }
@@ -167,7 +168,7 @@ TEST_F(CopyPrior, SaysNothingOfAnIllegalConfig) {
 }
 
 TEST_F(CopyPrior, LeavesHopelessConfigsOutOfTheStartOfAutoAndBayesian) {
-  const Space space = Space::build(spec_, problem_, device_);
+  const Space space = Space::build({spec_, problem_, device_});
   const auto hopeless_at_start = [&](const std::string& strategy, const Prior* prior) {
     int count = 0;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -187,7 +188,7 @@ TEST_F(CopyPrior, LeavesHopelessConfigsOutOfTheStartOfAutoAndBayesian) {
 }
 
 TEST_F(CopyPrior, ForbidsNothing) {
-  const Space space = Space::build(spec_, problem_, device_);
+  const Space space = Space::build({spec_, problem_, device_});
   for (const StrategyInfo& info : strategies()) {
     const auto strategy = make_strategy(info.name, space, 1, &prior_);
     std::set<std::size_t> asked;
@@ -203,7 +204,7 @@ TEST_F(CopyPrior, ForbidsNothing) {
 }
 
 TEST_F(CopyPrior, KeepsEnoughConfigsWhereAllButOneAreHopeless) {
-  const Space space = Space::build(spec_, problem_, device_);
+  const Space space = Space::build({spec_, problem_, device_});
   const auto at = [&](const std::string& text) { return *space.index_of(config(text)); };
   const std::vector<std::size_t> indices = {
       at("plain:threads=32,blocks=1"), at("plain:threads=256,blocks=432"),

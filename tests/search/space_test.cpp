@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {
@@ -38,7 +39,7 @@ void list_combinations(const Variant& variant, Config& config, std::vector<Confi
 class SpaceTest : public ::testing::Test {
  protected:
   Space build(const SpaceOptions& options = {}) {
-    return Space::build(spec_, problem_, device_, options);
+    return Space::build({spec_, problem_, device_}, options);
   }
 
   std::string build_error(const SpaceOptions& options = {}) {
@@ -52,7 +53,7 @@ class SpaceTest : public ::testing::Test {
 
   void use(const std::string& text) { spec_ = parse_spec(text, "spec.toml"); }
 
-  // The texts of all configs that check_config and make_launch_plan accept.
+  // The texts of all configs that Setting::plan() accepts.
   std::set<std::string> legal_configs() {
     std::set<std::string> texts;
     for (const Variant& variant : spec_.variants) {
@@ -63,7 +64,7 @@ class SpaceTest : public ::testing::Test {
         // Tunables that do not exist are left out: several combinations become one config.
         const Value* padded = candidate.find("padded");
         if (padded != nullptr && *padded == Value(false)) candidate.values.pop_back();
-        if (make_launch_plan(spec_, candidate, problem_, device_)) texts.insert(candidate.text());
+        if (Setting(spec_, problem_, device_).plan(candidate)) texts.insert(candidate.text());
       }
     }
     return texts;
@@ -100,7 +101,7 @@ TEST_F(SpaceTest, IndexAndConfigAreInverse) {
 
 TEST_F(SpaceTest, KnowsTheDefaults) {
   const Space space = build();
-  EXPECT_EQ(space.at(space.default_index()), default_config(spec_, problem_, device_));
+  EXPECT_EQ(space.at(space.default_index()), Setting(spec_, problem_, device_).default_config());
   EXPECT_THAT(texts_of(space, space.default_indices()),
               ElementsAre("tile:tile_rows=32,tile_cols=32,padded=true,pad=1", "naive:block_x=32"));
 }
@@ -135,7 +136,7 @@ TEST_F(SpaceTest, VariantRangesPartitionTheIndices) {
 TEST_F(SpaceTest, HammingNeighboursChangeOneTunable) {
   const Space space = build();
   const auto index = space.index_of(
-      parse_config(spec_, "tile:tile_rows=16,tile_cols=16,padded=true,pad=1", problem_, device_));
+      Setting(spec_, problem_, device_).parse("tile:tile_rows=16,tile_cols=16,padded=true,pad=1"));
   EXPECT_THAT(texts_of(space, space.neighbours(*index, Neighbourhood::hamming)),
               ElementsAre("tile:tile_rows=32,tile_cols=16,padded=true,pad=1",
                           "tile:tile_rows=64,tile_cols=16,padded=true,pad=1",
@@ -150,7 +151,7 @@ TEST_F(SpaceTest, HammingNeighboursChangeOneTunable) {
 TEST_F(SpaceTest, TunablesThatAppearInANeighbourTakeTheirDefault) {
   const Space space = build();
   const auto index =
-      space.index_of(parse_config(spec_, "tile:tile_rows=64,padded=false", problem_, device_));
+      space.index_of(Setting(spec_, problem_, device_).parse("tile:tile_rows=64,padded=false"));
   EXPECT_THAT(texts_of(space, space.neighbours(*index, Neighbourhood::hamming)),
               ::testing::Contains("tile:tile_rows=64,tile_cols=32,padded=true,pad=1"));
 }
@@ -161,7 +162,7 @@ TEST_F(SpaceTest, AdjacentNeighboursStepOverIllegalValues) {
            "\"tile_cols != 32 or tile_rows == 32\"\nbecause = \"a gap\""));
   const Space space = build();
   const auto index = space.index_of(
-      parse_config(spec_, "tile:tile_rows=16,tile_cols=16,padded=true,pad=1", problem_, device_));
+      Setting(spec_, problem_, device_).parse("tile:tile_rows=16,tile_cols=16,padded=true,pad=1"));
   EXPECT_THAT(texts_of(space, space.neighbours(*index, Neighbourhood::adjacent)),
               ElementsAre("tile:tile_rows=32,tile_cols=16,padded=true,pad=1",
                           "tile:tile_rows=16,tile_cols=64,padded=true,pad=1",
@@ -244,7 +245,7 @@ TEST_F(SpaceTest, RulesWithoutAnAnswerCutAndAreReported) {
 
 TEST_F(SpaceTest, ExplainsASpaceWithoutBuildingIt) {
   problem_ = Problem::parse(spec_, "rows=100000");
-  const SpaceReport report = explain_space(spec_, problem_, device_);
+  const SpaceReport report = explain_space({spec_, problem_, device_});
   EXPECT_EQ(report.variants.at(1).configs, 0u);
   EXPECT_EQ(report.configs(), report.variants.at(0).configs);
 }

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/setting.hpp"
 #include "small_variant.hpp"
 #include "tests/core/example_spec.hpp"
 
@@ -71,7 +72,8 @@ Space hill_space(Size size = Size::whole) {
   }
   if (size == Size::small) text.replace(text.find("default = 8"), 11, "default = 5");
   const KernelSpec spec = parse_spec(text, "hill.toml");
-  return Space::build(spec, Problem::parse(spec, "n=1"), device_for_architecture("cuda", "sm_80"));
+  return Space::build(
+      {spec, Problem::parse(spec, "n=1"), device_for_architecture("cuda", "sm_80")});
 }
 
 // Fastest at a=6, b=2, c=5, d=7, with ripples that make other places locally best; some configs
@@ -372,8 +374,8 @@ TEST(LocalSearch, GoesOnFromTheBestThatItWasTold) {
   const auto strategy = make_strategy("local", space, 3);
   const KernelSpec spec = parse_spec(kHillSpec, "hill.toml");
   const Problem problem = Problem::parse(spec, "n=1");
-  const Config near = parse_config(spec, "steep:a=6,b=2,c=5,d=6", problem,
-                                   device_for_architecture("cuda", "sm_80"));
+  const Config near = Setting(spec, problem, device_for_architecture("cuda", "sm_80"))
+                          .parse("steep:a=6,b=2,c=5,d=6");
   const std::size_t near_index = *space.index_of(near);
   for (const std::size_t index : space.default_indices()) {
     strategy->tell(index, measure(space, index));

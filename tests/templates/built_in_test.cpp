@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/dtype.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "tests/templates/small_kernel.hpp"
 
@@ -48,13 +49,13 @@ TEST(BuiltInKernels, DefaultConfigsRenderInEveryDialect) {
     Problem problem = Problem::parse(spec, c.problem);
     for (const char* backend : {"cuda", "hip", "opencl"}) {
       DeviceInfo device = device_for_architecture(backend, architecture_for(backend));
-      Scope scope = make_scope(spec, problem, device);
+      Scope scope = Setting(spec, problem, device).scope();
       int possible = 0;
       for (const Variant& variant : spec.variants) {
         if (variant.requires_ && !variant.requires_->evaluate_bool(scope)) continue;
         ++possible;
-        Source source =
-            renderer.render(default_config(variant, spec, problem, device), problem, device);
+        Source source = renderer.render(Setting(spec, problem, device).default_config(variant),
+                                        problem, device);
         EXPECT_FALSE(source.entries.empty()) << c.kernel << " " << variant.name;
         EXPECT_THAT(source.text, testing::Not(testing::HasSubstr("{{")))
             << c.kernel << " " << variant.name;
@@ -83,7 +84,7 @@ TEST(BuiltInKernels, RenderTheSameSourceWhereOnlyTheLaunchDiffers) {
     const Renderer renderer(spec);
     const Problem problem = Problem::parse(spec, launch.problem);
     const auto text = [&](const char* config) {
-      return renderer.render(parse_config(spec, config, problem, device), problem, device).text;
+      return renderer.render(Setting(spec, problem, device).parse(config), problem, device).text;
     };
     EXPECT_EQ(text(launch.config), text(launch.same)) << launch.config;
   }
@@ -98,7 +99,7 @@ TEST(Toolbox, RendersForEveryElementType) {
     Problem problem = Problem::parse(spec, "n=5000000000 dtype=" + std::string(name_of(dtype)));
     for (const Variant& variant : spec.variants) {
       Source source =
-          renderer.render(default_config(variant, spec, problem, device), problem, device);
+          renderer.render(Setting(spec, problem, device).default_config(variant), problem, device);
       const auto launches =
           std::count_if(variant.steps.begin(), variant.steps.end(),
                         [](const Step& step) { return step.kind == StepKind::launch; });

@@ -13,6 +13,7 @@
 
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/templates/golden_file.hpp"
@@ -51,8 +52,8 @@ std::optional<std::string> source_of(const KernelSpec& spec, const Variant& vari
     const DeviceInfo device = device_for_architecture(dialect.backend, architecture);
     for (const std::string& text : kProblems.at(spec.name)) {
       const Problem problem = Problem::parse(spec, text);
-      const Config config = default_config(variant, spec, problem, device);
-      if (!make_launch_plan(spec, config, problem, device)) continue;
+      const Config config = Setting(spec, problem, device).default_config(variant);
+      if (!Setting(spec, problem, device).plan(config)) continue;
       return "// " + problem.text() + ", " + architecture + "\n" +
              Renderer(spec).render(config, problem, device).text;
     }

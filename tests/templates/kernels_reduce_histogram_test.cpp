@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/reference.hpp"
 #include "templates/renderer.hpp"
@@ -230,11 +231,12 @@ TEST_P(EveryVariant, ItsDefaultConfigIsLegalAndRendersEveryKernelThatItLaunches)
   const Problem problem = Problem::parse(spec, GetParam().problem);
   for (const DeviceInfo& device : devices()) {
     for (const Variant& variant : spec.variants) {
-      if (variant.requires_ && !variant.requires_->evaluate_bool(make_scope(spec, problem, device)))
+      if (variant.requires_ &&
+          !variant.requires_->evaluate_bool(Setting(spec, problem, device).scope()))
         continue;
       SCOPED_TRACE(device.architecture + " " + variant.name);
-      const Config config = default_config(variant, spec, problem, device);
-      const auto plan = make_launch_plan(spec, config, problem, device);
+      const Config config = Setting(spec, problem, device).default_config(variant);
+      const auto plan = Setting(spec, problem, device).plan(config);
       // HIP cannot launch a thread for each of so many elements.
       if (device.backend == "hip" && variant.name == "global_atomic" &&
           GetParam().problem == kMostElements) {
@@ -291,7 +293,7 @@ TEST(ReduceAndHistogram, SizesThatShareAConfigShareTheirSource) {
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const auto text_for = [&](const std::string& text) {
     const Problem problem = Problem::parse(spec, text);
-    return renderer.render(parse_config(spec, "ticket", problem, device), problem, device).text;
+    return renderer.render(Setting(spec, problem, device).parse("ticket"), problem, device).text;
   };
   EXPECT_EQ(text_for("n=1000"), text_for("n=268435456"));
   EXPECT_NE(text_for("n=1000"), text_for("n=1000,op=max"));
@@ -302,7 +304,7 @@ TEST(ReducePlan, ATicketNeedsOneLaunchAndACounterThatItLeavesZero) {
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Problem problem = Problem::parse(spec, "n=4097");
   const auto plan =
-      make_launch_plan(spec, parse_config(spec, "ticket", problem, device), problem, device);
+      Setting(spec, problem, device).plan(Setting(spec, problem, device).parse("ticket"));
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->steps.size(), 1u);
   ASSERT_NE(plan->find_buffer("tickets"), nullptr);
@@ -315,7 +317,8 @@ TEST(ArgReducePlan, AKeyHasRoomForIndicesOf32BitsOnly) {
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const auto has_key = [&](const std::string& text) {
     const Problem problem = Problem::parse(spec, text);
-    return spec.find_variant("key")->requires_->evaluate_bool(make_scope(spec, problem, device));
+    return spec.find_variant("key")->requires_->evaluate_bool(
+        Setting(spec, problem, device).scope());
   };
   EXPECT_TRUE(has_key("n=2^32"));
   EXPECT_FALSE(has_key("n=4294967297"));
@@ -327,8 +330,8 @@ TEST(HistogramPlan, APackedTileNeverOverflowsA16BitCounter) {
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Problem problem = Problem::parse(spec, "n=1e9");
   const Status status =
-      check_config(spec, parse_config(spec, "packed:block_size=1024,unroll=4", problem, device),
-                   problem, device);
+      Setting(spec, problem, device)
+          .check(Setting(spec, problem, device).parse("packed:block_size=1024,unroll=4"));
   ASSERT_FALSE(status);
   EXPECT_THAT(status.failure().message, HasSubstr("must not overflow before the next barrier"));
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "core/launch_plan.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/reference.hpp"
 #include "templates/renderer.hpp"
@@ -118,8 +119,8 @@ TEST(MatmulOnMatrixUnits, StoresByBulkCopyOnlyWhereRowsEndAtMultiplesOf16Bytes) 
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const auto legal = [&](const std::string& problem_text) {
     const Problem problem = Problem::parse(spec, problem_text + ",m=64,k=64,dtype=bf16");
-    const Config config = parse_config(spec, "wgmma:tile_n=64,store=tensor", problem, device);
-    return check_config(spec, config, problem, device);
+    const Config config = Setting(spec, problem, device).parse("wgmma:tile_n=64,store=tensor");
+    return Setting(spec, problem, device).check(config);
   };
   EXPECT_TRUE(legal("n=24"));
   EXPECT_TRUE(legal("n=24,ldc=32"));
@@ -133,9 +134,10 @@ TEST(MatmulOnMatrixUnits, ShareOutNoMoreRegistersThanTheBlockHas) {
   const KernelSpec spec = KernelLibrary().load("matmul");
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Problem problem = Problem::parse(spec, "m=777,n=777,k=777,dtype=bf16");
-  const Config config = parse_config(
-      spec, "wgmma:tile_m=192,tile_n=64,consumers=3,stages=3,blocks_per_unit=2", problem, device);
-  const Status checked = check_config(spec, config, problem, device);
+  const Config config =
+      Setting(spec, problem, device)
+          .parse("wgmma:tile_m=192,tile_n=64,consumers=3,stages=3,blocks_per_unit=2");
+  const Status checked = Setting(spec, problem, device).check(config);
   ASSERT_FALSE(checked);
   EXPECT_THAT(checked.failure().message, HasSubstr("they would wait for ever"));
 }
@@ -186,9 +188,9 @@ TEST(ConvolutionProblem, TheDefaultsAreAnImageFilterOfTheSameSize) {
   const KernelSpec spec = KernelLibrary().load("convolution");
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Problem problem = Problem::parse(spec, "h=100,w=50,fh=15,fw=7");
-  const Config config = default_config(spec, problem, device);
+  const Config config = Setting(spec, problem, device).default_config();
   EXPECT_EQ(config.variant, "image");
-  const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
   ASSERT_TRUE(plan) << plan.failure().message;
   EXPECT_THAT(plan->find_buffer("out")->shape, ElementsAre(1, 1, 100, 50));
 }
@@ -244,13 +246,13 @@ TEST(DefaultConfigs, AreLegalAndRenderForAwkwardProblemsOnEveryDevice) {
     const Renderer renderer(spec);
     const Problem problem = Problem::parse(spec, c.problem);
     for (const DeviceInfo& device : all_devices()) {
-      const Scope scope = make_scope(spec, problem, device);
+      const Scope scope = Setting(spec, problem, device).scope();
       for (const Variant& variant : spec.variants) {
         if (variant.requires_ && !variant.requires_->evaluate_bool(scope)) continue;
-        const Config config = default_config(variant, spec, problem, device);
+        const Config config = Setting(spec, problem, device).default_config(variant);
         const std::string what =
             spec.name + " " + c.problem + " " + config.text() + " on " + device.architecture;
-        const Result<LaunchPlan> plan = make_launch_plan(spec, config, problem, device);
+        const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
         ASSERT_TRUE(plan) << what << ": " << plan.failure().message;
         const Source source = renderer.render(config, problem, device);
         for (const StepPlan& step : plan->steps) {
@@ -266,8 +268,8 @@ TEST(DeviceReferences, AreLegalWhereTheDeviceHasF64) {
     const KernelSpec spec = KernelLibrary().load(c.kernel);
     const Problem problem = Problem::parse(spec, c.problem);
     const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
-    const Config config = parse_config(spec, spec.verify.device_reference, problem, device);
-    const Status status = check_config(spec, config, problem, device);
+    const Config config = Setting(spec, problem, device).parse(spec.verify.device_reference);
+    const Status status = Setting(spec, problem, device).check(config);
     EXPECT_TRUE(status) << c.kernel << ": " << status.failure().message;
   }
 }
@@ -281,7 +283,7 @@ class Rendered {
 
   std::string operator()(const std::string& problem_text, const std::string& config) const {
     const Problem problem = Problem::parse(spec_, problem_text);
-    return renderer_.render(parse_config(spec_, config, problem, device_), problem, device_).text;
+    return renderer_.render(Setting(spec_, problem, device_).parse(config), problem, device_).text;
   }
 
  private:
@@ -303,8 +305,8 @@ TEST(TransposeSource, NeedsWholeElementsInAVector) {
   const KernelSpec spec = KernelLibrary().load("transpose");
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Problem problem = Problem::parse(spec, "rows=8,cols=8,dtype=f64");
-  const Config config = parse_config(spec, "vector:vector_bytes=4", problem, device);
-  const Status status = check_config(spec, config, problem, device);
+  const Config config = Setting(spec, problem, device).parse("vector:vector_bytes=4");
+  const Status status = Setting(spec, problem, device).check(config);
   ASSERT_FALSE(status);
   EXPECT_THAT(status.failure().message, HasSubstr("a vector holds at least one element"));
 }
@@ -355,8 +357,8 @@ TEST(ConvolutionSource, IsNotWrittenOutForLargeFilters) {
   const KernelSpec spec = KernelLibrary().load("convolution");
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Problem problem = Problem::parse(spec, "h=64,w=64,fh=15");
-  const Config config = parse_config(spec, "image:unrolled=filter", problem, device);
-  const Status status = check_config(spec, config, problem, device);
+  const Config config = Setting(spec, problem, device).parse("image:unrolled=filter");
+  const Status status = Setting(spec, problem, device).check(config);
   ASSERT_FALSE(status);
   EXPECT_THAT(status.failure().message,
               HasSubstr("longer code does not fit the instruction cache"));

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "tests/templates/golden_file.hpp"
 #include "tests/templates/small_kernel.hpp"
 
@@ -35,7 +36,7 @@ TEST(Renderer, TheReadableFormHasNoDialectWords) {
   Problem problem = Problem::parse(spec, "n=1000");
   DeviceInfo device = device_for_architecture("cuda", "sm_80");
   std::string text = Renderer(spec).render_readable(
-      parse_config(spec, "strided:unroll=4", problem, device), problem, device);
+      Setting(spec, problem, device).parse("strided:unroll=4"), problem, device);
   expect_golden("scale.strided.readable", text);
   EXPECT_THAT(text, Not(HasSubstr("#define")));
 }
@@ -44,7 +45,7 @@ TEST(Renderer, OfOneVariantReadsNoOther) {
   KernelSpec spec = scale_spec();
   const Problem problem = Problem::parse(spec, "n=1000");
   const DeviceInfo device = device_for_architecture("cuda", "sm_80");
-  const Config config = parse_config(spec, "strided:unroll=4", problem, device);
+  const Config config = Setting(spec, problem, device).parse("strided:unroll=4");
   EXPECT_EQ(Renderer(spec, "strided").render(config, problem, device),
             Renderer(spec).render(config, problem, device));
   EXPECT_THROW(Renderer(spec, "strid"), InputError);
@@ -140,7 +141,7 @@ TEST(Renderer, ManyThreadsShareOneRenderer) {
   Renderer renderer(spec);
   Problem problem = Problem::parse(spec, "n=1000");
   DeviceInfo device = device_for_architecture("cuda", "sm_80");
-  Config config = parse_config(spec, "strided", problem, device);
+  Config config = Setting(spec, problem, device).parse("strided");
   Source alone = renderer.render(config, problem, device);
   std::vector<std::thread> threads;
   std::array<bool, 4> same{};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/config.hpp"
+#include "core/setting.hpp"
 #include "core/spec.hpp"
 #include "templates/renderer.hpp"
 
@@ -143,7 +144,7 @@ inline Source render(const KernelSpec& spec, const std::string& config = "stride
                      const std::string& problem = "n=1000", const std::string& backend = "cuda") {
   Problem asked = Problem::parse(spec, problem);
   DeviceInfo device = device_for_architecture(backend, architecture_for(backend));
-  return Renderer(spec).render(parse_config(spec, config, asked, device), asked, device);
+  return Renderer(spec).render(Setting(spec, asked, device).parse(config), asked, device);
 }
 
 /// What the template text alone gives: the rendered source without head and words, for `problem`.

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/setting.hpp"
 #include "device_fixture.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -62,7 +63,7 @@ TEST(CeilingsTemplates, TheDefaultOfEveryVariantRendersForEveryBackend) {
        {device_for_architecture("cuda", "sm_90a"), device_for_architecture("hip", "gfx90a"),
         device_for_architecture("opencl", "opencl")}) {
     for (const Variant& variant : spec.variants) {
-      const Config config = default_config(variant, spec, problem, device);
+      const Config config = Setting(spec, problem, device).default_config(variant);
       const Source source = renderer.render(config, problem, device);
       EXPECT_EQ(source.entries, std::vector<std::string>{variant.steps.front().entry.text()})
           << device.backend;

@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/setting.hpp"
 #include "device_fixture.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -32,14 +33,14 @@ class ExtraChecksTest : public DeviceTest {
     const ProblemBench::Tools tools{*device_, *compiler_, *toolbox_};
     const KernelSpec spec = KernelLibrary().load(kernel);
     const Problem problem = Problem::parse(spec, problem_text);
-    const Config config = parse_config(spec, config_text, problem, device_->info());
+    const Config config = Setting(spec, problem, device_->info()).parse(config_text);
     Source source = Renderer(spec).render(config, problem, device_->info());
     const std::size_t place = source.text.rfind(from);
     EXPECT_NE(place, std::string::npos) << source.text;
     source.text.replace(place, from.size(), to);
     const Result<Binary> binary = compiler_->compile(source);
     EXPECT_TRUE(binary) << binary.failure().message;
-    const auto plan = make_launch_plan(spec, config, problem, device_->info());
+    const auto plan = Setting(spec, problem, device_->info()).plan(config);
     auto bench = ProblemBench::create(tools, spec, problem, 1, 1e9);
     EXPECT_TRUE(bench) << bench.failure().message;
     Result<ConfigRun> run = ConfigRun::load((*bench)->bench(), *plan, *binary);

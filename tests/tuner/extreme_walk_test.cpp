@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/setting.hpp"
 #include "device_fixture.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -36,14 +37,14 @@ class ExtremeWalkTest : public DeviceTest {
   /// Walks with the config, the first `from` of whose source was replaced.
   Status check(ExtremeWalk& walk, const std::string& text, const std::string& from = "",
                const std::string& to = "") {
-    const Config config = parse_config(spec_, text, *problem_, device_->info());
+    const Config config = Setting(spec_, *problem_, device_->info()).parse(text);
     Source source = Renderer(spec_).render(config, *problem_, device_->info());
     const std::size_t place = source.text.find(from);
     EXPECT_NE(place, std::string::npos) << source.text;
     source.text.replace(place, from.size(), to);
     const Result<Binary> binary = compiler_->compile(source);
     EXPECT_TRUE(binary) << binary.failure().message;
-    const auto plan = make_launch_plan(spec_, config, *problem_, device_->info());
+    const auto plan = Setting(spec_, *problem_, device_->info()).plan(config);
     auto bench = ProblemBench::create(tools(), spec_, *problem_, 1, 1e9);
     EXPECT_TRUE(bench) << bench.failure().message;
     Result<ConfigRun> run = ConfigRun::load((*bench)->bench(), *plan, *binary);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "core/setting.hpp"
 #include "session_fixture.hpp"
 #include "tuner/comparison.hpp"
 #include "tuner/earlier_trials.hpp"
@@ -103,7 +104,7 @@ TEST_F(ObjectiveTest, ConfigsAreComparedInOneProcess) {
   options.finals = 2;
   const auto config = [&](const char* text) {
     const DeviceInfo device = device_for_architecture("opencl", "opencl");
-    return parse_config(spec_, text, like.problem, device);
+    return Setting(spec_, like.problem, device).parse(text);
   };
   const Comparison comparison =
       compare({spec_,

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/config.hpp"
+#include "core/setting.hpp"
 
 namespace kiln {
 namespace {
@@ -77,7 +78,7 @@ class OutsideFunctionTest : public testing::Test {
     const Problem problem = Problem::parse(spec_, "n=2");
     const DeviceInfo device = device_for_architecture("opencl", "opencl");
     const LaunchPlan plan =
-        *make_launch_plan(spec_, default_config(spec_, problem, device), problem, device);
+        *Setting(spec_, problem, device).plan(Setting(spec_, problem, device).default_config());
     std::map<std::string, HostArray> arrays;
     arrays["x"] = HostArray(DType::f32, {2});
     arrays["x"].set(1, 0.5);

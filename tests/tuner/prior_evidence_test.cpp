@@ -39,13 +39,13 @@ TEST(PriorEvidence, NoBestThatWasMeasuredIsHopeless) {
       const std::size_t place = number++;
       if (!test::is_drawn(place) || !test::is_drawn(place / 6)) continue;  // each costs a second
       const Problem problem = problem_of(spec, best);
-      const Space space = Space::build(spec, problem, best.device_info);
+      const Space space = Space::build({spec, problem, best.device_info});
       const std::optional<std::size_t> index = space.index_of(best.config);
       if (!index) continue;  // of an earlier version of the spec
       Random random(1);
       std::vector<std::size_t> indices = {*index};
       while (indices.size() < kDrawn) indices.push_back(*space.sample(random));
-      const Prior prior(spec, problem, best.device_info);
+      const Prior prior({spec, problem, best.device_info});
       const std::vector<std::size_t> left = hopeful(prior, space, indices, 0);
       EXPECT_EQ(left.front(), *index) << kernel << " " << problem.text();
       ++bests;

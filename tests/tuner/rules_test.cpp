@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "tuner/device_client.hpp"
 #include "tuner/finalists.hpp"
@@ -119,7 +120,7 @@ TEST(BorderProblems, AreWhereAConfigGetsItsSecondBlockAndItsThird) {
   const KernelSpec spec = parse_spec(text, "matrix/spec.toml");
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
-  const Config config = default_config(spec, problem, device);
+  const Config config = Setting(spec, problem, device).default_config();
   const std::vector<Problem> borders = border_problems(spec, config, problem, device, 5e4);
   ASSERT_EQ(borders.size(), 3U) << "whatever rows there are, there is one block";
   EXPECT_EQ(borders[0].integer("rows"), 2);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/setting.hpp"
 #include "device_fixture.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
@@ -31,8 +32,8 @@ class ScaleTest : public DeviceTest {
 
   /// Runs the default config on the inputs for timing, changes the sum by `change` and checks it.
   void check_sum(ProblemBench& bench, float change, bool is_right) {
-    const Config config = default_config(spec_, problem_, device_->info());
-    const auto plan = make_launch_plan(spec_, config, problem_, device_->info());
+    const Config config = Setting(spec_, problem_, device_->info()).default_config();
+    const auto plan = Setting(spec_, problem_, device_->info()).plan(config);
     if (!binary_) {
       const auto made =
           compiler_->compile(Renderer(spec_).render(config, problem_, device_->info()));
