@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/field_json.hpp"
 #include "core/json_text.hpp"
 
 namespace kiln {
@@ -66,39 +67,7 @@ Json to_json(const DeviceInfo& device) {
   return json;
 }
 
-Json to_json(const Trial& trial) {
-  Json samples = Json::array();
-  for (const double ns : trial.samples.ns) samples.push_back(number_to_json(ns));
-  return {
-      {"config", to_json(trial.config)},
-      {"outcome", name_of(trial.outcome)},
-      {"message", valid_utf8(trial.message)},
-      {"time_ns", number_to_json(trial.time_ns)},
-      {"samples",
-       {{"ns", std::move(samples)},
-        {"cold_cache", trial.samples.cold_cache},
-        {"batch", trial.samples.batch},
-        {"clock_khz_before", trial.samples.clock_khz_before},
-        {"clock_khz_after", trial.samples.clock_khz_after},
-        {"memory_clock_khz", trial.samples.memory_clock_khz},
-        {"temperature_c", trial.samples.temperature_c},
-        {"power_mw", trial.samples.power_mw},
-        {"throttled", trial.samples.throttled},
-        {"throttle", trial.samples.throttle},
-        {"dropped_early", trial.samples.dropped_early}}},
-      {"cost",
-       {{"render_ns", trial.cost.render_ns},
-        {"compile_ns", trial.cost.compile_ns},
-        {"verify_ns", trial.cost.verify_ns},
-        {"measure_ns", trial.cost.measure_ns}}},
-      {"max_error", number_to_json(trial.max_error)},
-      {"registers", trial.registers},
-      {"spill_bytes", trial.spill_bytes},
-      {"shared_bytes", trial.shared_bytes},
-      {"metrics", trial.metrics},
-      {"source_key", trial.source_key},
-  };
-}
+Json to_json(const Trial& trial) { return field_json(trial); }
 
 Json to_json(const Source& source) {
   return {{"name", source.name},       {"text", valid_utf8(source.text)},

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/field_json.hpp"
 #include "core/json.hpp"
 #include "core/json_text.hpp"
 
@@ -48,22 +49,6 @@ std::optional<StepKind> parse_step_kind(std::string_view name) {
   if (name == "launch") return StepKind::launch;
   if (name == "clear") return StepKind::clear;
   return std::nullopt;
-}
-
-Samples samples_from_json(const Json& json) {
-  Samples samples;
-  for (const Json& ns : json.at("ns")) samples.ns.push_back(number_from_json(ns));
-  get(json, "cold_cache", samples.cold_cache);
-  get(json, "batch", samples.batch);
-  get(json, "clock_khz_before", samples.clock_khz_before);
-  get(json, "clock_khz_after", samples.clock_khz_after);
-  get(json, "memory_clock_khz", samples.memory_clock_khz);
-  get(json, "temperature_c", samples.temperature_c);
-  get(json, "power_mw", samples.power_mw);
-  get(json, "throttled", samples.throttled);
-  get(json, "throttle", samples.throttle);
-  get(json, "dropped_early", samples.dropped_early);
-  return samples;
 }
 
 BufferPlan buffer_from_json(const Json& json) {
@@ -184,22 +169,7 @@ DeviceInfo device_from_json(const Json& json) {
 Trial trial_from_json(const Json& json) {
   return checked_object("trial", [&] {
     Trial trial;
-    trial.config = config_from_json(json.at("config"));
-    trial.outcome = get_named(json, "outcome", parse_outcome);
-    get(json, "message", trial.message);
-    trial.time_ns = number_from_json(json.at("time_ns"));
-    trial.samples = samples_from_json(json.at("samples"));
-    const Json& cost = json.at("cost");
-    get(cost, "render_ns", trial.cost.render_ns);
-    get(cost, "compile_ns", trial.cost.compile_ns);
-    get(cost, "verify_ns", trial.cost.verify_ns);
-    get(cost, "measure_ns", trial.cost.measure_ns);
-    trial.max_error = number_from_json(json.at("max_error"));
-    get(json, "registers", trial.registers);
-    get(json, "spill_bytes", trial.spill_bytes);
-    get(json, "shared_bytes", trial.shared_bytes);
-    get(json, "metrics", trial.metrics);
-    get(json, "source_key", trial.source_key);
+    read_field(json, trial);
     return trial;
   });
 }

@@ -27,4 +27,22 @@ struct MeasureOptions {
   StopOptions stop;
 };
 
+/// As those of core/fields.hpp.
+template <IsA<FinalsOptions> T, typename Visit>
+void visit_fields(T& options, Visit&& visit) {
+  visit("min_rounds", options.min_rounds);
+  visit("max_rounds", options.max_rounds);
+  visit("max_ns", options.max_ns);
+}
+
+template <IsA<MeasureOptions> T, typename Visit>
+void visit_fields(T& options, Visit&& visit) {
+  visit("cold_cache", options.cold_cache);
+  visit("race", options.race);
+  visit("energy", options.energy);
+  visit("energy_ns", options.energy_ns);
+  visit("warm_up_ns", options.warm_up_ns);
+  visit("stop", options.stop);
+}
+
 }  // namespace kiln

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/field_json.hpp"
 #include "core/json.hpp"
 
 namespace kiln {
@@ -64,34 +65,11 @@ Binary binary_from(const Json& json, const std::vector<std::byte>& blob, std::si
           json.at("symbols")};
 }
 
-Json samples_json(const Samples& samples) {
-  return {{"ns", samples.ns},
-          {"cold_cache", samples.cold_cache},
-          {"batch", samples.batch},
-          {"clock_khz_before", samples.clock_khz_before},
-          {"clock_khz_after", samples.clock_khz_after},
-          {"memory_clock_khz", samples.memory_clock_khz},
-          {"temperature_c", samples.temperature_c},
-          {"power_mw", samples.power_mw},
-          {"throttled", samples.throttled},
-          {"throttle", samples.throttle},
-          {"dropped_early", samples.dropped_early}};
-}
-
-Samples samples_from(const Json& json) {
-  Samples samples;
-  samples.ns = json.at("ns").get<std::vector<double>>();
-  samples.cold_cache = json.at("cold_cache");
-  samples.batch = json.at("batch");
-  samples.clock_khz_before = json.at("clock_khz_before");
-  samples.clock_khz_after = json.at("clock_khz_after");
-  samples.memory_clock_khz = json.at("memory_clock_khz");
-  samples.temperature_c = json.at("temperature_c");
-  samples.power_mw = json.at("power_mw");
-  samples.throttled = json.at("throttled");
-  samples.throttle = json.at("throttle");
-  samples.dropped_early = json.at("dropped_early");
-  return samples;
+template <typename T>
+T from_fields(const Json& json) {
+  T value;
+  read_field(json, value);
+  return value;
 }
 
 Json optional_number(const std::optional<double>& number) {
@@ -100,28 +78,6 @@ Json optional_number(const std::optional<double>& number) {
 
 std::optional<double> optional_number_from(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional(json.get<double>());
-}
-
-Json measure_json(const MeasureOptions& options) {
-  const StopOptions& stop = options.stop;
-  return {{"cold_cache", options.cold_cache},
-          {"race", options.race},
-          {"energy", options.energy},
-          {"energy_ns", options.energy_ns},
-          {"warm_up_ns", options.warm_up_ns},
-          {"stop",
-           {stop.min_samples, stop.max_samples, stop.behind_samples, stop.relative_error,
-            stop.max_ns, stop.drop_factors}}};
-}
-
-MeasureOptions measure_from(const Json& json) {
-  const Json& stop = json.at("stop");
-  return {json.at("cold_cache"),
-          json.at("race"),
-          json.at("energy"),
-          json.at("energy_ns"),
-          json.at("warm_up_ns"),
-          {stop.at(0), stop.at(1), stop.at(2), stop.at(3), stop.at(4), stop.at(5)}};
 }
 
 }  // namespace
@@ -214,7 +170,7 @@ Frame encode(const ProblemJob& message) {
                               {"spec_files", message.spec_files},
                               {"problem", std::move(problem)},
                               {"seed", message.seed},
-                              {"measure", measure_json(message.measure)},
+                              {"measure", field_json(message.measure)},
                               {"max_cpu_operations", message.max_cpu_operations},
                               {"extra_operations", message.extra_operations}});
 }
@@ -228,7 +184,7 @@ ProblemJob decode_problem_job(const Frame& frame) {
     for (const Json& field : json.at("problem"))
       job.problem.emplace_back(field.at(0), value_from_json(field.at(1)));
     job.seed = json.at("seed");
-    job.measure = measure_from(json.at("measure"));
+    read_field(json.at("measure"), job.measure);
     job.max_cpu_operations = json.at("max_cpu_operations");
     job.extra_operations = json.at("extra_operations");
     return job;
@@ -271,7 +227,7 @@ Frame encode(const TrialReport& message) {
   return frame_of("measured", {{"failure", failure_json(message.failure)},
                                {"proven", message.proven},
                                {"max_error", message.max_error},
-                               {"samples", samples_json(message.samples)},
+                               {"samples", field_json(message.samples)},
                                {"energy_j", optional_number(message.energy_j)},
                                {"verify_ns", message.verify_ns},
                                {"measure_ns", message.measure_ns},
@@ -285,7 +241,7 @@ TrialReport decode_trial_report(const Frame& frame) {
     return TrialReport{failure_from(json.at("failure")),
                        json.at("proven"),
                        error.is_null() ? 0.0 : error.get<double>(),
-                       samples_from(json.at("samples")),
+                       from_fields<Samples>(json.at("samples")),
                        optional_number_from(json.at("energy_j")),
                        json.at("verify_ns"),
                        json.at("measure_ns"),
@@ -305,11 +261,9 @@ Frame encode(const FinalsJob& message) {
   Json binaries = Json::array();
   for (const LaunchPlan& plan : message.plans) plans.push_back(to_json(plan));
   for (const Binary& binary : message.binaries) binaries.push_back(binary_json(binary, blob));
-  const FinalsOptions& rounds = message.rounds;
-  Frame frame =
-      frame_of("finals", {{"plans", std::move(plans)},
-                          {"binaries", std::move(binaries)},
-                          {"rounds", {rounds.min_rounds, rounds.max_rounds, rounds.max_ns}}});
+  Frame frame = frame_of("finals", {{"plans", std::move(plans)},
+                                    {"binaries", std::move(binaries)},
+                                    {"rounds", field_json(message.rounds)}});
   frame.blob = std::move(blob);
   return frame;
 }
@@ -321,8 +275,7 @@ FinalsJob decode_finals_job(const Frame& frame) {
     for (const Json& plan : json.at("plans")) job.plans.push_back(plan_from_json(plan));
     for (const Json& binary : json.at("binaries"))
       job.binaries.push_back(binary_from(binary, frame.blob, offset));
-    const Json& rounds = json.at("rounds");
-    job.rounds = {rounds.at(0), rounds.at(1), rounds.at(2)};
+    read_field(json.at("rounds"), job.rounds);
     return job;
   });
 }

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <span>
 
+#include "core/fields.hpp"
+
 namespace kiln {
 
 struct StopOptions {
@@ -25,6 +27,17 @@ struct StopOptions {
   /// slower.
   std::array<double, 4> drop_factors = {1.2, 1.08, 1.05, 1.03};
 };
+
+/// As those of core/fields.hpp.
+template <IsA<StopOptions> T, typename Visit>
+void visit_fields(T& options, Visit&& visit) {
+  visit("min_samples", options.min_samples);
+  visit("max_samples", options.max_samples);
+  visit("behind_samples", options.behind_samples);
+  visit("relative_error", options.relative_error);
+  visit("max_ns", options.max_ns);
+  visit("drop_factors", options.drop_factors);
+}
 
 enum class StopDecision { more, enough, dropped };
 
