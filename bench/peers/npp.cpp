@@ -12,13 +12,13 @@
 namespace kiln::peers {
 namespace {
 
-NppContext context_of(cudaStream_t stream) {
+/// Of the current device; the stream comes with each run.
+NppContext context_of_device() {
   int device = 0;
   cudaDeviceProp properties = {};
   KILN_CUDA(cudaGetDevice(&device));
   KILN_CUDA(cudaGetDeviceProperties(&properties, device));
   NppContext context;
-  context.stream = stream;
   context.device = device;
   context.compute_units = properties.multiProcessorCount;
   context.max_threads_per_unit = properties.maxThreadsPerMultiProcessor;
@@ -26,7 +26,6 @@ NppContext context_of(cudaStream_t stream) {
   context.max_shared_bytes = properties.sharedMemPerBlock;
   context.major = properties.major;
   context.minor = properties.minor;
-  KILN_CUDA(cudaStreamGetFlags(stream, &context.stream_flags));
   return context;
 }
 
@@ -36,6 +35,7 @@ class NppChain : public Peer {
  public:
   explicit NppChain(const Workload& workload)
       : api_(npp()),
+        context_(context_of_device()),
         images_(static_cast<int>(workload.problem.integer("n"))),
         pitch_(static_cast<int>(workload.problem.integer("pitch"))),
         source_{static_cast<int>(workload.problem.integer("src_w")),
@@ -98,7 +98,15 @@ class NppChain : public Peer {
     }
   }
 
+  [[nodiscard]] NppContext on(cudaStream_t stream) const {
+    NppContext context = context_;
+    context.stream = stream;
+    KILN_CUDA(cudaStreamGetFlags(stream, &context.stream_flags));
+    return context;
+  }
+
   const NppApi& api_;
+  NppContext context_;
   int images_;
   int pitch_;
   NppSize source_;
@@ -123,7 +131,7 @@ class NppStepByStep final : public NppChain {
   }
   void run(cudaStream_t stream) override {
     constexpr int kReversed[3] = {2, 1, 0};
-    const NppContext context = context_of(stream);
+    const NppContext context = on(stream);
     resize_each(context);
     if (swaps_) {
       check_npp(api_.swap_channels(resized(0), 3 * size_.width, all_, kReversed, context),
@@ -147,7 +155,7 @@ class NppFewestCalls final : public NppChain {
   }
   std::string name() const override { return "NPP ResizeBatch, Convert, MulC, AddC, Copy C3P3"; }
   void run(cudaStream_t stream) override {
-    const NppContext context = context_of(stream);
+    const NppContext context = on(stream);
     check_npp(api_.resize_batch(source_, whole(source_), size_, whole(size_), interpolation_,
                                 batch_.as<NppBatchImage>(), static_cast<unsigned>(images_),
                                 context),

@@ -91,7 +91,8 @@ TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {
   std::vector<std::string> names;
   for (const Json& kernel : kernels) names.push_back(kernel["name"]);
   EXPECT_EQ(names, (std::vector<std::string>{"arg_reduce", "convolution", "histogram", "matmul",
-                                             "narrow", "reduce", "scale", "transpose"}));
+                                             "narrow", "preprocess", "reduce", "scale",
+                                             "transpose"}));
 }
 
 TEST_F(Reading, KernelsOfOneTellsItsProblemAndTunables) {
