@@ -70,8 +70,8 @@ struct Argument {
   std::optional<Expression> fill_extra;
   std::optional<Expression> low;  ///< range of the fill
   std::optional<Expression> high;
-  /// Inputs with computed elements instead of a fill: one expression for each index of the innermost
-  /// dimension, or one for all; empty: the input has a fill.
+  /// Inputs with computed elements instead of a fill: one expression for each index of the
+  /// innermost dimension, or one for all; empty: the input has a fill.
   std::vector<Expression> elements;
   std::vector<Expression> elements_verify;  ///< the same in the first check
   SourceLocation where;

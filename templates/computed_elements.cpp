@@ -38,8 +38,9 @@ class ElementExpression {
       values_[place.name] = static_cast<std::int64_t>(index / place.step % place.extent);
     const std::optional<Value> value = expression_.evaluate(slots_);
     if (value && !std::holds_alternative<std::string>(*value)) return *value;
-    throw InputError(expression_.where(), "'" + expression_.text() + "' gives no number at element " +
-                                              std::to_string(index));
+    throw InputError(
+        expression_.where(),
+        "'" + expression_.text() + "' gives no number at element " + std::to_string(index));
   }
 
  private:

@@ -77,8 +77,7 @@ std::size_t ProblemData::Argument::index_of(InputSet set) { return position_of(s
 
 void ProblemData::compute_elements(Argument& argument, const kiln::Argument& spec_argument,
                                    const Scope& scope) {
-  const std::vector<Expression>* sets[] = {&spec_argument.elements_verify,
-                                           &spec_argument.elements};
+  const std::vector<Expression>* sets[] = {&spec_argument.elements_verify, &spec_argument.elements};
   const BufferPlan& plan = argument.plan;
   for (std::size_t i = 0; i < 2; ++i)
     argument.computed[i] = computed_elements(*sets[i], plan.dtype, plan.shape, scope).data;
@@ -129,8 +128,7 @@ Status ProblemData::allocate(const LaunchPlan& plan, Fence behind_inputs) {
   // everything.
   const bool roomy = 3 * total < kResidentShare * static_cast<double>(device_.info().global_bytes);
   for (Argument& argument : arguments_) {
-    const bool two =
-        roomy && argument.plan.access == Access::read && !argument.sets_are_equal();
+    const bool two = roomy && argument.plan.access == Access::read && !argument.sets_are_equal();
     argument.shares_buffer = !two;
     const Fence fence = is_input(argument.plan) ? behind_inputs : Fence::none;
     for (std::size_t i = 0; i < (two ? 2 : 1); ++i) {

@@ -70,10 +70,10 @@ class NppChain : public Peer {
   }
   void resize_each(NppContext context) const {
     for (int i = 0; i < images_; ++i) {
-      check_npp(api_.resize(sources_[static_cast<std::size_t>(i)], pitch_, source_, whole(source_),
-                            resized(i), 3 * size_.width, size_, whole(size_), interpolation_,
-                            context),
-                "nppiResize_8u_C3R_Ctx");
+      check_npp(
+          api_.resize(sources_[static_cast<std::size_t>(i)], pitch_, source_, whole(source_),
+                      resized(i), 3 * size_.width, size_, whole(size_), interpolation_, context),
+          "nppiResize_8u_C3R_Ctx");
     }
   }
   void scale(const float* scales, const float* shifts, NppContext context) const {
@@ -148,18 +148,17 @@ class NppFewestCalls final : public NppChain {
   explicit NppFewestCalls(const Workload& workload) : NppChain(workload) {
     std::vector<NppBatchImage> batch;
     for (int i = 0; i < images_; ++i)
-      batch.push_back(
-          {sources_[static_cast<std::size_t>(i)], pitch_, resized(i), 3 * size_.width});
+      batch.push_back({sources_[static_cast<std::size_t>(i)], pitch_, resized(i), 3 * size_.width});
     batch_ = DeviceArray(batch.size() * sizeof batch.front());
     KILN_CUDA(cudaMemcpy(batch_.data(), batch.data(), batch_.bytes(), cudaMemcpyHostToDevice));
   }
   std::string name() const override { return "NPP ResizeBatch, Convert, MulC, AddC, Copy C3P3"; }
   void run(cudaStream_t stream) override {
     const NppContext context = on(stream);
-    check_npp(api_.resize_batch(source_, whole(source_), size_, whole(size_), interpolation_,
-                                batch_.as<NppBatchImage>(), static_cast<unsigned>(images_),
-                                context),
-              "nppiResizeBatch_8u_C3R_Ctx");
+    check_npp(
+        api_.resize_batch(source_, whole(source_), size_, whole(size_), interpolation_,
+                          batch_.as<NppBatchImage>(), static_cast<unsigned>(images_), context),
+        "nppiResizeBatch_8u_C3R_Ctx");
     const float scales[3] = {scales_[swaps_ ? 2 : 0], scales_[1], scales_[swaps_ ? 0 : 2]};
     const float shifts[3] = {shifts_[swaps_ ? 2 : 0], shifts_[1], shifts_[swaps_ ? 0 : 2]};
     scale(scales, shifts, context);

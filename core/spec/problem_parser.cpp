@@ -233,10 +233,10 @@ DistanceTerm parse_distance_term(const TomlNode& node) {
 }
 
 Argument parse_argument(const TomlNode& node) {
-  const TableReader table(node, "[[arguments]]",
-                          {"name", "doc", "access", "dtype", "shape", "when", "value", "example",
-                           "fill", "fill_verify", "fill_extra", "low", "high", "elements",
-                           "elements_verify"});
+  const TableReader table(
+      node, "[[arguments]]",
+      {"name", "doc", "access", "dtype", "shape", "when", "value", "example", "fill", "fill_verify",
+       "fill_extra", "low", "high", "elements", "elements_verify"});
   Argument argument;
   argument.where = node.where;
   argument.name = table.text("name");

@@ -36,8 +36,8 @@ std::int64_t largest(const KernelSpec& spec, const std::string& field, const Siz
   const bool is_line =
       spec.name == "arg_reduce" || spec.name == "reduce" || spec.name == "histogram";
   if (field == "n" && is_line) return sizes.line;
-  const std::vector<std::string> sides = {"rows", "cols", "m", "n", "k", "h", "w", "bins",
-                                          "out_h", "out_w", "src_h", "src_w"};
+  const std::vector<std::string> sides = {"rows", "cols", "m",     "n",     "k",     "h",
+                                          "w",    "bins", "out_h", "out_w", "src_h", "src_w"};
   const bool is_layer = (spec.name == "convolution" && (field == "n" || field == "k")) ||
                         (spec.name == "preprocess" && field == "n");
   const bool is_side = std::find(sides.begin(), sides.end(), field) != sides.end() && !is_layer;

@@ -47,13 +47,13 @@ Lines products(const Lines& lines) {
   return all;
 }
 
-/// Lines of `preprocess`: of the many choices that fields have, the first one, where they do not say
-/// otherwise; of the element type, all.
+/// Lines of `preprocess`: of the many choices that fields have, the first one, where they do not
+/// say otherwise; of the element type, all.
 Lines images(const Lines& lines) {
   Lines all;
   for (std::string line : lines) {
-    for (const char* field : {"format=bgr", "filter=bilinear", "fit=stretch", "to=rgb",
-                              "layout=chw", "matrix=bt601"}) {
+    for (const char* field :
+         {"format=bgr", "filter=bilinear", "fit=stretch", "to=rgb", "layout=chw", "matrix=bt601"}) {
       const std::string text = field;
       if (!gives(line, text.substr(0, text.find('=')))) line += " " + text;
     }
@@ -180,15 +180,16 @@ const std::map<std::string, Lines> kToRun = {
       "h=13 w=17 fh=3 n=2 c=5 k=7 " + kResidual,
       "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 " + kResidual}},
     {"preprocess",
-     images({"out_h=1 out_w=1 src_h=1 src_w=1 dtype=f32",
-             "out_h=37 out_w=53 src_h=101 src_w=211 n=5 pitch=640",
-             "out_h=37 out_w=53 src_h=101 src_w=211 n=4 filter=area layout=hwc format=rgb",
-             "out_h=32 out_w=64 src_h=31 src_w=67 n=4 fit=letterbox layout=hwc to=bgr",
-             "out_h=65 out_w=40 src_h=33 src_w=200 n=4 fit=letterbox filter=area dtype=f16",
-             "out_h=48 out_w=41 src_h=3 src_w=5 n=7 source_bytes=47 to=bgr dtype=f16",
-             "out_h=30 out_w=29 src_h=61 src_w=77 n=4 format=nv12 matrix=bt709 layout=hwc",
-             "out_h=30 out_w=44 src_h=61 src_w=77 n=4 format=nv12 filter=area fit=letterbox "
-             "to=bgr dtype=f32"})},
+     images(
+         {"out_h=1 out_w=1 src_h=1 src_w=1 dtype=f32",
+          "out_h=37 out_w=53 src_h=101 src_w=211 n=5 pitch=640",
+          "out_h=37 out_w=53 src_h=101 src_w=211 n=4 filter=area layout=hwc format=rgb dtype=bf16",
+          "out_h=32 out_w=64 src_h=31 src_w=67 n=4 fit=letterbox layout=hwc to=bgr dtype=f32",
+          "out_h=65 out_w=40 src_h=33 src_w=200 n=4 fit=letterbox filter=area dtype=f16",
+          "out_h=48 out_w=41 src_h=3 src_w=5 n=7 source_bytes=47 to=bgr dtype=f16",
+          "out_h=30 out_w=29 src_h=61 src_w=77 n=4 format=nv12 matrix=bt709 layout=hwc dtype=f16",
+          "out_h=30 out_w=44 src_h=61 src_w=77 n=4 format=nv12 filter=area fit=letterbox "
+          "to=bgr dtype=f32"})},
 };
 
 // For random configs: one size, or few, and all choices.
@@ -220,9 +221,10 @@ const std::map<std::string, Lines> kToExplore = {
       "h=9 w=12 fh=5 stride=2 c=40 k=22 groups=2 dtype=f32 layout=nchw"}},
     {"preprocess",
      images({"out_h=37 out_w=64 src_h=101 src_w=211 n=4 pitch=640",
-             "out_h=30 out_w=51 src_h=90 src_w=77 n=4 fit=letterbox layout=hwc to=bgr",
-             "out_h=19 out_w=72 src_h=101 src_w=400 n=4 filter=area format=rgb",
-             "out_h=24 out_w=40 src_h=61 src_w=77 n=4 format=nv12 matrix=bt709 layout=hwc"})},
+             "out_h=30 out_w=51 src_h=90 src_w=77 n=4 fit=letterbox layout=hwc to=bgr dtype=f32",
+             "out_h=19 out_w=72 src_h=101 src_w=400 n=4 filter=area format=rgb dtype=f32",
+             "out_h=24 out_w=40 src_h=61 src_w=77 n=4 format=nv12 matrix=bt709 layout=hwc "
+             "dtype=f16"})},
 };
 
 /// The values that a field takes in turn; empty: only the one that the line gives, or its default.

@@ -32,7 +32,8 @@ struct TestImage {
   HostArray bytes;
 };
 
-TestImage packed_image(Size size, const std::function<int(std::int64_t x, std::int64_t y, int c)>& at) {
+TestImage packed_image(Size size,
+                       const std::function<int(std::int64_t x, std::int64_t y, int c)>& at) {
   TestImage image = {size, 3 * size.w + 5, 7, 0, {}};
   image.bytes = HostArray(DType::u8, {image.first + size.h * image.pitch});
   for (std::int64_t y = 0; y < size.h; ++y) {
@@ -74,7 +75,8 @@ std::vector<double> preprocessed(const TestImage& image, Size to, const std::str
   return result;
 }
 
-/// The same without what is added to each channel; in the order of OpenCV: pixels of three channels.
+/// The same without what is added to each channel; in the order of OpenCV: pixels of three
+/// channels.
 std::vector<double> resized(const TestImage& image, Size to, const std::string& filter) {
   std::vector<double> result =
       preprocessed(image, to, "format=bgr to=bgr layout=hwc filter=" + filter);

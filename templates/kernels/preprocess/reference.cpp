@@ -49,10 +49,9 @@ SourceImage source_image(const HostArray& regions, std::int64_t image, const Hos
   const auto inside = [&](std::int64_t first, std::int64_t rows, std::int64_t row_bytes) {
     return first >= 0 && first + (rows - 1) * source.pitch + row_bytes <= bytes;
   };
-  const bool fits =
-      source.w > 0 && source.h > 0 && source.pitch >= 0 &&
-      inside(source.first, source.h, packed ? 3 * source.w : source.w) &&
-      (packed || inside(source.chroma, (source.h + 1) / 2, (source.w + 1) / 2 * 2));
+  const bool fits = source.w > 0 && source.h > 0 && source.pitch >= 0 &&
+                    inside(source.first, source.h, packed ? 3 * source.w : source.w) &&
+                    (packed || inside(source.chroma, (source.h + 1) / 2, (source.w + 1) / 2 * 2));
   if (!fits) {
     throw InputError({}, "preprocess: image " + std::to_string(image) +
                              " of 'regions' is empty or lies outside 'in'");
@@ -172,9 +171,8 @@ void preprocess_reference(ReferenceCall& call) {
         }
         for (std::int64_t c = 0; c < 3; ++c) {
           const std::string channel = std::to_string(c);
-          const std::int64_t at = planes
-                                      ? ((image * 3 + c) * fields.out_h + y) * fields.out_w + x
-                                      : ((image * fields.out_h + y) * fields.out_w + x) * 3 + c;
+          const std::int64_t at = planes ? ((image * 3 + c) * fields.out_h + y) * fields.out_w + x
+                                         : ((image * fields.out_h + y) * fields.out_w + x) * 3 + c;
           out.elements<double>()[at] =
               colour[static_cast<std::size_t>(c)] * call.scalars.at("scale_" + channel) +
               call.scalars.at("shift_" + channel);

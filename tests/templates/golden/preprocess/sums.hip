@@ -1,0 +1,362 @@
+// out_h=640 out_w=640 src_h=2160 src_w=3840 n=32 format=bgr filter=bilinear fit=stretch to=rgb layout=chw dtype=f32 matrix=bt601 pitch=11520 source_bytes=796262400, gfx90a
+// preprocess: out[n, c, y, x] = scale_c * resize(source n)[y, x, c] + shift_c: u8 images of any size and pitch to one size
+// Variant sums: rows are added up while they are loaded, columns from shared memory: attacks the number of loads under a pixel
+//
+//   format       = bgr       bytes of a source pixel; nv12: a plane of Y, and pairs of U and V for each 2 x 2 pixels
+//   filter       = bilinear  bilinear: between the four nearest pixels; area: the mean of what lies under an output pixel
+//   fit          = stretch   stretch: fills the output; letterbox: keeps proportions, centred in a border
+//   to           = rgb       order of the output's channels
+//   layout       = chw       chw: out is [n, 3, out_h, out_w]; hwc: [n, out_h, out_w, 3]
+//   dtype        = f32       element type of the output
+//   tile_w       = 128       columns of the output that a block computes
+//   tile_h       = 2         rows of the output that a block computes
+//   threads      = 128       threads of a block
+//   span         = 2048      bytes of a row of the source that are added up; tiles that need more read global memory
+//   load_bytes   = 8         bytes of a load; sums of wider ones meet in the banks of shared memory
+//   lanes        = 64        threads that add up one row
+//   rows_at_once = 2         2 if filter == 'bilinear' else batch_rows
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
+
+#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
+
+#define GLOBAL
+#define SHARED __shared__ __attribute__((aligned(16)))
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+#define U32X2(x, y) ((u32x2){(x), (y)})
+#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
+
+#define BITS_TO_F32(bits) __builtin_bit_cast(f32, (u32)(bits))
+#define F32_TO_BITS(value) __builtin_bit_cast(u32, (f32)(value))
+
+#define LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define LOAD_4(pointer) (*(const u32*)(pointer))
+
+// Zeros are loaded like the rest: a choice of address, where a branch around each of many loads would keep masks of lanes.
+static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
+#define KILN_OR_ZEROS(yes, T, pointer) (*((yes) ? (const T*)(pointer) : (const T*)kiln_zeros))
+#define LOAD_16_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x4, pointer)
+#define LOAD_8_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x2, pointer)
+#define LOAD_4_IF(yes, pointer) KILN_OR_ZEROS(yes, u32, pointer)
+#define LOAD_2_IF(yes, pointer) KILN_OR_ZEROS(yes, u16, pointer)
+
+#define SHARED_STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define SHARED_STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define SHARED_STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
+DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
+DEVICE_FUNCTION i32 kiln_min(i32 a, i32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u32 kiln_min(u32 a, u32 b) { return a < b ? a : b; }
+DEVICE_FUNCTION i64 kiln_min(i64 a, i64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION u64 kiln_min(u64 a, u64 b) { return a < b ? a : b; }
+DEVICE_FUNCTION f32 kiln_max(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
+DEVICE_FUNCTION f64 kiln_max(f64 a, f64 b) { return __builtin_fmax(a, b); }
+DEVICE_FUNCTION i32 kiln_max(i32 a, i32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u32 kiln_max(u32 a, u32 b) { return a > b ? a : b; }
+DEVICE_FUNCTION i64 kiln_max(i64 a, i64 b) { return a > b ? a : b; }
+DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
+#define MIN(a, b) kiln_min(a, b)
+#define MAX(a, b) kiln_max(a, b)
+
+// preprocess, sums: rows are added up first, columns then.
+//
+//    source rows under a row of `out`:    [================]   LOAD_BYTES a load; each thread adds up its columns
+//                                         [================]   with the weights of the rows
+//    sums: [TILE_H][SPAN] f32             [================]
+//                                           \  |  /
+//    out: | x | x | x | x |               columns under a pixel, with theirs; for each image, y, x:
+//                                         out[c][y][x] = value[c] * scale_c + shift_c
+//
+// Limit attacked: the number of loads. Each byte under a row of the tile is requested once, 8 with each load.
+// A tile whose columns need more than SPAN bytes of a row reads global memory pixel by pixel.
+// Where the pixels of one image lie and which part of `out` it fills. Coordinates are fractions of whole numbers,
+// so that every variant, device and reference computes the same ones.
+typedef struct {
+  i64 first;       // bytes from `in` to its first pixel
+  i64 pitch;       // bytes from one row to the next
+  int w, h;        // pixels of the source
+  int to_w, to_h;  // pixels of `out` that it fills
+  int left, top;   // the first of them
+} image_t;
+
+DEVICE_FUNCTION image_t image_of(GLOBAL const i64* regions, i64 index, int out_w, int out_h) {
+  GLOBAL const i64* region = regions + index * 5;
+  image_t image;
+  image.first = region[0];
+  image.pitch = region[1];
+  image.w = (int)region[2];
+  image.h = (int)region[3];
+  image.to_w = out_w;
+  image.to_h = out_h;
+  image.left = (out_w - image.to_w) / 2;
+  image.top = (out_h - image.to_h) / 2;
+  return image;
+}
+
+// The two source pixels around the centre of output pixel `place`, and the weight of the second.
+typedef struct {
+  int first, second;
+  f32 part;
+} taps_t;
+
+DEVICE_FUNCTION taps_t taps_of(int place, int from, int to) {
+  const int at = (2 * place + 1) * from - to;  // the centre, in units of 1 / (2 * to) of a source pixel
+  const int whole = at > 0 ? (int)((u32)at / (u32)(2 * to)) : 0;
+  taps_t taps;
+  taps.first = whole;
+  taps.second = MIN(whole + 1, from - 1);
+  taps.part = at > 0 && whole < from - 1 ? (f32)(at - whole * 2 * to) / (f32)(2 * to) : 0.0f;
+  return taps;
+}
+
+// Three numbers of a pixel: as its source holds them, or as `out` does.
+typedef struct {
+  f32 a, b, c;
+} colour_t;
+
+// What is done to each channel of `out`, and the value of the border before that.
+typedef struct {
+  f32 scale_0, scale_1, scale_2, shift_0, shift_1, shift_2, border;
+} affine_t;
+
+DEVICE_FUNCTION colour_t scaled(colour_t value, affine_t affine) {
+  colour_t made;
+  made.a = FMA(value.a, affine.scale_0, affine.shift_0);
+  made.b = FMA(value.b, affine.scale_1, affine.shift_1);
+  made.c = FMA(value.c, affine.scale_2, affine.shift_2);
+  return made;
+}
+
+// From the source's numbers (bgr) to those of `out` (rgb), scaled and shifted.
+DEVICE_FUNCTION colour_t finished(colour_t source, affine_t affine) {
+  colour_t value;
+  value.a = source.c;
+  value.b = source.b;
+  value.c = source.a;
+  return scaled(value, affine);
+}
+
+// One pixel to `out`.
+DEVICE_FUNCTION void store_pixel(GLOBAL f32* out, i64 image, int x, int y, int out_w, int out_h, colour_t value) {
+  const i64 plane = (i64)out_h * out_w;
+  GLOBAL f32* to = out + image * 3 * plane + (i64)y * out_w + x;
+  to[0] = value.a;
+  to[plane] = value.b;
+  to[2 * plane] = value.c;
+}
+
+// A row of a source in global memory, and one of its pixels.
+typedef struct {
+  GLOBAL const u8* pixels;
+} row_t;
+
+DEVICE_FUNCTION row_t row_of(GLOBAL const u8* in, image_t image, int y) {
+  row_t row;
+  row.pixels = in + image.first + y * image.pitch;
+  return row;
+}
+
+DEVICE_FUNCTION colour_t pixel_of(row_t row, int x) {
+  colour_t pixel;
+  pixel.a = (f32)row.pixels[3 * x];
+  pixel.b = (f32)row.pixels[3 * x + 1];
+  pixel.c = (f32)row.pixels[3 * x + 2];
+  return pixel;
+}
+
+DEVICE_FUNCTION colour_t between(colour_t first, colour_t second, f32 part) {
+  colour_t mixed;
+  mixed.a = FMA(part, second.a - first.a, first.a);
+  mixed.b = FMA(part, second.b - first.b, first.b);
+  mixed.c = FMA(part, second.c - first.c, first.c);
+  return mixed;
+}
+
+// The source at the centre of pixel (x, y) of the part of `out` that the image fills.
+DEVICE_FUNCTION colour_t sample(GLOBAL const u8* in, image_t image, int x, int y) {
+  const taps_t across = taps_of(x, image.w, image.to_w);
+  const taps_t down = taps_of(y, image.h, image.to_h);
+  const row_t above = row_of(in, image, down.first);
+  const row_t below = row_of(in, image, down.second);
+  return between(between(pixel_of(above, across.first), pixel_of(above, across.second), across.part),
+                 between(pixel_of(below, across.first), pixel_of(below, across.second), across.part), down.part);
+}
+
+enum {
+  TILE_W = 128,
+  TILE_H = 2,
+  THREADS = 128,
+  SPAN = 2048,                      // bytes of a row
+  LOAD_BYTES = 8,
+  LANES = 64,                    // threads that add up one row
+  WORDS = LOAD_BYTES / 4,
+  ROWS = 2,                       // rows whose loads are under way
+};
+
+// LOAD_BYTES bytes from `at` on, in words, wherever they begin; beyond the end of `in` zeros.
+DEVICE_FUNCTION void load_bytes_at(GLOBAL const u8* in, i64 at, i64 source_bytes, u32* words) {
+  if (at - (at & 3) + LOAD_BYTES + 4 <= source_bytes) {
+    const int skipped = (int)(at & 3);
+    u32 held[WORDS + 1];
+    UNROLL
+    for (int i = 0; i < WORDS + 1; ++i) held[i] = LOAD_4(in + at - skipped + 4 * i);
+    UNROLL
+    for (int i = 0; i < WORDS; ++i) words[i] = (u32)(((u64)held[i + 1] << 32 | held[i]) >> (8 * skipped));
+  } else {
+    UNROLL
+    for (int i = 0; i < WORDS; ++i) {
+      words[i] = 0;
+      for (int j = 0; j < 4; ++j) {
+        if (at + 4 * i + j < source_bytes) words[i] |= (u32)in[at + 4 * i + j] << (8 * j);
+      }
+    }
+  }
+}
+
+KERNEL(128, 1, 1) preprocess_sums(
+    GLOBAL const u8* RESTRICT in,        // [source_bytes], aligned to 16 bytes
+    GLOBAL const i64* RESTRICT regions,  // [n][5]: first byte, pitch, width, height, first byte of U and V
+    GLOBAL f32* RESTRICT out,  // [n][3][out_h][out_w]
+    i32 n, i64 source_bytes, i32 out_w, i32 out_h, f32 scale_0, f32 scale_1, f32 scale_2, f32 shift_0, f32 shift_1,
+    f32 shift_2, f32 border) {
+  affine_t affine;
+  affine.scale_0 = scale_0, affine.scale_1 = scale_1, affine.scale_2 = scale_2;
+  affine.shift_0 = shift_0, affine.shift_1 = shift_1, affine.shift_2 = shift_2;
+  affine.border = border;
+  SHARED f32 sums[TILE_H * SPAN];
+  const int tiles_across = (out_w - 1) / TILE_W + 1;
+  const int x0 = BLOCK_X % tiles_across * TILE_W;
+  const int y0 = BLOCK_X / tiles_across * TILE_H;
+  const int x = x0 + THREAD_X % TILE_W;
+  for (i64 index = BLOCK_Y; index < n; index += GRID_Y) {
+    const image_t image = image_of(regions, index, out_w, out_h);
+    // The bytes of a row that the tile needs; it may hang over the image.
+    const int from_x = MIN(MAX(x0 - image.left, 0), image.to_w - 1);
+    const int last_x = MIN(MAX(x0 + TILE_W - 1 - image.left, 0), image.to_w - 1);
+    const int needed = 3 * taps_of(from_x, image.w, image.to_w).first;
+    const int end = 3 * taps_of(last_x, image.w, image.to_w).second + 3;
+    // Rows that are aligned alike are read from an aligned byte on; it may lie before the image, inside `in`.
+    const int before = (image.pitch & (LOAD_BYTES - 1)) == 0 ? (int)((image.first + needed) & (LOAD_BYTES - 1)) : 0;
+    const int begin = needed - before;
+    const int chunks = (end - begin + LOAD_BYTES - 1) / LOAD_BYTES;
+    const int fits = chunks * LOAD_BYTES <= SPAN;
+
+    if (fits) {
+      // Global memory -> registers -> sums of columns in shared memory.
+      for (int row = THREAD_X / LANES; row < TILE_H; row += THREADS / LANES) {
+        const int y = MIN(MAX(y0 + row - image.top, 0), image.to_h - 1);
+        const taps_t down = taps_of(y, image.h, image.to_h);
+        const int top = down.first;
+        const int bottom = down.second;
+        const i64 first_byte = image.first + begin;
+        const int whole = ((first_byte | image.pitch) & (LOAD_BYTES - 1)) == 0 &&
+                          first_byte + bottom * image.pitch + LOAD_BYTES * chunks <= source_bytes;
+        for (int chunk = THREAD_X % LANES; chunk < chunks; chunk += LANES) {
+          const i64 at = first_byte + LOAD_BYTES * chunk;
+          f32 column[LOAD_BYTES];
+          UNROLL
+          for (int i = 0; i < LOAD_BYTES; ++i) column[i] = 0.0f;
+          for (int j = top; j <= bottom; j += ROWS) {
+            u32 words[ROWS][WORDS];
+            if (whole) {
+              UNROLL
+              for (int r = 0; r < ROWS; ++r) {
+                const u32x2 loaded = LOAD_8_IF(j + r <= bottom, in + at + (j + r) * image.pitch);
+                words[r][0] = loaded.x, words[r][1] = loaded.y;
+              }
+            } else {
+              UNROLL
+              for (int r = 0; r < ROWS; ++r) {
+                if (j + r <= bottom) load_bytes_at(in, at + (j + r) * image.pitch, source_bytes, words[r]);
+              }
+            }
+            UNROLL
+            for (int r = 0; r < ROWS; ++r) {
+              if (j + r > bottom) continue;
+              const f32 weight = top == bottom ? 1.0f : j + r == top ? 1.0f - down.part : down.part;
+              UNROLL
+              for (int i = 0; i < LOAD_BYTES; ++i)
+                column[i] = FMA(weight, (f32)(words[r][i / 4] >> (i % 4 * 8) & 255u), column[i]);
+            }
+          }
+          SHARED_PTR f32* to = sums + row * SPAN + LOAD_BYTES * chunk;
+          UNROLL
+          for (int i = 0; i < LOAD_BYTES; i += 4) {
+            SHARED_STORE_16(to + i, U32X4(F32_TO_BITS(column[i]), F32_TO_BITS(column[i + 1]),
+                                          F32_TO_BITS(column[i + 2]), F32_TO_BITS(column[i + 3])));
+          }
+        }
+      }
+      BARRIER();  // all columns are added up before a pixel is computed from them
+    }
+
+    // Shared memory -> out.
+    const int inside_x = MIN(MAX(x - image.left, 0), image.to_w - 1);
+    const taps_t across = taps_of(inside_x, image.w, image.to_w);
+    UNROLL
+    for (int row = THREAD_X / TILE_W; row < TILE_H; row += THREADS / TILE_W) {
+      const int y = y0 + row;
+      if (x >= out_w || y >= out_h) continue;
+      colour_t value;
+      if (fits) {
+        const int from = row * SPAN - begin;
+        colour_t first, second;
+        first.a = sums[from + 3 * across.first], second.a = sums[from + 3 * across.second];
+        first.b = sums[from + 3 * across.first + 1], second.b = sums[from + 3 * across.second + 1];
+        first.c = sums[from + 3 * across.first + 2], second.c = sums[from + 3 * across.second + 2];
+        value = between(first, second, across.part);
+      } else {
+        value = sample(in, image, inside_x, MIN(MAX(y - image.top, 0), image.to_h - 1));
+      }
+      value = finished(value, affine);
+      store_pixel(out, index, x, y, out_w, out_h, value);
+    }
+    BARRIER();  // everyone has read the sums before the next image overwrites them
+  }
+}
