@@ -1,20 +1,20 @@
-// out_h=640 out_w=640 src_h=2160 src_w=3840 n=32 format=bgr filter=bilinear fit=stretch to=rgb layout=chw dtype=f32 matrix=bt601 pitch=11520 source_bytes=796262400, sm_90a
+// out_h=640 out_w=640 src_h=2160 src_w=3840 n=32 format=bgr filter=area fit=stretch to=rgb layout=chw dtype=f32 matrix=bt601 pitch=11520 source_bytes=796262400, sm_90a
 // preprocess: out[n, c, y, x] = scale_c * resize(source n)[y, x, c] + shift_c: u8 images of any size and pitch to one size
-// Variant sums: rows are added up while they are loaded, columns from shared memory: attacks the number of loads under a pixel
+// Variant sums: walks down the rows under a tile and adds up columns: attacks loads, bytes and conversions of area
 //
-//   format       = bgr       bytes of a source pixel; nv12: a plane of Y, and pairs of U and V for each 2 x 2 pixels
-//   filter       = bilinear  bilinear: between the four nearest pixels; area: the mean of what lies under an output pixel
-//   fit          = stretch   stretch: fills the output; letterbox: keeps proportions, centred in a border
-//   to           = rgb       order of the output's channels
-//   layout       = chw       chw: out is [n, 3, out_h, out_w]; hwc: [n, out_h, out_w, 3]
-//   dtype        = f32       element type of the output
-//   tile_w       = 128       columns of the output that a block computes
-//   tile_h       = 2         rows of the output that a block computes
-//   threads      = 128       threads of a block
-//   span         = 2048      bytes of a row of the source that are added up; tiles that need more read global memory
-//   load_bytes   = 8         bytes of a load; sums of wider ones meet in the banks of shared memory
-//   lanes        = 64        threads that add up one row
-//   rows_at_once = 2         2 if filter == 'bilinear' else batch_rows
+//   format     = bgr      bytes of a source pixel; nv12: a plane of Y, and pairs of U and V for each 2 x 2 pixels
+//   filter     = area     bilinear: between the four nearest pixels; area: the mean of what lies under an output pixel
+//   fit        = stretch  stretch: fills the output; letterbox: keeps proportions, centred in a border
+//   to         = rgb      order of the output's channels
+//   layout     = chw      chw: out is [n, 3, out_h, out_w]; hwc: [n, out_h, out_w, 3]
+//   dtype      = f32      element type of the output
+//   tile_w     = 64       columns of the output that a block computes
+//   tile_h     = 4        rows of the output that a block computes
+//   threads    = 64       threads of a block
+//   lanes      = 32       threads that walk down together, through their part of the tile's rows
+//   load_bytes = 16       bytes of a load
+//   batch_rows = 2        rows of the source that are under way while as many are added up
+//   room       = 6144     sums in shared memory; tiles that need more read global memory pixel by pixel
 //
 
 #define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
@@ -67,10 +67,6 @@ typedef uint4 u32x4;
 #define BITS_TO_F32(bits) __uint_as_float(bits)
 #define F32_TO_BITS(value) __float_as_uint(value)
 
-#define LOAD_16(pointer) (*(const u32x4*)(pointer))
-#define LOAD_8(pointer) (*(const u32x2*)(pointer))
-#define LOAD_4(pointer) (*(const u32*)(pointer))
-
 // Predicates instead of branches: a quarter less to compile where there are many.
 DEVICE_FUNCTION u32x4 kiln_load_16_if(int yes, const void* pointer) {
   u32x4 v;
@@ -120,17 +116,19 @@ DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
 // Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
 // require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
 
-// preprocess, sums: rows are added up first, columns then.
+// preprocess, sums: a block walks down the source rows under its tile; rows are added up first, columns then.
 //
-//    source rows under a row of `out`:    [================]   LOAD_BYTES a load; each thread adds up its columns
-//                                         [================]   with the weights of the rows
-//    sums: [TILE_H][SPAN] f32             [================]
-//                                           \  |  /
-//    out: | x | x | x | x |               columns under a pixel, with theirs; for each image, y, x:
-//                                         out[c][y][x] = value[c] * scale_c + shift_c
+//    source rows under a tile:    [================]   LOAD_BYTES a load; each thread adds up its columns
+//                                 [================]   with the weights of the rows; a row that two rows of `out`
+//                                 [================]   share counts for both
+//    sums: [TILE_H][stride] f32   [================]
+//                                   \  |  /
+//    out: | x | x | x | x |       columns under a pixel, with their weights; for each image, y, x:
+//                                 out[c][y][x] = value[c] * scale_c + shift_c
 //
-// Limit attacked: the number of loads. Each byte under a row of the tile is requested once, 8 with each load.
-// A tile whose columns need more than SPAN bytes of a row reads global memory pixel by pixel.
+// Weights are whole numbers: sums of columns are exact, below 2^24.
+// Limit attacked: loads, bytes and conversions. Each byte under a part of the tile is requested and taken out of its
+// word once, while the next ROWS rows are under way. A tile whose sums need more than ROOM reads pixel by pixel.
 // Where the pixels of one image lie and which part of `out` it fills. Coordinates are fractions of whole numbers,
 // so that every variant, device and reference computes the same ones.
 typedef struct {
@@ -155,20 +153,34 @@ DEVICE_FUNCTION image_t image_of(GLOBAL const i64* regions, i64 index, int out_w
   return image;
 }
 
-// The two source pixels around the centre of output pixel `place`, and the weight of the second.
-typedef struct {
-  int first, second;
-  f32 part;
-} taps_t;
+// The source pixels under output pixel `place`: begin .. last. In units of 1 / to of a source pixel they are covered
+// from place * from to (place + 1) * from.
+DEVICE_FUNCTION int first_under(int place, int from, int to) { return (int)((u32)(place * from) / (u32)to); }
+DEVICE_FUNCTION int last_under(int place, int from, int to) {
+  return (int)((u32)((place + 1) * from - 1) / (u32)to);
+}
+// How much of source pixel `i` is covered: 1 to `to`. The sum over i is `from`.
+DEVICE_FUNCTION int covered(int i, int place, int from, int to) {
+  return MIN((place + 1) * from, (i + 1) * to) - MAX(place * from, i * to);
+}
 
-DEVICE_FUNCTION taps_t taps_of(int place, int from, int to) {
-  const int at = (2 * place + 1) * from - to;  // the centre, in units of 1 / (2 * to) of a source pixel
-  const int whole = at > 0 ? (int)((u32)at / (u32)(2 * to)) : 0;
-  taps_t taps;
-  taps.first = whole;
-  taps.second = MIN(whole + 1, from - 1);
-  taps.part = at > 0 && whole < from - 1 ? (f32)(at - whole * 2 * to) / (f32)(2 * to) : 0.0f;
-  return taps;
+// The pixels under one output pixel with their weights; those between the first and the last one are covered whole.
+typedef struct {
+  int first, last;
+  int of_first, of_last, of_others;
+} span_t;
+
+DEVICE_FUNCTION span_t span_of(int place, int from, int to) {
+  span_t span;
+  span.first = first_under(place, from, to);
+  span.last = last_under(place, from, to);
+  span.of_first = covered(span.first, place, from, to);
+  span.of_last = covered(span.last, place, from, to);
+  span.of_others = to;
+  return span;
+}
+DEVICE_FUNCTION int weight_of(span_t span, int i) {
+  return i == span.first ? span.of_first : i == span.last ? span.of_last : span.of_others;
 }
 
 // Three numbers of a pixel: as its source holds them, or as `out` does.
@@ -226,56 +238,71 @@ DEVICE_FUNCTION colour_t pixel_of(row_t row, int x) {
   return pixel;
 }
 
-DEVICE_FUNCTION colour_t between(colour_t first, colour_t second, f32 part) {
-  colour_t mixed;
-  mixed.a = FMA(part, second.a - first.a, first.a);
-  mixed.b = FMA(part, second.b - first.b, first.b);
-  mixed.c = FMA(part, second.c - first.c, first.c);
-  return mixed;
-}
-
-// The source at the centre of pixel (x, y) of the part of `out` that the image fills.
+// The mean of the source under pixel (x, y) of the part of `out` that the image fills. The sums of a row are exact:
+// their weights are whole numbers, and their sum is the width of the image.
 DEVICE_FUNCTION colour_t sample(GLOBAL const u8* in, image_t image, int x, int y) {
-  const taps_t across = taps_of(x, image.w, image.to_w);
-  const taps_t down = taps_of(y, image.h, image.to_h);
-  const row_t above = row_of(in, image, down.first);
-  const row_t below = row_of(in, image, down.second);
-  return between(between(pixel_of(above, across.first), pixel_of(above, across.second), across.part),
-                 between(pixel_of(below, across.first), pixel_of(below, across.second), across.part), down.part);
+  const span_t across = span_of(x, image.w, image.to_w);
+  const span_t down = span_of(y, image.h, image.to_h);
+  colour_t sum;
+  sum.a = sum.b = sum.c = 0.0f;
+  for (int j = down.first; j <= down.last; ++j) {
+    const row_t row = row_of(in, image, j);
+    const f32 weight = (f32)weight_of(down, j);
+    colour_t along;
+    along.a = along.b = along.c = 0.0f;
+    for (int i = across.first; i <= across.last; ++i) {
+      const colour_t pixel = pixel_of(row, i);
+      const f32 part = (f32)weight_of(across, i);
+      along.a = FMA(part, pixel.a, along.a);
+      along.b = FMA(part, pixel.b, along.b);
+      along.c = FMA(part, pixel.c, along.c);
+    }
+    sum.a = FMA(weight, along.a, sum.a);
+    sum.b = FMA(weight, along.b, sum.b);
+    sum.c = FMA(weight, along.c, sum.c);
+  }
+  const f32 share = 1.0f / ((f32)image.w * (f32)image.h);
+  sum.a *= share;
+  sum.b *= share;
+  sum.c *= share;
+  return sum;
 }
 
 enum {
-  TILE_W = 128,
-  TILE_H = 2,
-  THREADS = 128,
-  SPAN = 2048,                      // bytes of a row
-  LOAD_BYTES = 8,
-  LANES = 64,                    // threads that add up one row
+  TILE_W = 64,
+  TILE_H = 4,
+  THREADS = 64,
+  ROOM = 6144,                                   // sums that fit
+  LANES = 32,                                 // threads that walk down together
+  PART_H = TILE_H / (THREADS / LANES),           // 2 rows of `out` for each walk
+  LOAD_BYTES = 16,
   WORDS = LOAD_BYTES / 4,
-  ROWS = 2,                       // rows whose loads are under way
+  ROWS = 2,                                    // rows of the source whose loads are under way
 };
 
-// LOAD_BYTES bytes from `at` on, in words, wherever they begin; beyond the end of `in` zeros.
-DEVICE_FUNCTION void load_bytes_at(GLOBAL const u8* in, i64 at, i64 source_bytes, u32* words) {
-  if (at - (at & 3) + LOAD_BYTES + 4 <= source_bytes) {
-    const int skipped = (int)(at & 3);
-    u32 held[WORDS + 1];
+// How the rows of an image can be read: whole loads; aligned words, shifted; byte by byte, at the end of `in`.
+enum { ALIGNED = 0, SHIFTED = 1, BYTES = 2 };
+
+// LOAD_BYTES bytes from `at` on, as they come; SHIFTED has the bytes in front of them in its first word.
+DEVICE_FUNCTION void load_columns(GLOBAL const u8* in, i64 at, i64 source_bytes, int access, int yes, u32* words) {
+  if (access == ALIGNED) {
+    const u32x4 loaded = LOAD_16_IF(yes, in + at);
+    words[0] = loaded.x, words[1] = loaded.y, words[2] = loaded.z, words[3] = loaded.w;
+  } else if (access == SHIFTED) {
     UNROLL
-    for (int i = 0; i < WORDS + 1; ++i) held[i] = LOAD_4(in + at - skipped + 4 * i);
-    UNROLL
-    for (int i = 0; i < WORDS; ++i) words[i] = (u32)(((u64)held[i + 1] << 32 | held[i]) >> (8 * skipped));
+    for (int i = 0; i < WORDS + 1; ++i) words[i] = LOAD_4_IF(yes, in + at - (at & 3) + 4 * i);
   } else {
     UNROLL
     for (int i = 0; i < WORDS; ++i) {
       words[i] = 0;
       for (int j = 0; j < 4; ++j) {
-        if (at + 4 * i + j < source_bytes) words[i] |= (u32)in[at + 4 * i + j] << (8 * j);
+        if (yes && at + 4 * i + j < source_bytes) words[i] |= (u32)in[at + 4 * i + j] << (8 * j);
       }
     }
   }
 }
 
-KERNEL(128, 1, 1) preprocess_sums(
+KERNEL(64, 1, 1) preprocess_sums(
     GLOBAL const u8* RESTRICT in,        // [source_bytes], aligned to 16 bytes
     GLOBAL const i64* RESTRICT regions,  // [n][5]: first byte, pitch, width, height, first byte of U and V
     GLOBAL f32* RESTRICT out,  // [n][3][out_h][out_w]
@@ -285,7 +312,7 @@ KERNEL(128, 1, 1) preprocess_sums(
   affine.scale_0 = scale_0, affine.scale_1 = scale_1, affine.scale_2 = scale_2;
   affine.shift_0 = shift_0, affine.shift_1 = shift_1, affine.shift_2 = shift_2;
   affine.border = border;
-  SHARED f32 sums[TILE_H * SPAN];
+  SHARED f32 sums[ROOM];
   const int tiles_across = (out_w - 1) / TILE_W + 1;
   const int x0 = BLOCK_X % tiles_across * TILE_W;
   const int y0 = BLOCK_X / tiles_across * TILE_H;
@@ -295,57 +322,77 @@ KERNEL(128, 1, 1) preprocess_sums(
     // The bytes of a row that the tile needs; it may hang over the image.
     const int from_x = MIN(MAX(x0 - image.left, 0), image.to_w - 1);
     const int last_x = MIN(MAX(x0 + TILE_W - 1 - image.left, 0), image.to_w - 1);
-    const int needed = 3 * taps_of(from_x, image.w, image.to_w).first;
-    const int end = 3 * taps_of(last_x, image.w, image.to_w).second + 3;
+    const int needed = 3 * first_under(from_x, image.w, image.to_w);
+    const int end = 3 * last_under(last_x, image.w, image.to_w) + 3;
     // Rows that are aligned alike are read from an aligned byte on; it may lie before the image, inside `in`.
-    const int before = (image.pitch & (LOAD_BYTES - 1)) == 0 ? (int)((image.first + needed) & (LOAD_BYTES - 1)) : 0;
+    const int alike = (image.pitch & (LOAD_BYTES - 1)) == 0;
+    const int before = alike ? (int)((image.first + needed) & (LOAD_BYTES - 1)) : 0;
     const int begin = needed - before;
     const int chunks = (end - begin + LOAD_BYTES - 1) / LOAD_BYTES;
-    const int fits = chunks * LOAD_BYTES <= SPAN;
+    const int stride = chunks * LOAD_BYTES;
+    const int fits = stride <= ROOM / TILE_H;
 
     if (fits) {
       // Global memory -> registers -> sums of columns in shared memory.
-      for (int row = THREAD_X / LANES; row < TILE_H; row += THREADS / LANES) {
-        const int y = MIN(MAX(y0 + row - image.top, 0), image.to_h - 1);
-        const taps_t down = taps_of(y, image.h, image.to_h);
-        const int top = down.first;
-        const int bottom = down.second;
-        const i64 first_byte = image.first + begin;
-        const int whole = ((first_byte | image.pitch) & (LOAD_BYTES - 1)) == 0 &&
-                          first_byte + bottom * image.pitch + LOAD_BYTES * chunks <= source_bytes;
-        for (int chunk = THREAD_X % LANES; chunk < chunks; chunk += LANES) {
-          const i64 at = first_byte + LOAD_BYTES * chunk;
-          f32 column[LOAD_BYTES];
+      const int part = y0 + THREAD_X / LANES * PART_H;
+      const int first_y = MAX(part - image.top, 0);
+      const int last_y = MIN(part + PART_H - 1 - image.top, image.to_h - 1);
+      const int top = first_under(MIN(first_y, image.to_h - 1), image.h, image.to_h);
+      const int bottom = first_y <= last_y ? last_under(last_y, image.h, image.to_h) : top - 1;
+      const i64 behind = image.first + bottom * image.pitch + begin + stride;
+      const int access = alike && behind <= source_bytes ? ALIGNED : behind + 4 <= source_bytes ? SHIFTED : BYTES;
+      for (int chunk = THREAD_X % LANES; chunk < chunks; chunk += LANES) {
+        const i64 at = image.first + begin + LOAD_BYTES * chunk;
+        SHARED_PTR f32* to = sums + (first_y + image.top - y0) * stride + LOAD_BYTES * chunk;
+        int left = last_y - first_y + 1;             // rows of `out` that are not done
+        int row_begin = top * image.to_h;            // in units of 1 / to_h of a source row: the next row,
+        int pixel_begin = first_y * image.h;         // and the row of `out` that is added up
+        u32 column[LOAD_BYTES];
+        UNROLL
+        for (int i = 0; i < LOAD_BYTES; ++i) column[i] = 0;
+        u32 coming[ROWS][WORDS + 1];
+        UNROLL
+        for (int r = 0; r < ROWS; ++r)
+          load_columns(in, at + (top + r) * image.pitch, source_bytes, access, top + r <= bottom, coming[r]);
+        for (int j = top; j <= bottom; j += ROWS) {
+          u32 words[ROWS][WORDS + 1];
           UNROLL
-          for (int i = 0; i < LOAD_BYTES; ++i) column[i] = 0.0f;
-          for (int j = top; j <= bottom; j += ROWS) {
-            u32 words[ROWS][WORDS];
-            if (whole) {
-              UNROLL
-              for (int r = 0; r < ROWS; ++r) {
-                const u32x2 loaded = LOAD_8_IF(j + r <= bottom, in + at + (j + r) * image.pitch);
-                words[r][0] = loaded.x, words[r][1] = loaded.y;
-              }
-            } else {
-              UNROLL
-              for (int r = 0; r < ROWS; ++r) {
-                if (j + r <= bottom) load_bytes_at(in, at + (j + r) * image.pitch, source_bytes, words[r]);
-              }
-            }
+          for (int r = 0; r < ROWS; ++r) {
             UNROLL
-            for (int r = 0; r < ROWS; ++r) {
-              if (j + r > bottom) continue;
-              const f32 weight = top == bottom ? 1.0f : j + r == top ? 1.0f - down.part : down.part;
-              UNROLL
-              for (int i = 0; i < LOAD_BYTES; ++i)
-                column[i] = FMA(weight, (f32)(words[r][i / 4] >> (i % 4 * 8) & 255u), column[i]);
-            }
+            for (int i = 0; i < WORDS + 1; ++i) words[r][i] = coming[r][i];
           }
-          SHARED_PTR f32* to = sums + row * SPAN + LOAD_BYTES * chunk;
           UNROLL
-          for (int i = 0; i < LOAD_BYTES; i += 4) {
-            SHARED_STORE_16(to + i, U32X4(F32_TO_BITS(column[i]), F32_TO_BITS(column[i + 1]),
-                                          F32_TO_BITS(column[i + 2]), F32_TO_BITS(column[i + 3])));
+          for (int r = 0; r < ROWS; ++r) {
+            const int next = j + ROWS + r;
+            load_columns(in, at + next * image.pitch, source_bytes, access, next <= bottom, coming[r]);
+          }
+          UNROLL
+          for (int r = 0; r < ROWS; ++r) {
+            if (j + r > bottom) continue;
+            if (access == SHIFTED) {
+              const int skipped = (int)((at + (j + r) * image.pitch) & 3);
+              UNROLL
+              for (int i = 0; i < WORDS; ++i)
+                words[r][i] = (u32)(((u64)words[r][i + 1] << 32 | words[r][i]) >> (8 * skipped));
+            }
+            const int row_end = row_begin + image.to_h;
+            u32 weight = (u32)(MIN(row_end, pixel_begin + image.h) - MAX(row_begin, pixel_begin));
+            UNROLL
+            for (int i = 0; i < LOAD_BYTES; ++i) column[i] += weight * (words[r][i / 4] >> (i % 4 * 8) & 255u);
+            while (left > 0 && row_end >= pixel_begin + image.h) {  // a row of `out` is done
+              UNROLL
+              for (int i = 0; i < LOAD_BYTES; i += 4) {
+                SHARED_STORE_16(to + i, U32X4(F32_TO_BITS((f32)column[i]), F32_TO_BITS((f32)column[i + 1]),
+                                              F32_TO_BITS((f32)column[i + 2]), F32_TO_BITS((f32)column[i + 3])));
+              }
+              to += stride;
+              --left;
+              pixel_begin += image.h;
+              weight = (u32)(MIN(row_end, pixel_begin + image.h) - pixel_begin);  // what is left of the source row
+              UNROLL
+              for (int i = 0; i < LOAD_BYTES; ++i) column[i] = weight * (words[r][i / 4] >> (i % 4 * 8) & 255u);
+            }
+            row_begin = row_end;
           }
         }
       }
@@ -354,23 +401,31 @@ KERNEL(128, 1, 1) preprocess_sums(
 
     // Shared memory -> out.
     const int inside_x = MIN(MAX(x - image.left, 0), image.to_w - 1);
-    const taps_t across = taps_of(inside_x, image.w, image.to_w);
+    const span_t across = span_of(inside_x, image.w, image.to_w);
+    const f32 share = 1.0f / ((f32)image.w * (f32)image.h);
     UNROLL
     for (int row = THREAD_X / TILE_W; row < TILE_H; row += THREADS / TILE_W) {
       const int y = y0 + row;
       if (x >= out_w || y >= out_h) continue;
       colour_t value;
-      if (fits) {
-        const int from = row * SPAN - begin;
-        colour_t first, second;
-        first.a = sums[from + 3 * across.first], second.a = sums[from + 3 * across.second];
-        first.b = sums[from + 3 * across.first + 1], second.b = sums[from + 3 * across.second + 1];
-        first.c = sums[from + 3 * across.first + 2], second.c = sums[from + 3 * across.second + 2];
-        value = between(first, second, across.part);
-      } else {
-        value = sample(in, image, inside_x, MIN(MAX(y - image.top, 0), image.to_h - 1));
+      {
+        if (fits) {
+          const int from = row * stride - begin;
+          value.a = value.b = value.c = 0.0f;
+          for (int i = across.first; i <= across.last; ++i) {
+            const f32 weight = (f32)weight_of(across, i);
+            value.a = FMA(weight, sums[from + 3 * i], value.a);
+            value.b = FMA(weight, sums[from + 3 * i + 1], value.b);
+            value.c = FMA(weight, sums[from + 3 * i + 2], value.c);
+          }
+          value.a *= share;
+          value.b *= share;
+          value.c *= share;
+        } else {
+          value = sample(in, image, inside_x, y - image.top);
+        }
+        value = finished(value, affine);
       }
-      value = finished(value, affine);
       store_pixel(out, index, x, y, out_w, out_h, value);
     }
     BARRIER();  // everyone has read the sums before the next image overwrites them
