@@ -58,7 +58,12 @@ class NppChain : public Peer {
     }
   }
 
-  const DeviceArray* result() const override { return &output_; }
+  /// NPP's linear does something else where an image shrinks: it looks at `x * from / to`, not at
+  /// the centre of pixel x.
+  const DeviceArray* result() const override {
+    const bool shrinks = source_.width > size_.width || source_.height > size_.height;
+    return shrinks && interpolation_ == kNppLinear ? nullptr : &output_;
+  }
 
  protected:
   [[nodiscard]] NppRect whole(NppSize size) const { return {0, 0, size.width, size.height}; }

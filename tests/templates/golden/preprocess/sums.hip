@@ -8,11 +8,11 @@
 //   to         = rgb      order of the output's channels
 //   layout     = chw      chw: out is [n, 3, out_h, out_w]; hwc: [n, out_h, out_w, 3]
 //   dtype      = f32      element type of the output
-//   tile_w     = 64       columns of the output that a block computes
-//   tile_h     = 4        rows of the output that a block computes
-//   threads    = 64       threads of a block
-//   lanes      = 32       threads that walk down together, through their part of the tile's rows
-//   load_bytes = 16       bytes of a load
+//   tile_w     = 128      columns of the output that a block computes
+//   tile_h     = 8        rows of the output that a block computes
+//   threads    = 128      threads of a block
+//   lanes      = 64       threads that walk down together, through their part of the tile's rows
+//   load_bytes = 8        bytes of a load
 //   batch_rows = 2        rows of the source that are under way while as many are added up
 //   room       = 6144     sums in shared memory; tiles that need more read global memory pixel by pixel
 //
@@ -253,13 +253,13 @@ DEVICE_FUNCTION colour_t sample(GLOBAL const u8* in, image_t image, int x, int y
 }
 
 enum {
-  TILE_W = 64,
-  TILE_H = 4,
-  THREADS = 64,
+  TILE_W = 128,
+  TILE_H = 8,
+  THREADS = 128,
   ROOM = 6144,                                   // sums that fit
-  LANES = 32,                                 // threads that walk down together
-  PART_H = TILE_H / (THREADS / LANES),           // 2 rows of `out` for each walk
-  LOAD_BYTES = 16,
+  LANES = 64,                                 // threads that walk down together
+  PART_H = TILE_H / (THREADS / LANES),           // 4 rows of `out` for each walk
+  LOAD_BYTES = 8,
   WORDS = LOAD_BYTES / 4,
   ROWS = 2,                                    // rows of the source whose loads are under way
 };
@@ -270,8 +270,8 @@ enum { ALIGNED = 0, SHIFTED = 1, BYTES = 2 };
 // LOAD_BYTES bytes from `at` on, as they come; SHIFTED has the bytes in front of them in its first word.
 DEVICE_FUNCTION void load_columns(GLOBAL const u8* in, i64 at, i64 source_bytes, int access, int yes, u32* words) {
   if (access == ALIGNED) {
-    const u32x4 loaded = LOAD_16_IF(yes, in + at);
-    words[0] = loaded.x, words[1] = loaded.y, words[2] = loaded.z, words[3] = loaded.w;
+    const u32x2 loaded = LOAD_8_IF(yes, in + at);
+    words[0] = loaded.x, words[1] = loaded.y;
   } else if (access == SHIFTED) {
     UNROLL
     for (int i = 0; i < WORDS + 1; ++i) words[i] = LOAD_4_IF(yes, in + at - (at & 3) + 4 * i);
@@ -286,7 +286,7 @@ DEVICE_FUNCTION void load_columns(GLOBAL const u8* in, i64 at, i64 source_bytes,
   }
 }
 
-KERNEL(64, 1, 1) preprocess_sums(
+KERNEL(128, 1, 1) preprocess_sums(
     GLOBAL const u8* RESTRICT in,        // [source_bytes], aligned to 16 bytes
     GLOBAL const i64* RESTRICT regions,  // [n][5]: first byte, pitch, width, height, first byte of U and V
     GLOBAL f32* RESTRICT out,  // [n][3][out_h][out_w]
