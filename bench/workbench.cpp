@@ -16,6 +16,7 @@ std::vector<Workbench> load_all() {
       {"convolution", "h=4096 w=4096 fh=15"},
       {"histogram", "n=2^28 dtype=f32 bins=1024"},
       {"matmul", "m=4096 n=4096 k=4096"},
+      {"preprocess", "n=32 src_h=2160 src_w=3840 out_h=640 out_w=640"},
       {"reduce", "n=2^28"},
       {"transpose", "rows=8192 cols=8192"},
   };

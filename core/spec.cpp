@@ -122,6 +122,12 @@ const std::vector<std::string>& fill_names() {
   return kNames;
 }
 
+std::vector<std::string> place_names(std::size_t dimensions) {
+  std::vector<std::string> names = {std::string(kFlatIndexName)};
+  for (std::size_t i = 0; i < dimensions; ++i) names.push_back("i" + std::to_string(i));
+  return names;
+}
+
 std::string evaluate_fill(const Expression& fill, const Scope& scope) {
   Scope with_fills = scope;
   for (const std::string& name : fill_names()) with_fills.set(name, name);
@@ -209,6 +215,7 @@ std::string launch_hash(const KernelSpec& spec, const Variant& variant) {
   for (const Argument& argument : spec.arguments) {
     key.add(argument.fill.text()).add(argument.fill_verify.text()).add(argument.fill_extra);
     key.add(argument.low).add(argument.high).add(argument.example);
+    if (!argument.elements.empty()) key.add(argument.elements).add(argument.elements_verify);
   }
   const Verification& verify = spec.verify;
   key.add(verify.sum_length.text()).add(verify.exact).add(verify.tolerance);

@@ -70,6 +70,10 @@ struct Argument {
   std::optional<Expression> fill_extra;
   std::optional<Expression> low;  ///< range of the fill
   std::optional<Expression> high;
+  /// Inputs with computed elements instead of a fill: one expression for each index of the
+  /// innermost dimension, or one for all; empty: the input has a fill.
+  std::vector<Expression> elements;
+  std::vector<Expression> elements_verify;  ///< the same in the first check
   SourceLocation where;
 };
 
@@ -202,10 +206,12 @@ struct Verification {
   [[nodiscard]] bool by_itself() const { return reference.empty() && formulas.empty() && !outside; }
 };
 
-/// What `[verify] written` calls the place of an element: its flat index, and `i0`, `i1`, ... along
-/// the dimensions of the output, outermost first.
+/// What `[verify] written` and `elements` call the place of an element: its flat index, and `i0`,
+/// `i1`, ... along the dimensions of the buffer, outermost first.
 inline constexpr std::string_view kFlatIndexName = "index";
 inline constexpr std::size_t kMaxNamedDimensions = 8;
+/// The names of a place in a buffer of so many dimensions.
+[[nodiscard]] std::vector<std::string> place_names(std::size_t dimensions);
 
 struct Cost {
   std::optional<Expression> bytes;  ///< bytes of device memory that must move at least

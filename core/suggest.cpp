@@ -66,6 +66,8 @@ constexpr Alias kAliases[] = {
     {"permute", "transpose"},
     {"conv", "convolution"},
     {"conv2d", "convolution"},
+    {"resize", "preprocess"},
+    {"letterbox", "preprocess"},
     {"nvidia", "cuda"},
     {"amd", "hip"},
     {"rocm", "hip"},

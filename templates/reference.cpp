@@ -21,6 +21,7 @@ const std::vector<std::pair<std::string, ReferenceFunction>>& table() {
       {"arg_reduce", arg_reduce_reference}, {"reduce", reduce_reference},
       {"histogram", histogram_reference},   {"transpose", transpose_reference},
       {"matmul", matmul_reference},         {"convolution", convolution_reference},
+      {"preprocess", preprocess_reference},
   };
   return kReferences;
 }

@@ -83,6 +83,14 @@ using ReferenceFunction = void (*)(ReferenceCall& call);
                                                  const std::string& name,
                                                  const std::vector<std::int64_t>& shape);
 
+/// The elements of an input that the spec computes (`elements` or `elements_verify` of the
+/// argument): expression `i % elements.size()` at flat index `i`. `scope` as for the argument's
+/// shape. Throws InputError when an expression gives no number, when their count is neither one nor
+/// the innermost extent, or when there are more than some million elements.
+[[nodiscard]] HostArray computed_elements(const std::vector<Expression>& elements, DType dtype,
+                                          const std::vector<std::int64_t>& shape,
+                                          const Scope& scope);
+
 /// Fills the outputs of an elementwise kernel by [verify.formulas]: output[i] = formula over the
 /// inputs' elements i (before the call, for read_write arguments), the scalars and the problem.
 /// Inputs of one element are seen by every i. Throws InputError when a formula cannot be evaluated.

@@ -76,6 +76,14 @@ std::uint8_t poison_byte(DType dtype, Poison poison) {
 
 std::size_t ProblemData::Argument::index_of(InputSet set) { return position_of(set); }
 
+void ProblemData::compute_elements(Argument& argument, const kiln::Argument& spec_argument,
+                                   const Scope& scope) {
+  const std::vector<Expression>* sets[] = {&spec_argument.elements_verify, &spec_argument.elements};
+  const BufferPlan& plan = argument.plan;
+  for (std::size_t i = 0; i < 2; ++i)
+    argument.computed[i] = computed_elements(*sets[i], plan.dtype, plan.shape, scope).data;
+}
+
 Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox& toolbox,
                                                          const KernelSpec& spec,
                                                          const Problem& problem,
@@ -92,7 +100,9 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
       argument.fills[0] =
           make_fill(spec_argument, spec_argument.fill_verify, buffer.dtype, scope, seed);
       argument.fills[1] = make_fill(spec_argument, spec_argument.fill, buffer.dtype, scope, seed);
-      if (verify == VerifyInputs::with_edges) {
+      if (!spec_argument.elements.empty()) {
+        compute_elements(argument, spec_argument, scope);
+      } else if (verify == VerifyInputs::with_edges) {
         add_edges(argument.fills, buffer.dtype, thresholds_in(plan, buffer.dtype));
         if (spec_argument.fill_extra) {
           Fill& second = argument.fills[1];
@@ -100,7 +110,7 @@ Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox
           second.shifts_rows = second.kind == "integers";
         }
       }
-      data->sets_differ_ |= argument.fills[0] != argument.fills[1];
+      data->sets_differ_ |= !argument.sets_are_equal();
     }
     if (is_output(buffer))
       data->outputs_.push_back(
@@ -119,8 +129,7 @@ Status ProblemData::allocate(const LaunchPlan& plan, Fence behind_inputs) {
   // everything.
   const bool roomy = 3 * total < kResidentShare * static_cast<double>(device_.info().global_bytes);
   for (Argument& argument : arguments_) {
-    const bool two =
-        roomy && argument.plan.access == Access::read && argument.fills[0] != argument.fills[1];
+    const bool two = roomy && argument.plan.access == Access::read && !argument.sets_are_equal();
     argument.shares_buffer = !two;
     const Fence fence = is_input(argument.plan) ? behind_inputs : Fence::none;
     for (std::size_t i = 0; i < (two ? 2 : 1); ++i) {
@@ -165,14 +174,17 @@ Status ProblemData::fill_input(Argument& argument, InputSet set) {
   if (argument.shares_buffer || !argument.filled[index]) {
     if (Status status = arm_zones(argument, set); !status) return status;
   }
-  const bool same_as_other = argument.shares_buffer && argument.fills[0] == argument.fills[1];
+  const bool same_as_other = argument.shares_buffer && argument.sets_are_equal();
   const bool keeps = argument.plan.access == Access::read && argument.filled[index];
   if (keeps) return Done{};
   const BufferPlan& plan = argument.plan;
   const Buffer& view = argument.buffer(set).view();
-  if (Status status = toolbox_.fill(view, plan.dtype, plan.count, argument.fills[index]); !status)
-    return status;
   const Fill& fill = argument.fills[index];
+  const std::vector<std::byte>& computed = argument.computed[index];
+  if (Status status = computed.empty() ? toolbox_.fill(view, plan.dtype, plan.count, fill)
+                                       : device_.upload(view, 0, computed);
+      !status)
+    return status;
   if (fill.exchanges_ends || fill.shifts_rows || !fill.edges.empty()) {
     if (Status status = choose_elements(argument, set); !status) return status;
   }

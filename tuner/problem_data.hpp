@@ -83,6 +83,8 @@ class ProblemData {
   struct Argument {
     BufferPlan plan;
     std::array<Fill, 2> fills;  ///< by set; inputs only
+    /// By set: the elements where the spec computes them instead of a fill.
+    std::array<std::vector<std::byte>, 2> computed;
     /// Both sets use one buffer, which is filled again when the set changes.
     bool shares_buffer = true;
     std::vector<GuardedBuffer> buffers;  ///< one, or one per set
@@ -90,6 +92,9 @@ class ProblemData {
     std::array<std::optional<std::uint64_t>, 2> hash;
     std::optional<std::size_t> zones_of;  ///< the set whose zones are around a shared buffer
 
+    [[nodiscard]] bool sets_are_equal() const {
+      return computed[0].empty() ? fills[0] == fills[1] : computed[0] == computed[1];
+    }
     [[nodiscard]] static std::size_t index_of(InputSet set);
     [[nodiscard]] GuardedBuffer& buffer(InputSet set) {
       return buffers[shares_buffer ? 0 : index_of(set)];
@@ -103,6 +108,8 @@ class ProblemData {
   [[nodiscard]] Status allocate(const LaunchPlan& plan, Fence behind_inputs);
   [[nodiscard]] Status fill_input(Argument& argument, InputSet set);
   [[nodiscard]] Status arm_zones(Argument& argument, InputSet set);
+  static void compute_elements(Argument& argument, const kiln::Argument& spec_argument,
+                               const Scope& scope);
   [[nodiscard]] Status choose_elements(const Argument& argument, InputSet set);
   [[nodiscard]] Result<std::string> inspect_input(Argument& argument, InputSet set);
 

@@ -33,6 +33,9 @@ double allowed_error(const Workload& workload) {
   return of_result;
 }
 
+// Of preprocess, relative to the largest value: libraries round to bytes between two calls.
+constexpr double kByteRounding = 1.0 / 128;
+
 // Even bins: a sample that lies on the border of two bins may be rounded to either.
 constexpr double kAllowedMoves = 1e-5;
 
@@ -46,6 +49,13 @@ Agreement judge(const Workload& workload, const Difference& difference) {
     return {
         moved <= kAllowedMoves,
         fmt::format("{:.1e} of the samples in another bin (allowed {:.1e})", moved, kAllowedMoves)};
+  }
+  if (workload.kernel == "preprocess") {
+    const double allowed = std::max(allowed_error(workload), kByteRounding);
+    const double error = difference.largest / difference.magnitude;
+    return {
+        error <= allowed,
+        fmt::format("largest error {:.1e} of the largest value (allowed {:.1e})", error, allowed)};
   }
   const bool sums = workload.kernel == "matmul" || workload.kernel == "convolution" ||
                     (workload.kernel == "reduce" && workload.is("op", "sum"));

@@ -12,6 +12,7 @@
 #include "bench/peers/cuda_check.hpp"
 #include "bench/peers/host/cublaslt_api.hpp"
 #include "bench/peers/host/cudnn_api.hpp"
+#include "bench/peers/host/npp_api.hpp"
 #include "core/trial.hpp"
 
 namespace kiln::peers {
@@ -47,11 +48,13 @@ Comparison::Comparison(const Options& options) : options_(options) {
   std::vector<std::string> libraries;
   if (why_no_cublaslt().empty()) libraries.push_back("cublasLt " + version_text(cublaslt()));
   if (why_no_cudnn().empty()) libraries.push_back("cuDNN " + version_text(cudnn()));
+  if (why_no_npp().empty()) libraries.push_back("NPP " + npp().version);
   report_.libraries = fmt::format("{}", fmt::join(libraries, ", "));
   for (const std::string& warning : kiln().warnings()) std::cerr << "warning: " << warning << "\n";
   warn_of_missing("cuBLAS", why_no_cublas());
   warn_of_missing("cublasLt", why_no_cublaslt());
   warn_of_missing("cuDNN", why_no_cudnn());
+  warn_of_missing("NPP", why_no_npp());
 }
 
 KilnSide& Comparison::kiln() {

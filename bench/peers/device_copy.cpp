@@ -30,7 +30,8 @@ class DeviceCopy final : public Peer {
 
 void add_device_copy(const Workload& workload, Peers& peers) {
   const bool moves_data = workload.kernel == "arg_reduce" || workload.kernel == "reduce" ||
-                          workload.kernel == "histogram" || workload.kernel == "transpose";
+                          workload.kernel == "histogram" || workload.kernel == "transpose" ||
+                          workload.kernel == "preprocess";
   if (moves_data && workload.cost.bytes >= 2) {
     peers.push_back(std::make_unique<DeviceCopy>(static_cast<std::size_t>(workload.cost.bytes)));
   }

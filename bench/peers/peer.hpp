@@ -43,6 +43,7 @@ void add_cublas(const Workload& workload, Peers& peers);
 void add_cublaslt(const Workload& workload, Peers& peers, std::vector<std::string>& notes);
 /// The same for cuDNN.
 void add_cudnn(const Workload& workload, Peers& peers, std::vector<std::string>& notes);
+void add_npp(const Workload& workload, Peers& peers);
 void add_device_copy(const Workload& workload, Peers& peers);
 
 /// All of them. `notes` gets a line for each library that should have had one.
@@ -54,6 +55,7 @@ void add_device_copy(const Workload& workload, Peers& peers);
   add_cublas(workload, peers);
   add_cublaslt(workload, peers, notes);
   add_cudnn(workload, peers, notes);
+  add_npp(workload, peers);
   add_device_copy(workload, peers);
   return peers;
 }
@@ -64,5 +66,7 @@ void add_device_copy(const Workload& workload, Peers& peers);
 [[nodiscard]] const std::string& why_no_cublaslt();
 /// The same for cuDNN.
 [[nodiscard]] const std::string& why_no_cudnn();
+/// The same for NPP.
+[[nodiscard]] const std::string& why_no_npp();
 
 }  // namespace kiln::peers

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/workload.hpp"
 
+#include "bench/peers/cuda_check.hpp"
 #include "core/errors.hpp"
 #include "core/setting.hpp"
+#include "templates/reference.hpp"
 
 namespace kiln::peers {
 namespace {
@@ -45,13 +47,34 @@ void set_scalars(Workload& workload) {
   }
 }
 
+/// An input whose elements the spec computes, on the device; the host keeps them too.
+DeviceArray computed_input(Workload& workload, const KernelSpec& spec, const BufferPlan& buffer) {
+  const Scope scope = make_scope(spec, workload.problem, any_device());
+  const HostArray values = computed_elements(spec.find_argument(buffer.name)->elements,
+                                             buffer.dtype, buffer.shape, scope);
+  DeviceArray array(buffer.dtype, buffer.count);
+  KILN_CUDA(cudaMemcpy(array.data(), values.data.data(), array.bytes(), cudaMemcpyHostToDevice));
+  std::vector<double>& kept = workload.computed[buffer.name];
+  for (std::size_t i = 0; i < values.count(); ++i) kept.push_back(values.get(i));
+  return array;
+}
+
 void make_arrays(Workload& workload, const KernelSpec& spec, std::uint64_t seed,
                  cudaStream_t stream) {
   const Config config = Setting(spec, workload.problem, any_device()).default_config();
   const Result<LaunchPlan> plan = Setting(spec, workload.problem, any_device()).plan(config);
   if (!plan) throw InputError(workload.title + ": " + plan.failure().message);
+  if (workload.kernel == "preprocess") {
+    for (const ScalarPlan& scalar : plan->scalars) {
+      if (scalar.from_caller) workload.scalars[scalar.name] = as_double(scalar.value);
+    }
+  }
   for (const BufferPlan& buffer : plan->buffers) {
     if (buffer.workspace) continue;
+    if (!spec.find_argument(buffer.name)->elements.empty()) {
+      workload.inputs.emplace(buffer.name, computed_input(workload, spec, buffer));
+      continue;
+    }
     if (buffer.access == Access::read) {
       DeviceArray array(buffer.dtype, buffer.count);
       fill(array, pattern_of(workload), range_of(workload, buffer.dtype), ++seed, stream);

@@ -22,8 +22,10 @@ struct Workload {
   Problem problem;
   ProblemCost cost;
   std::map<std::string, DeviceArray> inputs;  ///< read-only arguments by name, filled
-  std::map<std::string, double> scalars;      ///< values of the arguments that the caller passes
-  std::string output;                         ///< the first argument that is written: compared
+  /// Elements of the inputs that the spec computes.
+  std::map<std::string, std::vector<double>> computed;
+  std::map<std::string, double> scalars;  ///< values of the arguments that the caller passes
+  std::string output;                     ///< the first argument that is written: compared
   DType output_dtype = DType::f32;
   std::int64_t output_count = 0;
   /// Written too, and not compared: the value beside the index of arg_reduce.

@@ -145,14 +145,36 @@ double weight_of(const TableReader& table) {
   return weight;
 }
 
+constexpr const char* kFillKeys[] = {"fill", "fill_verify", "fill_extra", "low", "high"};
+constexpr const char* kInputKeys[] = {"fill", "fill_verify", "fill_extra",     "low",
+                                      "high", "elements",    "elements_verify"};
+
 void check_scalar(const TableReader& table, const Argument& argument) {
-  for (const char* key : {"shape", "fill", "fill_verify", "fill_extra", "low", "high"}) {
+  if (table.find("shape")) table.fail("shape", "a scalar has no 'shape'");
+  for (const char* key : kInputKeys) {
     if (table.find(key)) table.fail(key, fmt::format("a scalar has no '{}'", key));
   }
   if (argument.value.has_value() == argument.example.has_value()) {
     table.fail("value",
                "a scalar needs either 'value' (computed from the problem) or 'example' "
                "(the caller passes it)");
+  }
+}
+
+/// Elements that are computed leave nothing to fill.
+void check_elements(const TableReader& table) {
+  if (!table.find("elements")) {
+    if (table.find("elements_verify"))
+      table.fail("elements_verify", "'elements_verify' needs 'elements'");
+    return;
+  }
+  for (const char* key : {"elements", "elements_verify"}) {
+    if (table.find(key) && table.expressions(key).empty())
+      table.fail(key, fmt::format("'{}' needs at least one expression", key));
+  }
+  for (const char* key : kFillKeys) {
+    if (table.find(key))
+      table.fail(key, fmt::format("an argument has either 'elements' or '{}'", key));
   }
 }
 
@@ -163,12 +185,14 @@ void check_buffer(const TableReader& table, const Argument& argument) {
   if (argument.shape.empty()) {
     table.fail("shape", "a buffer needs 'shape', the elements per dimension");
   }
-  if (argument.access != Access::write) return;
-  for (const char* key : {"fill", "fill_verify", "fill_extra", "low", "high"}) {
-    if (table.find(key)) {
-      table.fail(key, fmt::format("'{}' is for inputs: a write argument is never filled", key));
+  if (argument.access == Access::write) {
+    for (const char* key : kInputKeys) {
+      if (table.find(key)) {
+        table.fail(key, fmt::format("'{}' is for inputs: a write argument is never filled", key));
+      }
     }
   }
+  check_elements(table);
 }
 
 }  // namespace
@@ -209,9 +233,10 @@ DistanceTerm parse_distance_term(const TomlNode& node) {
 }
 
 Argument parse_argument(const TomlNode& node) {
-  const TableReader table(node, "[[arguments]]",
-                          {"name", "doc", "access", "dtype", "shape", "when", "value", "example",
-                           "fill", "fill_verify", "fill_extra", "low", "high"});
+  const TableReader table(
+      node, "[[arguments]]",
+      {"name", "doc", "access", "dtype", "shape", "when", "value", "example", "fill", "fill_verify",
+       "fill_extra", "low", "high", "elements", "elements_verify"});
   Argument argument;
   argument.where = node.where;
   argument.name = table.text("name");
@@ -229,6 +254,9 @@ Argument parse_argument(const TomlNode& node) {
   argument.fill_extra = table.optional_expression("fill_extra");
   argument.low = table.optional_expression("low");
   argument.high = table.optional_expression("high");
+  argument.elements = table.expressions("elements");
+  argument.elements_verify =
+      table.find("elements_verify") ? table.expressions("elements_verify") : argument.elements;
   if (argument.access == Access::scalar) {
     check_scalar(table, argument);
   } else {

@@ -133,8 +133,7 @@ Expression parse_written_of(const TomlNode& entry, const KernelSpec& spec) {
                      "that is true for each element that the kernel writes");
   }
   std::vector<std::string> names = formula_names(spec);
-  names.emplace_back(kFlatIndexName);
-  for (std::size_t i = 0; i < kMaxNamedDimensions; ++i) names.push_back(fmt::format("i{}", i));
+  for (std::string& name : place_names(kMaxNamedDimensions)) names.push_back(std::move(name));
   return Expression::parse_formula(std::get<std::string>(entry.scalar), names, entry.text_where);
 }
 

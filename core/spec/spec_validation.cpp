@@ -91,6 +91,10 @@ void validate_argument(const KnownNames& known, const Argument& argument) {
   with_fills.check(argument.fill, what("fill"));
   with_fills.check(argument.fill_verify, what("fill_verify"));
   check_optional(with_fills, argument.fill_extra, what("fill_extra"));
+  KnownNames with_places = known;
+  with_places.add(place_names(argument.shape.size()));
+  check_all(with_places, argument.elements, what("elements"));
+  check_all(with_places, argument.elements_verify, what("elements_verify"));
 }
 
 void validate_arguments(const KernelSpec& spec, const KnownNames& known) {

@@ -12,5 +12,6 @@ void histogram_reference(ReferenceCall& call);
 void transpose_reference(ReferenceCall& call);
 void matmul_reference(ReferenceCall& call);
 void convolution_reference(ReferenceCall& call);
+void preprocess_reference(ReferenceCall& call);
 
 }  // namespace kiln

@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                 3,
                 "unknown kernel "
                 "'reduze'; did you mean 'reduce'? (there are arg_reduce, convolution, histogram, "
-                "matmul, reduce, "
+                "matmul, preprocess, reduce, "
                 "transpose; searched: built into kiln)\n"},
         Mistake{{"tune", "gemm", "--problem", "m=8"},
                 3,

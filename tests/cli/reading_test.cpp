@@ -90,8 +90,9 @@ TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {
   const Json kernels = kiln_json({"kernels", "--kernel-path", kReadKernels, "--json"});
   std::vector<std::string> names;
   for (const Json& kernel : kernels) names.push_back(kernel["name"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"arg_reduce", "convolution", "histogram", "matmul",
-                                             "narrow", "reduce", "scale", "transpose"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"arg_reduce", "convolution", "histogram", "matmul", "narrow",
+                                      "preprocess", "reduce", "scale", "transpose"}));
 }
 
 TEST_F(Reading, KernelsOfOneTellsItsProblemAndTunables) {

@@ -198,6 +198,32 @@ TEST(Spec, WantsArgumentsThatMakeSense) {
               HasSubstr("unknown name 'zeros' in 'fill_extra' of argument 'in'"));
 }
 
+TEST(Spec, ReadsElementsThatAreComputed) {
+  const std::string fill = "fill = \"'ramp' if dtype == u8 else uniform\"";
+  const std::string both = fill + "\nfill_verify = \"integers\"";
+  const auto with_elements = [&](const std::string& lines) { return with(both, lines); };
+  const KernelSpec spec = parse_spec(
+      with_elements("elements = [\"i0 * cols + i1\"]\nelements_verify = [\"index\", \"2\"]"),
+      "example");
+  const Argument& in = *spec.find_argument("in");
+  EXPECT_THAT(in.elements.at(0).names(), ElementsAre("i0", "cols", "i1"));
+  EXPECT_EQ(in.elements_verify.size(), 2U);
+  const KernelSpec once = parse_spec(with_elements("elements = [\"rows\"]"), "example");
+  EXPECT_EQ(once.find_argument("in")->elements_verify.at(0).text(), "rows");
+  EXPECT_NE(launch_hash(spec, spec.variants.front()), launch_hash(once, once.variants.front()));
+
+  EXPECT_THAT(spec_error(with_elements("elements = [\"i2\"]")),
+              HasSubstr("unknown name 'i2' in 'elements' of argument 'in'"));
+  EXPECT_THAT(spec_error(with_elements("elements_verify = [\"1\"]")),
+              HasSubstr("'elements_verify' needs 'elements'"));
+  EXPECT_THAT(spec_error(with_elements("elements = []")),
+              HasSubstr("'elements' needs at least one expression"));
+  EXPECT_THAT(spec_error(with_elements("elements = [\"1\"]\nlow = 2")),
+              HasSubstr("an argument has either 'elements' or 'low'"));
+  EXPECT_THAT(spec_error(with("example = \"scale\"", "example = 1\nelements = [\"1\"]")),
+              HasSubstr("a scalar has no 'elements'"));
+}
+
 TEST(Spec, WantsAWayToProveResults) {
   EXPECT_THAT(
       spec_error(with("reference = \"transpose\"\ndevice_reference = \"naive:block_x=64\"\n", "")),

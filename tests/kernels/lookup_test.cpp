@@ -1,7 +1,7 @@
 // A lookup always ends in a config that is legal for the problem, and that computes the right
 // thing: random problems against a database with 20 tuned sizes of random configs.
 //
-// KILN_SOAK=1 asks the full number: 10,000 problems over the six kernels, 200 of them run.
+// KILN_SOAK=1 asks the full number: 2,000 problems of each kernel, 200 of them run.
 // SPDX-License-Identifier: Apache-2.0
 #include "db/lookup.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kTuned = 20;
 
-std::size_t problems_to_ask() { return is_soak() ? 2000 : 100; }  // of each of the six kernels
+std::size_t problems_to_ask() { return is_soak() ? 2000 : 100; }  // of each kernel
 std::size_t problems_to_prove() { return is_soak() ? 40 : 2; }
 
 /// The largest value drawn for a size, so that problems stay within memory and patience.
@@ -37,8 +37,10 @@ std::int64_t largest(const KernelSpec& spec, const std::string& field, const Siz
   const bool is_line =
       spec.name == "arg_reduce" || spec.name == "reduce" || spec.name == "histogram";
   if (field == "n" && is_line) return sizes.line;
-  const std::vector<std::string> sides = {"rows", "cols", "m", "n", "k", "h", "w", "bins"};
-  const bool is_layer = spec.name == "convolution" && (field == "n" || field == "k");
+  const std::vector<std::string> sides = {"rows", "cols", "m",     "n",     "k",     "h",
+                                          "w",    "bins", "out_h", "out_w", "src_h", "src_w"};
+  const bool is_layer = (spec.name == "convolution" && (field == "n" || field == "k")) ||
+                        (spec.name == "preprocess" && field == "n");
   const bool is_side = std::find(sides.begin(), sides.end(), field) != sides.end() && !is_layer;
   return is_side ? sizes.side : sizes.small;
 }

@@ -47,6 +47,21 @@ Lines products(const Lines& lines) {
   return all;
 }
 
+/// Lines of `preprocess`: of the many choices that fields have, the first one, where they do not
+/// say otherwise; of the element type, all.
+Lines images(const Lines& lines) {
+  Lines all;
+  for (std::string line : lines) {
+    for (const char* field :
+         {"format=bgr", "filter=bilinear", "fit=stretch", "to=rgb", "layout=chw", "matrix=bt601"}) {
+      const std::string text = field;
+      if (!gives(line, text.substr(0, text.find('=')))) line += " " + text;
+    }
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
 const std::map<std::string, Lines> kToCompile = {
     {"arg_reduce", {"n=1000003", "n=1000 results=700"}},
     {"reduce",
@@ -80,6 +95,13 @@ const std::map<std::string, Lines> kToCompile = {
       "h=56 w=56 fh=5 groups=32 c=32 k=32", "h=20 w=20 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
       "h=56 w=56 fh=3 c=32 k=64 " + kResidual, "h=56 w=56 fh=7 stride=2 c=3 k=64 " + kResidual,
       "h=56 w=56 fh=5 groups=32 c=32 k=32 " + kResidual}},
+    {"preprocess",
+     images({"out_h=64 out_w=64 src_h=300 src_w=400 n=2 fit=letterbox",
+             "out_h=64 out_w=64 src_h=300 src_w=400 n=2 filter=area layout=hwc format=rgb",
+             "out_h=64 out_w=96 src_h=90 src_w=80 to=bgr layout=hwc dtype=f16",
+             "out_h=64 out_w=64 src_h=300 src_w=400 format=nv12 matrix=bt709 layout=hwc dtype=f16",
+             "out_h=64 out_w=64 src_h=300 src_w=400 format=nv12 filter=area fit=letterbox "
+             "dtype=f32"})},
 };
 
 const std::map<std::string, Lines> kToRun = {
@@ -157,6 +179,17 @@ const std::map<std::string, Lines> kToRun = {
       "h=11 w=12 fh=3 stride=2 pad_h=2 pad_w=0 c=2 k=4 dtype=f32 layout=nchw",
       "h=13 w=17 fh=3 n=2 c=5 k=7 " + kResidual,
       "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 " + kResidual}},
+    {"preprocess",
+     images(
+         {"out_h=1 out_w=1 src_h=1 src_w=1 dtype=f32",
+          "out_h=37 out_w=53 src_h=101 src_w=211 n=5 pitch=640",
+          "out_h=37 out_w=53 src_h=101 src_w=211 n=4 filter=area layout=hwc format=rgb dtype=bf16",
+          "out_h=32 out_w=64 src_h=31 src_w=67 n=4 fit=letterbox layout=hwc to=bgr dtype=f32",
+          "out_h=65 out_w=40 src_h=33 src_w=200 n=4 fit=letterbox filter=area dtype=f16",
+          "out_h=48 out_w=41 src_h=3 src_w=5 n=7 source_bytes=47 to=bgr dtype=f16",
+          "out_h=30 out_w=29 src_h=61 src_w=77 n=4 format=nv12 matrix=bt709 layout=hwc dtype=f16",
+          "out_h=30 out_w=44 src_h=61 src_w=77 n=4 format=nv12 filter=area fit=letterbox "
+          "to=bgr dtype=f32"})},
 };
 
 // For random configs: one size, or few, and all choices.
@@ -186,6 +219,12 @@ const std::map<std::string, Lines> kToExplore = {
       "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2 dtype=f32 layout=nchw",
       "h=10 w=11 fh=3 n=2 c=37 k=19", "h=10 w=11 fh=3 n=2 c=20 k=19 " + kResidual,
       "h=9 w=12 fh=5 stride=2 c=40 k=22 groups=2 dtype=f32 layout=nchw"}},
+    {"preprocess",
+     images({"out_h=37 out_w=64 src_h=101 src_w=211 n=4 pitch=640",
+             "out_h=30 out_w=51 src_h=90 src_w=77 n=4 fit=letterbox layout=hwc to=bgr dtype=f32",
+             "out_h=19 out_w=72 src_h=101 src_w=400 n=4 filter=area format=rgb dtype=f32",
+             "out_h=24 out_w=40 src_h=61 src_w=77 n=4 format=nv12 matrix=bt709 layout=hwc "
+             "dtype=f16"})},
 };
 
 /// The values that a field takes in turn; empty: only the one that the line gives, or its default.

@@ -14,7 +14,7 @@ namespace kiln {
 namespace {
 
 constexpr int kAll = 1'000'000;  // more than are known of any list
-constexpr int kUsual = 48;       // 336 of seven lists
+constexpr int kUsual = 48;       // 384 of eight lists
 
 std::string variable(const char* name, const std::string& fallback) {
   const char* value = std::getenv(name);
@@ -91,6 +91,14 @@ std::vector<Subject> subjects(const std::string& backend) {
         "h=16 w=16 fh=3 c=4 k=4 epilogue='max(x + bias, 0) + residual'"},
        {"h=9 w=7", "h=41 w=37", "h=48 w=80", "h=31 w=65", "h=3 w=100", "h=129 w=17",
         "h=16 w=20 n=2 c=3 k=5", "h=33 w=18 n=1 c=6 k=2 groups=2", "h=7 w=9 c=3 k=40"}},
+      {"preprocess",
+       {"out_h=24 out_w=64 src_h=80 src_w=200 n=2",
+        "out_h=24 out_w=40 src_h=80 src_w=96 n=2 fit=letterbox layout=hwc",
+        "out_h=16 out_w=32 src_h=40 src_w=160 n=2 filter=area",
+        "out_h=16 out_w=32 src_h=40 src_w=80 n=2 format=nv12 dtype=f16"},
+       {"out_h=1 out_w=1 src_h=3 src_w=5", "out_h=37 out_w=53 src_h=101 src_w=211",
+        "out_h=65 out_w=130 src_h=40 src_w=33", "out_h=9 out_w=300 src_h=64 src_w=900 n=3",
+        "out_h=130 out_w=7 src_h=300 src_w=40 n=5", "out_h=33 out_w=65 src_h=33 src_w=65"}},
   };
   if (backend != "opencl") add_gpu_problems(made);
   return made;

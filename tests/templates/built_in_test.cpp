@@ -32,6 +32,9 @@ constexpr BuiltInCase kBuiltInCases[] = {
     {"matmul", "m=100 n=77 k=33 dtype=bf16 trans_a=true beta_zero=false"},
     {"convolution", "h=100 w=77 fh=15"},
     {"convolution", "h=56 w=56 fh=3 n=2 c=8 k=16 groups=2 stride=2"},
+    {"preprocess", "out_h=64 out_w=64 src_h=300 src_w=401 n=2 fit=letterbox"},
+    {"preprocess", "out_h=64 out_w=64 src_h=300 src_w=401 filter=area layout=hwc dtype=f16"},
+    {"preprocess", "out_h=64 out_w=64 src_h=300 src_w=401 format=nv12 matrix=bt709 to=bgr"},
 };
 
 TEST(BuiltInKernels, HaveNoLintFindings) {

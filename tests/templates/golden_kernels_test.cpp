@@ -41,6 +41,9 @@ const std::map<std::string, std::vector<std::string>> kProblems = {
     {"histogram", {"n=1000000 bins=256"}},
     {"matmul",
      {"m=1024 n=1024 k=1024 dtype=f16", "m=1024 n=1024 k=1024", "m=4 n=4096 k=4096 dtype=f16"}},
+    {"preprocess",
+     {"n=32 src_h=2160 src_w=3840 out_h=640 out_w=640",
+      "n=32 src_h=2160 src_w=3840 out_h=640 out_w=640 filter=area"}},
     {"reduce", {"n=1000000", "n=1000 results=1000", "n=1000 results=1000 axis=first"}},
     {"transpose", {"rows=1024 cols=1024", "rows=1024 cols=4", "rows=4 cols=1024"}},
 };

@@ -49,10 +49,10 @@ class Library : public testing::Test {
   fs::path root_;
 };
 
-TEST_F(Library, TheSixKernelsAreBuiltIn) {
+TEST_F(Library, TheSevenKernelsAreBuiltIn) {
   KernelLibrary library;
   EXPECT_THAT(library.names(), ElementsAre("arg_reduce", "convolution", "histogram", "matmul",
-                                           "reduce", "transpose"));
+                                           "preprocess", "reduce", "transpose"));
   KernelSpec spec = library.load("reduce");
   EXPECT_EQ(spec.path, "built-in:reduce/spec.toml");
   EXPECT_THAT(spec.files, testing::Contains(testing::Key("grid_stride.inja")));
@@ -112,7 +112,7 @@ TEST_F(Library, AnUnknownNameListsWhatThereIs) {
   EXPECT_EQ(error_of(KernelLibrary(), "redcue"),
             "unknown kernel 'redcue'; did you mean 'reduce'? (there are arg_reduce, convolution, "
             "histogram, "
-            "matmul, reduce, "
+            "matmul, preprocess, reduce, "
             "transpose; searched: built into kiln)");
   std::string mine = (root_ / "mine").string();
   EXPECT_THAT(error_of(KernelLibrary({mine}), "sort"),

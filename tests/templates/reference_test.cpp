@@ -84,10 +84,10 @@ TEST(Formulas, ArraysOfAnotherLengthAreRefused) {
   EXPECT_THROW(evaluate_formulas(spec, call), InputError);
 }
 
-TEST(References, TheSixKernelsHaveOne) {
+TEST(References, TheSevenKernelsHaveOne) {
   EXPECT_THAT(reference_names(),
               testing::UnorderedElementsAre("arg_reduce", "reduce", "histogram", "transpose",
-                                            "matmul", "convolution"));
+                                            "matmul", "convolution", "preprocess"));
   EXPECT_NE(find_reference("matmul"), nullptr);
   EXPECT_EQ(find_reference("fft"), nullptr);
   EXPECT_EQ(reference_dtype(DType::bf16), DType::f64);

@@ -55,7 +55,11 @@ TEST_F(DrawnProblems, AreLegalOthersAndSmall) {
                                    {"histogram", "n=8192 dtype=i32 bins=64"},
                                    {"transpose", "rows=4096 cols=64 batch=3"},
                                    {"matmul", "m=4096 n=4096 k=4096 lda=5000"},
-                                   {"convolution", "h=32 w=32 fh=5 fw=3 c=8 k=4 groups=4"}};
+                                   {"convolution", "h=32 w=32 fh=5 fw=3 c=8 k=4 groups=4"},
+                                   {"preprocess", "out_h=64 out_w=64 src_h=216 src_w=384 n=4"},
+                                   {"preprocess",
+                                    "out_h=24 out_w=40 src_h=31 src_w=60 n=2 format=nv12 "
+                                    "filter=area fit=letterbox"}};
   for (const Base& base : bases) {
     const std::vector<Problem> drawn = draw(base.kernel, base.problem, 1);
     EXPECT_EQ(drawn.size(), kWanted) << base.kernel << ' ' << base.problem;
