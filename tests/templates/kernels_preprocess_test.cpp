@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/config.hpp"
+#include "core/device.hpp"
 #include "core/errors.hpp"
 #include "templates/library.hpp"
 #include "templates/reference.hpp"

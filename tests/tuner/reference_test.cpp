@@ -65,5 +65,25 @@ TEST_F(ReferenceTest, ADeviceReferenceThatDisagreesEndsTheRun) {
   }
 }
 
+// ---- inputs that the spec computes
+
+class ComputedInputs : public SessionTest {
+ protected:
+  ComputedInputs() {
+    spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/computed");
+  }
+};
+
+TEST_F(ComputedInputs, HaveTheElementsOfEachCheck) {
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  std::map<std::string, Trial> found;
+  for (const TrialRecord& record : store.trials(tune(request({}), store, silent).id))
+    found[record.trial.config.variant] = record.trial;
+  EXPECT_EQ(found.at("reads").outcome, Outcome::ok);
+  EXPECT_EQ(found.at("knows_timing").outcome, Outcome::wrong_result);
+  EXPECT_EQ(found.at("knows_check").outcome, Outcome::wrong_result);
+}
+
 }  // namespace
 }  // namespace kiln
