@@ -47,6 +47,14 @@ Lines products(const Lines& lines) {
   return all;
 }
 
+/// Lines of `convolution`: in the full precision of their types where they do not say otherwise.
+Lines layers(const Lines& lines) {
+  Lines all;
+  for (const std::string& line : lines)
+    all.push_back(gives(line, "precision") ? line : line + " precision=highest");
+  return all;
+}
+
 const std::map<std::string, Lines> kToCompile = {
     {"arg_reduce", {"n=1000003", "n=1000 results=700"}},
     {"reduce",
@@ -73,13 +81,19 @@ const std::map<std::string, Lines> kToCompile = {
                "m=500 n=300 k=700 batch=3 dtype=f32 precision=high trans_b=false beta_zero=false",
                "m=500 n=300 k=700 batch=3 dtype=e4m3 out=bf16 trans_a=false beta_zero=true"})},
     {"convolution",
-     {"h=100 w=70 fh=1 dtype=f32 layout=nchw", "h=100 w=70 fh=3 dtype=f32 layout=nchw",
-      "h=100 w=70 fh=5 fw=8 dtype=f32 layout=nchw", "h=100 w=70 fh=15 dtype=f32 layout=nchw",
-      "h=100 w=70 fh=31 dtype=f32 layout=nchw", "h=56 w=56 fh=3 c=32 k=64",
-      "h=56 w=56 fh=7 stride=2 c=3 k=64", "h=56 w=56 fh=3 dilation=2 c=20 k=64 layout=nchw",
-      "h=56 w=56 fh=5 groups=32 c=32 k=32", "h=20 w=20 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
-      "h=56 w=56 fh=3 c=32 k=64 " + kResidual, "h=56 w=56 fh=7 stride=2 c=3 k=64 " + kResidual,
-      "h=56 w=56 fh=5 groups=32 c=32 k=32 " + kResidual}},
+     layers(
+         {"h=100 w=70 fh=1 dtype=f32 layout=nchw", "h=100 w=70 fh=3 dtype=f32 layout=nchw",
+          "h=100 w=70 fh=5 fw=8 dtype=f32 layout=nchw", "h=100 w=70 fh=15 dtype=f32 layout=nchw",
+          "h=100 w=70 fh=31 dtype=f32 layout=nchw", "h=56 w=56 fh=3 c=32 k=64",
+          "h=56 w=56 fh=7 stride=2 c=3 k=64", "h=56 w=56 fh=3 dilation=2 c=20 k=64 layout=nchw",
+          "h=56 w=56 fh=5 groups=32 c=32 k=32", "h=20 w=20 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
+          "h=56 w=56 fh=1 c=32 k=64 dtype=f32",
+          "h=56 w=56 fh=1 c=32 k=64 dtype=f32 layout=nchw precision=medium",
+          "h=56 w=56 fh=3 c=32 k=64 dtype=f32 layout=nchw precision=high",
+          "h=56 w=56 fh=3 c=32 k=64 dtype=f32 layout=nhwc precision=medium",
+          "h=56 w=56 fh=3 c=32 k=64 " + kResidual, "h=56 w=56 fh=7 stride=2 c=3 k=64 " + kResidual,
+          "h=56 w=56 fh=1 c=32 k=64 dtype=f32 " + kResidual,
+          "h=56 w=56 fh=5 groups=32 c=32 k=32 " + kResidual})},
 };
 
 const std::map<std::string, Lines> kToRun = {
@@ -137,26 +151,28 @@ const std::map<std::string, Lines> kToRun = {
           "m=5 n=264 k=136 batch=2 stride_b=0 dtype=bf16 trans_a=false trans_b=true "
           "beta_zero=true"})},
     {"convolution",
-     {"h=1 w=1 fh=1 dtype=f32 layout=nchw",
-      "h=1 w=1 fh=3",
-      "h=67 w=45 fh=3 dtype=f32 layout=nchw",
-      "h=64 w=64 fh=3 n=2 dtype=f32 layout=nchw",
-      "h=33 w=70 fh=5 fw=8 dtype=f32 layout=nchw",
-      "h=70 w=66 fh=15 dtype=f32 layout=nchw",
-      "h=40 w=37 fh=31 dtype=f32 layout=nchw",
-      "h=14 w=14 fh=3 c=32 k=64 dtype=f32 layout=nchw",
-      "h=13 w=17 fh=3 n=2 c=5 k=7",
-      "h=9 w=9 fh=1 c=16 k=48 dtype=f32 layout=nchw",
-      "h=29 w=23 fh=7 stride=2 c=3 k=20 dtype=f32 layout=nchw",
-      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12",
-      "h=19 w=23 fh=3 n=2 c=3 k=3 groups=3 stride=2 dilation=2 layout=nhwc",
-      "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
-      "h=10 w=11 fh=3 n=2 c=22 k=26 groups=2 dtype=f32 layout=nchw",
-      "h=20 w=21 fh=3 pad_h=0 pad_w=4 c=2 k=3 dtype=f32 layout=nchw",
-      "h=20 w=21 fh=3 fw=2 pad_h=0 pad_bottom=3 pad_w=2 pad_right=1 dilation=3 c=2 k=3",
-      "h=11 w=12 fh=3 stride=2 pad_h=2 pad_w=0 c=2 k=4 dtype=f32 layout=nchw",
-      "h=13 w=17 fh=3 n=2 c=5 k=7 " + kResidual,
-      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 " + kResidual}},
+     layers({"h=1 w=1 fh=1 dtype=f32 layout=nchw",
+             "h=1 w=1 fh=3",
+             "h=67 w=45 fh=3 dtype=f32 layout=nchw",
+             "h=64 w=64 fh=3 n=2 dtype=f32 layout=nchw",
+             "h=33 w=70 fh=5 fw=8 dtype=f32 layout=nchw",
+             "h=70 w=66 fh=15 dtype=f32 layout=nchw",
+             "h=40 w=37 fh=31 dtype=f32 layout=nchw",
+             "h=14 w=14 fh=3 c=32 k=64 dtype=f32 layout=nchw",
+             "h=13 w=17 fh=3 n=2 c=5 k=7",
+             "h=9 w=9 fh=1 c=16 k=48 dtype=f32 layout=nchw",
+             "h=29 w=23 fh=7 stride=2 c=3 k=20 dtype=f32 layout=nchw",
+             "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12",
+             "h=19 w=23 fh=3 n=2 c=3 k=3 groups=3 stride=2 dilation=2 layout=nhwc",
+             "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2",
+             "h=10 w=11 fh=3 n=2 c=22 k=26 groups=2 dtype=f32 layout=nchw",
+             "h=20 w=21 fh=3 pad_h=0 pad_w=4 c=2 k=3 dtype=f32 layout=nchw",
+             "h=20 w=21 fh=3 fw=2 pad_h=0 pad_bottom=3 pad_w=2 pad_right=1 dilation=3 c=2 k=3",
+             "h=11 w=12 fh=3 stride=2 pad_h=2 pad_w=0 c=2 k=4 dtype=f32 layout=nchw",
+             "h=13 w=17 fh=3 n=2 c=5 k=7 " + kResidual,
+             "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 " + kResidual,
+             "h=15 w=20 fh=3 n=2 c=6 k=6 groups=6 stride=2 dtype=f16 layout=nchw",
+             "h=9 w=9 fh=1 c=16 k=48 dtype=f32 layout=nchw precision=medium"})},
 };
 
 // For random configs: one size, or few, and all choices.
@@ -179,13 +195,14 @@ const std::map<std::string, Lines> kToExplore = {
                "m=70 n=133 k=65 dtype=bf16 out=f32", "m=45 n=70 k=130 batch=3",
                "m=70 n=64 k=96 batch=4 stride_a=0 lda=104 stride_c=64 ldc=256 trans_a=false"})},
     {"convolution",
-     {"h=67 w=45 fh=3 dtype=f32 layout=nchw", "h=70 w=66 fh=15 fw=14 dtype=f32 layout=nchw",
-      "h=13 w=17 fh=3 n=2 c=5 k=7 dtype=f32 layout=nchw",
-      "h=29 w=23 fh=7 stride=2 c=3 k=20 dtype=f32 layout=nchw",
-      "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 dtype=f32",
-      "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2 dtype=f32 layout=nchw",
-      "h=10 w=11 fh=3 n=2 c=37 k=19", "h=10 w=11 fh=3 n=2 c=20 k=19 " + kResidual,
-      "h=9 w=12 fh=5 stride=2 c=40 k=22 groups=2 dtype=f32 layout=nchw"}},
+     layers({"h=67 w=45 fh=3 dtype=f32 layout=nchw", "h=70 w=66 fh=15 fw=14 dtype=f32 layout=nchw",
+             "h=13 w=17 fh=3 n=2 c=5 k=7 dtype=f32 layout=nchw",
+             "h=29 w=23 fh=7 stride=2 c=3 k=20 dtype=f32 layout=nchw",
+             "h=19 w=23 fh=5 n=2 c=12 k=12 groups=12 dtype=f32",
+             "h=20 w=21 fh=4 fw=2 stride=3 n=2 c=4 k=6 groups=2 dtype=f32 layout=nchw",
+             "h=10 w=11 fh=3 n=2 c=37 k=19", "h=10 w=11 fh=3 n=2 c=20 k=19 " + kResidual,
+             "h=9 w=12 fh=5 stride=2 c=40 k=22 groups=2 dtype=f32 layout=nchw",
+             "h=15 w=24 fh=3 n=2 c=12 k=12 groups=12 dtype=bf16 layout=nchw"})},
 };
 
 /// The values that a field takes in turn; empty: only the one that the line gives, or its default.
