@@ -213,6 +213,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
     const BestRecord& best = *result.best;
     const std::optional<TimeUse> use = time_use_of(best.evidence);
     json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
+    json["timing"] = name_of(best.key.timing);
     json["config"] = to_json(best.config);
     json["config_text"] = best.config.text();
     json["time_ns"] = best.time_ns;

@@ -38,12 +38,15 @@ enum class Devices {
 
 /// Returns the bests of the kernel that match this problem on this device at any grade, in the
 /// order in which a lookup tries them. They point into `bests`. Does not check whether their
-/// configs are legal here.
+/// configs are legal here. A row of another timing than `timing` is a candidate only where its
+/// problem and device have no row of this timing, and goes behind rows of this timing as a problem
+/// further away does.
 [[nodiscard]] std::vector<Candidate> ranked_candidates(const KernelSpec& spec,
                                                        const Problem& problem,
                                                        const DeviceInfo& device,
                                                        std::span<const BestRecord> bests,
-                                                       Devices devices = Devices::alike);
+                                                       Devices devices = Devices::alike,
+                                                       Timing timing = Timing::eager);
 
 /// Reads a stored config by today's spec: tunables that were added later take their defaults. Legal
 /// means launchable: by the rules of the spec and the limits of the device. A Failure says why the

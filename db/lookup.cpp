@@ -46,6 +46,11 @@ std::string reason_for(const Candidate& candidate, const Problem& problem,
   return "";  // no candidate has this grade
 }
 
+std::string other_timing_text(Timing wanted) {
+  return wanted == Timing::graph ? "; measured eagerly, not in a graph"
+                                 : "; measured in a graph, not eagerly";
+}
+
 // The spec's default config, or that of the next variant where the device's limits forbid it.
 Result<Config> legal_default(const KernelSpec& spec, const Problem& problem,
                              const DeviceInfo& device) {
@@ -109,9 +114,10 @@ void ask_the_neighbours(Match& match, const KernelSpec& spec, const Problem& pro
 }  // namespace
 
 Result<Match> lookup(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                     std::span<const BestRecord> bests) {
+                     std::span<const BestRecord> bests, Timing timing) {
   Match match;
-  const std::vector<Candidate> candidates = ranked_candidates(spec, problem, device, bests);
+  const std::vector<Candidate> candidates =
+      ranked_candidates(spec, problem, device, bests, Devices::alike, timing);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
     const std::string title = fmt::format(
@@ -131,6 +137,8 @@ Result<Match> lookup(const KernelSpec& spec, const Problem& problem, const Devic
     if (match.stale) {
       match.reason += fmt::format("; stale: {}", fmt::join(candidate.stale, ", "));
     }
+    match.other_timing = candidate.best->key.timing != timing;
+    if (match.other_timing) match.reason += other_timing_text(timing);
     match.best = *candidate.best;
     match.steps.push_back(title + ": chosen");
     if (candidate.measured != problem) {

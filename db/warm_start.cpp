@@ -142,9 +142,9 @@ void add_forecasts(Collection& collection, const KernelSpec& spec, const Problem
 
 std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
                                      const DeviceInfo& device, std::span<const BestRecord> bests,
-                                     std::size_t most) {
+                                     std::size_t most, Timing timing) {
   const std::vector<Candidate> candidates =
-      ranked_candidates(spec, problem, device, bests, Devices::any);
+      ranked_candidates(spec, problem, device, bests, Devices::any, timing);
   Collection collection(spec, problem, device, most);
   const auto add_best = [&](const Candidate& candidate) {
     if (collection.size() >= kWarmConfigs) return;

@@ -37,11 +37,13 @@ inline constexpr std::size_t kForecastConfigs = 8;
 /// those before it. Then, until there are `kWarmConfigs`, the bests in the order of a lookup,
 /// followed by those of other devices. Then the close configs (close_configs.hpp) of the nearest
 /// problems that are unlike anything faster there, in rounds over the problems, so that neighbours
-/// measure the same configs. Then the remaining close configs.
+/// measure the same configs. Then the remaining close configs. `timing`: of the session that
+/// starts.
 [[nodiscard]] std::vector<WarmConfig> warm_configs(const KernelSpec& spec, const Problem& problem,
                                                    const DeviceInfo& device,
                                                    std::span<const BestRecord> bests,
-                                                   std::size_t most = kWarmConfigs);
+                                                   std::size_t most = kWarmConfigs,
+                                                   Timing timing = Timing::eager);
 
 /// Adds the list "warm_start" to `evidence` (JSON as in BestRecord): the configs of the warm start
 /// that reached the finals, each with its origin, in the order tried. Leaves `evidence` unchanged

@@ -105,6 +105,7 @@ std::optional<double> optional_number_from(const Json& json) {
 Json measure_json(const MeasureOptions& options) {
   const StopOptions& stop = options.stop;
   return {{"cold_cache", options.cold_cache},
+          {"timing", name_of(options.timing)},
           {"race", options.race},
           {"energy", options.energy},
           {"energy_ns", options.energy_ns},
@@ -117,6 +118,7 @@ Json measure_json(const MeasureOptions& options) {
 MeasureOptions measure_from(const Json& json) {
   const Json& stop = json.at("stop");
   return {json.at("cold_cache"),
+          parse_timing(json.at("timing").get<std::string>()).value(),
           json.at("race"),
           json.at("energy"),
           json.at("energy_ns"),
@@ -195,12 +197,14 @@ CompileReport decode_compile_report(const Frame& frame) {
 
 Frame encode(const Opened& message) {
   return frame_of("opened", {{"device", to_json(message.device)},
-                             {"energy_unavailable", message.energy_unavailable}});
+                             {"energy_unavailable", message.energy_unavailable},
+                             {"graphs_unavailable", message.graphs_unavailable}});
 }
 
 Opened decode_opened(const Frame& frame) {
   return parse(frame, [](const Json& json) {
-    return Opened{device_from_json(json.at("device")), json.at("energy_unavailable")};
+    return Opened{device_from_json(json.at("device")), json.at("energy_unavailable"),
+                  json.at("graphs_unavailable")};
   });
 }
 

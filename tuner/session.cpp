@@ -368,7 +368,8 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   const Space space = Space::build(request.spec, request.problem, info, {request.options.variants});
 
   const Scoring scoring(request.spec, request.problem, info, request.options.objective);
-  require_meter(scoring.objective(), device);
+  require_meter(scoring.objective(), request.options, device);
+  require_timing(request.options.measure, device);
   const std::unique_ptr<SessionLog> opened = open_log(store, request, info, space, scoring);
   SessionLog& log = *opened;
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);

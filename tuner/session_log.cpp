@@ -72,6 +72,7 @@ SessionRecord make_record(const TuneRequest& request, const std::string& strateg
                 strategy,
                 request.options.seed,
                 options_text(request.options, request.spec, device)};
+  record.key.timing = request.options.measure.timing;
   record.device_info = device;
   record.problem_json = to_json(request.problem).dump();
   record.budget = budget_text(request.options.budget);

@@ -236,6 +236,7 @@ std::string environment_html(const ReportedSession& session) {
   add("kiln", key.tool_version);
   add("strategy", fmt::format("{}, seed {}", key.strategy, key.seed));
   add("options", key.options);
+  add("timing", std::string(name_of(key.timing)));
   add("budget", record.budget);
   add("problem", key.problem);
   add("started", record.started_at);

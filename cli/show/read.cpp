@@ -113,6 +113,7 @@ Json record_json(const SessionRecord& session) {
           {"strategy", session.key.strategy},
           {"seed", session.key.seed},
           {"options", session.key.options},
+          {"timing", name_of(session.key.timing)},
           {"budget", session.budget},
           {"state", name_of(session.state)},
           {"space_size", session.space_size},
