@@ -40,7 +40,7 @@ class Measurer {
   struct SampleRuns {
     std::int64_t batch = 0;  ///< runs per sample; 0: not made yet
     /// Timing::graph: the runs, each behind a flush if the cache is cold.
-    std::unique_ptr<CapturedGraph> graph;
+    std::shared_ptr<CapturedGraph> graph;
     CapturedGraph* flushes = nullptr;  ///< the same number of flushes alone; of the Measurer
   };
 
