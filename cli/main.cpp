@@ -58,6 +58,7 @@ void add_commands(CLI::App& app, kiln::cli::Work& work) {
                          kiln::cli::add_space_command,   kiln::cli::add_tune_command,
                          kiln::cli::add_sweep_command,   kiln::cli::add_best_command,
                          kiln::cli::add_compare_command, kiln::cli::add_check_command,
+                         kiln::cli::add_coverage_command,
                          kiln::cli::add_show_command,    kiln::cli::add_report_command,
                          kiln::cli::add_replay_command,  kiln::cli::add_db_command,
                          kiln::cli::add_fleet_command,   kiln::cli::add_prebuild_command,
