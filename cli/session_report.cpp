@@ -283,7 +283,7 @@ SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const D
           "at what it computed",
           spec.name);
     }
-  } else if (spec.verify.by_itself()) {
+  } else if (is_proved_by_itself(spec, problem)) {
     summary.doubt = fmt::format(
         "{}: proved only against its own variant '{}'; what that computes was not checked by a "
         "CPU loop or a formula ([verify] of the spec)",

@@ -132,7 +132,7 @@ Status ExtremeWalk::expect(const LaunchPlan& plan, const std::map<std::string, H
     output.count *= static_cast<std::int64_t>(visits_);
   }
   Result<Expected> expected =
-      Expected::from_arrays(tools_.device, outputs, all, {.exact = true, .stated = {}});
+      Expected::from_arrays(tools_.device, outputs, all, {.exact = true, .stated = {}, .stated_of = {}});
   if (!expected) return expected.failure();
   expected_ = std::move(*expected);
   return Done{};
