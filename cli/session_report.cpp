@@ -13,6 +13,7 @@
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/command_spec.hpp"
+#include "core/outside_reference.hpp"
 #include "tuner/time_use.hpp"
 
 namespace kiln::cli {
