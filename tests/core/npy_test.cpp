@@ -75,11 +75,11 @@ TEST(Npy, MistakesHaveASentence) {
   EXPECT_EQ(fault_of(npy_of(header("<f4", "False", "(4294967296, 4294967296)"), 4)),
             "x.npy: holds 4 bytes of elements, and its shape asks for more than any file holds");
   EXPECT_EQ(fault_of(npy_of(header("<f4", "False", "(-1,)"), 4)),
-            "x.npy: byte 64 of its header: expected a whole number of 0 or more");
+            "x.npy: byte 61 of its header: expected a whole number of 0 or more");
   EXPECT_EQ(fault_of(npy_of("{'descr': '<f4', 'shape': (1,)}", 4)),
             "x.npy: byte 41 of its header: expected the keys descr, fortran_order and shape");
   EXPECT_EQ(fault_of(npy_of("{'size': 3}", 4)),
-            "x.npy: byte 17 of its header: the key 'size' is unknown or stands twice; expected "
+            "x.npy: byte 18 of its header: the key 'size' is unknown or stands twice; expected "
             "descr, fortran_order and shape, once each");
 }
 
