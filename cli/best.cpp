@@ -69,8 +69,7 @@ void add_unfinished(std::vector<BestRecord>& bests, const Store& store, const Ke
   for (const SessionRecord& session : store.unfinished(spec.name)) {
     const bool is_answered = std::any_of(bests.begin(), bests.end(), [&](const BestRecord& best) {
       return best.key.problem == session.key.problem && best.key.device == session.key.device &&
-             best.key.timing == session.key.timing &&
-             best.layer != kShippedLayer;
+             best.key.timing == session.key.timing && best.layer != kShippedLayer;
     });
     std::optional<BestRecord> best;
     if (!is_answered) best = best_so_far(session, store.trials(session.id));

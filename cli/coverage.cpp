@@ -1,6 +1,8 @@
 // `kiln coverage FILE`: what an application's recorded calls ran with, and what tuning the rest
 // would be worth.
 // SPDX-License-Identifier: Apache-2.0
+#include "db/coverage.hpp"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,7 +24,6 @@
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
-#include "db/coverage.hpp"
 #include "db/database_place.hpp"
 
 namespace kiln::cli {
@@ -135,10 +136,9 @@ Coverage cover(const CoverageFlags& options) {
     coverage.worth_ns += covered.worth_ns();
     coverage.calls.push_back(std::move(covered));
   }
-  std::stable_sort(coverage.calls.begin(), coverage.calls.end(),
-                   [](const CoveredCalls& a, const CoveredCalls& b) {
-                     return a.worth_ns() > b.worth_ns();
-                   });
+  std::stable_sort(
+      coverage.calls.begin(), coverage.calls.end(),
+      [](const CoveredCalls& a, const CoveredCalls& b) { return a.worth_ns() > b.worth_ns(); });
   return coverage;
 }
 
@@ -186,8 +186,8 @@ std::vector<std::string> notes_of(const CoveredCalls& each) {
   if (each.estimate.is_tuned_now && !ran_tuned) {
     notes.push_back("tuned since then");
   } else if (!ran_tuned) {
-    notes.push_back(fmt::format("kiln tune {} --problem \"{}\"", each.record.kernel,
-                                each.record.problem));
+    notes.push_back(
+        fmt::format("kiln tune {} --problem \"{}\"", each.record.kernel, each.record.problem));
   }
   if (!each.estimate.unknown.empty()) notes.push_back(each.estimate.unknown);
   return notes;
@@ -200,8 +200,8 @@ void print_coverage(const Coverage& coverage) {
     shares += fmt::format("{}{} {:.0f} ({:.1f}%)", shares.empty() ? "" : ", ", name_of(which),
                           count, 100 * share(coverage, which));
   }
-  fmt::print("{}", paragraph(fmt::format("{:.0f} calls: {}", coverage.all, shares),
-                             output_width()));
+  fmt::print("{}",
+             paragraph(fmt::format("{:.0f} calls: {}", coverage.all, shares), output_width()));
   Table table({{"kernel"},
                {"problem"},
                {"grade"},
@@ -217,12 +217,12 @@ void print_coverage(const Coverage& coverage) {
   }
   fmt::print("\n{}\n", table.text(output_width()));
   if (coverage.ran_ns > 0) {
-    fmt::print("{}", paragraph(fmt::format("tuning the rest would save about {} of {} on the device"
-                                           " ({:.1f}%), by what the database holds",
-                                           pretty_time(coverage.worth_ns),
-                                           pretty_time(coverage.ran_ns),
-                                           100 * coverage.worth_ns / coverage.ran_ns),
-                               output_width()));
+    fmt::print("{}",
+               paragraph(fmt::format("tuning the rest would save about {} of {} on the device"
+                                     " ({:.1f}%), by what the database holds",
+                                     pretty_time(coverage.worth_ns), pretty_time(coverage.ran_ns),
+                                     100 * coverage.worth_ns / coverage.ran_ns),
+                         output_width()));
   } else {
     fmt::print("{}", paragraph("what tuning would be worth is not known: nothing like these "
                                "problems is in the database",
@@ -245,7 +245,8 @@ ExitCode run_coverage(const CoverageFlags& options) {
 void add_coverage_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<CoverageFlags>();
   CLI::App* command = app.add_subcommand(
-      "coverage", "How much of an application's recorded calls ran tuned, and what the rest is worth");
+      "coverage",
+      "How much of an application's recorded calls ran tuned, and what the rest is worth");
   command->add_option("files", options->files, "Files that KILN_STATISTICS named")
       ->type_name("FILE")
       ->required()

@@ -23,11 +23,11 @@ struct NumpyType {
   std::string_view descr;
   std::size_t bytes;
 };
-constexpr std::array kTypes = {
-    NumpyType{"|i1", 1}, NumpyType{"|u1", 1}, NumpyType{"|V1", 1}, NumpyType{"|b1", 1},
-    NumpyType{"<u2", 2}, NumpyType{"|V2", 2}, NumpyType{"<f2", 2}, NumpyType{"<i4", 4},
-    NumpyType{"<u4", 4}, NumpyType{"<f4", 4}, NumpyType{"<i8", 8}, NumpyType{"<u8", 8},
-    NumpyType{"<f8", 8}};
+constexpr std::array kTypes = {NumpyType{"|i1", 1}, NumpyType{"|u1", 1}, NumpyType{"|V1", 1},
+                               NumpyType{"|b1", 1}, NumpyType{"<u2", 2}, NumpyType{"|V2", 2},
+                               NumpyType{"<f2", 2}, NumpyType{"<i4", 4}, NumpyType{"<u4", 4},
+                               NumpyType{"<f4", 4}, NumpyType{"<i8", 8}, NumpyType{"<u8", 8},
+                               NumpyType{"<f8", 8}};
 
 /// Reads the header: a Python dictionary of a text, a truth and a tuple of whole numbers.
 class HeaderReader {
@@ -53,9 +53,10 @@ class HeaderReader {
         array.shape = read_shape();
         has_shape = true;
       } else {
-        fail(fmt::format("the key '{}' is unknown or stands twice; expected descr, fortran_order "
-                         "and shape, once each",
-                         key));
+        fail(
+            fmt::format("the key '{}' is unknown or stands twice; expected descr, fortran_order "
+                        "and shape, once each",
+                        key));
       }
       if (accept(',')) continue;
       expect('}');
@@ -185,13 +186,13 @@ NpyArray parse_npy(std::string_view bytes, const std::string& file) {
   NpyArray array;
   bool fortran_order = false;
   HeaderReader(bytes.substr(header_at, header_bytes), header_at, file).read(array, fortran_order);
-  const auto* type = std::find_if(kTypes.begin(), kTypes.end(), [&](const NumpyType& each) {
-    return each.descr == array.descr;
-  });
+  const auto* type = std::find_if(kTypes.begin(), kTypes.end(),
+                                  [&](const NumpyType& each) { return each.descr == array.descr; });
   if (type == kTypes.end()) {
-    fail(fmt::format("has elements of type '{}'; expected little-endian numbers of an element type "
-                     "that Kiln knows, such as '<f4'",
-                     array.descr));
+    fail(
+        fmt::format("has elements of type '{}'; expected little-endian numbers of an element type "
+                    "that Kiln knows, such as '<f4'",
+                    array.descr));
   }
   const bool is_flat = array.shape.size() < 2;
   if (fortran_order && !is_flat)

@@ -1,6 +1,7 @@
 // Arrays as NumPy's save() writes them: the header of a .npy file, and where its elements are.
 //
-// The format is that of NumPy's "NPY format" (versions 1.0 to 3.0). A file may come from a stranger.
+// The format is that of NumPy's "NPY format" (versions 1.0 to 3.0). A file may come from a
+// stranger.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

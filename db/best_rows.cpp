@@ -53,7 +53,8 @@ void set_session(BestRecord& best, SessionRecord session) {
 // kernel are found first: PostgreSQL guesses that few rows have the objective, and would look up
 // the session of every best there is.
 constexpr const char* kReadNewest =
-    "WITH theirs AS MATERIALIZED (SELECT best.id, kernel, problem, device, timing FROM sessions JOIN best "
+    "WITH theirs AS MATERIALIZED (SELECT best.id, kernel, problem, device, timing FROM sessions "
+    "JOIN best "
     "ON best.session = sessions.id WHERE ?1 = '' OR kernel = ?1) "
     "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
     "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "

@@ -17,8 +17,8 @@
 namespace kiln {
 namespace {
 
-const std::vector<std::string> kCallKeys = {"kernel",     "problem",  "device",     "grade", "config",
-                                            "selections", "launches", "recorded_at"};
+const std::vector<std::string> kCallKeys = {"kernel", "problem",    "device",   "grade",
+                                            "config", "selections", "launches", "recorded_at"};
 const std::vector<std::string> kGrades = {"exact", "near_size", "same_arch", "same_vendor",
                                           "default"};
 
@@ -27,8 +27,8 @@ using CallKey = std::tuple<std::string, std::string, std::string, std::string, s
 CallRecord call_record_from(const Json& json) {
   const JsonLine line(json);
   line.allow_only(kCallKeys);
-  CallRecord record{line.text("kernel"), line.text("problem"),     line.text("device"),
-                    line.text("grade"),  line.text("config"),      line.count("selections"),
+  CallRecord record{line.text("kernel"),   line.text("problem"), line.text("device"),
+                    line.text("grade"),    line.text("config"),  line.count("selections"),
                     line.count("launches")};
   if (std::find(kGrades.begin(), kGrades.end(), record.grade) == kGrades.end()) {
     throw InputError(fmt::format("'{}' is no grade{} (there are: {})", record.grade,
@@ -66,12 +66,12 @@ CallList read_calls(std::string_view text, const std::string& file) {
     try {
       if (end > 0) {
         const CallRecord read = call_record_from(parse_json_line(text.substr(0, end)));
-        CallRecord& sum = records
-                              .try_emplace({read.kernel, read.problem, read.device, read.grade,
-                                            read.config},
-                                           CallRecord{read.kernel, read.problem, read.device,
-                                                      read.grade, read.config, 0, 0})
-                              .first->second;
+        CallRecord& sum =
+            records
+                .try_emplace({read.kernel, read.problem, read.device, read.grade, read.config},
+                             CallRecord{read.kernel, read.problem, read.device, read.grade,
+                                        read.config, 0, 0})
+                .first->second;
         sum.selections = capped_sum(sum.selections, read.selections);
         sum.launches = capped_sum(sum.launches, read.launches);
       }

@@ -1,8 +1,8 @@
 // Call records: how often an application called each problem, and with which grade it ran. `kiln
 // coverage` weighs them. Opt-in (KILN_STATISTICS=FILE).
 //
-// The file holds JSON lines and only grows. Each process appends whole lines when it ends, each with
-// one write, so many processes may share a file without a lock.
+// The file holds JSON lines and only grows. Each process appends whole lines when it ends, each
+// with one write, so many processes may share a file without a lock.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -63,8 +63,7 @@ void estimate_near(CallEstimate& estimate, const KernelSpec& spec, const Problem
                    const DeviceInfo& device, const CallRecord& calls,
                    std::span<const Candidate> candidates) {
   const Candidate& nearest = candidates.front();
-  estimate.best_ns =
-      nearest.best->time_ns * cost_ratio(spec, device, nearest.measured, problem);
+  estimate.best_ns = nearest.best->time_ns * cost_ratio(spec, device, nearest.measured, problem);
   if (calls.grade == kDefaultGrade) {
     estimate.slowdown = loss_of_defaults(candidates);
     return;

@@ -93,17 +93,17 @@ std::string requests_trouble(const fs::path& path) {
 
 bool record_request(const fs::path& path, const Request& request) noexcept {
   return append_json_line(path, {{"kernel", request.kernel},
-                            {"problem", request.problem},
-                            {"device", request.device},
-                            {"grade", request.grade},
-                            {"asked_at", utc_now()}});
+                                 {"problem", request.problem},
+                                 {"device", request.device},
+                                 {"grade", request.grade},
+                                 {"asked_at", utc_now()}});
 }
 
 bool retire_request(const fs::path& path, const Request& request) noexcept {
   return append_json_line(path, {{"kernel", request.kernel},
-                            {"problem", request.problem},
-                            {"device", request.device},
-                            {"tuned_at", utc_now()}});
+                                 {"problem", request.problem},
+                                 {"device", request.device},
+                                 {"tuned_at", utc_now()}});
 }
 
 RequestList read_requests(std::string_view text, const std::string& file) {

@@ -228,8 +228,8 @@ SessionId insert_session(sql::Database& database, const SessionRecord& record) {
   for (const std::string* text :
        {&record.key.kernel, &record.key.spec_hash, &record.key.problem, &record.problem_json,
         &record.key.device, &device_info, &record.key.driver, &record.key.compiler,
-        &record.key.tool_version, &record.key.strategy, &seed, &record.key.options,
-        &record.budget, &timing}) {
+        &record.key.tool_version, &record.key.strategy, &seed, &record.key.options, &record.budget,
+        &timing}) {
     insert.bind(++slot, *text);
   }
   insert.bind(++slot, record.space_size);

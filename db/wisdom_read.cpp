@@ -27,8 +27,7 @@ Timing timing_from(const JsonLine& line) {
   if (!line.has("timing")) return Timing::eager;
   const std::string name = line.text("timing");
   const std::optional<Timing> timing = parse_timing(name);
-  if (!timing)
-    throw InputError(fmt::format("key 'timing' must be eager or graph, not '{}'", name));
+  if (!timing) throw InputError(fmt::format("key 'timing' must be eager or graph, not '{}'", name));
   return *timing;
 }
 

@@ -165,8 +165,8 @@ Result<Measurer::SampleRuns> Measurer::ready(const LaunchSequence& sequence, dou
   return runs;
 }
 
-/// All that belongs to a sample is on the queue before its first part is over: nothing waits for the
-/// host. Cold: the time of the flushes is taken just before, and subtracted.
+/// All that belongs to a sample is on the queue before its first part is over: nothing waits for
+/// the host. Cold: the time of the flushes is taken just before, and subtracted.
 Result<double> Measurer::take_replay(const SampleRuns& runs, Device::ClockState* state) {
   CapturedGraph& first = runs.flushes != nullptr ? *runs.flushes : *runs.graph;
   std::array<EventId, 3> events{};
@@ -238,8 +238,7 @@ Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence,
   const bool check_was_slow = check_ns > options_.stop.drop_factors[1] * incumbent_ns;
   Device::ClockState state;
   while (samples.ns.size() < kLookSamples && !look.hopeless) {
-    const Result<double> taken =
-        take(sequence, look.runs, samples.ns.empty() ? &state : nullptr);
+    const Result<double> taken = take(sequence, look.runs, samples.ns.empty() ? &state : nullptr);
     if (!taken) return taken.failure();
     samples.ns.push_back(*taken);
     look.hopeless = (samples.ns.size() > 1 || check_was_slow) &&
@@ -367,9 +366,7 @@ Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const LaunchSequenc
   if (options_.energy) rounds.energy_j.resize(sequences.size());
   const bool and_back =
       std::all_of(estimates.begin(), estimates.end(), [](double ns) { return ns <= kShortRunNs; });
-  const auto one_sample = [&](std::size_t i) {
-    return take(*sequences[i], runs[i], nullptr);
-  };
+  const auto one_sample = [&](std::size_t i) { return take(*sequences[i], runs[i], nullptr); };
   const auto start = Clock::now();
   for (std::size_t round = 0; round < finals.max_rounds; ++round) {
     if (round >= finals.min_rounds && ns_since(start) >= finals.max_ns) break;

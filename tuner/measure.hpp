@@ -3,8 +3,8 @@
 // One sample is the time between two events around all steps. The launches of a sample are enqueued
 // while the flush before it runs, so the host's launch cost is not part of the sample. The next
 // sample is enqueued when this one is over, because work queued behind a short run slows the run.
-// With Timing::graph, a sample is the replay of a graph of captured runs. docs/measurement.md has the
-// rules.
+// With Timing::graph, a sample is the replay of a graph of captured runs. docs/measurement.md has
+// the rules.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -52,10 +52,9 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
   std::optional<RecordedValues> recorded;
   if (is_recorded) recorded = read_recorded(spec, problem, *plan);
   std::unique_ptr<ProblemBench> bench(new ProblemBench(tools, spec, problem, seed));
-  Result<std::unique_ptr<ProblemData>> data =
-      ProblemData::create(tools.device, tools.toolbox, spec, problem, *plan, seed, verify,
-                          recorded ? std::move(recorded->inputs)
-                                   : std::map<std::string, HostArray>());
+  Result<std::unique_ptr<ProblemData>> data = ProblemData::create(
+      tools.device, tools.toolbox, spec, problem, *plan, seed, verify,
+      recorded ? std::move(recorded->inputs) : std::map<std::string, HostArray>());
   if (!data) return data.failure();
   bench->data_ = std::move(*data);
 
@@ -112,8 +111,8 @@ Status ProblemBench::expect_set(const Reference& reference, InputSet set) {
 /// typically are.
 Status ProblemBench::expect_recorded(const RecordedValues& recorded) {
   reference_ = "the recorded outputs of " + recorded.source;
-  Result<Expected> expected = Expected::from_arrays(
-      tools_.device, data_->outputs(), recorded.outputs, strictness(InputSet::verify));
+  Result<Expected> expected = Expected::from_arrays(tools_.device, data_->outputs(),
+                                                    recorded.outputs, strictness(InputSet::verify));
   if (!expected) return expected.failure();
   verify_ = std::move(*expected);
   return Done{};

@@ -75,12 +75,10 @@ std::uint8_t poison_byte(DType dtype, Poison poison) {
 
 std::size_t ProblemData::Argument::index_of(InputSet set) { return position_of(set); }
 
-Result<std::unique_ptr<ProblemData>> ProblemData::create(Device& device, Toolbox& toolbox,
-                                                         const KernelSpec& spec,
-                                                         const Problem& problem,
-                                                         const LaunchPlan& plan, std::uint64_t seed,
-                                                         VerifyInputs verify,
-                                                         std::map<std::string, HostArray> recorded) {
+Result<std::unique_ptr<ProblemData>> ProblemData::create(
+    Device& device, Toolbox& toolbox, const KernelSpec& spec, const Problem& problem,
+    const LaunchPlan& plan, std::uint64_t seed, VerifyInputs verify,
+    std::map<std::string, HostArray> recorded) {
   std::unique_ptr<ProblemData> data(new ProblemData(device, toolbox));
   const Scope scope = make_scope(spec, problem, device.info());
   for (const BufferPlan& buffer : plan.buffers) {

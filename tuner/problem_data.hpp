@@ -87,7 +87,7 @@ class ProblemData {
     std::array<Fill, 2> fills;  ///< by set; inputs only
     /// Both sets use one buffer, which is filled again when the set changes.
     bool shares_buffer = true;
-    std::optional<HostArray> recorded;  ///< in place of the fills
+    std::optional<HostArray> recorded;   ///< in place of the fills
     std::vector<GuardedBuffer> buffers;  ///< one, or one per set
     std::array<bool, 2> filled = {false, false};
     std::array<std::optional<std::uint64_t>, 2> hash;

@@ -28,8 +28,8 @@ std::string bytes_of_file(const KernelSpec& spec, const RecordedFile& file) {
   std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   std::error_code error;
   if (!stream || std::filesystem::is_directory(path, error))
-    throw InputError(file.where, fmt::format("[[verify.expected]]: {} cannot be read",
-                                             path.string()));
+    throw InputError(file.where,
+                     fmt::format("[[verify.expected]]: {} cannot be read", path.string()));
   return bytes;
 }
 
@@ -93,11 +93,11 @@ std::optional<RecordedValues> read_recorded(const KernelSpec& spec, const Proble
                              bool is_output) {
     const RecordedFile* file = file_of(files, buffer.name);
     if (file == nullptr) {
-      throw InputError(recorded->where,
-                       fmt::format("[[verify.expected]]: {} '{}' of {} has no file; expected one "
-                                   "for each",
-                                   is_output ? "the output" : "the input", buffer.name,
-                                   problem.text()));
+      throw InputError(
+          recorded->where,
+          fmt::format("[[verify.expected]]: {} '{}' of {} has no file; expected one "
+                      "for each",
+                      is_output ? "the output" : "the input", buffer.name, problem.text()));
     }
     arrays.emplace(buffer.name, read_array(spec, problem, *file, buffer, is_output));
     if (is_output) values.source += (values.source.empty() ? "" : ", ") + file->path;

@@ -23,8 +23,8 @@ namespace kiln {
 namespace {
 
 /// Everything else that changes results, as canonical text.
-std::string options_text(const TuneOptions& options, const KernelSpec& spec,
-                         const Problem& problem, const DeviceInfo& device) {
+std::string options_text(const TuneOptions& options, const KernelSpec& spec, const Problem& problem,
+                         const DeviceInfo& device) {
   std::vector<std::string> variants = options.variants;
   std::sort(variants.begin(), variants.end());
   std::string text =

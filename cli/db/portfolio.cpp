@@ -70,7 +70,9 @@ Tuned read_tuned(const DbPortfolioFlags& options) {
   Tuned tuned{options.common.library().load(options.kernel), {}, {}};
   const Store store(options.common.database, Store::Mode::read);
   tuned.bests = store.bests(tuned.spec.name);
-  std::erase_if(tuned.bests, [](const BestRecord& best) { return best.verdict == Verdict::none || best.key.timing != Timing::eager; });
+  std::erase_if(tuned.bests, [](const BestRecord& best) {
+    return best.verdict == Verdict::none || best.key.timing != Timing::eager;
+  });
   const std::string device = device_asked_for(options, tuned.bests);
   std::erase_if(tuned.bests, [&](const BestRecord& best) { return best.key.device != device; });
   std::sort(tuned.bests.begin(), tuned.bests.end(),

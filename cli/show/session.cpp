@@ -222,9 +222,10 @@ std::string SessionPage::time_use() const {
 std::string SessionPage::environment() const {
   const SessionKey& key = session_.record.key;
   return "\n" +
-         line(fmt::format("environment: {}; driver {}; {}; kiln {}; strategy {}, seed {}, {}",
+         line(fmt::format("environment: {}; driver {}; {}; kiln {}; strategy {}, seed {}, {}{}",
                           key.device, key.driver, key.compiler, key.tool_version, key.strategy,
-                          key.seed, session_.record.budget));
+                          key.seed, session_.record.budget,
+                          key.timing == Timing::graph ? "; timed in a graph" : ""));
 }
 
 std::string SessionPage::build(const Parts& parts) const {

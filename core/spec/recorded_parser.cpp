@@ -42,9 +42,8 @@ void check_files(const KernelSpec& spec, const std::vector<RecordedArrays::File>
     const bool fits = argument != nullptr && argument->access != Access::scalar &&
                       argument->access != (are_outputs ? Access::read : Access::write);
     if (!fits)
-      throw InputError(file.where,
-                       fmt::format("{}: '{}' is no {} of the kernel", kTitle, file.argument,
-                                   are_outputs ? "output" : "input"));
+      throw InputError(file.where, fmt::format("{}: '{}' is no {} of the kernel", kTitle,
+                                               file.argument, are_outputs ? "output" : "input"));
   }
 }
 

@@ -119,9 +119,9 @@ std::string statistics_line(const std::vector<CallRecord>& records) {
     selections += static_cast<std::uint64_t>(record.selections);
     problems.emplace(record.kernel, record.problem);
   }
-  std::string line = fmt::format("kiln: {} and {} of {}", launches == 1 ? "1 launch" : fmt::format("{} launches", launches),
-                                 counted_text(selections, "selection"),
-                                 counted_text(problems.size(), "problem"));
+  std::string line = fmt::format(
+      "kiln: {} and {} of {}", launches == 1 ? "1 launch" : fmt::format("{} launches", launches),
+      counted_text(selections, "selection"), counted_text(problems.size(), "problem"));
   const bool by_launches = launches > 0;
   std::string grades;
   for (const Launcher::Grade grade : kGradesInOrder) {
@@ -130,8 +130,8 @@ std::string statistics_line(const std::vector<CallRecord>& records) {
       if (record.grade != to_string(grade)) continue;
       calls += static_cast<std::uint64_t>(by_launches ? record.launches : record.selections);
     }
-    if (calls > 0) grades += fmt::format("{}{} {}", grades.empty() ? "" : ", ", calls,
-                                         to_string(grade));
+    if (calls > 0)
+      grades += fmt::format("{}{} {}", grades.empty() ? "" : ", ", calls, to_string(grade));
   }
   if (grades.empty()) return line;
   return line + fmt::format("; of the {} {}", by_launches ? "launches" : "selections", grades);

@@ -53,8 +53,9 @@ auto guarded(Work&& work) noexcept -> decltype(work()) {
 }
 
 Launcher::Match to_public(const kiln::Match& match) {
-  return {match.config.text(), static_cast<Launcher::Grade>(match.grade), match.distance,
-          match.reason, match.stale, match.other_timing};
+  return {match.config.text(), static_cast<Launcher::Grade>(match.grade),
+          match.distance,      match.reason,
+          match.stale,         match.other_timing};
 }
 
 Launcher::Kernel::Requirement requirement(const BufferPlan& plan) {
@@ -342,8 +343,8 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   return state;
 }
 
-// The kernel of launches into a capturing stream is made now: a capture forbids to load programs and
-// to allocate memory. One that cannot be compiled leaves the other in its place.
+// The kernel of launches into a capturing stream is made now: a capture forbids to load programs
+// and to allocate memory. One that cannot be compiled leaves the other in its place.
 void Launcher::State::prepare_captured(const Found& found, Kernel::State& state) {
   state.captured_match = state.match;
   state.captured_counter = state.counter;
@@ -368,8 +369,8 @@ void Launcher::State::prepare_captured(const Found& found, Kernel::State& state)
     Expected<std::unique_ptr<PreparedKernel>> made =
         make_kernel(*found.entry, found.problem, *match);
     if (!made) {
-      state.captured_match.reason += "; the config that was timed in a graph failed (" +
-                                     made.error().message + ")";
+      state.captured_match.reason +=
+          "; the config that was timed in a graph failed (" + made.error().message + ")";
       return;
     }
     state.captured = std::move(*made);

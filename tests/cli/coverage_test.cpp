@@ -15,9 +15,9 @@ class Coverage : public TuningTest {
   /// Returns what it said on stderr.
   [[nodiscard]] std::string run_application(const std::string& statistics,
                                             const std::string& size) const {
-    const std::string command = "cd '" + folder_.string() + "' && KILN_DB=kiln.db KILN_CACHE=cache " +
-                                "KILN_STATISTICS='" + statistics + "' '" KILN_LAUNCH_OPENCL "' " +
-                                size + " > said.out 2> said.err";
+    const std::string command =
+        "cd '" + folder_.string() + "' && KILN_DB=kiln.db KILN_CACHE=cache " + "KILN_STATISTICS='" +
+        statistics + "' '" KILN_LAUNCH_OPENCL "' " + size + " > said.out 2> said.err";
     EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder_ / "said.err");
     return read_text(folder_ / "said.err");
   }
@@ -43,8 +43,9 @@ TEST_F(Coverage, WeighsWhatAnApplicationCalled) {
     EXPECT_EQ(run_application("calls.jsonl", "300 200"), "") << "nothing is printed";
   EXPECT_EQ(run_application("calls.jsonl", "310 200"), "");
   const std::string line = run_application("1", "300 200");
-  EXPECT_EQ(line, "kiln: 2 launches and 3 selections of 2 problems; of the launches 1 exact, "
-                  "1 default\n");
+  EXPECT_EQ(line,
+            "kiln: 2 launches and 3 selections of 2 problems; of the launches 1 exact, "
+            "1 default\n");
 
   const Json coverage = kiln_json({"coverage", "calls.jsonl", "--db", "kiln.db", "--json"});
   EXPECT_EQ(coverage["calls"], 8) << "four runs of two launches";
@@ -71,8 +72,9 @@ TEST_F(Coverage, WeighsWhatAnApplicationCalled) {
 /// A best that is twice as fast as the default config: what the calls that ran with the default
 /// lose is known once their problem is tuned.
 TEST_F(Coverage, SaysWhatTuningIsWorth) {
-  const Words tune = {"tune",     "transpose", "--problem", "rows=300,cols=200", "--device", "opencl",
-                      "--trials", "3",         "--db",      "kiln.db",           "--quiet"};
+  const Words tune = {"tune",     "transpose", "--problem", "rows=300,cols=200",
+                      "--device", "opencl",    "--trials",  "3",
+                      "--db",     "kiln.db",   "--quiet"};
   write("empty.jsonl", "");
   EXPECT_EQ(run_application("calls.jsonl", "300 200"), "");
   ASSERT_EQ(kiln(tune).exit_code, 0);

@@ -46,8 +46,8 @@ class RecordedReference : public TuningTest {
   }
 
   [[nodiscard]] Output tune(const std::string& problem = "n=1000", const Words& more = {}) const {
-    Words words = {"tune",   "./mine", "--problem", problem,   "--device",     "opencl", "--trials",
-                   "2",      "--db",   "kiln.db",   "--quiet", "--warm-cache"};
+    Words words = {"tune",     "./mine", "--problem", problem,   "--device", "opencl",
+                   "--trials", "2",      "--db",      "kiln.db", "--quiet",  "--warm-cache"};
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   }
@@ -106,8 +106,9 @@ TEST_F(RecordedReference, BelongsToItsProblem) {
 
 TEST_F(RecordedReference, NamesTheMistakeWithItsPlace) {
   write("mine/arrays/in.npy", npy("<f8", out_));
-  EXPECT_THAT(fault(), HasSubstr("spec.toml:49:17: [[verify.expected]]: arrays/in.npy has the shape "
-                                 "(1000,); expected (1001,), that of 'in' for n=1000"));
+  EXPECT_THAT(fault(),
+              HasSubstr("spec.toml:49:17: [[verify.expected]]: arrays/in.npy has the shape "
+                        "(1000,); expected (1001,), that of 'in' for n=1000"));
   write("mine/arrays/in.npy", npy("<i4", std::vector<std::int32_t>(1001)));
   EXPECT_THAT(fault(), HasSubstr("arrays/in.npy holds elements of type '<i4', and 'in' is f32"));
   write("mine/arrays/in.npy", "1 2 3");

@@ -38,8 +38,8 @@ TEST(Npy, HoldsItsShapeAndElements) {
     EXPECT_TRUE(array.holds(DType::f32));
     EXPECT_FALSE(array.holds(DType::i32));
   }
-  EXPECT_EQ(parse_npy(npy_of("{'shape': (), 'fortran_order': True, 'descr': '<f8'}", 8), "x").count(),
-            1);
+  EXPECT_EQ(
+      parse_npy(npy_of("{'shape': (), 'fortran_order': True, 'descr': '<f8'}", 8), "x").count(), 1);
 }
 
 TEST(Npy, TypesThatNumpyHasNotAreTheirBits) {

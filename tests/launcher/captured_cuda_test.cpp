@@ -98,16 +98,15 @@ class CapturedOnCuda : public ::testing::Test {
   }
 
   void store(std::int64_t block, Timing timing) {
-    test::store_best(
-        folder_ / "kiln.db",
-        {"reduce", "n=100000", R"({"n":100000})", sum_of_blocks(block), timing},
-        [this](DeviceInfo& device) { device = device_->info(); });
+    test::store_best(folder_ / "kiln.db",
+                     {"reduce", "n=100000", R"({"n":100000})", sum_of_blocks(block), timing},
+                     [this](DeviceInfo& device) { device = device_->info(); });
   }
 
   [[nodiscard]] float result() {
     float value = 0;
-    EXPECT_TRUE(device_->download({out_, sizeof value}, 0,
-                                  std::as_writable_bytes(std::span(&value, 1))));
+    EXPECT_TRUE(
+        device_->download({out_, sizeof value}, 0, std::as_writable_bytes(std::span(&value, 1))));
     return value;
   }
   void clear_result() {

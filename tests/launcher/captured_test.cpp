@@ -44,8 +44,7 @@ class CapturedLaunches : public ::testing::Test {
                             {"blocks_per_unit", std::int64_t{4}},
                             {"streaming", false},
                             {"finish", std::string("tree")}}};
-    test::store_best(folder_ / "kiln.db",
-                     {"reduce", "n=100000", R"({"n":100000})", config, timing},
+    test::store_best(folder_ / "kiln.db", {"reduce", "n=100000", R"({"n":100000})", config, timing},
                      [](DeviceInfo& device) { device = make_backend("cuda")->devices().at(0); });
   }
 
