@@ -212,7 +212,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   }
   if (result.best) {
     const BestRecord& best = *result.best;
-    const std::optional<TimeUse> use = time_use_of(best.evidence);
+    const std::optional<TimeUse> use = read_evidence(best.evidence).time_use;
     json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
     json["config"] = to_json(best.config);
     json["config_text"] = best.config.text();

@@ -12,6 +12,7 @@
 
 #include "core/config.hpp"
 #include "core/setting.hpp"
+#include "db/evidence.hpp"
 #include "db/store.hpp"
 
 namespace kiln {
@@ -43,10 +44,8 @@ inline constexpr std::size_t kForecastConfigs = 8;
                                                    std::span<const BestRecord> bests,
                                                    std::size_t most = kWarmConfigs);
 
-/// Adds the list "warm_start" to `evidence` (JSON as in BestRecord): the configs of the warm start
-/// that reached the finals, each with its origin, in the order tried. Leaves `evidence` unchanged
-/// if there was no warm start.
-[[nodiscard]] std::string with_warm_start(const std::string& evidence,
-                                          std::span<const WarmConfig> warm);
+/// Sets the list `warm_start` of `evidence`: the configs of the warm start that reached the finals,
+/// each with its origin, in the order tried. Leaves it alone if there was no warm start.
+void add_warm_start(Evidence& evidence, std::span<const WarmConfig> warm);
 
 }  // namespace kiln

@@ -65,9 +65,13 @@ class SessionRun {
   FinalsEnd run_finals() {
     SessionFinals finals(request_, observer_, scoring_, log_, pipeline_, default_config_);
     FinalsEnd end = finals.run();
-    if (end.best)
-      end.best->evidence = with_time_use(
-          with_earlier(with_warm_start(end.best->evidence, warm_), earlier_), time_use());
+    if (!end.best) return end;
+    add_warm_start(end.evidence, warm_);
+    if (!earlier_.trials.empty()) {
+      end.evidence.earlier = {earlier_.session, static_cast<std::int64_t>(earlier_.trials.size())};
+    }
+    end.evidence.time_use = time_use();
+    end.best->evidence = to_text(end.evidence);
     return end;
   }
 

@@ -79,7 +79,9 @@ Tuned read_tuned(const DbPortfolioFlags& options) {
     const std::vector<TrialRecord> trials = store.trials(best.session);
     // A row of an older version lists less than its session tried, an imported one more.
     if (options.leave_one_out && slowdowns(trials).size() > known_configs(best).size()) {
-      best.evidence = with_close_configs(best.evidence, trials);
+      Evidence evidence = read_evidence(best.evidence);
+      add_close_configs(evidence, trials);
+      best.evidence = to_text(evidence);
     }
     tuned.problems.push_back({best.key.problem, tried(best, trials)});
   }

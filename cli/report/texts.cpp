@@ -214,7 +214,7 @@ std::string failures_html(const ShownSession& shown) {
 }
 
 std::string time_use_html(const ShownSession& shown) {
-  const auto use = shown.best ? time_use_of(shown.best->evidence) : std::nullopt;
+  const auto use = shown.best ? read_evidence(shown.best->evidence).time_use : std::nullopt;
   if (!use) return "";
   std::string out = "<h3>Where the time of the last run's search went</h3>\n";
   for (const std::string& line : lines_of(*use)) out += html_paragraph(line);

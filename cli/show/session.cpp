@@ -212,7 +212,7 @@ std::string SessionPage::failures() const {
 
 std::string SessionPage::time_use() const {
   const std::optional<TimeUse> use =
-      session_.best ? time_use_of(session_.best->evidence) : std::nullopt;
+      session_.best ? read_evidence(session_.best->evidence).time_use : std::nullopt;
   if (!use) return "";
   std::string out = "\nwhere the time of the last run's search went:\n";
   for (const std::string& each : lines_of(*use)) out += paragraph(each, screen_.width, 2, 4);

@@ -85,7 +85,7 @@ TEST_F(Lookup, ARowOfAnotherKernelOfThatNameIsNeverAsked) {
             "nothing tuned for this kernel on a device like this one: the spec's default config "
             "(there is a best of another kernel named 'scale', with other arguments, problem or "
             "verification)");
-  EXPECT_TRUE(warm_configs(spec_, Problem::parse(spec_, "n=4096"), some_device(),
+  EXPECT_TRUE(warm_configs({spec_, Problem::parse(spec_, "n=4096"), some_device()},
                            std::vector<BestRecord>{same}, 4)
                   .empty());
 }
