@@ -92,6 +92,15 @@ class PreparedLaunch {
   [[nodiscard]] virtual Status run() = 0;
 };
 
+/// Work that was put on a device's queue while it was captured, ready to be run as one. Must not
+/// outlive its Device, nor what the work refers to.
+class CapturedGraph {
+ public:
+  virtual ~CapturedGraph() = default;
+  /// Puts all of it on the device's queue; does not wait.
+  [[nodiscard]] virtual Status replay() = 0;
+};
+
 /// Turns sources into binaries for one architecture. CUDA and HIP need no device for it. One
 /// thread.
 class Compiler {
@@ -168,6 +177,21 @@ class Device {
   /// Nanoseconds between two recorded events; blocks until the second has happened.
   [[nodiscard]] virtual Result<double> elapsed_ns(EventId from, EventId to) = 0;
   [[nodiscard]] virtual Status synchronize() = 0;
+
+  // Graphs.
+  /// Why work cannot be captured; empty: it can.
+  [[nodiscard]] virtual std::string graphs_unavailable() {
+    return "the backend has no graphs of captured launches";
+  }
+  /// Calls `work`, which puts launches, fills and copies on the device's queue; none of them runs.
+  /// Returns them as one graph. `work` must neither wait nor record events. A Failure of `work` is
+  /// returned, and the queue is as before.
+  [[nodiscard]] virtual Result<std::unique_ptr<CapturedGraph>> capture(
+      const std::function<Status()>& /*work*/) {
+    return Failure{Outcome::launch_error, graphs_unavailable()};
+  }
+  /// Whether `queue` (nullptr: the device's own) is being captured into a graph. Any thread.
+  [[nodiscard]] virtual bool is_capturing(void* /*queue*/) { return false; }
 
   /// Uses another queue of the same context from now on (launcher); nullptr queue: the device's
   /// own.

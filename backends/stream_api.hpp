@@ -43,6 +43,21 @@ struct StreamApi {
   int (*event_record)(void* event, void* stream) = nullptr;
   int (*event_synchronize)(void* event) = nullptr;
   int (*event_elapsed)(float* milliseconds, void* from, void* to) = nullptr;
+
+  // Graphs: optional, a driver may be without. All or none of them are there.
+  int (*begin_capture)(void* stream, int mode) = nullptr;
+  int (*end_capture)(void* stream, void** graph) = nullptr;
+  int (*is_capturing)(void* stream, int* state) = nullptr;
+  int (*graph_instantiate)(void** executable, void* graph, unsigned long long flags) = nullptr;
+  int (*graph_launch)(void* executable, void* stream) = nullptr;
+  int (*graph_destroy)(void* graph) = nullptr;
+  int (*graph_executable_destroy)(void* executable) = nullptr;
+
+  [[nodiscard]] bool has_graphs() const {
+    return begin_capture != nullptr && end_capture != nullptr && graph_instantiate != nullptr &&
+           graph_launch != nullptr && graph_destroy != nullptr &&
+           graph_executable_destroy != nullptr;
+  }
 };
 
 /// A stream that does not wait for the default one: the value of CU_STREAM_NON_BLOCKING and
@@ -50,5 +65,10 @@ struct StreamApi {
 inline constexpr unsigned kStreamNonBlocking = 1;
 /// An event that can be timed: CU_EVENT_DEFAULT and hipEventDefault.
 inline constexpr unsigned kEventDefault = 0;
+/// A capture that forbids no call to any thread: CU_STREAM_CAPTURE_MODE_RELAXED and
+/// hipStreamCaptureModeRelaxed.
+inline constexpr int kCaptureRelaxed = 2;
+/// CU_STREAM_CAPTURE_STATUS_NONE and hipStreamCaptureStatusNone.
+inline constexpr int kCaptureNone = 0;
 
 }  // namespace kiln

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +38,10 @@ class StreamDevice : public Device {
   Status launch(const Launch& launch) final;
   Result<std::unique_ptr<PreparedLaunch>> prepare_launch(const Launch& launch, void* queue) final;
   Result<std::unique_ptr<PreparedLaunch>> prepare_clear(const Buffer& buffer, void* queue) final;
+
+  std::string graphs_unavailable() final;
+  Result<std::unique_ptr<CapturedGraph>> capture(const std::function<Status()>& work) final;
+  bool is_capturing(void* queue) final;
 
   Result<EventId> record() final;
   Result<double> elapsed_ns(EventId from, EventId to) final;
@@ -104,6 +109,7 @@ class StreamDevice : public Device {
   struct LoadedModule;
   class PreparedKernelLaunch;
   class PreparedClear;
+  class StreamGraph;
   struct Constant {
     std::string name;
     DeviceAddress address = 0;

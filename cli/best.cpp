@@ -18,6 +18,7 @@
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
 #include "cli/pareto.hpp"
+#include "cli/search_options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_files.hpp"
 #include "cli/text_layout.hpp"
@@ -40,6 +41,7 @@ struct BestFlags {
   std::string problem;
   std::string device = "auto";
   std::string objective = "time";
+  std::optional<Timing> timing;
   std::string pareto;  ///< "time,energy"; empty: the best alone
   bool explain = false;
   bool names_problem = false;   ///< --problem was given, be it empty
@@ -67,7 +69,7 @@ void add_unfinished(std::vector<BestRecord>& bests, const Store& store, const Ke
   for (const SessionRecord& session : store.unfinished(spec.name)) {
     const bool is_answered = std::any_of(bests.begin(), bests.end(), [&](const BestRecord& best) {
       return best.key.problem == session.key.problem && best.key.device == session.key.device &&
-             best.layer != kShippedLayer;
+             best.key.timing == session.key.timing && best.layer != kShippedLayer;
     });
     std::optional<BestRecord> best;
     if (!is_answered) best = best_so_far(session, store.trials(session.id));
@@ -134,6 +136,7 @@ Json tuned_json(const BestRecord& best) {
   return {{"problem", stored_problem(best.problem_json, best.session)},
           {"device", best.key.device},
           {"options", best.key.options},
+          {"timing", name_of(best.key.timing)},
           {"objective", best.objective},
           {"value", best.objective == kTimeObjective ? best.time_ns : best.value},
           {"time_ns", best.time_ns},
@@ -157,6 +160,7 @@ Json match_json(const KernelSpec& spec, const Problem& problem, const DeviceInfo
                {"distance", match.distance},
                {"reason", match.reason},
                {"stale", match.stale},
+               {"other_timing", match.other_timing},
                {"config", to_json(match.config)},
                {"config_text", match.config.text()},
                {"tuned", match.best ? tuned_json(*match.best) : Json(nullptr)}};
@@ -180,6 +184,7 @@ std::string tuned_text(const BestRecord& best) {
   } else {
     text += " (the default config has no time to compare with)";
   }
+  if (best.key.timing == Timing::graph) text += "; timed in a graph";
   text += fmt::format("; {}, {} failed", counted(best.trials, "trial"), best.failures);
   return is_unfinished(best) ? text : text + "; " + best.published_at;
 }
@@ -232,7 +237,8 @@ ExitCode run_best(const BestFlags& options) {
   require_problem_fits({spec, problem, device});
   if (!options.pareto.empty())
     return print_pareto({spec, problem, device, options.pareto, options.common});
-  const Result<Match> match = lookup({spec, problem, device}, bests);
+  const Result<Match> match =
+      lookup({spec, problem, device}, bests, options.timing.value_or(Timing::eager));
   if (!match) throw DeviceError(match.failure().message);
   if (options.common.json) {
     fmt::print("{}", json_output(match_json(spec, problem, device, *match)));
@@ -267,6 +273,7 @@ void add_best_command(CLI::App& app, Work& work) {
           "Two objectives, e.g. time,energy: list the stored configs of this problem that\n"
           "no other beats in both")
       ->type_name("A,B");
+  add_timing_option(*command, options->timing);
   command->add_flag("--explain", options->explain, "Print the lookup chain as it was walked");
   command->add_flag("--no-shipped", options->no_shipped,
                     "Ask the database alone, not the wisdom that is part of Kiln");

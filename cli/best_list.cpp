@@ -48,7 +48,8 @@ std::string best_list(const KernelSpec& spec, const std::vector<BestRecord>& bes
                {"verdict"},
                {"device"}});
   for (const BestRecord* best : own) {
-    table.add_row({problem_text(spec, *best), pretty_time(best->time_ns),
+    const std::string timed = best->key.timing == Timing::graph ? " (in a graph)" : "";
+    table.add_row({problem_text(spec, *best) + timed, pretty_time(best->time_ns),
                    pretty_speedup(best->default_time_ns, best->time_ns),
                    verdict_text(*best, screen), best->device_info.name},
                   {best->config.text()});

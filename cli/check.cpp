@@ -84,6 +84,7 @@ std::optional<BestRecord> stored_best(const Store& store, const ReadySession& se
   const KernelIdentity identity(session.spec);
   for (BestRecord& best : store.bests(session.spec.name)) {
     if (best.key.problem != session.problem.text()) continue;
+    if (best.key.timing != session.settings.timing.value_or(Timing::eager)) continue;
     if (is_here(best, device) && identity.has(best)) return std::move(best);
   }
   return std::nullopt;
@@ -105,6 +106,7 @@ std::vector<ReadySession> stored_sessions(const Store& store, const CheckFlags& 
       if (!is_here(best, device_of(spec, device)) || !KernelIdentity(spec).has(best)) continue;
       Problem problem = Problem::make(spec, stored_fields(best.problem_json, best.session));
       sessions.push_back({std::move(spec), std::move(problem), options.search.settings});
+      sessions.back().settings.timing = best.key.timing;
     } catch (const InputError& error) {
       fmt::print(stderr, "kiln: warning: {} {} is not checked: {}\n", best.key.kernel,
                  best.key.problem, error.what());
@@ -137,6 +139,7 @@ ComparisonRequest request_of(const CheckedBest& checked, std::vector<Config> con
                              const CheckFlags& options) {
   ComparisonOptions compared;
   compared.measure.cold_cache = !options.search.warm_cache;
+  compared.measure.timing = checked.session.settings.timing.value_or(Timing::eager);
   compared.rounds.max_rounds = options.rounds;
   compared.rounds.min_rounds = std::min(compared.rounds.min_rounds, options.rounds);
   compared.stop = &stop_on_signals();

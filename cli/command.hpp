@@ -54,6 +54,7 @@ void add_sweep_command(CLI::App& app, Work& work);
 void add_best_command(CLI::App& app, Work& work);
 void add_check_command(CLI::App& app, Work& work);
 void add_compare_command(CLI::App& app, Work& work);
+void add_coverage_command(CLI::App& app, Work& work);
 void add_show_command(CLI::App& app, Work& work);
 void add_report_command(CLI::App& app, Work& work);
 void add_replay_command(CLI::App& app, Work& work);

@@ -36,6 +36,7 @@ struct CompareFlags {
   std::size_t rounds = FinalsOptions{}.max_rounds;
   std::uint64_t seed = 1;
   bool warm_cache = false;
+  std::optional<Timing> timing;
   bool names_database = false;  ///< --db was given: the file must be there
 };
 
@@ -139,6 +140,7 @@ Json report_json(const ComparisonRequest& request, const Comparison& comparison)
                {"driver", comparison.device.driver},
                {"compiler", comparison.device.compiler},
                {"cache", request.options.measure.cold_cache ? "cold" : "warm"},
+               {"timing", name_of(request.options.measure.timing)},
                {"finals", comparison.samples.size()},
                {"configs", Json::array()}};
   for (std::size_t i = 0; i < rounds.size(); ++i) {
@@ -191,6 +193,7 @@ void print_compare_text(const ComparisonRequest& request, const Comparison& comp
 ComparisonOptions comparison_options(const CompareFlags& options) {
   ComparisonOptions made;
   made.measure.cold_cache = !options.warm_cache;
+  made.measure.timing = options.timing.value_or(Timing::eager);
   made.rounds.max_rounds = options.rounds;
   made.rounds.min_rounds = std::min(made.rounds.min_rounds, options.rounds);
   made.finals = options.finals;
@@ -258,6 +261,7 @@ void add_config_options(CLI::App& command, CompareFlags& options) {
       ->capture_default_str();
   command.add_flag("--warm-cache", options.warm_cache,
                    "Do not flush the last-level cache before each sample");
+  add_timing_option(command, options.timing);
 }
 
 }  // namespace

@@ -5,9 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "core/json.hpp"
 #include "core/metrics.hpp"
 
 namespace kiln::cli {
@@ -16,15 +14,6 @@ namespace {
 // Beyond these, a reader who compares two times by eye is misled.
 constexpr double kNotableDisagreement = 1.05;
 constexpr double kNotableError = 0.02;
-
-std::vector<double> numbers_in(const Json& json) {
-  std::vector<double> numbers;
-  if (!json.is_array()) return numbers;
-  for (const Json& each : json) {
-    if (each.is_number()) numbers.push_back(each.get<double>());
-  }
-  return numbers;
-}
 
 bool has_default(const BestRecord& best) {
   return best.objective == kTimeObjective ? best.default_time_ns > 0
@@ -55,21 +44,6 @@ double error_of(const std::vector<Finalist>& finalists) {
 }
 
 }  // namespace
-
-std::vector<Finalist> finalists_of(const BestRecord& best) {
-  std::vector<Finalist> finalists;
-  const Json evidence = Json::parse(best.evidence, nullptr, false);
-  if (!evidence.is_object() || !evidence.contains("finalists")) return finalists;
-  for (const Json& entry : evidence["finalists"]) {
-    if (!entry.is_object() || !entry.contains("config") || !entry["config"].is_string()) continue;
-    Finalist finalist{entry["config"].get<std::string>(), 0, {}};
-    if (entry.contains("sequence") && entry["sequence"].is_number_integer())
-      finalist.sequence = entry["sequence"].get<std::int64_t>();
-    if (entry.contains("samples_ns")) finalist.ns = numbers_in(entry["samples_ns"]);
-    finalists.push_back(std::move(finalist));
-  }
-  return finalists;
-}
 
 std::optional<RatioInterval> median_interval(const std::vector<double>& ns) {
   const RatioInterval interval = ratio_interval(ns, std::vector<double>(ns.size(), 1.0));

@@ -3,27 +3,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/terminal.hpp"
+#include "db/evidence.hpp"
 #include "db/store.hpp"
 #include "tuner/verdict.hpp"
 
 namespace kiln::cli {
 
-/// A config of the finals with its time in each round, in nanoseconds.
-struct Finalist {
-  std::string config;
-  std::int64_t sequence = 0;  ///< of its trial; 0: not known
-  std::vector<double> ns;
-};
-
 /// The finalists in the order of the evidence. Empty where there were none, and where the evidence,
 /// which others may have written, cannot be read.
-[[nodiscard]] std::vector<Finalist> finalists_of(const BestRecord& best);
+[[nodiscard]] inline std::vector<Finalist> finalists_of(const BestRecord& best) {
+  return read_evidence(best.evidence).finalists;
+}
 
 /// Bounds of the median of `ns` at 99% confidence; nullopt: too few rounds.
 [[nodiscard]] std::optional<RatioInterval> median_interval(const std::vector<double>& ns);

@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/init/draft.hpp"
 #include "cli/text_files.hpp"
+#include "core/interchange/kernel_tuner_cache.hpp"
 #include "core/suggest.hpp"
 #include "templates/renderer.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 struct InitFlags {
   fs::path source;
   fs::path t1;
+  fs::path kernel_tuner;  ///< a T1 file as Kernel Tuner reads it, or a cache that it wrote
   std::string kernel;
   bool force = false;
 };
@@ -70,7 +72,47 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
+/// A macro of the source takes the values that Kernel Tuner tried. `text`: its cache.
+void take_values(Draft& draft, const std::string& text, const std::string& path) {
+  const RecordedTrials recorded = read_kernel_tuner_cache(text, path);
+  std::vector<std::string> unused;
+  for (const RecordedTunable& tunable : recorded.tunables) {
+    if (!set_values(draft, tunable.name, tunable.values)) unused.push_back(tunable.name);
+  }
+  if (unused.size() == recorded.tunables.size()) {
+    throw InputError({path, 0, 0},
+                     fmt::format("none of its tunables ({}) is a macro or a template parameter of "
+                                 "the source",
+                                 comma_list(unused)));
+  }
+  for (const std::string& name : unused)
+    draft.comments.push_back(name + " of " + path + " is no macro of the source");
+}
+
+ExitCode init_from_kernel_tuner(const InitFlags& options) {
+  const std::string path = options.kernel_tuner.string();
+  const std::string text =
+      read_text_file(options.kernel_tuner, "a T1 file or a cache of Kernel Tuner");
+  if (!is_kernel_tuner_cache(text)) {
+    if (!options.source.empty()) {
+      throw UsageError(fmt::format("--kernel-tuner {}: a T1 file names its source itself", path));
+    }
+    return write(draft_from_t1(text, path), folder_of(options.kernel_tuner), options.force);
+  }
+  if (options.source.empty())
+    throw UsageError(fmt::format("--kernel-tuner {}: a cache needs the source beside it", path));
+  const SourceFacts facts = read_source(read_text_file(options.source, "a source with kernels"));
+  Draft draft =
+      draft_from_source(facts, chosen(facts, options), options.source.filename().string());
+  take_values(draft, text, path);
+  return write(draft, folder_of(options.source), options.force);
+}
+
 ExitCode run_init(const InitFlags& options) {
+  if (!options.kernel_tuner.empty()) {
+    if (!options.t1.empty()) throw UsageError("--t1 and --kernel-tuner exclude each other");
+    return init_from_kernel_tuner(options);
+  }
   if (options.source.empty() == options.t1.empty()) {
     throw UsageError("init needs a source, or --t1 with a file, and not both");
   }
@@ -97,6 +139,11 @@ void add_init_command(CLI::App& app, Work& work) {
       ->add_option("--t1", options->t1,
                    "Description of a kernel in the T1 format of other tuners, in place of a source")
       ->type_name("FILE");
+  command
+      ->add_option("--kernel-tuner", options->kernel_tuner,
+                   "A T1 file as Kernel Tuner reads it, in place of a source; or a cache that it\n"
+                   "wrote, with the source: its tunables take the values that were tried")
+      ->type_name("FILE");
   command->add_option("--kernel", options->kernel, "Which kernel, where the file has several")
       ->type_name("NAME");
   command->add_flag("--force", options->force, "Replace a spec.toml that is there");
@@ -108,7 +155,8 @@ void add_init_command(CLI::App& app, Work& work) {
       "buffers, the grid) is guessed and marked GUESS.\n"
       "\n"
       "Example:\n"
-      "  kiln init ./mine/matmul.cu --kernel tiled");
+      "  kiln init ./mine/matmul.cu --kernel tiled\n"
+      "  kiln init ./mine/matmul.cu --kernel-tuner cache.json");
   command->callback([options, &work] { work = [options] { return run_init(*options); }; });
 }
 

@@ -45,6 +45,10 @@ void add_budget_options(CLI::App& command, SearchSettings& settings) {
       ->group("Budget: the first limit reached ends the session");
 }
 
+std::string timing_fault(const std::string& name) {
+  return parse_timing(name) ? "" : fmt::format("expected eager or graph, not '{}'", name);
+}
+
 void add_space_options(CLI::App& command, SearchSettings& settings) {
   command.add_option("--strategy", settings.strategy, strategy_help())
       ->type_name("STRATEGY")
@@ -114,9 +118,21 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
 
 }  // namespace
 
+void add_timing_option(CLI::App& command, std::optional<Timing>& timing) {
+  command
+      .add_option_function<std::string>(
+          "--timing", [&timing](const std::string& name) { timing = parse_timing(name); },
+          "eager (default): the host launches each run. graph: runs are captured and replayed as\n"
+          "one CUDA or HIP graph, as an application under graphs does")
+      ->type_name("TIMING")
+      ->check(CLI::Validator(timing_fault, ""))
+      ->group("Measuring");
+}
+
 void add_setting_options(CLI::App& command, SearchSettings& settings) {
   add_budget_options(command, settings);
   add_space_options(command, settings);
+  add_timing_option(command, settings.timing);
 }
 
 void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t patience) {
@@ -144,6 +160,7 @@ SearchSettings merge(const SearchSettings& over, const SearchSettings& under) {
   merged.strategy = over.strategy ? over.strategy : under.strategy;
   merged.seed = over.seed ? over.seed : under.seed;
   merged.objective = over.objective ? over.objective : under.objective;
+  merged.timing = over.timing ? over.timing : under.timing;
   if (!over.variants.empty()) merged.variants = over.variants;
   return merged;
 }
@@ -180,6 +197,7 @@ TuneOptions tune_options(const SearchOptions& options, const SearchSettings& set
     tune.budget.seconds = kDefaultSeconds;
   }
   tune.measure.cold_cache = !options.warm_cache;
+  tune.measure.timing = settings.timing.value_or(Timing::eager);
   tune.compile_deadline =
       std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_seconds * 1000));
   if (options.first_run_seconds) {

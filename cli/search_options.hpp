@@ -31,6 +31,9 @@ struct SearchOptions {
 /// The options of budget and search: what a plan may say as well.
 void add_setting_options(CLI::App& command, SearchSettings& settings);
 
+/// --timing eager|graph.
+void add_timing_option(CLI::App& command, std::optional<Timing>& timing);
+
 /// All of them. `patience`: the default of that option, seconds.
 void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t patience);
 

@@ -13,6 +13,7 @@
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/command_spec.hpp"
+#include "core/outside_reference.hpp"
 #include "core/setting.hpp"
 #include "tuner/time_use.hpp"
 
@@ -212,8 +213,9 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   }
   if (result.best) {
     const BestRecord& best = *result.best;
-    const std::optional<TimeUse> use = time_use_of(best.evidence);
+    const std::optional<TimeUse> use = read_evidence(best.evidence).time_use;
     json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
+    json["timing"] = name_of(best.key.timing);
     json["config"] = to_json(best.config);
     json["config_text"] = best.config.text();
     json["time_ns"] = best.time_ns;
@@ -283,7 +285,7 @@ SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const D
           "at what it computed",
           spec.name);
     }
-  } else if (spec.verify.by_itself()) {
+  } else if (is_proved_by_itself(spec, problem)) {
     summary.doubt = fmt::format(
         "{}: proved only against its own variant '{}'; what that computes was not checked by a "
         "CPU loop or a formula ([verify] of the spec)",

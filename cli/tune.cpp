@@ -70,10 +70,12 @@ void print_tune_text(const SessionSummary& summary, const KernelSpec& spec,
     fmt::print("{}", paragraph(line, screen.width));
   };
   fmt::print("\n");
-  print_line(fmt::format("session {}: {} of {} in {:.1f} s; {} cache; {}; database {}", result.id,
-                         result.trials, counted(result.space_size, "config"), result.wall_seconds,
-                         options.search.warm_cache ? "warm" : "cold", end_text(result.end),
-                         options.common.database.string()));
+  print_line(
+      fmt::format("session {}: {} of {} in {:.1f} s; {} cache{}; {}; database {}", result.id,
+                  result.trials, counted(result.space_size, "config"), result.wall_seconds,
+                  options.search.warm_cache ? "warm" : "cold",
+                  options.search.settings.timing == Timing::graph ? ", timed in a graph" : "",
+                  end_text(result.end), options.common.database.string()));
   const Objective objective =
       find_objective(spec, options.search.settings.objective.value_or("time"));
   for (const std::string& line : remarks(summary, objective.unit)) print_line(line);

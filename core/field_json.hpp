@@ -13,6 +13,7 @@
 #include "core/json.hpp"
 #include "core/json_text.hpp"
 #include "core/outcome.hpp"
+#include "core/timing.hpp"
 
 namespace kiln {
 
@@ -35,7 +36,7 @@ template <typename T>
     return json;
   } else if constexpr (std::same_as<T, Config>) {
     return to_json(value);
-  } else if constexpr (std::same_as<T, Outcome>) {
+  } else if constexpr (std::same_as<T, Outcome> || std::same_as<T, Timing>) {
     return name_of(value);
   } else if constexpr (std::same_as<T, std::string>) {
     return valid_utf8(value);
@@ -63,6 +64,11 @@ void read_field(const Json& json, T& value) {
     const auto outcome = parse_outcome(name);
     if (!outcome) throw InputError("malformed JSON: '" + name + "' is no outcome");
     value = *outcome;
+  } else if constexpr (std::same_as<T, Timing>) {
+    const auto& name = json.get_ref<const std::string&>();
+    const auto timing = parse_timing(name);
+    if (!timing) throw InputError("malformed JSON: '" + name + "' is no timing");
+    value = *timing;
   } else if constexpr (std::same_as<T, double>) {
     value = number_from_json(json);
   } else if constexpr (std::same_as<T, std::vector<double>>) {

@@ -1,4 +1,4 @@
-// References that a spec brings along: a C function of its folder.
+// References that a spec brings along: a C function or recorded arrays of its folder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,8 +24,32 @@ struct OutsideFunction {
   SourceLocation where;
 };
 
+/// The inputs and outputs of one problem, as .npy files.
+struct RecordedArrays {
+  struct File {
+    std::string argument;
+    std::string path;  ///< below the spec's folder
+    SourceLocation where;
+  };
+  std::string problem;  ///< text for Problem::parse
+  std::vector<File> inputs;
+  std::vector<File> outputs;
+  SourceLocation where;
+  SourceLocation problem_where;
+};
+
 struct OutsideReference {
   std::optional<OutsideFunction> function;
+  std::vector<RecordedArrays> recorded;
 };
+
+class Problem;
+struct KernelSpec;
+
+/// The arrays that were recorded for this problem; nullptr: none.
+[[nodiscard]] const RecordedArrays* find_recorded(const KernelSpec& spec, const Problem& problem);
+
+/// Whether nothing but a variant of the spec itself says what is right for this problem.
+[[nodiscard]] bool is_proved_by_itself(const KernelSpec& spec, const Problem& problem);
 
 }  // namespace kiln

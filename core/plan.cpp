@@ -55,6 +55,13 @@ SearchSettings parse_settings(const TableReader& table, const SearchSettings& de
   if (table.find("variants") != nullptr) {
     settings.variants = table.texts("variants");
   }
+  if (table.find("timing") != nullptr) {
+    settings.timing = parse_timing(table.text("timing"));
+    if (!settings.timing) {
+      table.fail("timing", fmt::format("'timing' must be \"eager\" or \"graph\", not '{}'",
+                                       table.text("timing")));
+    }
+  }
   return settings;
 }
 
@@ -69,13 +76,13 @@ SweepPlan parse_plan(const std::string& text, const std::string& path) {
   if (const TomlNode* node = root.find("defaults")) {
     defaults = parse_settings(TableReader(*node, "[defaults]",
                                           {"seconds", "trials", "no_progress", "strategy", "seed",
-                                           "objective", "variants"}),
+                                           "objective", "variants", "timing"}),
                               {});
   }
   for (const TomlNode* node : plan_table.tables("kernels")) {
     const TableReader table(*node, "[[kernels]]",
                             {"kernel", "problems", "seconds", "trials", "no_progress", "strategy",
-                             "seed", "objective", "variants"});
+                             "seed", "objective", "variants", "timing"});
     const std::string kernel = table.text("kernel");
     const SearchSettings settings = parse_settings(table, defaults);
     table.require("problems", "a list of problems such as \"n=2^20 dtype=f32\"");

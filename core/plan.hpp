@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/timing.hpp"
 
 namespace kiln {
 
@@ -21,6 +22,7 @@ struct SearchSettings {
   std::optional<std::uint64_t> seed;
   std::optional<std::string> objective;  ///< "time", "energy" or a metric of the spec
   std::vector<std::string> variants;     ///< only these; empty: all
+  std::optional<Timing> timing;
 };
 
 /// One session to run.

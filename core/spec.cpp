@@ -153,6 +153,11 @@ std::string content_hash(const KernelSpec& spec) {
   return KeyText().add(spec.text).add(spec.files).hash();
 }
 
+bool Verification::by_itself() const {
+  const bool has_function = outside && outside->function;
+  return reference.empty() && formulas.empty() && !has_function;
+}
+
 std::string computation_hash(const KernelSpec& spec) {
   KeyText key;
   key.add(spec.name).add(spec.derived);
@@ -220,6 +225,7 @@ std::string launch_hash(const KernelSpec& spec, const Variant& variant) {
   const Verification& verify = spec.verify;
   key.add(verify.sum_length.text()).add(verify.exact).add(verify.tolerance);
   if (verify.input_eps) key.add(verify.input_eps);
+  for (const auto& [output, tolerance] : verify.tolerances) key.add(output).add(tolerance.text());
   return key.hash();
 }
 

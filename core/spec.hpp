@@ -198,12 +198,13 @@ struct Verification {
   /// Relative rounding of the inputs that a kernel may make before it computes (default: none).
   std::optional<Expression> input_eps;
   std::optional<Expression> tolerance;  ///< relative to the result's magnitude; overrides the rule
+  std::map<std::string, Expression> tolerances;  ///< the same of single outputs
   /// A C function or recorded arrays in the spec's folder; nullptr: none.
   std::shared_ptr<const OutsideReference> outside;
   SourceLocation where;  ///< of the table in the spec
 
-  /// Nothing but a variant of the spec itself says what is right.
-  [[nodiscard]] bool by_itself() const { return reference.empty() && formulas.empty() && !outside; }
+  /// Nothing but a variant of the spec itself says what is right, recorded problems aside.
+  [[nodiscard]] bool by_itself() const;
 };
 
 /// What `[verify] written` and `elements` call the place of an element: its flat index, and `i0`,

@@ -53,11 +53,28 @@ void set_session(BestRecord& best, SessionRecord session) {
 // kernel are found first: PostgreSQL guesses that few rows have the objective, and would look up
 // the session of every best there is.
 constexpr const char* kReadNewest =
+    "WITH theirs AS MATERIALIZED (SELECT best.id, kernel, problem, device, timing FROM sessions "
+    "JOIN best "
+    "ON best.session = sessions.id WHERE ?1 = '' OR kernel = ?1) "
+    "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
+    "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "
+    "state, wall_seconds, 0, timing, "
+    "best.session, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
+    "bytes, flops, trials, failures, evidence, published_at, "
+    "objectives.name, objectives.value, objectives.default_value "
+    "FROM best JOIN sessions ON sessions.id = best.session "
+    "LEFT JOIN objectives ON objectives.best = best.id "
+    "WHERE best.id IN (SELECT max(theirs.id) FROM theirs "
+    "LEFT JOIN objectives AS wanted ON wanted.best = theirs.id "
+    "WHERE coalesce(wanted.name, 'time') = ?2 "
+    "GROUP BY theirs.kernel, theirs.problem, theirs.device, theirs.timing) ORDER BY best.id";
+// Of a file that was written before version 4.
+constexpr const char* kReadNewestUntimed =
     "WITH theirs AS MATERIALIZED (SELECT best.id, kernel, problem, device FROM sessions JOIN best "
     "ON best.session = sessions.id WHERE ?1 = '' OR kernel = ?1) "
     "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
     "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "
-    "state, wall_seconds, 0, "
+    "state, wall_seconds, 0, 'eager', "
     "best.session, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
     "bytes, flops, trials, failures, evidence, published_at, "
     "objectives.name, objectives.value, objectives.default_value "
@@ -67,12 +84,13 @@ constexpr const char* kReadNewest =
     "LEFT JOIN objectives AS wanted ON wanted.best = theirs.id "
     "WHERE coalesce(wanted.name, 'time') = ?2 "
     "GROUP BY theirs.kernel, theirs.problem, theirs.device) ORDER BY best.id";
-constexpr int kBestOfNewest = 20;
-constexpr int kObjectiveOfNewest = 33;
+constexpr int kBestOfNewest = 21;
+constexpr int kObjectiveOfNewest = 34;
 
 std::vector<BestRecord> read_newest(sql::Database& database, const std::string& kernel,
                                     const std::string& objective) {
-  sql::Statement query(database, kReadNewest);
+  sql::Statement query = has_timings(database) ? sql::Statement(database, kReadNewest)
+                                               : sql::Statement(database, kReadNewestUntimed);
   query.bind_all(kernel, objective);
   std::vector<BestRecord> rows;
   DeviceTexts devices;
@@ -164,9 +182,9 @@ bool has_best(sql::Database& database, const BestRecord& best) {
   sql::Statement query(database,
                        "SELECT 1 FROM best JOIN sessions ON sessions.id = best.session WHERE "
                        "kernel = ? AND problem = ? AND device = ? AND config = ? AND "
-                       "published_at = ?");
+                       "published_at = ? AND timing = ?");
   query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.config.text(),
-                 best.published_at);
+                 best.published_at, std::string(name_of(best.key.timing)));
   return query.step();
 }
 
@@ -176,8 +194,9 @@ std::optional<std::int64_t> id_behind_newer(sql::Database& database, const BestR
                        "SELECT (SELECT CASE WHEN min(id) < 0 THEN min(id) ELSE 0 END - 1 FROM "
                        "best) WHERE EXISTS (SELECT 1 "
                        "FROM best JOIN sessions ON sessions.id = best.session WHERE kernel = ? "
-                       "AND problem = ? AND device = ? AND published_at > ?)");
-  query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.published_at);
+                       "AND problem = ? AND device = ? AND published_at > ? AND timing = ?)");
+  query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.published_at,
+                 std::string(name_of(best.key.timing)));
   if (!query.step()) return std::nullopt;
   return query.integer(0);
 }

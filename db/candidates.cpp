@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -26,6 +27,8 @@ namespace {
 constexpr double kNewDriver = 1;
 constexpr double kNewCompiler = 1;
 constexpr double kNewTemplate = 4;
+// So does a row of another timing: the fastest config mostly stays among the fastest.
+constexpr double kOtherTiming = 1;
 
 std::optional<Problem> problem_of(const KernelSpec& spec, const BestRecord& best) {
   try {
@@ -122,6 +125,23 @@ void add_devices(std::vector<Candidate>& candidates, const DeviceInfo& device) {
   }
 }
 
+// Of a problem and a device that were measured by both timings, only the rows of this one answer.
+std::vector<const BestRecord*> rows_by_timing(std::span<const BestRecord> bests, Timing timing) {
+  const auto key_of = [](const BestRecord& best) {
+    return std::tuple(std::string_view(best.key.kernel), std::string_view(best.problem_json),
+                      std::string_view(best.key.device));
+  };
+  std::set<decltype(key_of(bests.front()))> measured;
+  for (const BestRecord& best : bests) {
+    if (best.key.timing == timing && best.verdict != Verdict::none) measured.insert(key_of(best));
+  }
+  std::vector<const BestRecord*> rows;
+  for (const BestRecord& best : bests) {
+    if (best.key.timing == timing || !measured.contains(key_of(best))) rows.push_back(&best);
+  }
+  return rows;
+}
+
 // Nothing but content decides, so that the order of rows in a database does not show: of two that
 // match alike the one of the better grade, then of the earlier layer, then the newer one, then the
 // one whose text sorts first.
@@ -158,14 +178,15 @@ bool KernelIdentity::has(const BestRecord& best) const {
 }
 
 std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const BestRecord> bests,
-                                         Devices devices) {
+                                         Devices devices, Timing timing) {
   const KernelSpec& spec = setting.spec();
   const Problem& problem = setting.problem();
   const DeviceInfo& device = setting.device();
   std::vector<Candidate> candidates;
   TemplateHashes hashes(spec);
   const KernelIdentity kernel(spec);
-  for (const BestRecord& best : bests) {
+  for (const BestRecord* row : rows_by_timing(bests, timing)) {
+    const BestRecord& best = *row;
     if (!kernel.has(best) || best.verdict == Verdict::none) {
       continue;
     }
@@ -185,6 +206,7 @@ std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const
                             measured->short_text(spec),
                             {},
                             alignment_gap(spec, problem, *measured)});
+      if (best.key.timing != timing) candidates.back().handicap += kOtherTiming;
       note_changes(candidates.back(), spec, device, hashes);
     }
   }

@@ -39,9 +39,12 @@ enum class Devices {
 
 /// Returns the bests of the kernel that match this problem on this device at any grade, in the
 /// order in which a lookup tries them. They point into `bests`. Does not check whether their
-/// configs are legal here.
+/// configs are legal here. A row of another timing than `timing` is a candidate only where its
+/// problem and device have no row of this timing, and goes behind rows of this timing as a problem
+/// further away does.
 [[nodiscard]] std::vector<Candidate> ranked_candidates(const Setting& setting,
                                                        std::span<const BestRecord> bests,
-                                                       Devices devices = Devices::alike);
+                                                       Devices devices = Devices::alike,
+                                                       Timing timing = Timing::eager);
 
 }  // namespace kiln

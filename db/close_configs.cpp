@@ -2,7 +2,6 @@
 #include "db/close_configs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -144,15 +143,6 @@ std::vector<CloseConfig> close_in(const BestRecord& best, const EvidenceLists& l
   return list;
 }
 
-Json entry_of(const Trial& trial, double slowdown) {
-  constexpr double kDigits = 1e4;  // more than any measurement tells
-  Json entry = {{"config", trial.config.text()},
-                {"slowdown", std::round(slowdown * kDigits) / kDigits}};
-  if (trial.registers >= 0) entry["registers"] = trial.registers;
-  if (trial.shared_bytes >= 0) entry["shared_bytes"] = trial.shared_bytes;
-  return entry;
-}
-
 }  // namespace
 
 std::vector<const TrialRecord*> close_trials(const std::vector<TrialRecord>& trials) {
@@ -166,22 +156,18 @@ std::vector<const TrialRecord*> close_trials(const std::vector<TrialRecord>& tri
   return close;
 }
 
-std::string with_close_configs(const std::string& evidence,
-                               const std::vector<TrialRecord>& trials) {
-  Json json = Json::parse(evidence, nullptr, false);
-  if (!json.is_object()) return evidence;
-  Json close = Json::array();
-  Json first = Json::array();
+void add_close_configs(Evidence& evidence, const std::vector<TrialRecord>& trials) {
+  evidence.close.emplace();
+  evidence.first.emplace();
   const std::vector<const TrialRecord*> ordered = by_time(trials);
   const std::size_t closest = close_trials(trials).size();
   for (std::size_t i = 0; i < ordered.size(); ++i) {
     if (i >= closest && ordered[i]->sequence > kFirstTrials) continue;
-    const double slowdown = ordered[i]->trial.time_ns / ordered.front()->trial.time_ns;
-    (i < closest ? close : first).push_back(entry_of(ordered[i]->trial, slowdown));
+    const Trial& trial = ordered[i]->trial;
+    (i < closest ? evidence.close : evidence.first)
+        ->push_back({trial.config.text(), trial.time_ns / ordered.front()->trial.time_ns,
+                     trial.registers, trial.shared_bytes});
   }
-  json["close"] = std::move(close);
-  json["first"] = std::move(first);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::vector<CloseConfig> close_configs(const BestRecord& best) {

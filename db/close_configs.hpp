@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "db/evidence.hpp"
 #include "db/store.hpp"
 
 namespace kiln {
@@ -26,23 +27,12 @@ inline constexpr std::int64_t kFirstTrials = 64;
 /// slowing every lookup near it.
 inline constexpr std::size_t kMaxListed = 96;
 
-/// A config and its time as a multiple of the best of its problem (at least 1).
-struct CloseConfig {
-  std::string config;
-  double slowdown = 1;
-  /// Reported by the compiler; below 0 if the row does not say.
-  std::int64_t registers = -1;     ///< per thread
-  std::int64_t shared_bytes = -1;  ///< per block, static
-};
-
 /// Returns the trials close to the fastest one, in order of time. They point into `trials`.
 [[nodiscard]] std::vector<const TrialRecord*> close_trials(const std::vector<TrialRecord>& trials);
 
-/// Adds two lists to `evidence` (JSON as in BestRecord): "close", the configs of `trials` close to
-/// the fastest one, and "first", those of the other first trials. Each config has its relative
-/// time, its registers and its shared memory. Both lists are in order of time.
-[[nodiscard]] std::string with_close_configs(const std::string& evidence,
-                                             const std::vector<TrialRecord>& trials);
+/// Sets the lists `close` and `first` of `evidence`: the configs of `trials` close to the fastest
+/// one, and those of the other first trials, with their registers and shared memory.
+void add_close_configs(Evidence& evidence, const std::vector<TrialRecord>& trials);
 
 /// Returns the configs of a row: its best first (slowdown 1), then its finalists and close configs,
 /// each config once. If the evidence cannot be read, only the best.

@@ -186,7 +186,9 @@ BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,
   best.trials = static_cast<std::int64_t>(recorded.trials.size());
   best.failures = best.trials - static_cast<std::int64_t>(trials.size());
   best.published_at = "1970-01-01T00:00:00Z";
-  best.evidence = with_close_configs(R"({"finalists":[]})", trials);
+  Evidence evidence;
+  add_close_configs(evidence, trials);
+  best.evidence = to_text(evidence);
   return best;
 }
 

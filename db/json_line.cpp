@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/json_line.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cmath>
 
 #include <fmt/format.h>
@@ -85,6 +88,22 @@ void JsonLine::allow_only(const std::vector<std::string>& known) const {
 
 std::string json_text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool append_json_line(const std::filesystem::path& path, const Json& json) noexcept {
+  try {
+    std::error_code error;
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+    const std::string line = json_text(json) + '\n';
+    // With O_APPEND the kernel puts the whole write behind what others wrote.
+    const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return false;
+    const bool whole = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+    ::close(file);
+    return whole;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 Json parse_json_line(std::string_view line) {

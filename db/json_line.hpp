@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ class JsonLine {
 
 /// On one line; bytes that are no UTF-8 become the replacement character.
 [[nodiscard]] std::string json_text(const Json& json);
+
+/// Appends `json` as one line with one write, so that many processes may share the file without a
+/// lock. Makes missing folders. Returns false if the line cannot be written whole.
+bool append_json_line(const std::filesystem::path& path, const Json& json) noexcept;
 
 /// Parses one line. Throws InputError with the column at which it stops being JSON.
 [[nodiscard]] Json parse_json_line(std::string_view line);

@@ -47,6 +47,11 @@ std::string reason_for(const Candidate& candidate, const Problem& problem,
   return "";  // no candidate has this grade
 }
 
+std::string other_timing_text(Timing wanted) {
+  return wanted == Timing::graph ? "; measured eagerly, not in a graph"
+                                 : "; measured in a graph, not eagerly";
+}
+
 std::string expectation_text(Grade grade, const std::string& config, const ExpectedConfig& expected,
                              std::size_t problems) {
   return fmt::format(
@@ -88,10 +93,11 @@ void ask_the_neighbours(Match& match, const Setting& setting,
 
 }  // namespace
 
-Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests) {
+Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, Timing timing) {
   const KernelSpec& spec = setting.spec();
   Match match;
-  const std::vector<Candidate> candidates = ranked_candidates(setting, bests);
+  const std::vector<Candidate> candidates =
+      ranked_candidates(setting, bests, Devices::alike, timing);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
     const std::string title = fmt::format(
@@ -111,6 +117,8 @@ Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests) 
     if (match.stale) {
       match.reason += fmt::format("; stale: {}", fmt::join(candidate.stale, ", "));
     }
+    match.other_timing = candidate.best->key.timing != timing;
+    if (match.other_timing) match.reason += other_timing_text(timing);
     match.best = *candidate.best;
     match.steps.push_back(title + ": chosen");
     if (candidate.measured != setting.problem()) {

@@ -9,6 +9,7 @@
 
 #include "db/postgres_api.hpp"
 #include "db/postgres_text.hpp"
+#include "db/schema.hpp"
 
 namespace kiln {
 namespace {
@@ -258,7 +259,7 @@ void PostgresDatabase::roll_back() noexcept {
 }
 
 int PostgresDatabase::schema_version() {
-  if (version_ > 0) return version_;
+  if (version_ >= kSchemaVersion) return version_;  // an older one may be brought up meanwhile
   if (sql::query_integer(*this,
                          "SELECT count(*) FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON "
                          "pg_namespace.oid = relnamespace WHERE nspname = 'kiln' AND relname = "

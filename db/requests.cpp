@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/requests.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,22 +23,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Key = std::tuple<std::string, std::string, std::string>;  // kernel, problem, device
-
-// The whole line in one write: with O_APPEND the kernel puts it behind what others wrote.
-bool append_line(const fs::path& path, const Json& json) noexcept {
-  try {
-    std::error_code error;
-    if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-    const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-    const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) return false;
-    const bool whole = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-    ::close(file);
-    return whole;
-  } catch (const std::exception&) {
-    return false;
-  }
-}
 
 struct Seen {
   std::int64_t count = 0;
@@ -109,18 +92,18 @@ std::string requests_trouble(const fs::path& path) {
 }
 
 bool record_request(const fs::path& path, const Request& request) noexcept {
-  return append_line(path, {{"kernel", request.kernel},
-                            {"problem", request.problem},
-                            {"device", request.device},
-                            {"grade", request.grade},
-                            {"asked_at", utc_now()}});
+  return append_json_line(path, {{"kernel", request.kernel},
+                                 {"problem", request.problem},
+                                 {"device", request.device},
+                                 {"grade", request.grade},
+                                 {"asked_at", utc_now()}});
 }
 
 bool retire_request(const fs::path& path, const Request& request) noexcept {
-  return append_line(path, {{"kernel", request.kernel},
-                            {"problem", request.problem},
-                            {"device", request.device},
-                            {"tuned_at", utc_now()}});
+  return append_json_line(path, {{"kernel", request.kernel},
+                                 {"problem", request.problem},
+                                 {"device", request.device},
+                                 {"tuned_at", utc_now()}});
 }
 
 RequestList read_requests(std::string_view text, const std::string& file) {

@@ -26,7 +26,14 @@ constexpr const char* kReadSessions =
     "tool_version, strategy, "
     "seed, options, budget, space_size, started_at, finished_at, state, wall_seconds, "
     "(SELECT count(*) FROM trials WHERE trials.session = sessions.id) "
-    "FROM sessions WHERE id BETWEEN ? AND ? ORDER BY id";
+    ", timing FROM sessions WHERE id BETWEEN ? AND ? ORDER BY id";
+// Of a file that was written before version 4.
+constexpr const char* kReadUntimedSessions =
+    "SELECT id, kernel, spec_hash, problem, problem_json, device, device_info, driver, compiler, "
+    "tool_version, strategy, "
+    "seed, options, budget, space_size, started_at, finished_at, state, wall_seconds, "
+    "(SELECT count(*) FROM trials WHERE trials.session = sessions.id) "
+    ", 'eager' FROM sessions WHERE id BETWEEN ? AND ? ORDER BY id";
 
 template <typename Enum, std::size_t Size>
 Enum parse_name(const std::string& text, const std::array<Enum, Size>& all) {
@@ -102,6 +109,14 @@ std::string utc_now() {
   return text.data();
 }
 
+bool has_timings(sql::Database& database) { return database.schema_version() >= 4; }
+
+Timing stored_timing(const std::string& name) {
+  const std::optional<Timing> timing = parse_timing(name);
+  if (!timing) throw InputError("unknown name '" + name + "'");
+  return *timing;
+}
+
 const DeviceInfo& DeviceTexts::parsed(const std::string& text) {
   const auto known = parsed_.find(text);
   if (known != parsed_.end()) return known->second;
@@ -131,6 +146,7 @@ SessionRecord session_from_row(const sql::Statement& row, DeviceTexts& devices) 
   record.state = parse_name(row.text(17), kStates);
   record.wall_seconds = row.real(18);
   record.trial_count = row.integer(19);
+  record.key.timing = stored_timing(row.text(20));
   return record;
 }
 
@@ -140,7 +156,7 @@ std::optional<SessionRecord> find_session(sql::Database& database, const Session
       database,
       "SELECT id FROM sessions WHERE kernel = ? AND spec_hash = ? AND problem = ? AND device = ? "
       "AND driver = ? AND compiler = ? AND tool_version = ? AND strategy = ? AND seed = ? "
-      "AND options = ? AND (state = 'finished') = ? ORDER BY id DESC LIMIT 1");
+      "AND options = ? AND (state = 'finished') = ? AND timing = ? ORDER BY id DESC LIMIT 1");
   int slot = 0;
   for (const std::string* text : {&key.kernel, &key.spec_hash, &key.problem, &key.device,
                                   &key.driver, &key.compiler, &key.tool_version, &key.strategy}) {
@@ -149,6 +165,7 @@ std::optional<SessionRecord> find_session(sql::Database& database, const Session
   query.bind(++slot, std::to_string(key.seed));
   query.bind(++slot, key.options);
   query.bind(++slot, completion == Completion::finished ? 1 : 0);
+  query.bind(++slot, std::string(name_of(key.timing)));
   if (!query.step()) {
     return std::nullopt;
   }
@@ -156,7 +173,8 @@ std::optional<SessionRecord> find_session(sql::Database& database, const Session
 }
 
 std::vector<SessionRecord> read_sessions(sql::Database& database, std::optional<SessionId> id) {
-  sql::Statement query(database, kReadSessions);
+  sql::Statement query = has_timings(database) ? sql::Statement(database, kReadSessions)
+                                               : sql::Statement(database, kReadUntimedSessions);
   query.bind_all(id.value_or(0), id.value_or(std::numeric_limits<SessionId>::max()));
   std::vector<SessionRecord> rows;
   DeviceTexts devices;
@@ -200,17 +218,18 @@ SessionId insert_session(sql::Database& database, const SessionRecord& record) {
       database,
       "INSERT INTO sessions (kernel, spec_hash, problem, problem_json, device, device_info, "
       "driver, compiler, "
-      "tool_version, strategy, seed, options, budget, space_size, started_at, state) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running') RETURNING id");
+      "tool_version, strategy, seed, options, budget, timing, space_size, started_at, state) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running') RETURNING id");
   const std::string device_info = json_text(to_json(record.device_info));
   const std::string seed = std::to_string(record.key.seed);
+  const std::string timing(name_of(record.key.timing));
   const std::string started = record.started_at.empty() ? utc_now() : record.started_at;
   int slot = 0;
   for (const std::string* text :
        {&record.key.kernel, &record.key.spec_hash, &record.key.problem, &record.problem_json,
         &record.key.device, &device_info, &record.key.driver, &record.key.compiler,
-        &record.key.tool_version, &record.key.strategy, &seed, &record.key.options,
-        &record.budget}) {
+        &record.key.tool_version, &record.key.strategy, &seed, &record.key.options, &record.budget,
+        &timing}) {
     insert.bind(++slot, *text);
   }
   insert.bind(++slot, record.space_size);

@@ -141,11 +141,16 @@ CREATE TABLE drift (
 CREATE INDEX drift_by_session ON drift (session);
 )sql";
 
+// Version 4: how the launches of a session were timed. Older sessions were all timed eagerly.
+constexpr const char* kTiming =
+    "ALTER TABLE sessions ADD COLUMN timing TEXT NOT NULL DEFAULT 'eager' "
+    "CHECK (timing IN ('eager', 'graph'))";
+
 // Statements are constants, so the numbers are written out.
 static_assert(kApplicationId == 1263094862);
 constexpr const char* kMarkAsOurs = "PRAGMA application_id = 1263094862";
-static_assert(kSchemaVersion == 3);
-constexpr const char* kMarkVersion = "PRAGMA user_version = 3";
+static_assert(kSchemaVersion == 4);
+constexpr const char* kMarkVersion = "PRAGMA user_version = 4";
 
 int application_of(SQLite::Database& database) {
   return database.execAndGet("PRAGMA application_id").getInt();
@@ -206,6 +211,7 @@ void prepare_schema(SQLite::Database& database, const std::string& name) {
   require_schema(database, name);
   if (version_of(database) < 2) database.exec(kAttempts);
   if (version_of(database) < 3) database.exec(kMeasured);
+  if (version_of(database) < 4) database.exec(kTiming);
   database.exec(kMarkVersion);
   transaction.commit();
 }

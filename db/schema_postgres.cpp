@@ -36,7 +36,8 @@ CREATE TABLE sessions (
   started_at text COLLATE "C" NOT NULL,
   finished_at text COLLATE "C",
   state text COLLATE "C" NOT NULL CHECK (state IN ('running', 'finished', 'interrupted')),
-  wall_seconds double precision NOT NULL DEFAULT 0
+  wall_seconds double precision NOT NULL DEFAULT 0,
+  timing text COLLATE "C" NOT NULL DEFAULT 'eager' CHECK (timing IN ('eager', 'graph'))
 );
 CREATE INDEX sessions_by_key ON sessions (kernel, problem, device);
 
@@ -139,8 +140,16 @@ CREATE TABLE drift (
 CREATE INDEX drift_by_session ON drift (session);
 )sql";
 
-static_assert(kSchemaVersion == 3);
-constexpr const char* kMarkServerVersion = "INSERT INTO schema_version (version) VALUES (3)";
+static_assert(kSchemaVersion == 4);
+constexpr const char* kMarkServerVersion = "INSERT INTO schema_version (version) VALUES (4)";
+
+// The first version that a server may have; what a later one added.
+constexpr int kFirstServerVersion = 3;
+constexpr const char* kServerTiming = R"sql(
+ALTER TABLE sessions ADD COLUMN timing text COLLATE "C" NOT NULL DEFAULT 'eager'
+  CHECK (timing IN ('eager', 'graph'));
+UPDATE schema_version SET version = 4;
+)sql";
 
 // Two programs that create the tables at the same time: one waits for the other.
 constexpr const char* kLockSchema = "SELECT pg_advisory_xact_lock(1263094862)";
@@ -159,9 +168,9 @@ void require_server_schema(sql::Database& database, const std::string& name) {
                         ", this Kiln knows versions up to " + std::to_string(kSchemaVersion) +
                         "; use the newer Kiln that made it");
   }
-  if (version < kSchemaVersion) {
+  if (version < kFirstServerVersion) {
     throw DatabaseError(name + ": has schema version " + std::to_string(version) + ", expected " +
-                        std::to_string(kSchemaVersion) + " or later");
+                        std::to_string(kFirstServerVersion) + " or later");
   }
 }
 
@@ -176,6 +185,12 @@ void prepare_server_schema(sql::Database& database, const std::string& name) {
     transaction.commit();
   }
   require_server_schema(database, name);
+  if (database.schema_version() < kSchemaVersion) {
+    sql::Transaction transaction(database, sql::Access::write);
+    (void)sql::query_integer(database, kLockSchema);
+    if (database.schema_version() < kSchemaVersion) database.exec(kServerTiming);
+    transaction.commit();
+  }
 }
 
 }  // namespace kiln

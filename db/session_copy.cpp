@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "db/measured_rows.hpp"
+#include "db/rows.hpp"
 #include "db/sql.hpp"
 
 namespace kiln {
@@ -121,20 +122,31 @@ std::vector<BestRow> best_rows_of(sql::Database& source, SessionId session) {
   return rows;
 }
 
+namespace {
+
+constexpr const char* kCopiedSession =
+    "SELECT kernel, spec_hash, problem, problem_json, device, device_info, "
+    "driver, compiler, tool_version, strategy, seed, options, budget, "
+    "space_size, started_at, finished_at, state, wall_seconds, timing FROM sessions WHERE id = ?";
+// Of a file that was written before version 4.
+constexpr const char* kCopiedUntimedSession =
+    "SELECT kernel, spec_hash, problem, problem_json, device, device_info, "
+    "driver, compiler, tool_version, strategy, seed, options, budget, "
+    "space_size, started_at, finished_at, state, wall_seconds, 'eager' FROM sessions WHERE id = ?";
+
+}  // namespace
+
 SessionId copy_session(sql::Database& source, SessionId from, sql::Database& target) {
-  sql::Statement row(source,
-                     "SELECT kernel, spec_hash, problem, problem_json, device, device_info, "
-                     "driver, compiler, tool_version, strategy, seed, options, budget, "
-                     "space_size, started_at, finished_at, state, wall_seconds FROM sessions "
-                     "WHERE id = ?");
+  sql::Statement row = has_timings(source) ? sql::Statement(source, kCopiedSession)
+                                           : sql::Statement(source, kCopiedUntimedSession);
   row.bind(1, from);
   (void)row.step();
   sql::Statement insert(
       target,
       "INSERT INTO sessions (kernel, spec_hash, problem, problem_json, device, device_info, "
       "driver, compiler, tool_version, strategy, seed, options, budget, space_size, started_at, "
-      "finished_at, state, wall_seconds) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+      "finished_at, state, wall_seconds, timing) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
   bind_columns(insert, 1, row, 0);
   const SessionId to = insert.run_for_id();
   copy_trials(source, from, target, to, 0);

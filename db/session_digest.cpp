@@ -14,6 +14,7 @@
 #include "core/json.hpp"
 #include "db/measured_rows.hpp"
 #include "db/postgres_text.hpp"
+#include "db/rows.hpp"
 #include "db/sql.hpp"
 
 namespace kiln {
@@ -70,15 +71,21 @@ int rank_of(const std::string& state) {
   return state == "finished" ? 2 : state == "interrupted" ? 1 : 0;
 }
 
-// Columns 1 to 14 never change in a session; 15 to 17 are its progress.
+// Columns 1 to 16 never change in a session; 17 to 19 are its progress.
 constexpr const char* kSessions =
     "SELECT id, started_at, kernel, problem, problem_json, device, device_info, driver, compiler, "
-    "tool_version, spec_hash, strategy, seed, options, budget, space_size, state, finished_at, "
-    "wall_seconds FROM sessions WHERE (?1 = '' OR (kernel = ?1 AND problem = ?2 AND device = ?3)) "
-    "ORDER BY id";
+    "tool_version, spec_hash, strategy, seed, options, budget, space_size, timing, state, "
+    "finished_at, wall_seconds FROM sessions "
+    "WHERE (?1 = '' OR (kernel = ?1 AND problem = ?2 AND device = ?3)) ORDER BY id";
+// Of a file that was written before version 4.
+constexpr const char* kUntimedSessions =
+    "SELECT id, started_at, kernel, problem, problem_json, device, device_info, driver, compiler, "
+    "tool_version, spec_hash, strategy, seed, options, budget, space_size, 'eager' AS timing, "
+    "state, finished_at, wall_seconds FROM sessions "
+    "WHERE (?1 = '' OR (kernel = ?1 AND problem = ?2 AND device = ?3)) ORDER BY id";
 constexpr int kFirstOfIdentity = 1;
-constexpr int kFirstOfProgress = 16;
-constexpr int kSessionColumns = 19;
+constexpr int kFirstOfProgress = 17;
+constexpr int kSessionColumns = 20;
 
 // What version 3 added to the trials of a session; rows without it read as before.
 class MeasuredReader {
@@ -189,7 +196,8 @@ std::string SessionDigest::order() const {
 
 std::vector<SessionDigest> read_digests(sql::Database& database, const DigestKey& key) {
   std::vector<SessionDigest> digests;
-  sql::Statement query(database, kSessions);
+  sql::Statement query = has_timings(database) ? sql::Statement(database, kSessions)
+                                               : sql::Statement(database, kUntimedSessions);
   query.bind_all(key.kernel, key.problem, key.device);
   while (query.step()) {
     SessionDigest digest;
@@ -198,9 +206,9 @@ std::vector<SessionDigest> read_digests(sql::Database& database, const DigestKey
     digest.key = {query.text(2), query.text(3), query.text(5)};
     digest.identity = line_of("session", columns_json(query, kFirstOfIdentity, kFirstOfProgress));
     digest.progress = line_of("progress", columns_json(query, kFirstOfProgress, kSessionColumns));
-    digest.state_rank = rank_of(query.text(16));
-    digest.wall_seconds = query.real(18);
-    digest.finished_at = query.text(17);
+    digest.state_rank = rank_of(query.text(17));
+    digest.wall_seconds = query.real(19);
+    digest.finished_at = query.text(18);
     read_trial_keys(database, digest);
     for (const BestLine& best : best_lines(database, digest.id)) {
       digest.bests.push_back(hash128_hex(best.line));

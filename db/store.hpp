@@ -19,6 +19,7 @@
 
 #include "core/device.hpp"
 #include "core/problem.hpp"
+#include "core/timing.hpp"
 #include "core/trial.hpp"
 
 namespace kiln {
@@ -38,6 +39,7 @@ struct SessionKey {
   std::uint64_t seed = 0;
   std::string options;  ///< everything else that changes results, canonical text: cache mode,
                         ///< variants, objective
+  Timing timing = Timing::eager;
   friend bool operator==(const SessionKey&, const SessionKey&) = default;
 };
 
@@ -187,7 +189,8 @@ class Store {
   [[nodiscard]] std::vector<SessionRecord> unfinished(const std::string& kernel) const;
   [[nodiscard]] std::optional<SessionRecord> session(SessionId id) const;
   [[nodiscard]] std::vector<TrialRecord> trials(SessionId session) const;
-  /// The newest best for `objective` per (kernel, problem, device identity); `kernel` empty: all.
+  /// The newest best for `objective` per (kernel, problem, device identity, timing); `kernel`
+  /// empty: all.
   [[nodiscard]] std::vector<BestRecord> bests(const std::string& kernel = {},
                                               const std::string& objective = "time") const;
 

@@ -139,10 +139,10 @@ void add_forecasts(Collection& collection, const Setting& setting,
 }  // namespace
 
 std::vector<WarmConfig> warm_configs(const Setting& setting, std::span<const BestRecord> bests,
-                                     std::size_t most) {
+                                     std::size_t most, Timing timing) {
   const Problem& problem = setting.problem();
   const DeviceInfo& device = setting.device();
-  const std::vector<Candidate> candidates = ranked_candidates(setting, bests, Devices::any);
+  const std::vector<Candidate> candidates = ranked_candidates(setting, bests, Devices::any, timing);
   Collection collection(setting, most);
   const auto add_best = [&](const Candidate& candidate) {
     if (collection.size() >= kWarmConfigs) return;
@@ -172,21 +172,16 @@ std::vector<WarmConfig> warm_configs(const Setting& setting, std::span<const Bes
   return collection.take();
 }
 
-std::string with_warm_start(const std::string& evidence, std::span<const WarmConfig> warm) {
-  Json json = Json::parse(evidence, nullptr, false);
-  if (warm.empty() || !json.is_object()) return evidence;
-  std::set<std::string> finalists;
-  for (const Json& finalist : json.value("finalists", Json::array())) {
-    finalists.insert(finalist.value("config", ""));
-  }
-  Json list = Json::array();
+void add_warm_start(Evidence& evidence, std::span<const WarmConfig> warm) {
+  if (warm.empty()) return;
+  evidence.warm_start.emplace();
   for (const WarmConfig& each : warm) {
-    std::string config = each.config.text();
-    if (!finalists.contains(config)) continue;
-    list.push_back({{"config", std::move(config)}, {"from", each.from}});
+    const std::string config = each.config.text();
+    const bool is_finalist =
+        std::any_of(evidence.finalists.begin(), evidence.finalists.end(),
+                    [&](const Finalist& finalist) { return finalist.config == config; });
+    if (is_finalist) evidence.warm_start->push_back({config, each.from});
   }
-  json["warm_start"] = std::move(list);
-  return json.dump();
 }
 
 }  // namespace kiln

@@ -12,6 +12,7 @@
 
 #include "core/config.hpp"
 #include "core/setting.hpp"
+#include "db/evidence.hpp"
 #include "db/store.hpp"
 
 namespace kiln {
@@ -38,15 +39,15 @@ inline constexpr std::size_t kForecastConfigs = 8;
 /// those before it. Then, until there are `kWarmConfigs`, the bests in the order of a lookup,
 /// followed by those of other devices. Then the close configs (close_configs.hpp) of the nearest
 /// problems that are unlike anything faster there, in rounds over the problems, so that neighbours
-/// measure the same configs. Then the remaining close configs.
+/// measure the same configs. Then the remaining close configs. `timing`: of the session that
+/// starts.
 [[nodiscard]] std::vector<WarmConfig> warm_configs(const Setting& setting,
                                                    std::span<const BestRecord> bests,
-                                                   std::size_t most = kWarmConfigs);
+                                                   std::size_t most = kWarmConfigs,
+                                                   Timing timing = Timing::eager);
 
-/// Adds the list "warm_start" to `evidence` (JSON as in BestRecord): the configs of the warm start
-/// that reached the finals, each with its origin, in the order tried. Leaves `evidence` unchanged
-/// if there was no warm start.
-[[nodiscard]] std::string with_warm_start(const std::string& evidence,
-                                          std::span<const WarmConfig> warm);
+/// Sets the list `warm_start` of `evidence`: the configs of the warm start that reached the finals,
+/// each with its origin, in the order tried. Leaves it alone if there was no warm start.
+void add_warm_start(Evidence& evidence, std::span<const WarmConfig> warm);
 
 }  // namespace kiln

@@ -72,6 +72,7 @@ Json best_line(const BestRecord& best) {
                {"options", options_of(best)},
                {"published_at", best.published_at}};
   if (best.naive_time_ns) line["naive_time_ns"] = *best.naive_time_ns;
+  if (best.key.timing != Timing::eager) line["timing"] = name_of(best.key.timing);
   line["evidence"] = object_or(best.evidence, {{"finalists", Json::array()}});
   return line;
 }

@@ -83,14 +83,8 @@ FinishedSession imported_session(const KernelSpec& spec, const BestRecord& best)
 
   const Problem problem = stored_problem_of(spec, best);
   TrialList trials({spec, problem, best.device_info});
-  try {
-    const Json evidence = Json::parse(best.evidence);
-    for (const Json& finalist : evidence.at("finalists")) {
-      trials.add(finalist.at("config"), finalist.at("median_ns"), finalist.at("samples_ns"));
-    }
-  } catch (const Json::exception& error) {
-    throw InputError(
-        fmt::format("the evidence of {} cannot be read: {}", best.key.problem, error.what()));
+  for (Finalist& finalist : read_evidence(best.evidence).finalists) {
+    trials.add(finalist.config, finalist.median_ns.value_or(0), std::move(finalist.ns));
   }
   for (const CloseConfig& close : close_configs(best)) {
     trials.add(close.config, close.slowdown * best.time_ns, {});

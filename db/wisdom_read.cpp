@@ -21,7 +21,15 @@ const std::vector<std::string> kBestKeys = {
     "kernel",        "problem",  "device",       "config",        "time_ns",      "default_time_ns",
     "naive_time_ns", "verdict",  "bytes",        "flops",         "trials",       "failures",
     "driver",        "compiler", "spec_hash",    "template_hash", "tool_version", "strategy",
-    "seed",          "options",  "published_at", "evidence"};
+    "seed",          "options",  "published_at", "timing",        "evidence"};
+
+Timing timing_from(const JsonLine& line) {
+  if (!line.has("timing")) return Timing::eager;
+  const std::string name = line.text("timing");
+  const std::optional<Timing> timing = parse_timing(name);
+  if (!timing) throw InputError(fmt::format("key 'timing' must be eager or graph, not '{}'", name));
+  return *timing;
+}
 
 std::uint64_t seed_from(const std::string& text) {
   std::uint64_t seed = 0;
@@ -184,7 +192,8 @@ class WisdomReader {
                 .tool_version = line.text("tool_version"),
                 .strategy = line.text("strategy"),
                 .seed = seed_from(line.text("seed")),
-                .options = line.text("options")};
+                .options = line.text("options"),
+                .timing = timing_from(line)};
     best.device_info = find_device(best.key.device);
     best.key.device = identity_of(best.device_info);
     best.device_info.driver = best.key.driver;

@@ -76,6 +76,7 @@ class CommandEngine final : public TrialEngine {
  public:
   const DeviceInfo& device() const override { return device_; }
   std::string energy_unavailable() const override { return "a program has no meter of energy"; }
+  std::string graphs_unavailable() const override { return "a program measures itself"; }
   ProblemReport prepare(const ProblemJob& job) override;
   TrialReport run(const TrialJob& job, const std::function<void(const Checked&)>& checked) override;
   FinalsReport run_finals(const FinalsJob& job) override;

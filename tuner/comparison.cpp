@@ -43,6 +43,7 @@ Comparison compare(const ComparisonRequest& request) {
   DeviceClient device(host, request.backend, request.ordinal, deadlines);
   Comparison comparison;
   comparison.device = device.open();
+  require_timing(options.measure, device);
   require_problem_fits({request.spec, request.problem, comparison.device});
   comparison.wrong.resize(request.configs.size());
   device.set_problem(comparison_job(request));

@@ -139,12 +139,18 @@ std::optional<TrialReport> DeviceClient::step() {
   return report;
 }
 
+void require_timing(const MeasureOptions& options, const DeviceClient& device) {
+  if (options.timing == Timing::eager || device.graphs_unavailable().empty()) return;
+  throw DeviceError("--timing graph is not possible here: " + device.graphs_unavailable());
+}
+
 void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report) {
   const std::string type = type_of(frame);
   if (type == "opened") {
     Opened opened = decode_opened(frame);
     device_ = std::move(opened.device);
     energy_unavailable_ = std::move(opened.energy_unavailable);
+    graphs_unavailable_ = std::move(opened.graphs_unavailable);
     state_ = State::idle;
     worker_->set_deadline(std::nullopt);
     if (problem_) prepare();

@@ -38,6 +38,10 @@ struct DeviceDeadlines {
 /// Returns the deadline of one run if the best known run takes `best_ns` (0: none is known).
 [[nodiscard]] Clock::duration run_limit(const DeviceDeadlines& deadlines, double best_ns);
 
+class DeviceClient;
+/// Throws DeviceError if runs shall be replayed from a graph and the open device cannot do that.
+void require_timing(const MeasureOptions& options, const DeviceClient& device);
+
 /// Events of a trial that may be its worker's end.
 enum class AttemptEvent {
   begins,  ///< a worker is about to get it
@@ -54,6 +58,8 @@ class DeviceClient {
 
   /// Why the energy of the open device cannot be measured; empty if it can.
   [[nodiscard]] const std::string& energy_unavailable() const { return energy_unavailable_; }
+  /// Why launches cannot be captured into a graph; empty if they can. Known after open().
+  [[nodiscard]] const std::string& graphs_unavailable() const { return graphs_unavailable_; }
 
   /// Sets the problem of the following trials.
   void set_problem(ProblemJob job);
@@ -121,6 +127,7 @@ class DeviceClient {
   State state_ = State::opening;
   std::optional<DeviceInfo> device_;
   std::string energy_unavailable_;
+  std::string graphs_unavailable_;
   std::optional<ProblemJob> problem_;
   std::string reference_;
   std::unique_ptr<Trial> trial_;

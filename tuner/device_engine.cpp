@@ -38,6 +38,7 @@ class DeviceEngine final : public TrialEngine {
 
   const DeviceInfo& device() const override { return device_->info(); }
   std::string energy_unavailable() const override { return device_->energy_unavailable(); }
+  std::string graphs_unavailable() const override { return device_->graphs_unavailable(); }
   ProblemReport prepare(const ProblemJob& job) override;
   TrialReport run(const TrialJob& job, const std::function<void(const Checked&)>& checked) override;
   FinalsReport run_finals(const FinalsJob& job) override;

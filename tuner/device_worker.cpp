@@ -35,7 +35,8 @@ Next serve(TrialEngine& engine, const Frame& frame, BlockingChannel& channel) {
 void serve_device_jobs(const WorkerOptions& options, const WorkerParts& parts,
                        BlockingChannel& channel) {
   const std::unique_ptr<TrialEngine> engine = parts.open_engine(options);
-  if (!channel.send(encode(Opened{engine->device(), engine->energy_unavailable()}))) return;
+  const Opened opened{engine->device(), engine->energy_unavailable(), engine->graphs_unavailable()};
+  if (!channel.send(encode(opened))) return;
   while (const auto frame = channel.receive()) {
     if (serve(*engine, *frame, channel) == Next::end) return;
   }

@@ -125,11 +125,4 @@ EarlierTrials earlier_trials(const Store& store, const SessionKey& key, const Se
   return earlier;
 }
 
-std::string with_earlier(const std::string& evidence, const EarlierTrials& earlier) {
-  if (earlier.trials.empty()) return evidence;
-  Json json = Json::parse(evidence);
-  json["earlier"] = {{"session", earlier.session}, {"trials", earlier.trials.size()}};
-  return json.dump();
-}
-
 }  // namespace kiln

@@ -39,7 +39,4 @@ struct EarlierTrials {
 [[nodiscard]] EarlierTrials earlier_trials(const Store& store, const SessionKey& key,
                                            const Setting& setting, const Space& space);
 
-/// Adds to the evidence of a best (JSON) which session its first trials are from.
-[[nodiscard]] std::string with_earlier(const std::string& evidence, const EarlierTrials& earlier);
-
 }  // namespace kiln

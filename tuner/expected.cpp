@@ -144,6 +144,11 @@ void Magnitude::add(const Magnitude& other) {
 
 double Magnitude::root() const { return count_ > 0 ? std::sqrt(sum_ / count_) : 0; }
 
+std::optional<double> Strictness::stated_for(const std::string& output) const {
+  const auto found = stated_of.find(output);
+  return found == stated_of.end() ? stated : found->second;
+}
+
 Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet set,
                          bool sets_differ) {
   const Verification& verify = spec.verify;
@@ -151,6 +156,8 @@ Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet se
   strictness.sum_length = verify.sum_length.evaluate_number(scope);
   if (verify.input_eps) strictness.input_eps = verify.input_eps->evaluate_number(scope);
   if (verify.tolerance) strictness.stated = verify.tolerance->evaluate_number(scope);
+  for (const auto& [output, tolerance] : verify.tolerances)
+    strictness.stated_of[output] = tolerance.evaluate_number(scope);
   const bool may_be_exact = set == InputSet::verify || !sets_differ;
   strictness.exact = may_be_exact && verify.exact && verify.exact->evaluate_bool(scope);
   return strictness;
@@ -262,9 +269,10 @@ const Buffer& Expected::values_of(const std::string& output) const {
 }
 
 bool Expected::wants_scale() const {
-  if (strictness_.exact || strictness_.stated == 0.0) return false;
-  return std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+  if (strictness_.exact) return false;
+  return std::any_of(entries_.begin(), entries_.end(), [this](const Entry& entry) {
     const double known = entry.magnitude.count();
+    if (strictness_.stated_for(entry.output.name) == 0.0) return false;
     return is_floating(entry.output.dtype) && known > 0 && known < kScaleElements;
   });
 }
@@ -278,7 +286,8 @@ Tolerance Expected::tolerance_of(const Entry& entry) const {
   if (strictness_.exact) return {};
   const DType dtype = entry.output.dtype;
   const double scale = entry.magnitude.root();
-  if (strictness_.stated) return stated_tolerance(dtype, *strictness_.stated, scale);
+  if (const std::optional<double> stated = strictness_.stated_for(entry.output.name))
+    return stated_tolerance(dtype, *stated, scale);
   return default_tolerance(dtype, strictness_.sum_length, scale, strictness_.input_eps);
 }
 

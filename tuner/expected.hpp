@@ -35,7 +35,11 @@ struct Strictness {
   bool exact = false;  ///< bit for bit
   double sum_length = 1;
   double input_eps = 0;
-  std::optional<double> stated;  ///< the spec's own tolerance
+  std::optional<double> stated;             ///< the spec's own tolerance
+  std::map<std::string, double> stated_of;  ///< of single outputs; before `stated`
+
+  /// The spec's own tolerance for an output.
+  [[nodiscard]] std::optional<double> stated_for(const std::string& output) const;
 };
 
 /// `set`: only the first check may ask for exactness, unless both sets are the same.

@@ -133,8 +133,8 @@ Status ExtremeWalk::expect(const LaunchPlan& plan, const std::map<std::string, H
     output.shape = all.at(output.name).shape;
     output.count *= static_cast<std::int64_t>(visits_);
   }
-  Result<Expected> expected =
-      Expected::from_arrays(tools_.device, outputs, all, {.exact = true, .stated = {}});
+  Result<Expected> expected = Expected::from_arrays(tools_.device, outputs, all,
+                                                    {.exact = true, .stated = {}, .stated_of = {}});
   if (!expected) return expected.failure();
   expected_ = std::move(*expected);
   return Done{};

@@ -5,10 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <nlohmann/json.hpp>
-
-#include "core/json.hpp"
-
 namespace kiln {
 namespace {
 
@@ -22,7 +18,14 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-Json rule_json() { return {{"practical_tie", kPracticalTie}, {"confidence", 0.99}}; }
+constexpr Evidence::Rule kRule = {.practical_tie = kPracticalTie, .confidence = 0.99};
+
+Finalist named(const TrialRecord& record) {
+  Finalist finalist;
+  finalist.config = record.trial.config.text();
+  finalist.sequence = record.sequence;
+  return finalist;
+}
 
 bool faster(const TrialRecord* a, const TrialRecord* b) {
   return a->trial.time_ns != b->trial.time_ns ? a->trial.time_ns < b->trial.time_ns
@@ -89,37 +92,30 @@ void remove_finalist(Finalists& finalists, std::size_t index) {
   if (finalists.default_index == index) finalists.default_index.reset();
 }
 
-std::string evidence_text(const Finalists& finalists,
-                          const std::vector<std::vector<double>>& samples) {
-  Json entries = Json::array();
+Evidence evidence_of(const Finalists& finalists, const std::vector<std::vector<double>>& samples) {
+  Evidence evidence;
+  evidence.rule = kRule;
   for (std::size_t i = 0; i < finalists.trials.size(); ++i) {
-    const TrialRecord& record = *finalists.trials[i];
-    entries.push_back({{"config", record.trial.config.text()},
-                       {"sequence", record.sequence},
-                       {"median_ns", i < samples.size() ? median(samples[i]) : 0.0},
-                       {"samples_ns", i < samples.size() ? samples[i] : std::vector<double>()}});
+    Finalist& finalist = evidence.finalists.emplace_back(named(*finalists.trials[i]));
+    if (i < samples.size()) finalist.ns = samples[i];
+    finalist.median_ns = median(finalist.ns);
   }
-  return Json({{"finalists", entries}, {"rule", rule_json()}}).dump();
+  return evidence;
 }
 
-std::string evidence_text(const Finalists& finalists, const std::vector<std::vector<double>>& ns,
-                          const Objective& objective,
-                          const std::vector<std::vector<double>>& scores) {
-  Json entries = Json::array();
+Evidence evidence_of(const Finalists& finalists, const std::vector<std::vector<double>>& ns,
+                     const Objective& objective, const std::vector<std::vector<double>>& scores) {
+  Evidence evidence;
+  evidence.objective = objective.name;
+  evidence.rule = kRule;
   for (std::size_t i = 0; i < finalists.trials.size(); ++i) {
-    const TrialRecord& record = *finalists.trials[i];
-    Json entry = {{"config", record.trial.config.text()}, {"sequence", record.sequence}};
-    if (i < ns.size() && i < scores.size()) {
-      std::vector<double> values;
-      for (const double score : scores[i]) values.push_back(objective.value(score));
-      entry["value"] = median(values);
-      entry["values"] = std::move(values);
-      entry["samples_ns"] = ns[i];
-    }
-    entries.push_back(std::move(entry));
+    Finalist& finalist = evidence.finalists.emplace_back(named(*finalists.trials[i]));
+    if (i >= ns.size() || i >= scores.size()) continue;
+    for (const double score : scores[i]) finalist.values.push_back(objective.value(score));
+    finalist.value = median(finalist.values);
+    finalist.ns = ns[i];
   }
-  return Json({{"objective", objective.name}, {"finalists", entries}, {"rule", rule_json()}})
-      .dump();
+  return evidence;
 }
 
 }  // namespace kiln

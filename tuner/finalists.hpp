@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/metrics.hpp"
+#include "db/evidence.hpp"
 #include "db/store.hpp"
 #include "tuner/measure_options.hpp"
 #include "tuner/verdict.hpp"
@@ -46,16 +47,15 @@ struct Finalists {
 /// Removes the finalist at `index`.
 void remove_finalist(Finalists& finalists, std::size_t index);
 
-/// Returns the finals as JSON, for people and tests: each finalist's config, sequence number and
-/// samples.
-[[nodiscard]] std::string evidence_text(const Finalists& finalists,
-                                        const std::vector<std::vector<double>>& samples);
+/// Returns the finals as evidence: each finalist with its sequence number and samples.
+[[nodiscard]] Evidence evidence_of(const Finalists& finalists,
+                                   const std::vector<std::vector<double>>& samples);
 
 /// The same for another objective than time: each finalist's value, and its rounds' values beside
 /// their times. `scores[finalist][round]` as in tuner/scoring.hpp.
-[[nodiscard]] std::string evidence_text(const Finalists& finalists,
-                                        const std::vector<std::vector<double>>& ns,
-                                        const Objective& objective,
-                                        const std::vector<std::vector<double>>& scores);
+[[nodiscard]] Evidence evidence_of(const Finalists& finalists,
+                                   const std::vector<std::vector<double>>& ns,
+                                   const Objective& objective,
+                                   const std::vector<std::vector<double>>& scores);
 
 }  // namespace kiln

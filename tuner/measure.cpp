@@ -23,6 +23,15 @@ constexpr double kMaxNextNs = 20e6;
 // Event timers tick at up to 1 us: a batch of this length keeps that below 2%.
 constexpr double kMinBatchNs = 50e3;
 constexpr double kMaxBatch = 1000;
+// A graph is replayed once before the timed replay, so that the device is busy when the host sends
+// that. A replay of this length makes what lies between two graphs, 1 to 2 us, small.
+constexpr double kMinGraphNs = 400e3;
+constexpr double kMaxGraphRuns = 256;
+// Cold runs in a graph stand behind flushes, which take tens of microseconds each.
+constexpr double kMinColdGraphNs = 1e6;
+constexpr double kMaxColdGraphRuns = 16;
+// A cold sample of a graph is a difference: one that is not above 0 is taken again so many times.
+constexpr int kDifferences = 3;
 // Untimed runs before the estimate; long runs need none, for the first check was one.
 constexpr int kWarmUpRuns = 2;
 constexpr double kLongRunNs = 20e6;
@@ -81,12 +90,16 @@ Measurer::Measurer(Device& device, const MeasureOptions& options)
   if (device.info().is_cpu) be_patient(options_.stop);
 }
 
+Status Measurer::allocate_flushed() {
+  if (flushed_.get().bytes > 0) return Done{};
+  Result<OwnedBuffer> memory = OwnedBuffer::allocate(device_, flush_bytes(device_.info()));
+  if (!memory) return memory.failure();
+  flushed_ = std::move(*memory);
+  return Done{};
+}
+
 Status Measurer::flush() {
-  if (flushed_.get().bytes == 0) {
-    Result<OwnedBuffer> memory = OwnedBuffer::allocate(device_, flush_bytes(device_.info()));
-    if (!memory) return memory.failure();
-    flushed_ = std::move(*memory);
-  }
+  if (Status status = allocate_flushed(); !status) return status;
   return device_.fill(flushed_.get(), 0, flushed_.get().bytes, flush_byte_++);
 }
 
@@ -116,14 +129,86 @@ Result<double> Measurer::estimate(const LaunchSequence& sequence) {
   return ns;
 }
 
-Result<double> Measurer::take(const LaunchSequence& sequence, std::int64_t batch,
+Result<CapturedGraph*> Measurer::flushes_of(std::int64_t batch) {
+  std::unique_ptr<CapturedGraph>& flushes = flushes_[batch];
+  if (flushes) return flushes.get();
+  Result<std::unique_ptr<CapturedGraph>> captured = device_.capture([&]() -> Status {
+    for (std::int64_t run = 0; run < batch; ++run) {
+      if (Status status = flush(); !status) return status;
+    }
+    return Done{};
+  });
+  if (!captured) return captured.failure();
+  flushes = std::move(*captured);
+  return flushes.get();
+}
+
+Result<Measurer::SampleRuns> Measurer::ready(const LaunchSequence& sequence, double estimate_ns) {
+  SampleRuns runs;
+  runs.batch = batch_for(estimate_ns);
+  if (options_.timing == Timing::eager) return runs;
+  if (options_.cold_cache) {
+    if (Status status = allocate_flushed(); !status) return status.failure();
+    const Result<CapturedGraph*> flushes = flushes_of(runs.batch);
+    if (!flushes) return flushes.failure();
+    runs.flushes = *flushes;
+  }
+  Result<std::unique_ptr<CapturedGraph>> captured = device_.capture([&]() -> Status {
+    for (std::int64_t run = 0; run < runs.batch; ++run) {
+      if (Status status = options_.cold_cache ? flush() : Status(Done{}); !status) return status;
+      if (Status status = sequence.enqueue(device_); !status) return status;
+    }
+    return Done{};
+  });
+  if (!captured) return captured.failure();
+  runs.graph = std::move(*captured);
+  return runs;
+}
+
+/// All that belongs to a sample is on the queue before its first part is over: nothing waits for
+/// the host. Cold: the time of the flushes is taken just before, and subtracted.
+Result<double> Measurer::take_replay(const SampleRuns& runs, Device::ClockState* state) {
+  CapturedGraph& first = runs.flushes != nullptr ? *runs.flushes : *runs.graph;
+  std::array<EventId, 3> events{};
+  std::size_t recorded = 0;
+  const auto replay = [&](CapturedGraph& graph) -> Status {
+    if (Status status = graph.replay(); !status) return status;
+    const Result<EventId> event = device_.record();
+    if (!event) return event.failure();
+    events[recorded++] = *event;
+    return Done{};
+  };
+  if (Status status = replay(first); !status) return status.failure();
+  if (runs.flushes != nullptr) {
+    if (Status status = replay(first); !status) return status.failure();
+  }
+  if (Status status = replay(*runs.graph); !status) return status.failure();
+  if (state != nullptr) *state = device_.clock_state();  // while the sample runs
+  const Result<double> taken = device_.elapsed_ns(events[recorded - 2], events[recorded - 1]);
+  if (!taken || runs.flushes == nullptr) return taken;
+  const Result<double> flushing = device_.elapsed_ns(events[0], events[1]);
+  if (!flushing) return flushing;
+  return *taken - *flushing;
+}
+
+Result<double> Measurer::take(const LaunchSequence& sequence, const SampleRuns& runs,
                               Device::ClockState* state) {
+  if (runs.graph) {
+    for (int chance = 0; chance < kDifferences; ++chance) {
+      const Result<double> taken = take_replay(runs, state);
+      if (!taken) return taken;
+      if (*taken > 0) return *taken / static_cast<double>(runs.batch);
+    }
+    return Failure{Outcome::launch_error,
+                   "a cold run in a graph is too short to be told from the flush before it; "
+                   "measure it with a warm cache"};
+  }
   if (options_.cold_cache) {
     if (Status status = flush(); !status) return status.failure();
   }
   const Result<EventId> from = device_.record();
   if (!from) return from.failure();
-  for (std::int64_t run = 0; run < batch; ++run) {
+  for (std::int64_t run = 0; run < runs.batch; ++run) {
     if (Status status = sequence.enqueue(device_); !status) return status.failure();
   }
   const Result<EventId> to = device_.record();
@@ -131,7 +216,7 @@ Result<double> Measurer::take(const LaunchSequence& sequence, std::int64_t batch
   if (state != nullptr) *state = device_.clock_state();  // while the sample runs
   const Result<double> elapsed = device_.elapsed_ns(*from, *to);
   if (!elapsed) return elapsed.failure();
-  return *elapsed / static_cast<double>(batch);
+  return *elapsed / static_cast<double>(runs.batch);
 }
 
 Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence, double check_ns,
@@ -139,19 +224,21 @@ Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence,
   FirstLook look;
   Samples& samples = look.samples;
   samples.cold_cache = options_.cold_cache;
-  if (!races(incumbent_ns) || !options_.cold_cache) {
+  if (!races(incumbent_ns) || !options_.cold_cache || options_.timing == Timing::graph) {
     const Result<double> estimated = estimate(sequence);
     if (!estimated) return estimated.failure();
     look.run_ns = *estimated;
     look.untimed_runs = kWarmUpRuns + 1;
-    samples.batch = batch_for(*estimated);
   }
   if (!races(incumbent_ns)) return look;
+  Result<SampleRuns> runs = ready(sequence, look.run_ns);
+  if (!runs) return runs.failure();
+  look.runs = std::move(*runs);
+  samples.batch = look.runs.batch;
   const bool check_was_slow = check_ns > options_.stop.drop_factors[1] * incumbent_ns;
   Device::ClockState state;
   while (samples.ns.size() < kLookSamples && !look.hopeless) {
-    const Result<double> taken =
-        take(sequence, samples.batch, samples.ns.empty() ? &state : nullptr);
+    const Result<double> taken = take(sequence, look.runs, samples.ns.empty() ? &state : nullptr);
     if (!taken) return taken.failure();
     samples.ns.push_back(*taken);
     look.hopeless = (samples.ns.size() > 1 || check_was_slow) &&
@@ -170,7 +257,10 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, FirstLook look
   std::size_t takes = samples.ns.empty() ? 0 : 1;
   if (samples.ns.empty()) {
     samples.cold_cache = options_.cold_cache;
-    samples.batch = batch_for(look.run_ns);
+    Result<SampleRuns> runs = ready(sequence, look.run_ns);
+    if (!runs) return runs.failure();
+    look.runs = std::move(*runs);
+    samples.batch = look.runs.batch;
     samples.clock_khz_before = device_.clock_state().clock_khz;
   }
   const double sample_ns = std::max(look.run_ns, 1.0) * static_cast<double>(samples.batch);
@@ -186,7 +276,7 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, FirstLook look
         options_.stop.max_samples - std::min(options_.stop.max_samples, samples.ns.size());
     for (std::size_t left = std::clamp(room, std::size_t{1}, wanted); left > 0; --left) {
       const Result<double> taken =
-          take(sequence, samples.batch, takes++ < kStatesAsked ? &state : nullptr);
+          take(sequence, look.runs, takes++ < kStatesAsked ? &state : nullptr);
       if (!taken) return taken.failure();
       samples.ns.push_back(*taken);
     }
@@ -244,8 +334,15 @@ std::size_t Measurer::next_samples(std::size_t taken, double incumbent_ns) const
   return kNextSamples;
 }
 
-/// Warm samples are batches where a run is short for the timer; a cold sample is one run.
+/// Warm samples are batches where a run is short for the timer; a cold sample is one run. A graph
+/// holds as many runs as make it long.
 std::int64_t Measurer::batch_for(double estimate_ns) const {
+  if (options_.timing == Timing::graph) {
+    const double least_ns = options_.cold_cache ? kMinColdGraphNs : kMinGraphNs;
+    return static_cast<std::int64_t>(
+        std::clamp(std::ceil(least_ns / std::max(estimate_ns, 1.0)), 1.0,
+                   options_.cold_cache ? kMaxColdGraphRuns : kMaxGraphRuns));
+  }
   if (options_.cold_cache) return 1;
   return static_cast<std::int64_t>(
       std::clamp(std::ceil(kMinBatchNs / std::max(estimate_ns, 1.0)), 1.0, kMaxBatch));
@@ -254,20 +351,22 @@ std::int64_t Measurer::batch_for(double estimate_ns) const {
 Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const LaunchSequence* const> sequences,
                                                    const FinalsOptions& finals) {
   std::vector<double> estimates;
+  std::vector<SampleRuns> runs;
   for (const LaunchSequence* sequence : sequences) {
     if (Status status = warm_device(*sequence); !status) return status.failure();
     const Result<double> ns = estimate(*sequence);
     if (!ns) return ns.failure();
     estimates.push_back(*ns);
+    Result<SampleRuns> made = ready(*sequence, *ns);
+    if (!made) return made.failure();
+    runs.push_back(std::move(*made));
   }
   Rounds rounds;
   rounds.ns.resize(sequences.size());
   if (options_.energy) rounds.energy_j.resize(sequences.size());
   const bool and_back =
       std::all_of(estimates.begin(), estimates.end(), [](double ns) { return ns <= kShortRunNs; });
-  const auto one_sample = [&](std::size_t i) {
-    return take(*sequences[i], batch_for(estimates[i]), nullptr);
-  };
+  const auto one_sample = [&](std::size_t i) { return take(*sequences[i], runs[i], nullptr); };
   const auto start = Clock::now();
   for (std::size_t round = 0; round < finals.max_rounds; ++round) {
     if (round >= finals.min_rounds && ns_since(start) >= finals.max_ns) break;

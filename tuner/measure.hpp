@@ -3,12 +3,15 @@
 // One sample is the time between two events around all steps. The launches of a sample are enqueued
 // while the flush before it runs, so the host's launch cost is not part of the sample. The next
 // sample is enqueued when this one is over, because work queued behind a short run slows the run.
-// docs/measurement.md has the rules.
+// With Timing::graph, a sample is the replay of a graph of captured runs. docs/measurement.md has
+// the rules.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,6 +36,14 @@ class Measurer {
   /// Returns the time of one warm run in nanoseconds: some untimed runs, then a timed one.
   [[nodiscard]] Result<double> estimate(const LaunchSequence& sequence);
 
+  /// The runs of one sample, ready to be repeated. Refers to the sequence and the device.
+  struct SampleRuns {
+    std::int64_t batch = 0;  ///< runs per sample; 0: not made yet
+    /// Timing::graph: the runs, each behind a flush if the cache is cold.
+    std::shared_ptr<CapturedGraph> graph;
+    CapturedGraph* flushes = nullptr;  ///< the same number of flushes alone; of the Measurer
+  };
+
   /// The result of the first runs after a config's first check.
   struct FirstLook {
     double run_ns = 0;  ///< estimated time of one run
@@ -40,6 +51,7 @@ class Measurer {
     /// Clearly slower than the incumbent: no more samples are taken.
     bool hopeless = false;
     std::int64_t untimed_runs = 0;  ///< runs that are not samples
+    SampleRuns runs;
   };
   /// Takes one or two samples: enough to drop a config that is far slower than the incumbent. One
   /// sample is enough only if the first check, which took `check_ns` on the device, was also
@@ -68,10 +80,15 @@ class Measurer {
                                                const FinalsOptions& finals);
 
  private:
-  /// Takes a sample: the time of `batch` runs after one flush, divided by `batch`. `state`:
-  /// receives how the device runs meanwhile; nullptr: not needed.
-  [[nodiscard]] Result<double> take(const LaunchSequence& sequence, std::int64_t batch,
+  /// Captures the runs of a sample if they are replayed as a graph.
+  [[nodiscard]] Result<SampleRuns> ready(const LaunchSequence& sequence, double estimate_ns);
+  /// Takes a sample: the time of the batch after one flush, divided by the batch. `state`: receives
+  /// how the device runs meanwhile; nullptr: not needed.
+  [[nodiscard]] Result<double> take(const LaunchSequence& sequence, const SampleRuns& runs,
                                     Device::ClockState* state);
+  [[nodiscard]] Result<double> take_replay(const SampleRuns& runs, Device::ClockState* state);
+  [[nodiscard]] Result<CapturedGraph*> flushes_of(std::int64_t batch);
+  [[nodiscard]] Status allocate_flushed();
   [[nodiscard]] Result<double> run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
                                               double min_ns, std::int64_t& runs);
   [[nodiscard]] bool races(double incumbent_ns) const { return options_.race && incumbent_ns > 0; }
@@ -83,6 +100,7 @@ class Measurer {
   Device& device_;
   MeasureOptions options_;
   OwnedBuffer flushed_;  ///< allocated by the first flush
+  std::map<std::int64_t, std::unique_ptr<CapturedGraph>> flushes_;  ///< by their number
   std::uint8_t flush_byte_ = 0;
   bool device_is_warm_ = false;
 };

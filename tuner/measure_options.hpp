@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "core/timing.hpp"
 #include "tuner/stop_rule.hpp"
 
 namespace kiln {
@@ -18,6 +19,8 @@ struct MeasureOptions {
   /// Flush the last-level cache before each sample. Turn it off for kernels whose callers have just
   /// written their inputs.
   bool cold_cache = true;
+  /// Set it to `graph` for kernels that the application replays from a CUDA or HIP graph.
+  Timing timing = Timing::eager;
   /// Drop configs that are clearly slower than the incumbent. Off for other objectives than time.
   bool race = true;
   bool energy = false;        ///< measure the energy of a run too; the device must have a meter
@@ -38,6 +41,7 @@ void visit_fields(T& options, Visit&& visit) {
 template <IsA<MeasureOptions> T, typename Visit>
 void visit_fields(T& options, Visit&& visit) {
   visit("cold_cache", options.cold_cache);
+  visit("timing", options.timing);
   visit("race", options.race);
   visit("energy", options.energy);
   visit("energy_ns", options.energy_ns);

@@ -153,12 +153,14 @@ CompileReport decode_compile_report(const Frame& frame) {
 
 Frame encode(const Opened& message) {
   return frame_of("opened", {{"device", to_json(message.device)},
-                             {"energy_unavailable", message.energy_unavailable}});
+                             {"energy_unavailable", message.energy_unavailable},
+                             {"graphs_unavailable", message.graphs_unavailable}});
 }
 
 Opened decode_opened(const Frame& frame) {
   return parse(frame, [](const Json& json) {
-    return Opened{device_from_json(json.at("device")), json.at("energy_unavailable")};
+    return Opened{device_from_json(json.at("device")), json.at("energy_unavailable"),
+                  json.at("graphs_unavailable")};
   });
 }
 

@@ -68,6 +68,7 @@ struct CompileReport {
 struct Opened {
   DeviceInfo device;
   std::string energy_unavailable;  ///< why energy cannot be measured; empty if it can
+  std::string graphs_unavailable;  ///< why launches cannot be captured; empty if they can
 };
 [[nodiscard]] Frame encode(const Opened& message);
 [[nodiscard]] Opened decode_opened(const Frame& frame);

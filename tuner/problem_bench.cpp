@@ -34,20 +34,35 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
     const Tools& tools, const KernelSpec& spec, const Problem& problem, std::uint64_t seed,
     double max_cpu_operations, VerifyInputs verify) {
   const DeviceInfo& device = tools.device.info();
+  const bool may_be_recorded = verify == VerifyInputs::filled;
+  const bool is_recorded = may_be_recorded && find_recorded(spec, problem) != nullptr;
+  if (!is_recorded && spec.verify.device_reference.empty() && !has_cpu_reference(spec)) {
+    throw InputError(spec.verify.where,
+                     fmt::format("[verify]: nothing says what is right for {}: it is no problem of "
+                                 "[[verify.expected]], and there is no other reference",
+                                 problem.text()));
+  }
   const bool on_cpu =
-      spec.verify.device_reference.empty() ||
+      is_recorded || spec.verify.device_reference.empty() ||
       (has_cpu_reference(spec) && cpu_operations(spec, problem, device) <= max_cpu_operations);
   const Config config = on_cpu ? Setting(spec, problem, device).default_config()
                                : Setting(spec, problem, device).parse(spec.verify.device_reference);
   const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
   if (!plan) return plan.failure();
 
+  std::optional<RecordedValues> recorded;
+  if (is_recorded) recorded = read_recorded(spec, problem, *plan);
   std::unique_ptr<ProblemBench> bench(new ProblemBench(tools, spec, problem, seed));
-  Result<std::unique_ptr<ProblemData>> data =
-      ProblemData::create(tools.device, tools.toolbox, spec, problem, *plan, seed, verify);
+  Result<std::unique_ptr<ProblemData>> data = ProblemData::create(
+      tools.device, tools.toolbox, spec, problem, *plan, seed, verify,
+      recorded ? std::move(recorded->inputs) : std::map<std::string, HostArray>());
   if (!data) return data.failure();
   bench->data_ = std::move(*data);
 
+  if (recorded) {
+    if (Status status = bench->expect_recorded(*recorded); !status) return status.failure();
+    return bench;
+  }
   if (!on_cpu && has_cpu_reference(spec)) {
     if (Status status = bench->check_device_reference(config, seed); !status)
       return status.failure();
@@ -90,6 +105,17 @@ Status ProblemBench::expect_set(const Reference& reference, InputSet set) {
   }
   if (reseeded) data_->reseed(seed_);
   slot = std::move(*expected);
+  return Done{};
+}
+
+/// One set of inputs, so one of outputs; there are no others that could tell how large results
+/// typically are.
+Status ProblemBench::expect_recorded(const RecordedValues& recorded) {
+  reference_ = "the recorded outputs of " + recorded.source;
+  Result<Expected> expected = Expected::from_arrays(tools_.device, data_->outputs(),
+                                                    recorded.outputs, strictness(InputSet::verify));
+  if (!expected) return expected.failure();
+  verify_ = std::move(*expected);
   return Done{};
 }
 

@@ -12,6 +12,7 @@
 
 #include "tuner/config_run.hpp"
 #include "tuner/expected.hpp"
+#include "tuner/recorded_arrays.hpp"
 
 namespace kiln {
 
@@ -52,6 +53,7 @@ class ProblemBench {
   using Reference = std::function<Result<Expected>(InputSet)>;
   [[nodiscard]] Status expect(const Reference& reference);
   [[nodiscard]] Status expect_set(const Reference& reference, InputSet set);
+  [[nodiscard]] Status expect_recorded(const RecordedValues& recorded);
   [[nodiscard]] Status expect_from_cpu(const LaunchPlan& plan);
   [[nodiscard]] Status expect_from_device(const Config& config, const LaunchPlan& plan);
   /// Runs the device reference on one set, twice, and keeps its outputs. Fails if it leaves

@@ -40,11 +40,13 @@ enum class Poison {
 class ProblemData {
  public:
   /// `plan`: the launch plan of any config of this problem; its arguments are the problem's.
-  /// `device` and `toolbox` must outlive the result. Fails with out_of_memory.
+  /// `device` and `toolbox` must outlive the result. Fails with out_of_memory. `recorded`: inputs
+  /// that hold these values in both sets, by name.
   static Result<std::unique_ptr<ProblemData>> create(Device& device, Toolbox& toolbox,
                                                      const KernelSpec& spec, const Problem& problem,
                                                      const LaunchPlan& plan, std::uint64_t seed,
-                                                     VerifyInputs verify);
+                                                     VerifyInputs verify,
+                                                     std::map<std::string, HostArray> recorded);
 
   /// Returns whether the set for timing has other values than the set for the first check.
   [[nodiscard]] bool sets_differ() const { return sets_differ_; }

@@ -22,15 +22,6 @@ FinalsVerdict judge(const Finalists& finalists, const FinalsRounds& rounds) {
   return {static_cast<std::size_t>(fastest - finalists.trials.begin()), Verdict::unmeasurable};
 }
 
-/// Configs that came close are told by time: they say nothing about another objective.
-std::string evidence_of(const Scoring& scoring, const std::vector<TrialRecord>& candidates,
-                        const Finalists& finalists, const FinalsRounds& rounds) {
-  if (scoring.objective().is_time()) {
-    return with_close_configs(evidence_text(finalists, rounds.ns), candidates);
-  }
-  return evidence_text(finalists, rounds.ns, scoring.objective(), rounds.scores);
-}
-
 }  // namespace
 
 const Variant* naive_variant(const KernelSpec& spec) {
@@ -45,9 +36,18 @@ std::optional<Config> naive_config(const TuneRequest& request, const DeviceInfo&
   return Setting(request.spec, request.problem, device).default_config(*naive);
 }
 
+Evidence finals_evidence(const Scoring& scoring, const std::vector<TrialRecord>& candidates,
+                         const Finalists& finalists, const FinalsRounds& rounds) {
+  if (!scoring.objective().is_time()) {
+    return evidence_of(finalists, rounds.ns, scoring.objective(), rounds.scores);
+  }
+  Evidence evidence = evidence_of(finalists, rounds.ns);
+  add_close_configs(evidence, candidates);
+  return evidence;
+}
+
 BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const SessionLog& log,
-                     const std::vector<TrialRecord>& candidates, const Finalists& finalists,
-                     const FinalsRounds& rounds) {
+                     const Finalists& finalists, const FinalsRounds& rounds) {
   const bool measured = rounds.ns.size() == finalists.trials.size();
   const FinalsVerdict verdict = judge(finalists, rounds);
   const auto time_of = [&](std::size_t i) {
@@ -69,7 +69,6 @@ BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const S
     best.default_value = value_of(*finalists.default_index);
   }
   best.verdict = verdict.verdict;
-  best.evidence = evidence_of(scoring, candidates, finalists, rounds);
   if (const std::optional<Config> naive = naive_config(request, log.device())) {
     best.naive_time_ns = log.time_of(*naive);
     for (std::size_t i = 0; i < finalists.trials.size(); ++i) {

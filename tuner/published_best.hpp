@@ -24,12 +24,17 @@ struct FinalsRounds {
 [[nodiscard]] std::optional<Config> naive_config(const TuneRequest& request,
                                                  const DeviceInfo& device);
 
-/// `finalists`: at least one, chosen among the judged trials of `log`. `candidates`: the trials
-/// that a lookup may return. If the finalists could not be measured, the samples of the search
-/// decide and the verdict is unmeasurable.
+/// What the finals say. `candidates`: the trials that a lookup may return. Configs that came close
+/// are told by time, so they are left out for another objective.
+[[nodiscard]] Evidence finals_evidence(const Scoring& scoring,
+                                       const std::vector<TrialRecord>& candidates,
+                                       const Finalists& finalists, const FinalsRounds& rounds);
+
+/// The best without its evidence. `finalists`: at least one, chosen among the judged trials of
+/// `log`. If the finalists could not be measured, the samples of the search decide and the verdict
+/// is unmeasurable.
 [[nodiscard]] BestRecord make_best(const TuneRequest& request, const Scoring& scoring,
-                                   const SessionLog& log,
-                                   const std::vector<TrialRecord>& candidates,
-                                   const Finalists& finalists, const FinalsRounds& rounds);
+                                   const SessionLog& log, const Finalists& finalists,
+                                   const FinalsRounds& rounds);
 
 }  // namespace kiln

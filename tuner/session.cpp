@@ -65,9 +65,13 @@ class SessionRun {
   FinalsEnd run_finals() {
     SessionFinals finals(request_, observer_, scoring_, log_, pipeline_, default_config_);
     FinalsEnd end = finals.run();
-    if (end.best)
-      end.best->evidence = with_time_use(
-          with_earlier(with_warm_start(end.best->evidence, warm_), earlier_), time_use());
+    if (!end.best) return end;
+    add_warm_start(end.evidence, warm_);
+    if (!earlier_.trials.empty()) {
+      end.evidence.earlier = {earlier_.session, static_cast<std::int64_t>(earlier_.trials.size())};
+    }
+    end.evidence.time_use = time_use();
+    end.best->evidence = to_text(end.evidence);
     return end;
   }
 
@@ -371,7 +375,8 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
       Space::build({request.spec, request.problem, info}, {request.options.variants});
 
   const Scoring scoring(request.spec, request.problem, info, request.options.objective);
-  require_meter(scoring.objective(), device);
+  require_meter(scoring.objective(), request.options, device);
+  require_timing(request.options.measure, device);
   const std::unique_ptr<SessionLog> opened = open_log(store, request, info, space, scoring);
   SessionLog& log = *opened;
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);

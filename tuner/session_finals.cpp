@@ -168,16 +168,16 @@ void SessionFinals::measure_naive(const Finalists& finalists, BestRecord& best) 
 
 FinalsEnd SessionFinals::run() {
   std::optional<Field> field = choose_proven();
-  if (!field) return {true, std::nullopt};
+  if (!field) return {true, std::nullopt, {}};
   Finalists& finalists = field->finalists;
   if (finalists.trials.empty()) return {};
   std::optional<FinalsRounds> rounds(std::in_place);
   if (finalists.trials.size() > 1) rounds = measure_finalists(finalists);
-  if (!rounds) return {true, std::nullopt};
+  if (!rounds) return {true, std::nullopt, {}};
   if (finalists.trials.empty()) return {};  // none was right to the end
-  BestRecord best = make_best(request_, scoring_, log_, field->trials, finalists, *rounds);
+  BestRecord best = make_best(request_, scoring_, log_, finalists, *rounds);
   if (!rounds->ns.empty()) measure_naive(finalists, best);
-  return {false, std::move(best)};
+  return {false, std::move(best), finals_evidence(scoring_, field->trials, finalists, *rounds)};
 }
 
 }  // namespace kiln

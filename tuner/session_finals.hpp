@@ -19,7 +19,8 @@ namespace kiln {
 
 struct FinalsEnd {
   bool stopped = false;            ///< stopped by request; there is no best then
-  std::optional<BestRecord> best;  ///< nullopt if no config passed all checks
+  std::optional<BestRecord> best;  ///< nullopt if no config passed all checks; without evidence
+  Evidence evidence;               ///< of the best: the finals
 };
 
 class SessionFinals {

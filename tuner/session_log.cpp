@@ -17,12 +17,13 @@
 #include "db/best_so_far.hpp"
 #include "db/lookup.hpp"
 #include "tuner/earlier_trials.hpp"
+#include "tuner/recorded_arrays.hpp"
 
 namespace kiln {
 namespace {
 
 /// Everything else that changes results, as canonical text.
-std::string options_text(const TuneOptions& options, const KernelSpec& spec,
+std::string options_text(const TuneOptions& options, const KernelSpec& spec, const Problem& problem,
                          const DeviceInfo& device) {
   std::vector<std::string> variants = options.variants;
   std::sort(variants.begin(), variants.end());
@@ -37,6 +38,8 @@ std::string options_text(const TuneOptions& options, const KernelSpec& spec,
   if (options.objective != kTimeObjective) text += " objective=" + options.objective;
   if (options.measure.cold_cache && device.last_level_bytes > 0)
     text += fmt::format(" last_level={}", device.last_level_bytes);
+  if (const std::string recorded = recorded_hash(spec, problem); !recorded.empty())
+    text += " recorded=" + recorded;
   text += std::string(kComputesOption) + computation_hash(spec);
   return text + std::string(kLaunchesOption) + launches_text(spec);
 }
@@ -71,7 +74,8 @@ SessionRecord make_record(const TuneRequest& request, const std::string& strateg
                 kVersion,
                 strategy,
                 request.options.seed,
-                options_text(request.options, request.spec, device)};
+                options_text(request.options, request.spec, request.problem, device)};
+  record.key.timing = request.options.measure.timing;
   record.device_info = device;
   record.problem_json = to_json(request.problem).dump();
   record.budget = budget_text(request.options.budget);

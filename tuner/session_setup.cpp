@@ -93,7 +93,8 @@ std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const Devi
   if (most == 0) return {};
   std::vector<BestRecord> bests = store.bests(request.spec.name);
   std::ranges::move(shipped_bests(request.spec.name), std::back_inserter(bests));
-  std::vector<WarmConfig> warm = warm_configs({request.spec, request.problem, device}, bests, most);
+  std::vector<WarmConfig> warm = warm_configs({request.spec, request.problem, device}, bests, most,
+                                              request.options.measure.timing);
   const Config first = Setting(request.spec, request.problem, device).default_config();
   std::erase_if(warm, [&](const WarmConfig& each) {
     return each.config == first || !space.index_of(each.config);
@@ -126,7 +127,13 @@ ProblemJob session_job(const TuneRequest& request, const Objective& objective) {
           request.options.extra_operations};
 }
 
-void require_meter(const Objective& objective, const DeviceClient& device) {
+void require_meter(const Objective& objective, const TuneOptions& options,
+                   const DeviceClient& device) {
+  if (objective.needs_energy && options.measure.timing == Timing::graph) {
+    throw InputError(
+        fmt::format("the objective '{}' needs the energy of eager runs; expected --timing eager",
+                    objective.name));
+  }
   if (!objective.needs_energy || device.energy_unavailable().empty()) return;
   throw DeviceError(
       fmt::format("the objective '{}' needs the device's energy, which cannot be "

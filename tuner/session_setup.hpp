@@ -45,7 +45,8 @@ namespace kiln {
 [[nodiscard]] ProblemJob session_job(const TuneRequest& request, const Objective& objective);
 
 /// Time never stands in for an energy that cannot be measured: throws DeviceError instead.
-void require_meter(const Objective& objective, const DeviceClient& device);
+void require_meter(const Objective& objective, const TuneOptions& options,
+                   const DeviceClient& device);
 
 /// The log of the session that answers or goes on, or of a new one.
 [[nodiscard]] std::unique_ptr<SessionLog> open_log(Store& store, const TuneRequest& request,

@@ -19,6 +19,8 @@ class TrialEngine {
   [[nodiscard]] virtual const DeviceInfo& device() const = 0;
   /// Why energy cannot be measured; empty if it can.
   [[nodiscard]] virtual std::string energy_unavailable() const = 0;
+  /// Why launches cannot be captured into a graph; empty if they can.
+  [[nodiscard]] virtual std::string graphs_unavailable() const = 0;
   /// Makes arguments and references for one problem and drops the earlier ones. A Failure ends the
   /// session (out of memory, a spec whose reference fails). Throws InputError and DeviceError for
   /// faults that a user must mend.

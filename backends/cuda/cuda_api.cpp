@@ -21,6 +21,9 @@ CudaApi bind_cuda() {
 #define KILN_BIND_CALL(member, symbol) library.bind(api.stream.member, #symbol);
   KILN_CUDA_STREAM_CALLS(KILN_BIND_CALL)
 #undef KILN_BIND_CALL
+#define KILN_BIND_CALL(member, symbol) library.bind_optional(api.stream.member, #symbol);
+  KILN_CUDA_GRAPH_CALLS(KILN_BIND_CALL)
+#undef KILN_BIND_CALL
 #define KILN_BIND_CALL(member, symbol, signature) library.bind_optional(api.member, #symbol);
   KILN_CUDA_MEMORY_CALLS(KILN_BIND_CALL)
 #undef KILN_BIND_CALL

@@ -36,6 +36,16 @@
   CALL(event_synchronize, cuEventSynchronize)       \
   CALL(event_elapsed, cuEventElapsedTime)
 
+// Graphs: optional, a driver may be without.
+#define KILN_CUDA_GRAPH_CALLS(CALL)                      \
+  CALL(begin_capture, cuStreamBeginCapture_v2)           \
+  CALL(end_capture, cuStreamEndCapture)                  \
+  CALL(is_capturing, cuStreamIsCapturing)                \
+  CALL(graph_instantiate, cuGraphInstantiateWithFlags)   \
+  CALL(graph_launch, cuGraphLaunch)                      \
+  CALL(graph_destroy, cuGraphDestroy)                    \
+  CALL(graph_executable_destroy, cuGraphExecDestroy)
+
 #define KILN_CUDA_CALLS(CALL)                                                             \
   CALL(init, cuInit, (unsigned flags))                                                    \
   CALL(driver_get_version, cuDriverGetVersion, (int* version))                            \

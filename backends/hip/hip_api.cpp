@@ -51,6 +51,9 @@ HipApi load_hip() {
 #define KILN_BIND_CALL(member, symbol) library.bind(api.stream.member, #symbol);
   KILN_HIP_STREAM_CALLS(KILN_BIND_CALL)
 #undef KILN_BIND_CALL
+#define KILN_BIND_CALL(member, symbol) library.bind_optional(api.stream.member, #symbol);
+  KILN_HIP_GRAPH_CALLS(KILN_BIND_CALL)
+#undef KILN_BIND_CALL
   library.bind_optional(api.get_device_properties, "hipGetDevicePropertiesR0600");
   if (api.get_device_properties == nullptr)
     library.bind(api.get_device_properties, "hipGetDeviceProperties");

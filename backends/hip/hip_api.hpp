@@ -37,6 +37,16 @@
   CALL(event_synchronize, hipEventSynchronize)      \
   CALL(event_elapsed, hipEventElapsedTime)
 
+// Graphs: optional, a runtime may be without.
+#define KILN_HIP_GRAPH_CALLS(CALL)                       \
+  CALL(begin_capture, hipStreamBeginCapture)             \
+  CALL(end_capture, hipStreamEndCapture)                 \
+  CALL(is_capturing, hipStreamIsCapturing)               \
+  CALL(graph_instantiate, hipGraphInstantiateWithFlags)  \
+  CALL(graph_launch, hipGraphLaunch)                     \
+  CALL(graph_destroy, hipGraphDestroy)                   \
+  CALL(graph_executable_destroy, hipGraphExecDestroy)
+
 #define KILN_HIP_CALLS(CALL)                                                              \
   CALL(int, init, hipInit, (unsigned flags))                                              \
   CALL(int, runtime_get_version, hipRuntimeGetVersion, (int* version))                    \

@@ -25,12 +25,11 @@ double allowed_error(std::string_view type) {
 /// than f32 has.
 double allowed_error(const Workload& workload) {
   const double of_result = allowed_error(name_of(workload.output_dtype));
-  if (!workload.product) return of_result;
-  const MatmulShape& shape = *workload.product;
-  if (shape.precision == "high") return std::max(of_result, allowed_error("tf32"));
-  if (shape.precision == "medium") return std::max(of_result, allowed_error("bf16"));
-  if (size_of(shape.a.dtype) == 1) return std::max(of_result, allowed_error("tf32"));
-  return of_result;
+  if (!workload.product && workload.kernel != "convolution") return of_result;
+  if (workload.is("precision", "high")) return std::max(of_result, allowed_error("tf32"));
+  if (workload.is("precision", "medium")) return std::max(of_result, allowed_error("bf16"));
+  const bool narrow = workload.product && size_of(workload.product->a.dtype) == 1;
+  return narrow ? std::max(of_result, allowed_error("tf32")) : of_result;
 }
 
 // Of preprocess, relative to the largest value: libraries round to bytes between two calls.

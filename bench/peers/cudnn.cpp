@@ -27,6 +27,7 @@ LayerShape layer_shape(const Workload& workload) {
   shape.dtype = workload.output_dtype == DType::f16    ? DnnType::f16
                 : workload.output_dtype == DType::bf16 ? DnnType::bf16
                                                        : DnnType::f32;
+  shape.tensor_cores = !workload.is("precision", "highest");
   shape.input = dense_tensor({field("n"), field("c"), field("h"), field("w")}, last);
   shape.filter =
       dense_tensor({field("k"), field("c") / field("groups"), field("fh"), field("fw")}, last);

@@ -49,7 +49,7 @@ void set_scalars(Workload& workload) {
 
 /// An input whose elements the spec computes, on the device; the host keeps them too.
 DeviceArray computed_input(Workload& workload, const KernelSpec& spec, const BufferPlan& buffer) {
-  const Scope scope = make_scope(spec, workload.problem, any_device());
+  const Scope scope = Setting(spec, workload.problem, any_device()).scope();
   const HostArray values = computed_elements(spec.find_argument(buffer.name)->elements,
                                              buffer.dtype, buffer.shape, scope);
   DeviceArray array(buffer.dtype, buffer.count);

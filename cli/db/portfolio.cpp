@@ -70,7 +70,9 @@ Tuned read_tuned(const DbPortfolioFlags& options) {
   Tuned tuned{options.common.library().load(options.kernel), {}, {}};
   const Store store(options.common.database, Store::Mode::read);
   tuned.bests = store.bests(tuned.spec.name);
-  std::erase_if(tuned.bests, [](const BestRecord& best) { return best.verdict == Verdict::none; });
+  std::erase_if(tuned.bests, [](const BestRecord& best) {
+    return best.verdict == Verdict::none || best.key.timing != Timing::eager;
+  });
   const std::string device = device_asked_for(options, tuned.bests);
   std::erase_if(tuned.bests, [&](const BestRecord& best) { return best.key.device != device; });
   std::sort(tuned.bests.begin(), tuned.bests.end(),
@@ -79,7 +81,9 @@ Tuned read_tuned(const DbPortfolioFlags& options) {
     const std::vector<TrialRecord> trials = store.trials(best.session);
     // A row of an older version lists less than its session tried, an imported one more.
     if (options.leave_one_out && slowdowns(trials).size() > known_configs(best).size()) {
-      best.evidence = with_close_configs(best.evidence, trials);
+      Evidence evidence = read_evidence(best.evidence);
+      add_close_configs(evidence, trials);
+      best.evidence = to_text(evidence);
     }
     tuned.problems.push_back({best.key.problem, tried(best, trials)});
   }

@@ -31,6 +31,10 @@ void take_settings(const Json& json, SearchOptions& options) {
   if (const auto found = json.find("variants"); found != json.end())
     settings.variants = found->get<std::vector<std::string>>();
   options.warm_cache = json.value("warm_cache", false);
+  if (const auto found = json.find("timing"); found != json.end()) {
+    settings.timing = parse_timing(found->get<std::string>());
+    if (!settings.timing) throw InputError("its settings cannot be read: 'timing' is no timing");
+  }
 }
 
 }  // namespace
@@ -45,6 +49,7 @@ std::string settings_text(const SearchSettings& settings, bool warm_cache) {
   put_setting(json, "objective", settings.objective);
   if (!settings.variants.empty()) json["variants"] = settings.variants;
   if (warm_cache) json["warm_cache"] = true;
+  if (settings.timing) json["timing"] = name_of(*settings.timing);
   return json.dump();
 }
 

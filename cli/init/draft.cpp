@@ -24,6 +24,31 @@ std::string list_of(const std::vector<std::string>& items) {
   return fmt::format("[{}]", fmt::join(items, ", "));
 }
 
+bool set_values(Draft& draft, const std::string& name, const std::vector<Value>& values) {
+  if (values.empty()) return false;
+  std::vector<std::string> texts;
+  for (const Value& value : values) {
+    const auto* text = std::get_if<std::string>(&value);
+    texts.push_back(text != nullptr ? toml_text(*text) : to_text(value));
+  }
+  for (DraftTable& table : draft.tables) {
+    if (table.header != "[variants.tunables]") continue;
+    for (DraftLine& line : table.lines) {
+      if (line.key != usable_name(name)) continue;
+      constexpr std::string_view kDefault = ", default = ";
+      const std::size_t from = line.value.find(kDefault) + kDefault.size();
+      const std::size_t to = line.value.find(", doc = ");
+      const std::string before = line.value.substr(from, to - from);
+      const bool stays = std::find(texts.begin(), texts.end(), before) != texts.end();
+      line.value = fmt::format("{{ values = {}, default = {}{}", list_of(texts),
+                               stays ? before : texts.front(), line.value.substr(to));
+      line.guess.clear();
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string usable_name(const std::string& name) {
   try {
     if (Expression::parse(name).names() == std::vector<std::string>{name} && name != "backend" &&

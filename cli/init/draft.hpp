@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/source_kernels.hpp"
+#include "core/value.hpp"
 
 namespace kiln::cli {
 
@@ -44,6 +45,10 @@ struct Draft {
 /// A draft from a T1 file, the description of a kernel that other tuners read. `path` is for
 /// messages. Throws InputError with what was expected where.
 [[nodiscard]] Draft draft_from_t1(const std::string& text, const std::string& path);
+
+/// Gives the tunable `name` of the draft these values; its default stays if it is among them, else
+/// becomes the first. Returns false if the draft has no such tunable, or there are no values.
+bool set_values(Draft& draft, const std::string& name, const std::vector<Value>& values);
 
 /// `text` as a TOML string.
 [[nodiscard]] std::string toml_text(const std::string& text);

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "cli/report/report.hpp"
 
 namespace kiln::cli {
 namespace {
 
-using SubjectKey = std::pair<std::string, std::string>;  // kernel, problem
+using SubjectKey = std::tuple<std::string, std::string, Timing>;  // kernel, problem
 
 /// The newest session with a best of each kernel and problem of one side.
 std::map<SubjectKey, std::size_t> subjects_of(const Report& report, std::size_t side) {
@@ -18,7 +18,7 @@ std::map<SubjectKey, std::size_t> subjects_of(const Report& report, std::size_t 
     const ReportedSession& session = report.sessions[i];
     if (session.side != side || !session.shown.best || session.shown.best->time_ns <= 0) continue;
     const SessionKey& key = session.shown.record.key;
-    newest[{key.kernel, key.problem}] = i;
+    newest[{key.kernel, key.problem, key.timing}] = i;
   }
   return newest;
 }

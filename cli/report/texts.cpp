@@ -214,7 +214,7 @@ std::string failures_html(const ShownSession& shown) {
 }
 
 std::string time_use_html(const ShownSession& shown) {
-  const auto use = shown.best ? time_use_of(shown.best->evidence) : std::nullopt;
+  const auto use = shown.best ? read_evidence(shown.best->evidence).time_use : std::nullopt;
   if (!use) return "";
   std::string out = "<h3>Where the time of the last run's search went</h3>\n";
   for (const std::string& line : lines_of(*use)) out += html_paragraph(line);
@@ -236,6 +236,7 @@ std::string environment_html(const ReportedSession& session) {
   add("kiln", key.tool_version);
   add("strategy", fmt::format("{}, seed {}", key.strategy, key.seed));
   add("options", key.options);
+  add("timing", std::string(name_of(key.timing)));
   add("budget", record.budget);
   add("problem", key.problem);
   add("started", record.started_at);

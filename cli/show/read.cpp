@@ -113,6 +113,7 @@ Json record_json(const SessionRecord& session) {
           {"strategy", session.key.strategy},
           {"seed", session.key.seed},
           {"options", session.key.options},
+          {"timing", name_of(session.key.timing)},
           {"budget", session.budget},
           {"state", name_of(session.state)},
           {"space_size", session.space_size},
@@ -137,7 +138,8 @@ ShownSession read_session(const Store& store, const SessionRecord& record, Probl
 }
 
 Json answer_json(const ShownSession& shown) {
-  const std::optional<TimeUse> use = shown.best ? time_use_of(shown.best->evidence) : std::nullopt;
+  const std::optional<TimeUse> use =
+      shown.best ? read_evidence(shown.best->evidence).time_use : std::nullopt;
   return {{"time_use", use ? Json::parse(time_use_json(*use)) : Json(nullptr)},
           {"best", shown.best ? best_json(*shown.best) : Json(nullptr)},
           {"verdict", shown.best ? verdict_text(*shown.best) : "none"},

@@ -212,7 +212,7 @@ std::string SessionPage::failures() const {
 
 std::string SessionPage::time_use() const {
   const std::optional<TimeUse> use =
-      session_.best ? time_use_of(session_.best->evidence) : std::nullopt;
+      session_.best ? read_evidence(session_.best->evidence).time_use : std::nullopt;
   if (!use) return "";
   std::string out = "\nwhere the time of the last run's search went:\n";
   for (const std::string& each : lines_of(*use)) out += paragraph(each, screen_.width, 2, 4);
@@ -222,9 +222,10 @@ std::string SessionPage::time_use() const {
 std::string SessionPage::environment() const {
   const SessionKey& key = session_.record.key;
   return "\n" +
-         line(fmt::format("environment: {}; driver {}; {}; kiln {}; strategy {}, seed {}, {}",
+         line(fmt::format("environment: {}; driver {}; {}; kiln {}; strategy {}, seed {}, {}{}",
                           key.device, key.driver, key.compiler, key.tool_version, key.strategy,
-                          key.seed, session_.record.budget));
+                          key.seed, session_.record.budget,
+                          key.timing == Timing::graph ? "; timed in a graph" : ""));
 }
 
 std::string SessionPage::build(const Parts& parts) const {

@@ -46,6 +46,28 @@ std::string parse_kernel_name(const TableReader& table) {
   return name;
 }
 
+// One expression for all outputs, or a table with one for some.
+void parse_tolerances(const TableReader& table, const std::vector<Argument>& arguments,
+                      Verification& verify) {
+  const TomlNode* node = table.find("tolerance");
+  if (node == nullptr || !!node->children.empty()) {
+    verify.tolerance = table.optional_expression("tolerance");
+    return;
+  }
+  for (const TomlNode* entry : table.entries("tolerance")) {
+    const bool is_output =
+        std::any_of(arguments.begin(), arguments.end(), [&](const Argument& argument) {
+          return argument.name == entry->key && argument.access != Access::read &&
+                 argument.access != Access::scalar;
+        });
+    if (!is_output)
+      throw InputError(entry->where, fmt::format("[verify]: 'tolerance': '{}' is no output of the "
+                                                 "kernel",
+                                                 entry->key));
+    verify.tolerances.emplace(entry->key, to_expression(*entry, "[verify]"));
+  }
+}
+
 Verification parse_verification(const TomlNode& root, const std::string& path,
                                 const std::vector<Argument>& arguments) {
   Verification verify;
@@ -58,7 +80,7 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
   const TableReader table(
       *node, "[verify]",
       {"reference", "formulas", "function", "device_reference", "cpu_operations", "sum_length",
-       "exact", "input_eps", "tolerance", "written"});
+       "exact", "input_eps", "tolerance", "written", "expected"});
   verify.where = node->where;
   verify.reference = table.text_or("reference", "");
   verify.device_reference = table.text_or("device_reference", "");
@@ -67,7 +89,7 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
       table.find("sum_length") ? table.expression("sum_length") : Expression::parse("1");
   verify.exact = table.optional_expression("exact");
   verify.input_eps = table.optional_expression("input_eps");
-  verify.tolerance = table.optional_expression("tolerance");
+  parse_tolerances(table, arguments, verify);
   for (const TomlNode* entry : table.entries("formulas")) {
     if (!entry->is_text()) {
       throw InputError(entry->text_where,
@@ -76,19 +98,22 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
     // Checked against the arguments, and parsed again as a formula, by validate_formulas below.
     verify.formulas.emplace(entry->key, Expression());
   }
+  OutsideReference outside;
   if (const TomlNode* function = table.find("function")) {
     for (const char* key : {"reference", "formulas"}) {
       if (table.find(key))
         table.fail(key, fmt::format("'{}' and 'function' exclude each other", key));
     }
-    verify.outside = std::make_shared<const OutsideReference>(
-        OutsideReference{parse_outside_function(*function, arguments)});
+    outside.function = parse_outside_function(*function, arguments);
   }
+  outside.recorded = parse_recorded(table);
+  if (outside.function || !outside.recorded.empty())
+    verify.outside = std::make_shared<const OutsideReference>(std::move(outside));
   if (verify.reference.empty() && verify.device_reference.empty() && verify.formulas.empty() &&
       !verify.outside) {
     throw InputError(node->where,
-                     "[verify]: one of 'reference', 'formulas', 'function' and 'device_reference' "
-                     "is required");
+                     "[verify]: one of 'reference', 'formulas', 'function', 'device_reference' and "
+                     "[[verify.expected]] is required");
   }
   return verify;
 }

@@ -87,6 +87,11 @@ void check_name(const std::string& name, const SourceLocation& where, std::strin
 /// "[problem.rows]" from what stands before the name and the name.
 [[nodiscard]] std::string table_title(std::string_view prefix, std::string_view name);
 
+/// [[verify.expected]] of the table [verify].
+[[nodiscard]] std::vector<RecordedArrays> parse_recorded(const TableReader& verify);
+/// Throws InputError for a problem or an argument that the spec does not have.
+void validate_recorded(const KernelSpec& spec);
+
 /// Everything that needs the whole spec: unknown and repeated names, steps and verification that
 /// refer to what is not there. Throws InputError.
 void validate_spec(const KernelSpec& spec);

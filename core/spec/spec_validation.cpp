@@ -327,10 +327,13 @@ void validate_spec(const KernelSpec& spec) {
   check_optional(known, spec.verify.exact, "'exact'");
   check_optional(known, spec.verify.input_eps, "'input_eps'");
   check_optional(known, spec.verify.tolerance, "'tolerance'");
+  for (const auto& [output, tolerance] : spec.verify.tolerances)
+    known.check(tolerance, "'tolerance' of '" + output + "'");
   check_optional(known, spec.cost.bytes, "'bytes' of [cost]");
   check_optional(known, spec.cost.flops, "'flops' of [cost]");
   validate_metrics(spec, known);
   validate_device_reference(spec);
+  validate_recorded(spec);
 }
 
 }  // namespace kiln

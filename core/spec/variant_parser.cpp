@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/spec/spec_parser.hpp"
+#include "core/spec/variant_groups.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {

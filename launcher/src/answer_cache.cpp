@@ -41,7 +41,8 @@ Binary packed(const Match& match) {
                                       {"grade", name_of(match.grade)},
                                       {"distance", match.distance},
                                       {"reason", match.reason},
-                                      {"stale", match.stale}});
+                                      {"stale", match.stale},
+                                      {"other_timing", match.other_timing}});
   const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
   Binary binary;
   binary.data.assign(bytes.begin(), bytes.end());
@@ -63,6 +64,7 @@ std::optional<Match> unpacked(const Binary& binary, const KernelSpec& spec, cons
   match.distance = json.at("distance").get<double>();
   match.reason = json.at("reason").get<std::string>();
   match.stale = json.at("stale").get<bool>();
+  match.other_timing = json.at("other_timing").get<bool>();
   return match;
 }
 
@@ -74,6 +76,7 @@ std::string digest_of(std::span<const BestRecord> rows, bool with_shipped) {
     text +=
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", row.layer, row.session, row.key.spec_hash,
                     row.key.driver, row.key.compiler, static_cast<int>(row.verdict), row.objective);
+    text += fmt::format("{}\n", name_of(row.key.timing));
     text +=
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", row.problem_json, row.config.text(),
                     row.template_hash, row.time_ns, row.published_at, facts_of(row.device_info));
@@ -93,10 +96,10 @@ std::string build_with(const void* address) {
 }
 
 AnswerCache::AnswerCache(const BinaryCache* cache, const std::string& build,
-                         const DeviceInfo& device)
+                         const DeviceInfo& device, Timing timing)
     : cache_(build.empty() ? nullptr : cache),
       device_(device),
-      for_all_(fmt::format("answer 1\n{}\n{}\n", build, facts_of(device))) {}
+      for_all_(fmt::format("answer 2\n{}\n{}\n{}\n", build, facts_of(device), name_of(timing))) {}
 
 std::string AnswerCache::key_of(const KernelSpec& spec, const Problem& problem,
                                 const std::string& rows) const {

@@ -26,8 +26,9 @@ namespace kiln {
 class AnswerCache {
  public:
   /// Answers of one build for one device. `cache` must outlive the object. If `cache` is null or
-  /// `build` is empty, nothing is kept.
-  AnswerCache(const BinaryCache* cache, const std::string& build, const DeviceInfo& device);
+  /// `build` is empty, nothing is kept. `timing`: of the lookups.
+  AnswerCache(const BinaryCache* cache, const std::string& build, const DeviceInfo& device,
+              Timing timing = Timing::eager);
 
   /// Returns what lookup() would return for the rows with this digest, without `best` and `steps`.
   /// Returns nullopt if no answer is kept, or if the kept one does not fit this problem and device.

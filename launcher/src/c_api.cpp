@@ -60,8 +60,9 @@ void copy_cut(char (&to)[Size], const std::string& from) {
 }
 
 // The sizes that kiln_options had: an application keeps the one that it was built with.
-constexpr std::array<std::size_t, 3> kOptionSizes = {
-    offsetof(kiln_options, lock), offsetof(kiln_options, no_shipped), sizeof(kiln_options)};
+constexpr std::array<std::size_t, 4> kOptionSizes = {
+    offsetof(kiln_options, lock), offsetof(kiln_options, no_shipped),
+    offsetof(kiln_options, statistics), sizeof(kiln_options)};
 
 /// The options that the application knows of; the others as in KILN_OPTIONS_INIT.
 kiln_options known_options(const kiln_options& given) {
@@ -97,6 +98,8 @@ Launcher::Options to_options(const kiln_options& given) {
   if (given.caller_workspace != 0) {
     options.workspace = Launcher::Workspace::caller;
   }
+  options.timing = static_cast<Launcher::Timing>(given.timing);
+  options.statistics = text_or(given.statistics, "");
   set_tuning(given, options);
   return options;
 }
@@ -143,6 +146,9 @@ kiln_status kiln_open(const kiln_options* options, kiln_launcher** launcher) {
   const kiln_options known = known_options(*options);
   if (known.tune_on_miss < KILN_TUNE_NEVER || known.tune_on_miss > KILN_TUNE_FIRST_USE) {
     return bad_option("kiln_open: options.tune_on_miss is none of KILN_TUNE_...");
+  }
+  if (known.timing < KILN_TIMING_AUTOMATIC || known.timing > KILN_TIMING_GRAPH) {
+    return bad_option("kiln_open: options.timing is none of KILN_TIMING_...");
   }
   return guarded_call([&] {
     *launcher = nullptr;
@@ -225,6 +231,24 @@ kiln_status kiln_workspace(const kiln_kernel* kernel, size_t index,
   workspace->zeroed = known.zeroed ? 1 : 0;
   workspace->reserved = 0;
   copy_cut(workspace->name, known.name);
+  return KILN_OK;
+}
+
+kiln_status kiln_statistics(const kiln_launcher* launcher, kiln_call_counts* counts) {
+  if (launcher == nullptr || counts == nullptr) {
+    return bad_option("kiln_statistics: no argument may be NULL");
+  }
+  if (counts->size != sizeof(kiln_call_counts)) {
+    return bad_option("kiln_statistics: counts.size is not sizeof(kiln_call_counts)");
+  }
+  const kiln::Expected<Launcher::Statistics> known = launcher->launcher.statistics();
+  if (!known) {
+    return fail(known.error());
+  }
+  std::ranges::copy(known->selections, counts->selections);
+  std::ranges::copy(known->launches, counts->launches);
+  counts->counting = known->counting ? 1 : 0;
+  counts->reserved = 0;
   return KILN_OK;
 }
 

@@ -1,6 +1,7 @@
 // The public classes: handles over State, with every exception turned into an Expected at this
 // border.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
@@ -53,8 +54,9 @@ auto guarded(Work&& work) noexcept -> decltype(work()) {
 }
 
 Launcher::Match to_public(const kiln::Match& match) {
-  return {match.config.text(), static_cast<Launcher::Grade>(match.grade), match.distance,
-          match.reason, match.stale};
+  return {match.config.text(), static_cast<Launcher::Grade>(match.grade),
+          match.distance,      match.reason,
+          match.stale,         match.other_timing};
 }
 
 Launcher::Kernel::Requirement requirement(const BufferPlan& plan) {
@@ -95,8 +97,10 @@ Launcher::State::State(const Options& given)
       runtime(std::make_shared<Runtime>(given)),
       library_(as_paths(given.kernel_paths)),
       rows_(read_databases(given, runtime->info())),
-      answers_(runtime->cache(), build_with(&kThisBuild), runtime->info_for_lookup()),
+      answers_(runtime->cache(), build_with(&kThisBuild), runtime->info_for_lookup(),
+               timing_of(given)),
       recorder_(given.record_requests),
+      statistics_(CallStatistics::make(given.statistics, runtime->info())),
       matches_(kMaxMatches),
       prepared_(kMaxPrepared) {
   warnings = rows_.warnings;
@@ -146,8 +150,9 @@ Expected<Problem> Launcher::State::parse_problem(const KernelSpec& spec,
 }
 
 Expected<kiln::Match> Launcher::State::find_match(const KernelSpec& spec, const Problem& problem,
-                                                  std::span<const BestRecord> rows) const {
-  Result<kiln::Match> match = lookup({spec, problem, runtime->info_for_lookup()}, rows);
+                                                  std::span<const BestRecord> rows,
+                                                  kiln::Timing timing) const {
+  Result<kiln::Match> match = lookup({spec, problem, runtime->info_for_lookup()}, rows, timing);
   if (!match) {
     return LaunchError{LaunchErrorCode::impossible, match.failure().message};
   }
@@ -190,7 +195,7 @@ Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view ker
     }
   }
   known = all_known_of(**entry);
-  Expected<kiln::Match> match = find_match(spec, *problem, *known.rows);
+  Expected<kiln::Match> match = find_match(spec, *problem, *known.rows, timing_of(options));
   if (!match) {
     return match.error();
   }
@@ -200,7 +205,10 @@ Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view ker
 Expected<Launcher::State::Found> Launcher::State::find(std::string_view kernel,
                                                        std::string_view problem_text) {
   Expected<Found> found = find_once(kernel, problem_text);
-  if (!found || found->match.grade == kiln::Grade::exact) {
+  const auto is_tuned = [](const kiln::Match& match) {
+    return match.grade == kiln::Grade::exact && !match.other_timing;
+  };
+  if (!found || is_tuned(found->match)) {
     return found;
   }
   const KernelSpec& spec = *found->entry->spec;
@@ -219,18 +227,25 @@ bool Launcher::State::is_current(const Found& found) {
 Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
                                                         std::string_view problem) {
   const ProblemKey key(kernel, problem);
-  if (MatchHandle known = matches_.find(key)) {
-    return known;
+  const auto handle_of = [](std::shared_ptr<const SelectedMatch> selected) {
+    if (selected->counter != nullptr) selected->counter->count_selection();
+    const Match* match = &selected->match;
+    return MatchHandle(std::move(selected), match);
+  };
+  if (std::shared_ptr<const SelectedMatch> known = matches_.find(key)) {
+    return handle_of(std::move(known));
   }
   while (true) {
     const Expected<Found> found = find(kernel, problem);
     if (!found) {
       return found.error();
     }
-    MatchHandle match =
-        matches_.insert(key, std::make_shared<const Match>(to_public(found->match)));
+    SelectedMatch selected{to_public(found->match)};
+    selected.counter = counter_of(*found->entry->spec, found->problem, selected.match);
+    std::shared_ptr<const SelectedMatch> match =
+        matches_.insert(key, std::make_shared<const SelectedMatch>(std::move(selected)));
     if (is_current(*found)) {
-      return match;
+      return handle_of(std::move(match));
     }
     (void)matches_.take(key);
   }
@@ -239,8 +254,12 @@ Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
 Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
                                                     std::string_view problem) {
   const ProblemKey key(kernel, problem);
+  const auto handle_of = [](std::shared_ptr<Kernel::State> state) {
+    if (state->counter != nullptr) state->counter->count_selection();
+    return Kernel(std::move(state));
+  };
   if (std::shared_ptr<Kernel::State> warm = prepared_.find(key)) {
-    return Kernel(std::move(warm));
+    return handle_of(std::move(warm));
   }
   while (true) {
     Expected<Found> found = find(kernel, problem);  // may wait: not under a lock
@@ -254,7 +273,7 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
       outdated_.clear();
     }
     if (std::shared_ptr<Kernel::State> warm = prepared_.find(key)) {  // made while we waited
-      return Kernel(std::move(warm));
+      return handle_of(std::move(warm));
     }
     Expected<std::shared_ptr<Kernel::State>> made = prepare_anew(std::move(*found));
     if (!made) {
@@ -262,7 +281,7 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
     }
     std::shared_ptr<Kernel::State> kept = prepared_.insert(key, std::move(*made));
     if (is_current(seen)) {
-      return Kernel(std::move(kept));
+      return handle_of(std::move(kept));
     }
     (void)prepared_.take(key);
   }
@@ -298,7 +317,7 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   if (!made && match.grade != kiln::Grade::fallback) {
     // A tuned config that this compiler or driver refuses must not stop the application.
     const std::string refused = match.config.text();
-    Expected<kiln::Match> fallback = find_match(spec, problem, {});
+    Expected<kiln::Match> fallback = find_match(spec, problem, {}, timing_of(options));
     if (!fallback) {
       return made.error();
     }
@@ -315,10 +334,59 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   state->problem = problem.text();
   list_requirements(spec, (*made)->plan(), state->arguments, state->workspaces);
   state->kernel = std::move(*made);
+  state->runtime = runtime;
+  state->statistics = statistics_;
+  state->counter = counter_of(spec, problem, state->match);
+  prepare_captured(found, *state);
   const std::lock_guard held(made_mutex_);
   std::erase_if(made_, [](const auto& each) { return each.expired(); });
   made_.push_back(state);
   return state;
+}
+
+// The kernel of launches into a capturing stream is made now: a capture forbids to load programs
+// and to allocate memory. One that cannot be compiled leaves the other in its place.
+void Launcher::State::prepare_captured(const Found& found, Kernel::State& state) {
+  state.captured_match = state.match;
+  state.captured_counter = state.counter;
+  if (options.timing != Timing::automatic || runtime->info().backend == "opencl" ||
+      options.workspace != Workspace::pooled || state.match.grade == Grade::fallback) {
+    return;
+  }
+  const bool has_graph_rows =
+      std::any_of(found.rows->begin(), found.rows->end(),
+                  [](const BestRecord& best) { return best.key.timing == kiln::Timing::graph; });
+  if (!has_graph_rows) {
+    state.captured_match.other_timing = true;
+    state.captured_match.reason += "; measured eagerly, not in a graph";
+    return;
+  }
+  const KernelSpec& spec = *found.entry->spec;
+  const Expected<kiln::Match> match =
+      find_match(spec, found.problem, *all_known_of(*found.entry).rows, kiln::Timing::graph);
+  if (!match || match->grade == kiln::Grade::fallback) return;
+  const Match captured = to_public(*match);
+  if (captured.config != state.match.config) {
+    Expected<std::unique_ptr<PreparedKernel>> made =
+        make_kernel(*found.entry, found.problem, *match);
+    if (!made) {
+      state.captured_match.reason +=
+          "; the config that was timed in a graph failed (" + made.error().message + ")";
+      return;
+    }
+    state.captured = std::move(*made);
+  }
+  state.captured_match = captured;
+  state.captured_counter = counter_of(spec, found.problem, captured);
+}
+
+CallCounter* Launcher::State::counter_of(const KernelSpec& spec, const Problem& problem,
+                                         const Match& match) {
+  return statistics_ ? statistics_->counter(spec.name, problem.text(), match) : nullptr;
+}
+
+Launcher::Statistics Launcher::State::counts() const {
+  return statistics_ ? statistics_->totals() : Statistics{};
 }
 
 Expected<void> Launcher::State::forget_queue(void* queue) {
@@ -334,6 +402,7 @@ Expected<void> Launcher::State::forget_queue(void* queue) {
   for (const std::weak_ptr<Kernel::State>& each : made) {
     if (const std::shared_ptr<Kernel::State> kernel = each.lock()) {
       kernel->kernel->forget_queue(queue);
+      if (kernel->captured) kernel->captured->forget_queue(queue);
     }
   }
   // A program that a stream of another thread may use still stays: the next such stream takes it.
@@ -396,13 +465,29 @@ Expected<Launcher::Tuning> Launcher::tuning() const noexcept {
   return guarded([&]() -> Expected<Tuning> { return state_->tuner().state(); });
 }
 
+Expected<Launcher::Statistics> Launcher::statistics() const noexcept {
+  return guarded([&]() -> Expected<Statistics> { return state_->counts(); });
+}
+
 Expected<bool> Launcher::wait_for_tuning(double seconds) const noexcept {
   return guarded([&]() -> Expected<bool> { return state_->tuner().wait(seconds); });
 }
 
 Expected<void> Launcher::Kernel::launch(void* queue, const LaunchArgument* arguments,
                                         std::size_t count) const noexcept {
-  return guarded([&] { return state_->kernel->launch(queue, {arguments, count}); });
+  return guarded([&]() -> Expected<void> {
+    const bool differs = state_->captured || state_->captured_counter != state_->counter;
+    const bool captured = differs && state_->runtime->is_capturing(queue);
+    PreparedKernel& kernel = captured && state_->captured ? *state_->captured : *state_->kernel;
+    Expected<void> launched = kernel.launch(queue, {arguments, count});
+    CallCounter* const counter = captured ? state_->captured_counter : state_->counter;
+    if (launched && counter != nullptr) counter->count_launch();
+    return launched;
+  });
+}
+
+const Launcher::Match& Launcher::Kernel::captured_match() const noexcept {
+  return state_->captured_match;
 }
 
 const Launcher::Match& Launcher::Kernel::match() const noexcept { return state_->match; }
@@ -410,10 +495,16 @@ const Launcher::Match& Launcher::Kernel::match() const noexcept { return state_-
 const std::string& Launcher::Kernel::problem() const noexcept { return state_->problem; }
 
 Expected<void> Launcher::Kernel::prepare_queue(void* queue) const noexcept {
-  return guarded([&] { return state_->kernel->prepare_queue(queue); });
+  return guarded([&]() -> Expected<void> {
+    Expected<void> prepared = state_->kernel->prepare_queue(queue);
+    if (!prepared || !state_->captured) return prepared;
+    return state_->captured->prepare_queue(queue);
+  });
 }
 
-bool Launcher::Kernel::from_cache() const noexcept { return state_->kernel->from_cache(); }
+bool Launcher::Kernel::from_cache() const noexcept {
+  return state_->kernel->from_cache() && (!state_->captured || state_->captured->from_cache());
+}
 
 const std::vector<Launcher::Kernel::Requirement>& Launcher::Kernel::arguments() const noexcept {
   return state_->arguments;

@@ -14,6 +14,7 @@
 #include "core/problem.hpp"
 #include "db/lookup.hpp"
 #include "launcher/src/answer_cache.hpp"
+#include "launcher/src/call_statistics.hpp"
 #include "launcher/src/databases.hpp"
 #include "launcher/src/miss_tuner.hpp"
 #include "launcher/src/prepared_kernel.hpp"
@@ -27,9 +28,22 @@ namespace kiln {
 struct Launcher::Kernel::State {
   std::unique_ptr<PreparedKernel> kernel;
   Launcher::Match match;
+  /// The config of launches into a capturing stream, if that is another one; null: `kernel`.
+  std::unique_ptr<PreparedKernel> captured;
+  Launcher::Match captured_match;
+  std::shared_ptr<Runtime> runtime;
+  std::shared_ptr<CallStatistics> statistics;  ///< owns the counters; null: nothing is counted
+  CallCounter* counter = nullptr;
+  CallCounter* captured_counter = nullptr;
   std::string problem;
   std::vector<Requirement> arguments;
   std::vector<Requirement> workspaces;
+};
+
+/// A match of select(), with its counter; null: nothing is counted.
+struct SelectedMatch {
+  Launcher::Match match;
+  CallCounter* counter = nullptr;
 };
 
 struct Launcher::State {
@@ -38,6 +52,7 @@ struct Launcher::State {
   [[nodiscard]] Expected<MatchHandle> select(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<Kernel> prepare(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<void> forget_queue(void* queue);
+  [[nodiscard]] Statistics counts() const;
 
   /// The sessions of tune_on_miss; none if it is off.
   [[nodiscard]] MissTuner& tuner() { return *tuner_; }
@@ -63,7 +78,7 @@ struct Launcher::State {
   };
   /// The meaning of a problem text of the application, and the answer of its lookup.
   struct Found {
-    const KernelEntry* entry = nullptr;
+    KernelEntry* entry = nullptr;
     Rows rows;  ///< the rows that the lookup used
     Problem problem;
     kiln::Match match;
@@ -83,11 +98,16 @@ struct Launcher::State {
   [[nodiscard]] Expected<Problem> parse_problem(const KernelSpec& spec,
                                                 std::string_view text) const;
   [[nodiscard]] Expected<kiln::Match> find_match(const KernelSpec& spec, const Problem& problem,
-                                                 std::span<const BestRecord> rows) const;
+                                                 std::span<const BestRecord> rows,
+                                                 kiln::Timing timing) const;
   [[nodiscard]] Expected<std::shared_ptr<Kernel::State>> prepare_anew(Found found);
   [[nodiscard]] Expected<std::unique_ptr<PreparedKernel>> make_kernel(const KernelEntry& entry,
                                                                       const Problem& problem,
                                                                       const kiln::Match& match);
+  /// The match of launches into a capturing stream, and its kernel if that is another one.
+  void prepare_captured(const Found& found, Kernel::State& state);
+  [[nodiscard]] CallCounter* counter_of(const KernelSpec& spec, const Problem& problem,
+                                        const Match& match);
   // Called by the tuner's thread for each problem that it tuned.
   void add_best(const Miss& miss, const BestRecord& best);
   void forget(const Miss& miss, const std::set<std::string>& asked_texts);
@@ -101,7 +121,8 @@ struct Launcher::State {
   std::map<std::string, KernelEntry, std::less<>> kernels_;  ///< only grows
   std::mutex prepare_mutex_;  ///< one kernel is rendered and compiled at a time
 
-  ProblemTable<const Match> matches_;
+  std::shared_ptr<CallStatistics> statistics_;  ///< null: nothing is counted
+  ProblemTable<const SelectedMatch> matches_;
   ProblemTable<Kernel::State> prepared_;
   std::mutex made_mutex_;
   /// All kernels, also those that only the application holds.

@@ -199,6 +199,7 @@ TunerEnd MissTuner::run_session(const Miss& miss, double seconds) const {
   std::vector<std::string> words = {"tune",       miss.kernel, "--problem",
                                     miss.problem, "--device",  selector_of(device_),
                                     "--db",       database_,   "--quiet"};
+  if (timing_of(options_) == Timing::graph) words.insert(words.end(), {"--timing", "graph"});
   for (const std::string& path : options_.kernel_paths) {
     words.insert(words.end(), {"--kernel-path", path});
   }
@@ -226,7 +227,7 @@ std::optional<BestRecord> MissTuner::stored_best(const Miss& miss) const {
   if (!may_exist(database_)) return std::nullopt;
   for (BestRecord& best : Store(database_, Store::Mode::read).bests(miss.spec_name)) {
     if (best.key.problem == miss.problem && best.key.device == identity_of(device_) &&
-        best.verdict != Verdict::none) {
+        best.key.timing == timing_of(options_) && best.verdict != Verdict::none) {
       return std::move(best);
     }
   }

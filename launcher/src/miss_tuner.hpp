@@ -26,6 +26,11 @@
 
 namespace kiln {
 
+/// The timing of the rows that come first.
+[[nodiscard]] inline Timing timing_of(const Launcher::Options& options) {
+  return options.timing == Launcher::Timing::graph ? Timing::graph : Timing::eager;
+}
+
 /// A problem to tune.
 struct Miss {
   std::string kernel;      ///< the kernel, as the application names it

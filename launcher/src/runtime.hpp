@@ -32,6 +32,9 @@ class Runtime {
   [[nodiscard]] const std::string& cache_trouble() const { return cache_trouble_; }
   [[nodiscard]] const std::string& cache_limit_trouble() const { return cache_limit_trouble_; }
 
+  /// Whether `queue` (null: the launcher's own) is being captured into a graph. Any thread.
+  [[nodiscard]] bool is_capturing(void* queue) const { return device_->is_capturing(queue); }
+
   /// Null if the options exclude a cache.
   [[nodiscard]] const BinaryCache* cache() const { return cache_.get(); }
 

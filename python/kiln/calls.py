@@ -409,6 +409,7 @@ def _plan_convolve(
     padding: Union[int, Tuple[int, int], None] = None,
     dilation: int = 1,
     groups: int = 1,
+    precision: str = "highest",
     epilogue: Optional[str] = None,
     out: Any = None,
 ) -> Tuple[_Plan, Array]:  # pylint: disable=redefined-builtin
@@ -432,7 +433,7 @@ def _plan_convolve(
     problem = {
         "h": h, "w": w, "fh": fh, "fw": fw, "n": n, "c": c, "k": k, "groups": groups,
         "stride": stride, "pad_h": pad_h, "pad_w": pad_w, "dtype": image.dtype,
-        "dilation": dilation, "layout": layout,
+        "dilation": dilation, "layout": layout, "precision": precision,
     }  # fmt: skip
     if epilogue is None and more:
         epilogue = _joined("x", ("bias", bias), ("residual", residual))
@@ -613,6 +614,7 @@ def convolve(
     padding: Union[int, Tuple[int, int], None] = None,
     dilation: int = 1,
     groups: int = 1,
+    precision: str = "highest",
     epilogue: Optional[str] = None,
     out: Any = None,
     stream: Any = None,
@@ -624,12 +626,14 @@ def convolve(
     bf16 (summed in f32). Arrays of four dimensions may all have their channels last in memory, as
     torch's channels_last. `padding`: zeros on each side, one number or (rows, columns); None: half
     the filter, which keeps the size. `bias` [k] and `residual`, of the result's shape, are added,
-    or used by the `epilogue`, a formula of the sum x and of both: "max(x + bias + residual, 0)"."""
+    or used by the `epilogue`, a formula of the sum x and of both: "max(x + bias + residual, 0)".
+    `precision` of f32 is that of torch, as for matmul."""
     pads = padding if padding is None or isinstance(padding, int) else tuple(padding)
     arrays = {"x": x, "filter": filter}
     arrays.update({k: v for k, v in (("bias", bias), ("residual", residual)) if v is not None})
     options = {"stride": stride, "padding": pads, "dilation": dilation, "groups": groups}
-    return _run(convolve, arrays, out, stream, launcher, epilogue=epilogue, **options)
+    more = {"precision": precision, "epilogue": epilogue}
+    return _run(convolve, arrays, out, stream, launcher, **more, **options)
 
 
 _PLANS: Dict[Callable[..., Any], Callable[..., Tuple[_Plan, Array]]] = {

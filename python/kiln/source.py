@@ -10,8 +10,9 @@ import json
 import os
 import pathlib
 import re
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
+from . import _problem
 from ._arrays import SIZES
 from .errors import ProblemError
 
@@ -89,6 +90,8 @@ def write_kernel(
     block: Sequence[str],
     problem: Mapping[str, Any],
     formulas: Optional[Mapping[str, str]] = None,
+    reference: Optional[Callable[..., Any]] = None,
+    inputs: Optional[Mapping[str, Any]] = None,
     constraints: Sequence[str] = (),
     defaults: Optional[Mapping[str, Any]] = None,
     name: Optional[str] = None,
@@ -103,8 +106,10 @@ def write_kernel(
     `arguments`, in the kernel's order: "read f32[n]" (access, element type, extents slowest first),
     "i32 = n" (a number that follows from the problem) or "f32 example 0.5" (one that the caller
     passes). `grid` and `block`: expressions, fastest dimension first, in blocks and threads.
-    `formulas`: what each element of an output is, e.g. {"c": "a + b"}; without them the default
-    config is the reference. `defaults`: of tunables; else the first value of each. `bytes_moved` and
+    `formulas`: what each element of an output is, e.g. {"c": "a + b"}. `reference`: a function that
+    computes the outputs for this problem; it is called once with the arrays of `inputs` by name and
+    returns a dict of NumPy arrays by output, or the only output. Without either the default config is
+    the reference. `defaults`: of tunables; else the first value of each. `bytes_moved` and
     `flops`: expressions, for rates. `folder`: where to write (default: kernels/NAME-HASH in Kiln's
     data folder)."""
     entry = entry or entry_of(source)
@@ -121,9 +126,12 @@ def write_kernel(
         lines.append(f"cost.bytes = {_quoted(bytes_moved)}")
     if flops:
         lines.append(f"cost.flops = {_quoted(flops)}")
+    arrays = _recorded(reference, inputs or {}, problem, arguments)
+    if arrays:
+        lines.append(_expected(problem, inputs or {}, arrays))
     if formulas:
         lines += [f"verify.formulas.{key} = {_quoted(text)}" for key, text in formulas.items()]
-    else:
+    elif not arrays:
         lines.append('verify.device_reference = "plain"')
     lines += [_argument(key, text) for key, text in arguments.items()]
     lines += ["[[variants]]", 'name = "plain"', f'source = "{file}"', "[variants.tunables]"]
@@ -143,8 +151,63 @@ def write_kernel(
     at = pathlib.Path(folder) if folder is not None else _place(name, source + spec)
     at.mkdir(parents=True, exist_ok=True)
     (at / file).write_text(source, encoding="utf-8")
+    if arrays:
+        import numpy
+
+        (at / "arrays").mkdir(exist_ok=True)
+        for key, array in arrays.items():
+            numpy.save(at / "arrays" / f"{key}.npy", numpy.ascontiguousarray(array))
     (at / "spec.toml").write_text(spec, encoding="utf-8")
     return at
+
+
+def _recorded(
+    reference: Optional[Callable[..., Any]],
+    inputs: Mapping[str, Any],
+    problem: Mapping[str, Any],
+    arguments: Mapping[str, str],
+) -> Dict[str, Any]:
+    """The arrays to save, by file name; empty without a reference."""
+    if reference is None:
+        if inputs:
+            raise ProblemError("inputs= needs reference=, a function that computes the outputs")
+        return {}
+    known = {key: _access(text) for key, text in arguments.items()}
+    for key, access in known.items():
+        if access in ("read", "read_write") and key not in inputs:
+            raise ProblemError(f"reference= needs the input '{key}' in inputs=")
+    outputs = [key for key, access in known.items() if access in ("write", "read_write")]
+    found = reference(**inputs)
+    if not isinstance(found, Mapping):
+        if len(outputs) != 1:
+            raise ProblemError(f"reference= must return a dict with {', '.join(outputs)}")
+        found = {outputs[0]: found}
+    if sorted(found) != sorted(outputs):
+        raise ProblemError(
+            f"reference= returned {', '.join(sorted(found))}; expected {', '.join(outputs)}"
+        )
+    arrays = {f"in_{key}": array for key, array in inputs.items()}
+    arrays.update({f"out_{key}": array for key, array in found.items()})
+    return arrays
+
+
+def _access(text: str) -> str:
+    memory = _MEMORY.fullmatch(text)
+    return memory.group(1) if memory else ""
+
+
+def _expected(
+    problem: Mapping[str, Any], inputs: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> str:
+    """`verify.expected` of the spec, in one line."""
+    named = ", ".join(f'{key} = "arrays/in_{key}.npy"' for key in inputs)
+    outputs = [key[len("out_") :] for key in arrays if key.startswith("out_")]
+    results = ", ".join(f'{key} = "arrays/out_{key}.npy"' for key in outputs)
+    text = _quoted(_problem.text_of(problem))
+    return (
+        f"verify.expected = [{{ problem = {text}, inputs = {{ {named} }}, "
+        f"outputs = {{ {results} }} }}]"
+    )
 
 
 def _place(name: str, text: str) -> pathlib.Path:

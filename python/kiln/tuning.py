@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _problem, _program, launcher, source
 from .database import Database, Session, default_path, pretty_time
@@ -54,12 +54,16 @@ def tune(
     variants: Sequence[str] = (),
     fresh: bool = False,
     warm_start: bool = True,
+    timing: Optional[str] = None,
+    warm_cache: bool = False,
     progress: bool = True,
     tunables: Optional[Mapping[str, Sequence[Any]]] = None,
     arguments: Optional[Mapping[str, str]] = None,
     grid: Sequence[str] = (),
     block: Sequence[str] = (),
     formulas: Optional[Mapping[str, str]] = None,
+    reference: Optional[Callable[..., Any]] = None,
+    inputs: Optional[Mapping[str, Any]] = None,
     constraints: Sequence[str] = (),
     defaults: Optional[Mapping[str, Any]] = None,
     **problem: _problem.Value,
@@ -68,7 +72,8 @@ def tune(
 
     `kernel`: a name, the folder of your own, or the text of a CUDA, HIP or OpenCL kernel; a text
     needs `tunables` ({"BLOCK": [64, 128]}), `arguments`, `grid` and `block`, and takes `formulas`,
-    `constraints` and `defaults`, as write_kernel() does. `seconds`, `trials`, `no_progress`: the
+    `reference` with `inputs`, `constraints` and `defaults`, as write_kernel() does. `timing`: "eager"
+    or "graph"; `warm_cache`: do not flush the cache before each sample. `seconds`, `trials`, `no_progress`: the
     first limit reached ends the search (default: 60 seconds). `device`: as `kiln devices` names it.
     `db`: database file. `problem`: sizes in elements, and types.
 
@@ -86,6 +91,8 @@ def tune(
             block=block,
             problem=problem,
             formulas=formulas,
+            reference=reference,
+            inputs=inputs,
             constraints=constraints,
             defaults=defaults,
         )
@@ -103,6 +110,8 @@ def tune(
         "variant": list(variants),
         "fresh": fresh,
         "no_warm_start": not warm_start,
+        "timing": timing,
+        "warm_cache": warm_cache,
         "quiet": not progress,
     }
     answer = _program.run(["tune", os.fspath(kernel), *_options(options)], progress=progress)
@@ -182,6 +191,7 @@ def sweep(
     kernels: Sequence[str] = (),
     strategy: Optional[str] = None,
     seed: Optional[int] = None,
+    timing: Optional[str] = None,
     fresh: bool = False,
     progress: bool = True,
 ) -> Sweep:
@@ -196,6 +206,7 @@ def sweep(
         "kernel": list(kernels),
         "strategy": strategy,
         "seed": seed,
+        "timing": timing,
         "fresh": fresh,
         "quiet": not progress,
     }
@@ -233,6 +244,7 @@ def best(
     db: Optional[PathLike] = None,
     kernel_path: Optional[PathLike] = None,
     objective: Optional[str] = None,
+    timing: Optional[str] = None,
     shipped: bool = True,
     **problem: _problem.Value,
 ) -> Best:
@@ -245,6 +257,7 @@ def best(
         "db": db,
         "kernel_path": kernel_path,
         "objective": objective,
+        "timing": timing,
         "no_shipped": not shipped,
     }
     answer = _program.run(["best", os.fspath(kernel), *_options(options)])

@@ -103,6 +103,26 @@ def test_a_kernel_as_text_is_tuned_and_launched(on_device, tmp_path):
     assert (c.get() == a + b).all()
 
 
+def test_a_python_function_is_the_reference(tmp_path, queue):
+    rng = np.random.default_rng(1)
+    inputs = {"a": rng.random(1000, "float32"), "b": rng.random(1000, "float32")}
+    given = {key: value for key, value in ADD.items() if key != "formulas"}
+    options = dict(device="opencl", trials=1, progress=False, warm_cache=True, n=1000)
+
+    def tune(reference, database):
+        return kiln.tune(
+            VECTOR_ADD, reference=reference, inputs=inputs, db=tmp_path / database, **options, **given
+        )
+
+    assert tune(lambda a, b: {"c": a.astype("float64") + b}, "right.db").best
+    with pytest.raises(kiln.NoConfigError):
+        tune(lambda a, b: a - b, "wrong.db")
+    with pytest.raises(kiln.ProblemError, match="needs the input 'b'"):
+        kiln.write_kernel(
+            VECTOR_ADD, problem={"n": 1000}, reference=max, inputs={"a": inputs["a"]}, **given
+        )
+
+
 def test_mistakes_in_a_kernel_as_text():
     with pytest.raises(kiln.ProblemError, match="argument 'a' is 'f32'"):
         kiln.write_kernel(VECTOR_ADD, problem={"n": 8}, **{**ADD, "arguments": {"a": "f32"}})

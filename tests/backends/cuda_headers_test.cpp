@@ -34,9 +34,12 @@ TEST(CudaHeaders, AgreeOnTheCalls) {
 #define KILN_COMPARE(member, symbol) \
   static_assert(SameCall<decltype(StreamApi::member), decltype(&::symbol)>::value, #symbol);
   KILN_CUDA_STREAM_CALLS(KILN_COMPARE)
+  KILN_CUDA_GRAPH_CALLS(KILN_COMPARE)
 #undef KILN_COMPARE
   static_assert(
       SameCall<decltype(CudaApi::launch_kernel_ex), decltype(&::cuLaunchKernelEx)>::value);
+  EXPECT_EQ(kCaptureRelaxed, static_cast<int>(CU_STREAM_CAPTURE_MODE_RELAXED));
+  EXPECT_EQ(kCaptureNone, static_cast<int>(CU_STREAM_CAPTURE_STATUS_NONE));
   EXPECT_EQ(kStreamNonBlocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(kEventDefault, static_cast<unsigned>(CU_EVENT_DEFAULT));
 }

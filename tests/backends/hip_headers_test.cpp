@@ -27,7 +27,10 @@ TEST(HipHeaders, AgreeOnTheCalls) {
 #define KILN_COMPARE(member, symbol) \
   static_assert(SameCall<decltype(StreamApi::member), decltype(&::symbol)>::value, #symbol);
   KILN_HIP_STREAM_CALLS(KILN_COMPARE)
+  KILN_HIP_GRAPH_CALLS(KILN_COMPARE)
 #undef KILN_COMPARE
+  EXPECT_EQ(kCaptureRelaxed, static_cast<int>(hipStreamCaptureModeRelaxed));
+  EXPECT_EQ(kCaptureNone, static_cast<int>(hipStreamCaptureStatusNone));
   EXPECT_EQ(kStreamNonBlocking, static_cast<unsigned>(hipStreamNonBlocking));
   EXPECT_EQ(kEventDefault, static_cast<unsigned>(hipEventDefault));
 }

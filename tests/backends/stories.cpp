@@ -134,6 +134,48 @@ TEST_F(BackendStory, DevicesAreListedWithTheirLimits) {
   EXPECT_GT(first.global_bytes, 1 << 28);
 }
 
+TEST_F(BackendStory, CapturedWorkRunsAtEachReplay) {
+  const std::unique_ptr<Module> module =
+      load("KERNEL add_one(GLOBAL int* x) { x[0] += 1; }\n", {"add_one"});
+  ASSERT_NE(module, nullptr);
+  const Buffer buffer = upload(std::vector<int>{5});
+  const std::array arguments = {argument(buffer)};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "add_one";
+  launch.arguments = arguments;
+  bool was_capturing = false;
+  const auto work = [&]() -> Status {
+    was_capturing = device_->is_capturing(nullptr);
+    for (int run = 0; run < 3; ++run) {
+      if (Status status = device_->launch(launch); !status) return status;
+    }
+    return Done{};
+  };
+  Result<std::unique_ptr<CapturedGraph>> graph = device_->capture(work);
+  if (!device_->graphs_unavailable().empty()) {
+    ASSERT_FALSE(graph);
+    EXPECT_EQ(graph.failure().message, device_->graphs_unavailable());
+    EXPECT_FALSE(device_->is_capturing(nullptr));
+    return;
+  }
+  ASSERT_TRUE(graph) << graph.failure().message;
+  EXPECT_TRUE(was_capturing);
+  EXPECT_FALSE(device_->is_capturing(nullptr));
+  EXPECT_EQ(download<int>(buffer, 1), (std::vector<int>{5})) << "nothing ran yet";
+  ASSERT_TRUE((*graph)->replay());
+  ASSERT_TRUE((*graph)->replay());
+  EXPECT_EQ(download<int>(buffer, 1), (std::vector<int>{11}));
+
+  const auto broken = device_->capture([]() -> Status {
+    return Failure{Outcome::launch_error, "no such step"};
+  });
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.failure().message, "no such step");
+  ASSERT_TRUE(device_->launch(launch)) << "the queue is as before";
+  EXPECT_EQ(download<int>(buffer, 1), (std::vector<int>{12}));
+}
+
 TEST_F(BackendStory, ADeviceThatIsNotThereIsNamed) {
   try {
     static_cast<void>(backend_->open_device(99));

@@ -59,6 +59,24 @@ TEST_F(Init, ReadsTemplatesAndTwoDimensions) {
   }
 }
 
+TEST_F(Init, TakesTheValuesThatKernelTunerTried) {
+  write("mine/saxpy.cl", kSaxpy);
+  write("mine/cache.json", R"({"device_name": "A CPU", "kernel_name": "saxpy", "problem_size": "10",
+ "tune_params_keys": ["BLOCK", "block_size_x"], "tune_params": {"BLOCK": [32, 64], "block_size_x": [32, 64]},
+ "cache": {"32,32": {"BLOCK": 32, "block_size_x": 32, "time": 1.5}}})");
+  const Output output = kiln({"init", "mine/saxpy.cl", "--kernel-tuner", "mine/cache.json"});
+  ASSERT_EQ(output.exit_code, 0) << output.err;
+  const std::string spec = read_text(folder_ / "mine/spec.toml");
+  EXPECT_NE(spec.find("BLOCK = { values = [32, 64], default = "), std::string::npos) << spec;
+  EXPECT_NE(spec.find("block_size_x of mine/cache.json is no macro"), std::string::npos) << spec;
+  expect_refused({"init", "--kernel-tuner", "mine/cache.json"}, 2,
+                 "kiln: error: --kernel-tuner mine/cache.json: a cache needs the source beside it");
+  write("mine/other.json", R"({"tune_params_keys": ["TILE"], "tune_params": {"TILE": [1]},
+ "cache": {"1": {"TILE": 1, "time": 1.5}}})");
+  expect_refused({"init", "mine/saxpy.cl", "--kernel-tuner", "mine/other.json", "--force"}, 3,
+                 "kiln: error: mine/other.json: none of its tunables (TILE) is a macro");
+}
+
 TEST_F(Init, ReadsT1) {
   write("mine/saxpy.cl", kSaxpy);
   write("mine/t1.json", R"({"General": {"BenchmarkName": "Saxpy-1"},
@@ -74,6 +92,9 @@ TEST_F(Init, ReadsT1) {
    {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 1024}]}})");
   const Output output = kiln({"init", "--t1", "mine/t1.json"});
   ASSERT_EQ(output.exit_code, 0) << output.err;
+  const std::string spec = read_text(folder_ / "mine/spec.toml");
+  ASSERT_EQ(kiln({"init", "--kernel-tuner", "mine/t1.json", "--force"}).exit_code, 0);
+  EXPECT_EQ(read_text(folder_ / "mine/spec.toml"), spec);
   const Output tuned = kiln(
       {"tune", "mine", "--device", "opencl", "--trials", "2", "--db", "kiln.db", "--warm-cache"});
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;

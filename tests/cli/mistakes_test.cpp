@@ -32,6 +32,7 @@ class Mistakes : public ProgramTest, public testing::WithParamInterface<Mistake>
     write("key.toml", plan("problems = [\"n=10\"]\nsecond = 3\n"));
     write("problem.toml", plan("problems = [\n  \"n=10\",\n  \"n=0\",\n]\n"));
     write("strategy.toml", plan("problems = [\"n=10\"]\nstrategy = \"rndom\"\n"));
+    write("timing.toml", plan("problems = [\"n=10\"]\ntiming = \"cold\"\n"));
     write("variant.toml", plan("problems = [\"n=10\"]\nvariants = [\"tre\"]\n"));
     write("empty.toml", "name = \"plan\"\n");
   }
@@ -181,6 +182,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"sweep", "nowhere.toml"}, 3, "nowhere.toml: cannot be read; expected a plan file"},
         Mistake{{"sweep", "folder"}, 3, "folder: cannot be read; expected a plan file"},
         Mistake{{"sweep", "broken.toml"}, 3, "broken.toml:2:11: not valid TOML: "},
+        Mistake{{"sweep", "timing.toml"},
+                3,
+                "timing.toml:6:10: 'timing' must be \"eager\" or \"graph\", not 'cold'"},
+        Mistake{{"tune", "reduce", "--problem", "n=10", "--timing", "cold"},
+                2,
+                "--timing: expected eager or graph, not 'cold'"},
         Mistake{{"sweep", "empty.toml"}, 3, "empty.toml: the plan has no problem"},
         Mistake{{"sweep", "key.toml", "--db", "new.db"},
                 3,

@@ -106,6 +106,19 @@ TEST_F(ObjectiveProgram, MistakesAreNamed) {
   EXPECT_NE(pareto("time,energy").err.find("has both time and energy\n"), std::string::npos);
 }
 
+TEST_F(ObjectiveProgram, GraphsNeedABackendThatHasThem) {
+  const std::string sentence =
+      "kiln: error: --timing graph is not possible here: the backend has no graphs of captured "
+      "launches\n";
+  const Output tuned = kiln(tune_scale({"--timing", "graph"}));
+  EXPECT_EQ(tuned.exit_code, 4);
+  EXPECT_NE(tuned.err.find(sentence), std::string::npos) << tuned.err;
+  const Output compared = kiln({"compare", kScaleKernel, "--problem", "n=100", "--device", "opencl",
+                                "--config", "default", "--timing", "graph"});
+  EXPECT_EQ(compared.exit_code, 4);
+  EXPECT_NE(compared.err.find(sentence), std::string::npos) << compared.err;
+}
+
 TEST_F(ObjectiveProgram, CopiesAreComparedInPairs) {
   const Json report = compare({"--config", "default", "--copies", "3", "--finals", "2"});
   EXPECT_EQ(report["finals"], 2);

@@ -10,9 +10,9 @@
 
 #include "core/json.hpp"
 #include "core/metrics.hpp"
+#include "db/evidence.hpp"
 #include "templates/library.hpp"
 #include "tests/db/scratch.hpp"
-#include "tuner/time_use.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -68,11 +68,8 @@ std::vector<double> rounds(double time_ns) {
   return ns;
 }
 
-Json finalist(const Config& config, std::int64_t sequence, double time_ns) {
-  return {{"config", config.text()},
-          {"sequence", sequence},
-          {"median_ns", time_ns},
-          {"samples_ns", rounds(time_ns)}};
+Finalist finalist(const Config& config, std::int64_t sequence, double time_ns) {
+  return {config.text(), sequence, rounds(time_ns), time_ns, std::nullopt, {}};
 }
 
 SessionRecord session(const KernelSpec& spec, const std::string& problem_text) {
@@ -146,12 +143,12 @@ void write_transpose(Store& store) {
   best.bytes = 134'217'728;
   best.trials = sequence;
   best.failures = 3;
-  best.evidence =
-      with_time_use(Json({{"finalists", Json::array({finalist(tile(32, 32, 256), 1, 74'800),
-                                                     finalist(tile(64, 64, 64), 16, 37'400),
-                                                     finalist(tile(64, 64, 512), 17, 36'100)})}})
-                        .dump(),
-                    some_time_use());
+  Evidence evidence;
+  evidence.finalists = {finalist(tile(32, 32, 256), 1, 74'800),
+                        finalist(tile(64, 64, 64), 16, 37'400),
+                        finalist(tile(64, 64, 512), 17, 36'100)};
+  evidence.time_use = some_time_use();
+  best.evidence = to_text(evidence);
   store.finish(id, SessionState::finished, 61.5, best);
 }
 
@@ -169,7 +166,9 @@ void write_matmul(Store& store) {
   best.flops = 137'438'953'472;
   best.trials = 2;
   best.failures = 1;
-  best.evidence = Json({{"finalists", Json::array({finalist(long_config(128), 2, 2.8e6)})}}).dump();
+  Evidence evidence;
+  evidence.finalists = {finalist(long_config(128), 2, 2.8e6)};
+  best.evidence = to_text(evidence);
   store.finish(id, SessionState::finished, 60.2, best);
 }
 

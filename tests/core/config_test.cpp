@@ -185,7 +185,6 @@ TEST_F(ConfigTest, ARuleWithoutAnAnswerIsABrokenRule) {
 }
 
 TEST_F(ConfigTest, ScopeHoldsTunablesAndDerivedValues) {
-  const Variant& tile = *spec_.find_variant("tile");
   const Scope scope = Setting(spec_, problem_, device_).scope(parse("tile:tile_rows=64"));
   EXPECT_EQ(*scope.find("tile_bytes"), Value(std::int64_t{64 * 33 * 4}));
   EXPECT_EQ(*scope.find("backend"), Value(std::string("cuda")));

@@ -227,7 +227,8 @@ TEST(Spec, ReadsElementsThatAreComputed) {
 TEST(Spec, WantsAWayToProveResults) {
   EXPECT_THAT(
       spec_error(with("reference = \"transpose\"\ndevice_reference = \"naive:block_x=64\"\n", "")),
-      HasSubstr("one of 'reference', 'formulas', 'function' and 'device_reference' is required"));
+      HasSubstr("one of 'reference', 'formulas', 'function', 'device_reference' and "
+                "[[verify.expected]] is required"));
   EXPECT_THAT(spec_error(with("naive:block_x=64", "naive:block_x=65")),
               HasSubstr("device_reference 'naive:block_x=65': 'block_x' has no value 65"));
   EXPECT_THAT(spec_error(with("naive:block_x=64", "simple")),

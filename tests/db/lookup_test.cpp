@@ -68,6 +68,34 @@ TEST_F(Lookup, AnEmptyDatabaseAnswersWithTheDefault) {
   EXPECT_THAT(match.steps, ElementsAre("default: vector:block_size=64: chosen"));
 }
 
+TEST_F(Lookup, ARowOfTheTimingThatIsAskedForComesFirst) {
+  BestRecord eager = tuned("n=4096", 128);
+  BestRecord graph = tuned("n=4096", 512);
+  graph.key.timing = Timing::graph;
+  const auto ask_for = [&](Timing timing, const std::vector<BestRecord>& bests,
+                           const char* problem = "n=4096") {
+    return *lookup({spec_, Problem::parse(spec_, problem), some_device()}, bests, timing);
+  };
+  for (const auto& bests : {std::vector{eager, graph}, std::vector{graph, eager}}) {
+    EXPECT_EQ(ask_for(Timing::eager, bests).config.text(), "vector:block_size=128");
+    EXPECT_EQ(ask_for(Timing::graph, bests).config.text(), "vector:block_size=512");
+    EXPECT_EQ(ask_for(Timing::graph, bests, "n=5000").config.text(), "vector:block_size=512");
+    EXPECT_FALSE(ask_for(Timing::graph, bests).other_timing);
+  }
+  const Match other = ask_for(Timing::graph, {eager});
+  EXPECT_EQ(other.grade, Grade::exact);
+  EXPECT_TRUE(other.other_timing);
+  EXPECT_EQ(other.reason,
+            "tuned for this problem on this device (Test GPU); measured eagerly, not in a graph");
+  EXPECT_EQ(ask_for(Timing::eager, {graph}).reason,
+            "tuned for this problem on this device (Test GPU); measured in a graph, not eagerly");
+  // Of two that are near, the one of this timing.
+  BestRecord near_graph = tuned("n=16384", 64);
+  near_graph.key.timing = Timing::graph;
+  const Match near = ask_for(Timing::graph, {tuned("n=8192", 256), near_graph}, "n=10000");
+  EXPECT_EQ(near.best->config.text(), "vector:block_size=64");
+}
+
 // Two kernels may have one name: what they compute tells them apart.
 TEST_F(Lookup, ARowOfAnotherKernelOfThatNameIsNeverAsked) {
   BestRecord same = tuned("n=4096", 512);
@@ -85,7 +113,7 @@ TEST_F(Lookup, ARowOfAnotherKernelOfThatNameIsNeverAsked) {
             "nothing tuned for this kernel on a device like this one: the spec's default config "
             "(there is a best of another kernel named 'scale', with other arguments, problem or "
             "verification)");
-  EXPECT_TRUE(warm_configs(spec_, Problem::parse(spec_, "n=4096"), some_device(),
+  EXPECT_TRUE(warm_configs({spec_, Problem::parse(spec_, "n=4096"), some_device()},
                            std::vector<BestRecord>{same}, 4)
                   .empty());
 }

@@ -113,7 +113,9 @@ TEST(CloseConfigs, AreTheTrialsWithinAQuarterOfTheFastest) {
   }
   trials.push_back({0, 1, test::some_trial(1, Outcome::wrong_result)});
   BestRecord best = test::some_best(100);
-  best.evidence = with_close_configs(R"({"finalists":[]})", trials);
+  Evidence evidence;
+  add_close_configs(evidence, trials);
+  best.evidence = to_text(evidence);
   const std::vector<CloseConfig> close = close_configs(best);
   ASSERT_EQ(close.size(), 3U);
   EXPECT_EQ(close[0].config, "vector:block_size=100");

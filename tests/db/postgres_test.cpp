@@ -116,9 +116,25 @@ TEST_F(Postgres, AnotherSchemaVersionIsRefused) {
   for (const Store::Mode mode : {Store::Mode::read, Store::Mode::write}) {
     EXPECT_EQ(message_of([&] { const Store store(url, mode); }),
               url +
-                  ": has schema version 9, this Kiln knows versions up to 3; use the newer Kiln "
+                  ": has schema version 9, this Kiln knows versions up to 4; use the newer Kiln "
                   "that made it");
   }
+}
+
+TEST_F(Postgres, AServerOfVersionThreeIsReadAsItIsAndBroughtUpByTheNextWriter) {
+  PostgresServer& server = PostgresServer::shared();
+  const std::string url = server.new_database();
+  {
+    Store store(url, Store::Mode::write);
+    static_cast<void>(store.begin_session(test::some_session()));
+  }
+  const std::string name = PostgresServer::database_of(url);
+  server.run(name, "ALTER TABLE kiln.sessions DROP COLUMN timing");
+  server.run(name, "UPDATE kiln.schema_version SET version = 3");
+  EXPECT_EQ(Store(url, Store::Mode::read).sessions().at(0).key, test::some_session().key);
+  const Store writer(url, Store::Mode::write);
+  EXPECT_EQ(writer.info().schema_version, 4);
+  EXPECT_EQ(writer.sessions().at(0).key, test::some_session().key);
 }
 
 TEST_F(Postgres, ARoleWithoutRightsIsTold) {

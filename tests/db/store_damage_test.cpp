@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "db/merge.hpp"
 #include "db/store.hpp"
 #include "tests/db/scratch.hpp"
 
@@ -163,7 +164,7 @@ TEST(StoreDamage, ANewerSchemaAsksForTheNewerKiln) {
   for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read}) {
     EXPECT_EQ(error_of_open(path, mode),
               path.string() +
-                  ": has schema version 7, this Kiln knows versions up to 3; use the "
+                  ": has schema version 7, this Kiln knows versions up to 4; use the "
                   "newer Kiln that wrote it");
   }
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 0");
@@ -180,6 +181,7 @@ TEST(StoreDamage, AFileOfVersionOneIsReadAsItIsAndBroughtUpByTheNextWriter) {
     for (const char* table : {"attempts", "metrics", "conditions", "objectives", "drift"}) {
       old.exec(std::string("DROP TABLE ") + table);
     }
+    old.exec("ALTER TABLE sessions DROP COLUMN timing");
     old.exec("PRAGMA user_version = 1");
   }
   {
@@ -189,14 +191,42 @@ TEST(StoreDamage, AFileOfVersionOneIsReadAsItIsAndBroughtUpByTheNextWriter) {
     EXPECT_TRUE(reader.drift(1).empty());
     EXPECT_TRUE(reader.bests("", "energy").empty());
     EXPECT_NO_THROW((void)reader.bests());
+    EXPECT_EQ(reader.sessions().at(0).key.timing, Timing::eager);
   }
   Store writer(path, Store::Mode::write);
-  EXPECT_EQ(writer.info().schema_version, 3);
+  EXPECT_EQ(writer.info().schema_version, 4);
+  EXPECT_EQ(writer.sessions().at(0).key.timing, Timing::eager);
   EXPECT_EQ(writer.trials(1).size(), 3U);
   writer.begin_attempt(1, "tile:block=64");
   writer.begin_attempt(1, "tile:block=64");
   writer.note_death(1, "tile:block=64");
   EXPECT_EQ(writer.attempts(1), (std::vector<AttemptRecord>{{"tile:block=64", 2, 1}}));
+}
+
+// Version 3 has objectives, but no timings: everything was timed eagerly.
+TEST(StoreDamage, AFileOfVersionThreeAnswersAsBefore) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  {
+    Store store(path, Store::Mode::write);
+    const SessionId session = store.begin_session(test::some_session());
+    store.append(session, 1, test::some_trial(64));
+    store.finish(session, SessionState::finished, 1, test::some_best(64));
+  }
+  std::string before;
+  dump_database(path, [&](const std::string& line) { before += line; });
+  {
+    SQLite::Database old(path.string(), SQLite::OPEN_READWRITE);
+    old.exec("ALTER TABLE sessions DROP COLUMN timing");
+    old.exec("PRAGMA user_version = 3");
+  }
+  const Store reader(path, Store::Mode::read);
+  ASSERT_EQ(reader.bests("scale").size(), 1U);
+  EXPECT_EQ(reader.bests("scale").front().key, test::some_session().key);
+  EXPECT_EQ(reader.best_of(1)->key.timing, Timing::eager);
+  std::string after;
+  dump_database(path, [&](const std::string& line) { after += line; });
+  EXPECT_EQ(after, before) << "the same sessions, so that a merge takes each once";
 }
 
 TEST(StoreDamage, RowsThatNobodyCanReadAreNamed) {

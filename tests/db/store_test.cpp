@@ -91,7 +91,7 @@ TEST_P(StoreTest, KeepsTrialsOfEveryOutcomeInOrder) {
   EXPECT_THAT(store.check(), IsEmpty());
 
   const Store::Info info = store.info();
-  EXPECT_EQ(info.schema_version, 3);
+  EXPECT_EQ(info.schema_version, 4);
   EXPECT_EQ(info.sessions, 1);
   EXPECT_EQ(info.trials, static_cast<std::int64_t>(given.size()));
   EXPECT_EQ(info.failures, static_cast<std::int64_t>(given.size()) - 1);
@@ -242,6 +242,27 @@ TEST_P(StoreTest, AnswersWithTheNewestBestOfAProblem) {
   EXPECT_THAT(store.bests("matmul"), IsEmpty());
   EXPECT_EQ(store.bests().size(), 2U);
   EXPECT_THAT(store.check(), IsEmpty());
+}
+
+TEST_P(StoreTest, KeepsTheBestsOfBothTimings) {
+  Store store(place("kiln.db"), Store::Mode::write);
+  SessionRecord eager = some_session();
+  SessionRecord graph = some_session();
+  graph.key.timing = Timing::graph;
+  for (const auto& [record, block_size] : {std::pair(eager, 64), std::pair(graph, 128)}) {
+    EXPECT_FALSE(store.find_finished(record.key)) << "the timing is part of a session's identity";
+    const SessionId session = store.begin_session(record);
+    store.append(session, 1, some_trial(block_size));
+    store.finish(session, SessionState::finished, 1, some_best(block_size));
+    EXPECT_EQ(store.find_finished(record.key)->id, session);
+    EXPECT_EQ(store.session(session)->key, record.key);
+  }
+  const std::vector<BestRecord> bests = store.bests("scale");
+  ASSERT_EQ(bests.size(), 2U);
+  EXPECT_EQ(bests[0].key.timing, Timing::eager);
+  EXPECT_EQ(bests[0].config.text(), "vector:block_size=64");
+  EXPECT_EQ(bests[1].key.timing, Timing::graph);
+  EXPECT_EQ(bests[1].config.text(), "vector:block_size=128");
 }
 
 TEST_P(StoreTest, KeepsWhatIsMeasuredBesideTime) {

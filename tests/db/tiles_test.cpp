@@ -44,7 +44,7 @@ class TilesOfScale : public ::testing::Test {
                                             std::size_t eligible) const {
     const Problem asked = problem(kAsked);
     const DeviceInfo device = test::some_device();
-    const CarryOver carry(spec_, asked, device, configs, eligible);
+    const CarryOver carry({spec_, asked, device}, configs, eligible);
     std::vector<double> list;
     for (const Carried& each : carry.from(problem(kMeasured), device, all_of(configs))) {
       list.push_back(each.factor);
@@ -178,7 +178,7 @@ TEST_F(TilesOfScale, OnlyThoseAskedAboutAreCarriedOver) {
   const DeviceInfo device = test::some_device();
   const std::vector<CloseConfig> configs = {
       {"vector:block_size=256"}, {"vector:block_size=1024"}, {"gone"}};
-  const CarryOver carry(spec_, asked, device, configs, 1);
+  const CarryOver carry({spec_, asked, device}, configs, 1);
   const std::vector<std::size_t> places = {2, 1, 1};
   const std::vector<Carried> carried = carry.from(problem(kMeasured), device, places);
   ASSERT_EQ(carried.size(), 3U);

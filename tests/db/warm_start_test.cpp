@@ -155,13 +155,16 @@ TEST_F(WarmStart, OriginsOfFinalistsAreKeptInTheEvidence) {
   };
   const std::vector<WarmConfig> warm = {{block(32), "the best of n=1024 on this device"},
                                         {block(64), "the best of n=2048 on this device"}};
-  const std::string finals =
-      R"({"finalists":[{"config":"vector:block_size=128"},{"config":"vector:block_size=64"}])";
-  EXPECT_EQ(with_warm_start(finals + "}", warm),
-            finals + R"(,"warm_start":[{"config":"vector:block_size=64",)"
-                     R"("from":"the best of n=2048 on this device"}]})");
-  EXPECT_EQ(with_warm_start(R"({"rule":1})", warm), R"({"rule":1,"warm_start":[]})");
-  EXPECT_EQ(with_warm_start(R"({"rule":1})", {}), R"({"rule":1})");
+  Evidence evidence;
+  add_warm_start(evidence, {});
+  EXPECT_FALSE(evidence.warm_start) << "there was no warm start";
+  for (const char* finalist : {"vector:block_size=128", "vector:block_size=64"}) {
+    evidence.finalists.emplace_back().config = finalist;
+  }
+  add_warm_start(evidence, warm);
+  ASSERT_EQ(evidence.warm_start->size(), 1U);
+  EXPECT_EQ(evidence.warm_start->front().config, "vector:block_size=64");
+  EXPECT_EQ(evidence.warm_start->front().from, "the best of n=2048 on this device");
 }
 
 TEST_F(WarmStart, DoesNotDependOnTheOrderOfRows) {

@@ -65,6 +65,7 @@ TEST_F(Wisdom, ReadsBackWhatItWrote) {
   BestRecord one = best("n=4096");
   BestRecord two = best("n=512 dtype=f64", 128);
   two.naive_time_ns = 12.5;
+  two.key.timing = Timing::graph;
   const std::string text = write_wisdom({{one, two}});
   WisdomText read = read_wisdom(text, "w.jsonl");
   EXPECT_THAT(read.bad, ElementsAre());
@@ -81,6 +82,7 @@ TEST_F(Wisdom, ReadsBackWhatItWrote) {
   EXPECT_EQ(first.published_at, "2026-01-02T03:04:05Z");
   EXPECT_EQ(read.entries[0].where.line, 3);
   EXPECT_EQ(read.entries[1].best.naive_time_ns, 12.5);
+  EXPECT_EQ(read.entries[1].best.key.timing, Timing::graph);
   EXPECT_EQ(write_wisdom({{read.entries[1].best, read.entries[0].best}}), text)
       << "the order of the rows does not show";
 }
@@ -150,6 +152,8 @@ TEST_F(Wisdom, MistakesAreNamedByLineWithWhatWasExpected) {
             "w.jsonl:3: key 'flops' must be a number of at least 0, not string");
   EXPECT_EQ(fault_of("\"better\"", "\"best\""),
             "w.jsonl:3: key 'verdict' must be better, tie or unmeasurable, not 'best'");
+  EXPECT_EQ(fault_of("\"better\"", "\"better\",\"timing\":\"cold\""),
+            "w.jsonl:3: key 'timing' must be eager or graph, not 'cold'");
   EXPECT_THAT(fault_of("\"driver\":\"580.10\"", "\"drivers\":\"580.10\""),
               StartsWith("w.jsonl:3: there is no key 'drivers' here; did you mean 'driver'? "));
   EXPECT_EQ(fault_of("\"driver\":\"580.10\",\"compiler\"", "\"compiler\""),

@@ -35,6 +35,8 @@ std::vector<std::string> wisdom_seeds() {
   best.problem_json = R"({"n":1000,"dtype":"f32"})";
   best.published_at = "2026-01-05T10:00:00Z";
   seeds.push_back(write_wisdom(std::span(&best, 1)));
+  best.key.timing = Timing::graph;
+  seeds.push_back(write_wisdom(std::span(&best, 1)));
   for (const char* part : {"[", "{\"a\":", "[{\"cache\":"}) {
     seeds.push_back(nested("@", part));
     seeds.push_back(nested("{\"kiln_wisdom\": @", part));

@@ -14,6 +14,8 @@ constexpr std::array kTargets = {
     Target{"plan", "a plan file", run_plan, plan_seeds},
     Target{"text", "problem, config, expression and formula texts", run_text, text_seeds},
     Target{"wisdom", "a wisdom file", run_wisdom, wisdom_seeds},
+    Target{"calls", "a file of an application's calls", run_calls, calls_seeds},
+    Target{"npy", "an array in a .npy file", run_npy, npy_seeds},
     Target{"interchange", "recorded trials and spaces of other tuners", run_interchange,
            interchange_seeds},
     Target{"database", "a database file that a launcher opens", run_database, database_seeds},

@@ -52,4 +52,9 @@ void cuda_stub_watch(int parameter) {
   reinterpret_cast<void (*)(int)>(find("kiln_stub_watch"))(parameter);
 }
 
+void cuda_stub_capture(void* stream) {
+  reinterpret_cast<void (*)(void*)>(find("kiln_stub_capture"))(stream);
+}
+std::uint64_t cuda_stub_block() { return ask("kiln_stub_block"); }
+
 }  // namespace kiln::test

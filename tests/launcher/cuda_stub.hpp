@@ -25,4 +25,9 @@ namespace kiln::test {
 void cuda_stub_watch(int parameter);
 [[nodiscard]] std::uint64_t cuda_stub_watched();
 
+/// From now on this stream counts as one that is being captured; nullptr: none.
+void cuda_stub_capture(void* stream);
+/// Threads in x of a block at the last launch.
+[[nodiscard]] std::uint64_t cuda_stub_block();
+
 }  // namespace kiln::test

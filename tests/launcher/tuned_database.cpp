@@ -21,7 +21,8 @@ void store_best(const std::string& path, const Tuned& tuned,
                  .tool_version = "",
                  .strategy = "",
                  .seed = 0,
-                 .options = ""};
+                 .options = "",
+                 .timing = tuned.timing};
   session.device_info = device;
   session.problem_json = tuned.problem_json;
   const SessionId id = store.begin_session(session);

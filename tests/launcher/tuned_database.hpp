@@ -7,6 +7,7 @@
 
 #include "core/config.hpp"
 #include "core/device.hpp"
+#include "core/timing.hpp"
 
 namespace kiln::test {
 
@@ -15,6 +16,7 @@ struct Tuned {
   std::string problem;  ///< canonical
   std::string problem_json;
   Config config;
+  Timing timing = Timing::eager;
 };
 
 /// Adds a finished session of the OpenCL device, changed by `change`, with a best.

@@ -50,11 +50,18 @@ void add_gpu_problems(std::vector<Subject>& subjects) {
           subject.problems.end(),
           {"h=16 w=16 fh=3 c=32 k=64 dtype=f16 layout=nhwc", "h=16 w=16 fh=3 c=16 k=32",
            "h=32 w=32 fh=7 c=3 k=32 stride=2 dtype=bf16 layout=nhwc",
-           "h=12 w=20 fh=3 n=2 c=24 k=40 dilation=2 dtype=f16",
+           "h=12 w=20 fh=3 n=2 c=24 k=40 dilation=2 dtype=f16", "h=12 w=20 fh=1 n=2 c=40 k=40",
+           "h=11 w=13 fh=1 n=2 c=40 k=42 layout=nhwc", "h=16 w=16 fh=3 c=16 k=32 precision=high",
            "h=16 w=16 fh=3 c=32 k=64 dtype=f16 layout=nhwc epilogue='max(x + bias, 0) + "
            "residual'"});
     }
   }
+  // Sizes of layers say how many channels there are, which layers of groups do not all admit.
+  subjects.push_back({"convolution",
+                      {"h=16 w=24 fh=3 n=2 c=16 k=16 groups=16 dtype=f16",
+                       "h=17 w=14 fh=3 n=2 c=24 k=24 groups=24 stride=2 layout=nhwc"},
+                      {"h=9 w=8", "h=41 w=40", "h=48 w=80 n=1", "h=3 w=104", "h=65 w=16",
+                       "h=30 w=24 n=3", "h=7 w=7"}});
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 #include <gmock/gmock.h>
 
 #include "db/close_configs.hpp"
+#include "db/evidence.hpp"
 #include "endurance_fixture.hpp"
 #include "search/space.hpp"
 #include "tuner/pipeline.hpp"
-#include "tuner/time_use.hpp"
 
 namespace kiln {
 namespace {
@@ -83,7 +83,7 @@ TEST_F(ProofsTest, TheTimeOfTheSearchIsStoredWithTheBest) {
   Warnings observer;
   const SessionResult result = tune(innocent_request(), store, observer);
   ASSERT_TRUE(result.best.has_value());
-  const std::optional<TimeUse> use = time_use_of(result.best->evidence);
+  const std::optional<TimeUse> use = read_evidence(result.best->evidence).time_use;
   ASSERT_TRUE(use.has_value());
   EXPECT_EQ(use->compile_workers, 4);
   EXPECT_GT(use->store, 0) << "one commit a trial";
@@ -112,7 +112,7 @@ TEST_F(ProofsTest, TheTunerItselfIsFast) {
   ::unsetenv(kScriptPaceVariable);
   EXPECT_EQ(result.trials, 500);
   ASSERT_TRUE(result.best.has_value());
-  const std::optional<TimeUse> use = time_use_of(result.best->evidence);
+  const std::optional<TimeUse> use = read_evidence(result.best->evidence).time_use;
   ASSERT_TRUE(use.has_value());
   EXPECT_GE(use->compile, 499e-3 * std::stod(pace)) << "no source was compiled for two configs";
   std::cout << 500 / use->search << " configs a second\n";

@@ -140,6 +140,7 @@ class ScriptedEngine final : public TrialEngine {
  public:
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
   [[nodiscard]] std::string energy_unavailable() const override { return ""; }
+  [[nodiscard]] std::string graphs_unavailable() const override { return "it plays a device"; }
 
   ProblemReport prepare(const ProblemJob& job) override {
     measures_energy_ = job.measure.energy;
@@ -245,6 +246,7 @@ class LoggedEngine final : public TrialEngine {
   explicit LoggedEngine(std::unique_ptr<TrialEngine> real) : real_(std::move(real)) {}
   const DeviceInfo& device() const override { return real_->device(); }
   std::string energy_unavailable() const override { return real_->energy_unavailable(); }
+  std::string graphs_unavailable() const override { return real_->graphs_unavailable(); }
   ProblemReport prepare(const ProblemJob& job) override { return real_->prepare(job); }
   TrialReport run(const TrialJob& job,
                   const std::function<void(const Checked&)>& checked) override {

@@ -27,6 +27,8 @@ std::atomic<std::uint64_t> tensor_maps{0};
 std::atomic<std::uint64_t> programmatic{0};
 std::atomic<int> watched_parameter{-1};
 std::atomic<std::uint64_t> watched_value{0};
+std::atomic<void*> captured_stream{nullptr};
+std::atomic<std::uint64_t> last_block{0};
 int context_object = 0;
 thread_local void* current_context = nullptr;
 
@@ -87,6 +89,7 @@ int launch(void* function, unsigned grid_x, unsigned block_x, void** parameters)
     std::memcpy(&value, parameters[watched], sizeof value);
     watched_value = value;
   }
+  last_block.store(block_x, std::memory_order_relaxed);
   launches.fetch_add(1, std::memory_order_relaxed);
   return kOk;
 }
@@ -106,6 +109,9 @@ std::uint64_t kiln_stub_programmatic() { return programmatic.load(); }
 // The first 8 bytes of that parameter at the last launch; of a tensor map, the address.
 void kiln_stub_watch(int parameter) { watched_parameter = parameter; }
 std::uint64_t kiln_stub_watched() { return watched_value.load(); }
+void kiln_stub_capture(void* stream) { captured_stream = stream; }
+// The threads of a block at the last launch.
+std::uint64_t kiln_stub_block() { return last_block.load(); }
 
 int cuInit(unsigned) { return kOk; }
 int cuDriverGetVersion(int* version) { return *version = 13000, kOk; }
@@ -166,6 +172,19 @@ int cuEventDestroy_v2(void* event) { return std::free(event), kOk; }
 int cuEventRecord(void*, void*) { return kOk; }
 int cuEventSynchronize(void*) { return waits.fetch_add(1), kOk; }
 int cuEventElapsedTime(float* milliseconds, void*, void*) { return *milliseconds = 1, kOk; }
+
+// A stream that the test marked is being captured. Graphs are empty.
+int cuStreamBeginCapture_v2(void*, int) { return kOk; }
+int cuStreamEndCapture(void*, void** graph) { return *graph = std::malloc(1), kOk; }
+int cuStreamIsCapturing(void* stream, int* state) {
+  return *state = stream != nullptr && stream == captured_stream.load() ? 1 : 0, kOk;
+}
+int cuGraphInstantiateWithFlags(void** executable, void*, unsigned long long) {
+  return *executable = std::malloc(1), kOk;
+}
+int cuGraphLaunch(void*, void*) { return kOk; }
+int cuGraphDestroy(void* graph) { return std::free(graph), kOk; }
+int cuGraphExecDestroy(void* executable) { return std::free(executable), kOk; }
 
 int cuModuleLoadData(void** module, const void* image) {
   if (std::memcmp(image, "\177ELF", 4) != 0) return kInvalidImage;

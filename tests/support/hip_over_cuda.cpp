@@ -191,5 +191,24 @@ int hipEventSynchronize(void* event) { return cuda().stream.event_synchronize(ev
 int hipEventElapsedTime(float* milliseconds, void* from, void* to) {
   return cuda().stream.event_elapsed(milliseconds, from, to);
 }
+int hipStreamBeginCapture(void* stream, int mode) {
+  return cuda().stream.begin_capture(stream, mode);
+}
+int hipStreamEndCapture(void* stream, void** graph) {
+  return cuda().stream.end_capture(stream, graph);
+}
+int hipStreamIsCapturing(void* stream, int* state) {
+  return cuda().stream.is_capturing(stream, state);
+}
+int hipGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags) {
+  return cuda().stream.graph_instantiate(executable, graph, flags);
+}
+int hipGraphLaunch(void* executable, void* stream) {
+  return cuda().stream.graph_launch(executable, stream);
+}
+int hipGraphDestroy(void* graph) { return cuda().stream.graph_destroy(graph); }
+int hipGraphExecDestroy(void* executable) {
+  return cuda().stream.graph_executable_destroy(executable);
+}
 
 }  // extern "C"

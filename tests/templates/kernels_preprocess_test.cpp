@@ -14,6 +14,7 @@
 #include "core/config.hpp"
 #include "core/device.hpp"
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "templates/library.hpp"
 #include "templates/reference.hpp"
 
@@ -247,7 +248,7 @@ TEST(PreprocessRegions, LieInTheBuffer) {
                                " out_h=3 src_h=" + std::to_string(1 + size * 7 % 23) +
                                " src_w=" + std::to_string(1 + size * 5 % 31) + " n=9 format=";
       const Problem problem = Problem::parse(spec, text + format);
-      const Scope scope = make_scope(spec, problem, device);
+      const Scope scope = Setting(spec, problem, device).scope();
       for (const auto* elements : {&regions.elements, &regions.elements_verify}) {
         std::map<std::string, HostArray> arrays;
         arrays["in"] = HostArray(DType::u8, {problem.integer("source_bytes")});

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/measure.hpp"
 
+#include <array>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -176,6 +177,55 @@ TEST_F(MeasureTest, RoundsGoInTurnAndTellTheEnergyWhereItIsAskedFor) {
   EXPECT_EQ(rounds->ns[1], (std::vector<double>{20000, 20000}));
   ASSERT_EQ(rounds->energy_j[1].size(), 2U);
   EXPECT_NEAR(rounds->energy_j[1][0] / rounds->energy_j[0][0], 10, 0.5);
+}
+
+TEST_F(MeasureTest, AWarmGraphHoldsRunsWithoutTheHostsGaps) {
+  device_.gap_ns = 4000;
+  MeasureOptions graph = options(false);
+  graph.timing = Timing::graph;
+  const Samples samples = *Measurer(device_, graph).measure(sequence("quick"), look_of(5000), 0);
+  EXPECT_EQ(samples.batch, 80) << "400 us of what a run was estimated to take";
+  EXPECT_EQ(samples.ns.front(), 1000) << "the run alone";
+  EXPECT_EQ(device_.graphs, 1) << "captured once, replayed for each sample";
+  EXPECT_EQ(device_.flushed_bytes, 0U);
+  const Samples eager =
+      *Measurer(device_, options(false)).measure(sequence("quick"), look_of(5000), 0);
+  EXPECT_EQ(eager.ns.front(), 5000) << "the host's gap is part of what an eager run takes";
+}
+
+TEST_F(MeasureTest, AColdRunInAGraphIsWhatItAddsToTheFlushes) {
+  device_.gap_ns = 4000;
+  MeasureOptions graph = options(true);
+  graph.timing = Timing::graph;
+  const Samples samples = *Measurer(device_, graph).measure(sequence("quick"), look_of(5000), 0);
+  EXPECT_EQ(samples.batch, 16);
+  EXPECT_EQ(samples.ns.front(), 2000) << "each run finds a flushed cache, whose flush is not in it";
+  EXPECT_EQ(device_.warm_runs, 0);
+  EXPECT_EQ(device_.graphs, 2) << "the flushes alone, and with the runs";
+}
+
+TEST_F(MeasureTest, FinalsInAGraphCaptureEachConfigOnce) {
+  MeasureOptions graph = options(true);
+  graph.timing = Timing::graph;
+  const LaunchSequence quick = sequence("quick");
+  const LaunchSequence slow = sequence("slow");
+  const std::array<const LaunchSequence*, 2> both = {&quick, &slow};
+  const Result<Measurer::Rounds> rounds = Measurer(device_, graph).measure_in_turn(both, {});
+  ASSERT_TRUE(rounds);
+  EXPECT_EQ(rounds->ns[0].front(), 2000);
+  EXPECT_EQ(rounds->ns[1].front(), 20000);
+  EXPECT_EQ(device_.graphs, 3) << "the flushes are shared";
+}
+
+TEST_F(MeasureTest, ARunThatCannotBeToldFromTheFlushIsNoSample) {
+  device_.run_ns = 0;
+  MeasureOptions graph = options(true);
+  graph.timing = Timing::graph;
+  const auto samples = Measurer(device_, graph).measure(sequence("quick"), look_of(5000), 0);
+  ASSERT_FALSE(samples);
+  EXPECT_EQ(samples.failure().message,
+            "a cold run in a graph is too short to be told from the flush before it; measure it "
+            "with a warm cache");
 }
 
 }  // namespace

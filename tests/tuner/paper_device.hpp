@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.hpp"
@@ -31,7 +33,11 @@ class PaperDevice : public Device {
   Status upload(Buffer, std::size_t, std::span<const std::byte>) override { return Done{}; }
   Status download(Buffer, std::size_t, std::span<std::byte>) override { return Done{}; }
   Status copy(Buffer, std::size_t, Buffer, std::size_t, std::size_t) override { return Done{}; }
-  Status fill(Buffer, std::size_t, std::size_t bytes, std::uint8_t) override {
+  Status fill(Buffer to, std::size_t offset, std::size_t bytes, std::uint8_t byte) override {
+    if (captured_ != nullptr) {
+      captured_->push_back([=, this] { return fill(to, offset, bytes, byte); });
+      return Done{};
+    }
     flushed_bytes = bytes;
     now_ns_ += 5000;
     cold_ = true;
@@ -41,6 +47,11 @@ class PaperDevice : public Device {
     return std::unique_ptr<Module>(std::make_unique<PaperModule>());
   }
   Status launch(const Launch& launch) override {
+    if (captured_ != nullptr) {
+      captured_->push_back([=, this] { return PaperDevice::launch(launch); });
+      return Done{};
+    }
+    now_ns_ += gap_ns;
     ++runs;
     (cold_ ? cold_runs : warm_runs) += 1;
     now_ns_ += time_of(launch) * (cold_ ? 2 : 1);
@@ -50,6 +61,16 @@ class PaperDevice : public Device {
   /// Nanoseconds of one warm run.
   virtual double time_of(const Launch& launch) {
     return (launch.entry == "slow" ? 10 : 1) * run_ns;
+  }
+  std::string graphs_unavailable() override { return ""; }
+  Result<std::unique_ptr<CapturedGraph>> capture(const std::function<Status()>& work) override {
+    auto graph = std::make_unique<PaperGraph>(*this);
+    captured_ = &graph->work;
+    const Status done = work();
+    captured_ = nullptr;
+    if (!done) return done.failure();
+    ++graphs;
+    return std::unique_ptr<CapturedGraph>(std::move(graph));
   }
   Result<EventId> record() override {
     events_.push_back(now_ns_);
@@ -67,6 +88,8 @@ class PaperDevice : public Device {
   }
 
   double run_ns = 1000;
+  double gap_ns = 0;  ///< before each launch that the host makes; a graph has none
+  int graphs = 0;     ///< that were captured
   bool has_meter = true;
   int runs = 0;
   int cold_runs = 0;
@@ -74,6 +97,24 @@ class PaperDevice : public Device {
   std::size_t flushed_bytes = 0;
 
  private:
+  class PaperGraph final : public CapturedGraph {
+   public:
+    explicit PaperGraph(PaperDevice& device) : device_(device) {}
+    Status replay() override {
+      const double gap_ns = std::exchange(device_.gap_ns, 0);
+      for (const auto& each : work) {
+        if (Status status = each(); !status) return status;
+      }
+      device_.gap_ns = gap_ns;
+      return Done{};
+    }
+    std::vector<std::function<Status()>> work;
+
+   private:
+    PaperDevice& device_;
+  };
+
+  std::vector<std::function<Status()>>* captured_ = nullptr;
   DeviceInfo info_;
   double now_ns_ = 0;
   bool cold_ = false;

@@ -84,6 +84,7 @@ TEST(Messages, AProblemSurvivesTheWayWithItsTypes) {
       {"n", std::int64_t{5}}, {"alpha", 2.0}, {"dtype", std::string("f32")}, {"flag", true}};
   job.seed = 0xFFFFFFFFFFFFFFFF;
   job.measure.cold_cache = false;
+  job.measure.timing = Timing::graph;
   job.measure.stop.max_samples = 17;
   job.measure.stop.behind_samples = 7;
   job.measure.stop.drop_factors = {4, 3, 2, 1.5};
@@ -95,6 +96,7 @@ TEST(Messages, AProblemSurvivesTheWayWithItsTypes) {
   EXPECT_EQ(copy.spec_files, job.spec_files);
   EXPECT_EQ(copy.seed, job.seed);
   EXPECT_FALSE(copy.measure.cold_cache);
+  EXPECT_EQ(copy.measure.timing, Timing::graph);
   EXPECT_EQ(copy.measure.stop.max_samples, 17U);
   EXPECT_EQ(copy.measure.stop.behind_samples, 7U);
   EXPECT_EQ(copy.measure.stop.drop_factors, job.measure.stop.drop_factors);

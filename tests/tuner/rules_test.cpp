@@ -252,11 +252,12 @@ TEST(SemiFinals, RankByTheRatiosOfTheSameRounds) {
 
 TEST(Finalists, LeaveTheirSamplesAsEvidence) {
   const std::vector<TrialRecord> trials = {record(1, "default", 100), record(2, "good", 99)};
-  const std::string evidence = evidence_text(finalists_of(trials), {{100, 102}, {99, 97}});
-  EXPECT_NE(
-      evidence.find(R"("config":"good","sequence":2,"median_ns":98.0,"samples_ns":[99.0,97.0])"),
-      std::string::npos)
-      << evidence;
+  const Evidence evidence = evidence_of(finalists_of(trials), {{100, 102}, {99, 97}});
+  ASSERT_EQ(evidence.finalists.size(), 2U);
+  EXPECT_EQ(evidence.finalists[1].config, "good");
+  EXPECT_EQ(evidence.finalists[1].sequence, 2);
+  EXPECT_EQ(evidence.finalists[1].median_ns, 98);
+  EXPECT_EQ(evidence.finalists[1].ns, (std::vector<double>{99, 97}));
 }
 
 }  // namespace

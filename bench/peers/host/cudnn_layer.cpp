@@ -97,7 +97,7 @@ DnnObject& DnnObject::finalize() {
 }
 
 DnnLayer::DnnLayer(const DnnApi& api, const LayerShape& shape, int wanted)
-    : api_(api), only_f32_(shape.dtype == DnnType::f32) {
+    : api_(api), only_f32_(shape.dtype == DnnType::f32 && !shape.tensor_cores) {
   described_.push_back(describe_tensor(api, shape.input, shape.dtype, kInput));
   described_.push_back(describe_tensor(api, shape.filter, shape.dtype, kFilter));
   described_.push_back(describe_tensor(api, shape.output, shape.dtype, kOutput));

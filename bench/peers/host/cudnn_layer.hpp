@@ -24,6 +24,7 @@ struct DnnTensor {
 
 struct LayerShape {
   DnnType dtype = DnnType::f32;
+  bool tensor_cores = true;  ///< of f32 too, where they round its operands
   DnnTensor input;
   DnnTensor filter;
   DnnTensor output;

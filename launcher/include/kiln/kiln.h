@@ -78,13 +78,23 @@ typedef struct kiln_options {
                         one in $PATH */
   /* From here on: added later: a structure that ends here is taken, too. */
   int32_t no_shipped; /* not 0: the rows that are part of Kiln do not answer */
-  int32_t reserved;   /* 0 */
+  int32_t timing;     /* KILN_TIMING_AUTOMATIC, ... */
+  /* From here on: added later: a structure that ends here is taken, too. */
+  const char* statistics; /* "1": count calls, and print a line at exit; "0": count nothing; else a
+                             file for `kiln coverage`; NULL: $KILN_STATISTICS */
 } kiln_options;
 #define KILN_OPTIONS_INIT                                                                         \
   {                                                                                               \
     sizeof(kiln_options), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
-        NULL, 0, 0                                                                                \
+        NULL, 0, 0, NULL                                                                          \
   }
+
+/* Which rows come first: docs/launcher_queues.md, "CUDA graphs". */
+enum {
+  KILN_TIMING_AUTOMATIC = 0, /* by each launch: is its stream being captured into a graph? */
+  KILN_TIMING_EAGER = 1,
+  KILN_TIMING_GRAPH = 2
+};
 
 /* Whether problems whose match is not exact are tuned, by the `kiln` program in processes of its
  * own. docs/launcher.md, "Tuning what is not known". */
@@ -144,6 +154,17 @@ KILN_C_API kiln_status kiln_workspace(const kiln_kernel* kernel, size_t index,
 /* Lets go of what kernels keep for `queue` before it is destroyed: see Launcher::forget_queue() in
  * launcher.hpp for what must not be under way. NULL, the launcher's own queue, is refused. */
 KILN_C_API kiln_status kiln_forget_queue(const kiln_launcher* launcher, void* queue);
+
+/* What the launcher did so far, by grade: KILN_EXACT ... KILN_DEFAULT. */
+typedef struct kiln_call_counts {
+  size_t size;            /* sizeof(kiln_call_counts), set by the caller */
+  uint64_t selections[5]; /* calls of kiln_select and kiln_prepare */
+  uint64_t launches[5];   /* a launch into a stream that is being captured counts once */
+  int32_t counting;       /* 0: nothing is counted; see kiln_options.statistics */
+  int32_t reserved;       /* 0 */
+} kiln_call_counts;
+
+KILN_C_API kiln_status kiln_statistics(const kiln_launcher* launcher, kiln_call_counts* counts);
 
 /* What tune_on_miss did so far. */
 typedef struct kiln_tuning_state {

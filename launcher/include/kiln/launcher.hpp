@@ -15,6 +15,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -73,6 +74,16 @@ class KILN_API Launcher {
     first_use,
   };
 
+  /// How the application launches. Rows of the databases were timed in one way or the other, and
+  /// the fastest config may differ.
+  enum class Timing : int {
+    /// As each launch shows: a launch into a stream that is being captured runs the config of the
+    /// row that was timed in a graph, if there is one; any other launch that of the eager row.
+    automatic = 0,
+    eager = 1,  ///< rows of `kiln tune --timing eager`, the default, come first
+    graph = 2,  ///< rows of `kiln tune --timing graph` come first
+  };
+
   struct Options {
     // Where to run.
     std::string backend = "auto";  ///< "cuda", "hip", "opencl"; auto: the first that has a device
@@ -85,12 +96,17 @@ class KILN_API Launcher {
     /// Whether the rows that are part of Kiln answer, after every database.
     bool use_shipped = true;
     std::vector<std::string> kernel_paths;  ///< folders of the application's own kernels
+    /// Set it if the application always launches in one way: then a kernel has one config.
+    Timing timing = Timing::automatic;
     /// File of `kiln db lock`, used in place of the databases, so that all ranks of a job choose
     /// alike; empty: $KILN_LOCK.
     std::string lock;
     /// File that receives the untuned problems, which `kiln sweep --requested` tunes; empty:
     /// $KILN_RECORD_REQUESTS.
     std::string record_requests;
+    /// Counts selections and launches: "1" prints one line on stderr when the program ends, "0"
+    /// counts nothing, any other text is a file for `kiln coverage`; empty: $KILN_STATISTICS.
+    std::string statistics;
 
     // Whether to tune untuned problems (docs/launcher_tuning.md).
     TuneOnMiss tune_on_miss = TuneOnMiss::never;
@@ -144,6 +160,8 @@ class KILN_API Launcher {
     double distance = 0;  ///< log2 units between the problem and the tuned one; 0: exact or default
     std::string reason;   ///< one sentence
     bool stale = false;   ///< tuned under another driver, compiler or template
+    /// There is only a row of the other timing; `reason` says so.
+    bool other_timing = false;
   };
   /// A shared Match: never null, cheap to copy.
   using MatchHandle = std::shared_ptr<const Match>;
@@ -176,6 +194,14 @@ class KILN_API Launcher {
     std::vector<Warning> warnings;  ///< why problems were given up or not tuned
   };
 
+  /// What this launcher did so far, by grade (index: static_cast<int>(Grade)). All 0 if nothing is
+  /// counted.
+  struct Statistics {
+    bool counting = false;
+    std::array<std::uint64_t, 5> selections{};  ///< calls of select() and prepare()
+    std::array<std::uint64_t, 5> launches{};    ///< a launch into a capturing stream counts once
+  };
+
   /// A compiled kernel for one problem, ready to launch.
   class KILN_API Kernel {
    public:
@@ -196,6 +222,9 @@ class KILN_API Launcher {
     Expected<void> prepare_queue(void* queue) const noexcept;
 
     [[nodiscard]] const Match& match() const noexcept;
+    /// The match of a launch into a stream that is being captured. match() itself unless
+    /// Options::timing is automatic.
+    [[nodiscard]] const Match& captured_match() const noexcept;
     /// The problem with every field, e.g. "n=1000000 dtype=f32 op=sum".
     [[nodiscard]] const std::string& problem() const noexcept;
     /// Whether the binary came from the cache on disk, so that nothing was compiled.
@@ -248,6 +277,9 @@ class KILN_API Launcher {
   /// forbidden during a capture. A later launch on `queue` allocates again. For a stream per thread
   /// (cudaStreamPerThread) it concerns the calling thread's. Null, the launcher's own, is refused.
   Expected<void> forget_queue(void* queue) const noexcept;
+
+  /// Returns the counts of Options::statistics. Any thread may call it.
+  [[nodiscard]] Expected<Statistics> statistics() const noexcept;
 
   /// Returns the state of tune_on_miss. Any thread may call it.
   [[nodiscard]] Expected<Tuning> tuning() const noexcept;

@@ -1,4 +1,4 @@
-// h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc epilogue=x, sm_90a
+// h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc precision=highest epilogue=x, sm_90a
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
 // Variant depthwise: channels last, each filtered by itself: wide loads of neighbouring channels, a block of outputs in registers
 //
@@ -17,6 +17,7 @@
 //   places       = 16     blocks of outputs that a block computes
 //   micro_x      = 4      neighbouring outputs that a thread computes
 //   micro_y      = 2      outputs below each other that a thread computes
+//   vector       = 1      load_vector
 //   load_bytes   = 4      load_vector * element_bytes
 //   words        = 1      max(1, load_bytes // 4)
 //
@@ -144,13 +145,13 @@ DEVICE_FUNCTION f32 value_of(const u32* words, int i) {
   return BITS_TO_F32(words[i]);
 }
 
+DEVICE_FUNCTION void store_channels(GLOBAL element_t* to, const f32* x) {
+  STORE_4(to, F32_TO_BITS(x[0]));
+}
+
 // LOAD elements; zeros where `yes` is 0.
 DEVICE_FUNCTION void load_channels(int yes, GLOBAL const element_t* from, u32* words) {
   words[0] = LOAD_4_IF(yes, from);
-}
-
-DEVICE_FUNCTION void store_channels(GLOBAL element_t* to, const f32* x) {
-  STORE_4(to, F32_TO_BITS(x[0]));
 }
 
 // What an element of the output is made from, beside its sum.

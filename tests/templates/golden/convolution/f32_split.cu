@@ -1,6 +1,6 @@
-// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw epilogue=x, sm_90a
+// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw precision=highest epilogue=x, sm_90a
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant f32_split: f32 on matrix units: operands as sums of three bf16 values, six products, sums in f32 registers
+// Variant f32_split: f32 on matrix units: operands as sums of three bf16 values, six products (high: two and three, medium: one), sums in f32 registers
 //
 //   fh                 = 3          rows of the filter
 //   fw                 = 3          columns of the filter
@@ -24,7 +24,8 @@
 //   raster             = 8          rows or columns of tiles that are walked together
 //   raster_along       = m          rows or columns
 //   overlapping        = false      gather == 'strips'
-//   planes             = 3
+//   whole_windows      = false      gather == 'patches'
+//   planes             = 3          3 if precision == 'highest' else 2 if precision == 'high' else 1
 //   checked            = true
 //   operand_bytes      = 2
 //   row_bytes          = 64         tile_k * 2
@@ -245,7 +246,7 @@ DEVICE_FUNCTION void kiln_store_release_u32(u32* pointer, u32 value) {
 //
 //   global memory -> (im2col tensor copies) shared memory -> (matrix units) registers -> out
 //
-// The input is packed first: channels innermost, each f32 as three bf16 values whose sum it is.
+// The input is packed first: channels innermost, each f32 as 3 bf16 values whose sum it is.
 // Six products of bf16 values, the small ones first, make one product in f32.
 // Limit attacked: the rate of the matrix units; gathering, waiting and storing are hidden behind them.
 
@@ -349,12 +350,9 @@ DEVICE_FUNCTION i64 place_tap(i64 channel, int i, int j, int g, i32 c) {
   return ((channel * c + g) * FH + i) * FW + j;
 }
 
-// PACK_RUN values to run `at` of each plane: three bf16 values whose sum it is, each the 8 leading bits of what the ones
-// before leave. Gives whether a value is infinite, no number, or rounds to infinity.
-DEVICE_FUNCTION int store_run(f32* x, GLOBAL u16* to, i64 at, i64 plane) {
-  int is_special = 0;
-  UNROLL
-  for (int i = 0; i < PACK_RUN; ++i) is_special |= (F32_TO_BITS(x[i]) & 0x7fffffffu) >= 0x7f7f8000u;
+// PACK_RUN values to run `at` of each plane: bf16 values whose sum it is, each the 8 leading bits of what the ones before
+// leave.
+DEVICE_FUNCTION void split_run(f32* x, GLOBAL u16* to, i64 at, i64 plane) {
   UNROLL
   for (int p = 0; p < PLANES; ++p) {
     u32 word[PACK_RUN / 2];
@@ -366,6 +364,14 @@ DEVICE_FUNCTION int store_run(f32* x, GLOBAL u16* to, i64 at, i64 plane) {
     }
     STORE_16(to + p * plane + at * PACK_RUN, U32X4(word[0], word[1], word[2], word[3]));
   }
+}
+
+// The same, and whether a value is infinite, no number, or rounds to infinity.
+DEVICE_FUNCTION int store_run(f32* x, GLOBAL u16* to, i64 at, i64 plane) {
+  int is_special = 0;
+  UNROLL
+  for (int i = 0; i < PACK_RUN; ++i) is_special |= (F32_TO_BITS(x[i]) & 0x7fffffffu) >= 0x7f7f8000u;
+  split_run(x, to, at, plane);
   return is_special;
 }
 

@@ -1,4 +1,4 @@
-// h=1080 w=1920 fh=5 fw=5 n=1 c=1 k=1 groups=1 stride=1 dilation=1 pad_h=2 pad_w=2 pad_bottom=2 pad_right=2 dtype=f32 layout=nchw epilogue=x, opencl
+// h=1080 w=1920 fh=5 fw=5 n=1 c=1 k=1 groups=1 stride=1 dilation=1 pad_h=2 pad_w=2 pad_bottom=2 pad_right=2 dtype=f32 layout=nchw precision=highest epilogue=x, opencl
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
 // Variant image: each channel filtered by itself: a thread slides over rows and keeps a block of outputs in registers
 //

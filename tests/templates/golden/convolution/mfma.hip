@@ -1,4 +1,4 @@
-// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc epilogue=x, gfx90a
+// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc precision=highest epilogue=x, gfx90a
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
 // Variant mfma: a layer as a product of pixels and filters on the matrix units of wavefronts of 64 (CDNA)
 //
@@ -22,6 +22,7 @@
 //   raster          = 8               rows of tiles that are walked together, so that blocks in flight share operands in the cache
 //   family          = mfma            'mfma'
 //   overlapping     = false
+//   whole_windows   = false
 //   planes          = 1
 //   checked         = false
 //   held            = true

@@ -1,4 +1,4 @@
-// h=14 w=14 fh=3 fw=3 n=1 c=256 k=64 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw epilogue=x, gfx90a
+// h=14 w=14 fh=3 fw=3 n=1 c=256 k=64 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw precision=highest epilogue=x, gfx90a
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
 // Variant split_c: the layers kernel on parts of the channels of the input: enough blocks for the device where the output is small
 //

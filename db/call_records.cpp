@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/call_records.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "core/suggest.hpp"
+#include "db/json_line.hpp"
+#include "db/rows.hpp"
+
+namespace kiln {
+namespace {
+
+const std::vector<std::string> kCallKeys = {"kernel", "problem",    "device",   "grade",
+                                            "config", "selections", "launches", "recorded_at"};
+const std::vector<std::string> kGrades = {"exact", "near_size", "same_arch", "same_vendor",
+                                          "default"};
+
+using CallKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+
+CallRecord call_record_from(const Json& json) {
+  const JsonLine line(json);
+  line.allow_only(kCallKeys);
+  CallRecord record{line.text("kernel"),   line.text("problem"), line.text("device"),
+                    line.text("grade"),    line.text("config"),  line.count("selections"),
+                    line.count("launches")};
+  if (std::find(kGrades.begin(), kGrades.end(), record.grade) == kGrades.end()) {
+    throw InputError(fmt::format("'{}' is no grade{} (there are: {})", record.grade,
+                                 did_you_mean(record.grade, kGrades), comma_list(kGrades)));
+  }
+  return record;
+}
+
+/// A stranger's counts may be as large as they like.
+std::int64_t capped_sum(std::int64_t a, std::int64_t b) {
+  return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max()
+                                                          : a + b;
+}
+
+}  // namespace
+
+bool record_calls(const std::filesystem::path& path, const CallRecord& record) noexcept {
+  return append_json_line(path, {{"kernel", record.kernel},
+                                 {"problem", record.problem},
+                                 {"device", record.device},
+                                 {"grade", record.grade},
+                                 {"config", record.config},
+                                 {"selections", record.selections},
+                                 {"launches", record.launches},
+                                 {"recorded_at", utc_now()}});
+}
+
+CallList read_calls(std::string_view text, const std::string& file) {
+  CallList list;
+  std::map<CallKey, CallRecord> records;
+  int number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    ++number;
+    try {
+      if (end > 0) {
+        const CallRecord read = call_record_from(parse_json_line(text.substr(0, end)));
+        CallRecord& sum =
+            records
+                .try_emplace({read.kernel, read.problem, read.device, read.grade, read.config},
+                             CallRecord{read.kernel, read.problem, read.device, read.grade,
+                                        read.config, 0, 0})
+                .first->second;
+        sum.selections = capped_sum(sum.selections, read.selections);
+        sum.launches = capped_sum(sum.launches, read.launches);
+      }
+    } catch (const Error& error) {
+      list.bad.push_back(fmt::format("{}:{}: {}", file, number, error.what()));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  for (auto& [key, record] : records) list.records.push_back(std::move(record));
+  std::stable_sort(list.records.begin(), list.records.end(),
+                   [](const CallRecord& a, const CallRecord& b) { return a.calls() > b.calls(); });
+  return list;
+}
+
+}  // namespace kiln

@@ -1,0 +1,43 @@
+// Call records: how often an application called each problem, and with which grade it ran. `kiln
+// coverage` weighs them. Opt-in (KILN_STATISTICS=FILE).
+//
+// The file holds JSON lines and only grows. Each process appends whole lines when it ends, each
+// with one write, so many processes may share a file without a lock.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kiln {
+
+struct CallRecord {
+  std::string kernel;
+  std::string problem;  ///< Problem::text()
+  std::string device;   ///< identity_of(device)
+  std::string grade;    ///< of the match: "exact", ..., "default"
+  std::string config;   ///< that ran
+  std::int64_t selections = 0;
+  std::int64_t launches = 0;
+
+  friend bool operator==(const CallRecord&, const CallRecord&) = default;
+
+  /// What an application calls: launches, or selections if it launches by its own means.
+  [[nodiscard]] std::int64_t calls() const { return launches > 0 ? launches : selections; }
+};
+
+/// Appends a record. Any process may call it. Returns false if it cannot be written.
+bool record_calls(const std::filesystem::path& path, const CallRecord& record) noexcept;
+
+struct CallList {
+  std::vector<CallRecord> records;  ///< equal ones are added up; the most called first
+  std::vector<std::string> bad;     ///< unreadable lines, each "FILE:LINE: ..."
+};
+
+/// Never throws for the content of a line.
+[[nodiscard]] CallList read_calls(std::string_view text, const std::string& file);
+
+}  // namespace kiln

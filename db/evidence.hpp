@@ -1,0 +1,72 @@
+// Evidence: what a session knows of its best beyond the best itself: the finals with their samples,
+// configs that came close, where its first configs came from, and how it spent its time.
+//
+// BestRecord stores it as JSON text, which imported rows may have from strangers. It is put
+// together as a value, written once, and read by read_evidence(). Lookups read many rows and need
+// no samples: they have close_configs() (db/close_configs.hpp).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/time_use.hpp"
+
+namespace kiln {
+
+/// A config of the finals with its time in each round.
+struct Finalist {
+  std::string config;
+  std::int64_t sequence = 0;        ///< of its trial; 0: not known
+  std::vector<double> ns;           ///< per round
+  std::optional<double> median_ns;  ///< nullopt: the finals were for another objective than time
+  std::optional<double> value;      ///< of another objective: the median
+  std::vector<double> values;       ///< the same per round
+};
+
+/// A config and its time as a multiple of the best of its problem (at least 1).
+struct CloseConfig {
+  std::string config;
+  double slowdown = 1;
+  /// Reported by the compiler; below 0 if the row does not say.
+  std::int64_t registers = -1;     ///< per thread
+  std::int64_t shared_bytes = -1;  ///< per block, static
+};
+
+struct Evidence {
+  std::string objective;  ///< empty: time
+  std::vector<Finalist> finalists;
+  /// What the verdict went by; nullopt: no finals.
+  struct Rule {
+    double practical_tie = 0;
+    double confidence = 0;
+  };
+  std::optional<Rule> rule;
+  std::optional<std::vector<CloseConfig>> close;  ///< close to the fastest, in order of time
+  std::optional<std::vector<CloseConfig>> first;  ///< the other first trials, in order of time
+  /// Configs of the warm start that reached the finals, with their origins; nullopt: there was
+  /// none.
+  struct Origin {
+    std::string config;
+    std::string from;
+  };
+  std::optional<std::vector<Origin>> warm_start;
+  /// The session whose trials were taken over, and how many.
+  struct Earlier {
+    std::int64_t session = 0;
+    std::int64_t trials = 0;
+  };
+  std::optional<Earlier> earlier;
+  std::optional<TimeUse> time_use;
+};
+
+/// JSON with sorted keys; absent parts are left out.
+[[nodiscard]] std::string to_text(const Evidence& evidence);
+
+/// Reads what the text holds; parts and entries that cannot be read are left out. Reads at most
+/// `kMaxListed` entries of a list (db/close_configs.hpp).
+[[nodiscard]] Evidence read_evidence(const std::string& text);
+
+}  // namespace kiln

@@ -1,0 +1,349 @@
+// h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nchw precision=highest epilogue=x, sm_90a
+// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
+// Variant depthwise_strips: channels first, each filtered by itself: the copy engine brings strips of rows while others are computed
+//
+//   fh              = 3      rows of the filter
+//   fw              = 3      columns of the filter
+//   stride          = 1      step from one output to the next, down and across
+//   dtype           = f16    element type; f16 and bf16 are added up in f32
+//   epilogue        = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
+//   is_plain        = true
+//   has_bias        = false
+//   has_residual    = false
+//   taps            = 9
+//   block_planes    = 1      neighbouring planes that a block filters at a time
+//   tile_x          = 32     columns of output that the threads compute at a time
+//   tile_y          = 8      rows of output of a strip
+//   micro_x         = 4      neighbouring outputs of a row that a thread computes
+//   micro_y         = 2      outputs below each other that a thread computes
+//   stages          = 2      strips in shared memory: copied ahead
+//   blocks_per_unit = 1      blocks that are resident on a compute unit
+//   element_bytes   = 2      sizeof(dtype)
+//   window          = 6      (micro_x - 1) * stride + fw
+//   run             = 4      (16 if step_bytes % 16 == 0 else 8 if step_bytes % 8 == 0 else 4 if step_bytes % 4 == 0 else 2) // element_bytes
+//   store_vector    = 4      8 if micro_x % 8 == 0 and element_bytes == 2 else 4 if micro_x % 4 == 0 else 2 if micro_x % 2 == 0 else 1
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) {
+  f32 value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+#define F16_TO_F32(bits) kiln_f16_to_f32(bits)
+
+DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
+  f16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#define F32_TO_F16(value) kiln_f32_to_f16(value)
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+#define SHARED_LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define SHARED_LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define SHARED_LOAD_4(pointer) (*(const u32*)(pointer))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+#define MIN(a, b) min(a, b)
+#define MAX(a, b) max(a, b)
+
+// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
+// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
+
+// Dynamic shared memory whose first byte lies at a multiple of 1024: what a tensor map of 128-byte swizzle writes.
+extern __shared__ __align__(1024) unsigned char kiln_aligned_shared[];
+#define ALIGNED_SHARED(T, name) T* name = (T*)kiln_aligned_shared
+
+// In a cluster the high bits name the block.
+#define SHARED_ADDRESS(pointer) ((u32)__cvta_generic_to_shared(pointer))
+
+#define MBARRIER_INIT(address, arrivals) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory")
+
+// Makes initialised barriers visible to bulk copies and to the cluster; a block or cluster barrier must follow.
+#define MBARRIER_FENCE() asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory")
+
+// One arrival, and `bytes` of bulk copies that the phase also waits for.
+#define MBARRIER_EXPECT(address, bytes) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory")
+
+// Until the phase of this parity is over.
+DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
+  u32 over;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(over) : "r"(address), "r"(parity) : "memory");
+  return over != 0;
+}
+#define MBARRIER_WAIT(address, parity) \
+  do {                                 \
+  } while (!kiln_mbarrier_try(address, parity))
+
+// `bytes` bytes in a row to shared memory, where they count at the barrier. All three: multiples of 16.
+#define BULK_LOAD(to, from, bytes, barrier)                                                                      \
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %3, [%2];"        \
+               ::"r"(to), "l"(from), "r"(barrier), "r"(bytes) : "memory")
+
+// Two floats as two halves in a word, the first in the low bits.
+DEVICE_FUNCTION u32 kiln_f32x2_to_f16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+DEVICE_FUNCTION u32 kiln_f32x2_to_bf16x2(f32 low, f32 high) {
+  u32 pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#define F32X2_TO_F16X2(low, high) kiln_f32x2_to_f16x2(low, high)
+#define F32X2_TO_BF16X2(low, high) kiln_f32x2_to_bf16x2(low, high)
+
+// convolution, depthwise_strips: channels lie outermost, and each is filtered by itself. The copy engine brings strips of whole
+// rows of PLANES planes as they lie, STAGES ahead; a thread then computes MICRO_Y x MICRO_X outputs.
+//
+//      in: planes of h x w            strips, in shared memory         one thread: a window of each row that its outputs see
+//      +----------------+             +----------------+
+//      |                |  a copy     |################|                 x - PAD_W       x                    window, in registers
+//      |################|  ------>    |################|  run by run      [ a b | c d e f | g h ]
+//      |################|  a plane    +----------------+  -------->         |   |         |
+//      |                |             |################|                 places beside a row are zeros
+//      +----------------+             |################|
+//                                     +----------------+        for a row of taps:  sum[ry][rx] += window[rx * STRIDE + fx] * tap[fx]
+//
+// Limit attacked: the bandwidth of memory: copies need no instructions, and go on while strips are computed.
+
+enum {
+  FH = 3,
+  FW = 3,
+  TAPS = FH * FW,  // 9
+  STRIDE = 1,
+  PLANES = 1,  // of a tile
+  TILE_X = 32,  // columns of output that the threads compute at a time
+  TILE_Y = 8,  // rows of output of a tile
+  MICRO_X = 4,
+  MICRO_Y = 2,
+  WINDOW = 6,  // elements of a row that a thread's outputs see
+  ROWS = (MICRO_Y - 1) * STRIDE + FH,
+  IN_ROWS = (TILE_Y - 1) * STRIDE + FH,  // of the input that a strip sees, at most
+  STAGES = 2,
+  THREADS_Y = TILE_Y / MICRO_Y,
+  THREADS_X = TILE_X / MICRO_X,
+  THREADS = PLANES * THREADS_Y * THREADS_X,
+};
+
+typedef u16 element_t;  // bits of an element
+
+// Shared memory -> registers: the window of the outputs from column x of the input on. Runs of 4 lie inside of the row or outside.
+DEVICE_FUNCTION void read_window(SHARED_PTR const element_t* row, int x, int width, f32* window) {
+  {
+    u32 v = 0;
+    if ((u32)(x - 2) < (u32)width) v = SHARED_LOAD_4(row + x - 2);
+    window[0] = F16_TO_F32((u16)(v >> 16));
+  }
+  {
+    u32x2 v = U32X2(0, 0);
+    if ((u32)(x) < (u32)width) v = SHARED_LOAD_8(row + x);
+    window[1] = F16_TO_F32((u16)v.x);
+    window[2] = F16_TO_F32((u16)(v.x >> 16));
+    window[3] = F16_TO_F32((u16)v.y);
+    window[4] = F16_TO_F32((u16)(v.y >> 16));
+  }
+  {
+    u32 v = 0;
+    if ((u32)(x + 4) < (u32)width) v = SHARED_LOAD_4(row + x + 4);
+    window[5] = F16_TO_F32((u16)v);
+  }
+}
+
+DEVICE_FUNCTION void store_run(GLOBAL element_t* to, const f32* x) {
+  STORE_8(to, U32X2(F32X2_TO_F16X2(x[0], x[1]), F32X2_TO_F16X2(x[2], x[3])));
+}
+
+// What an element of the output is made from, beside its sum.
+typedef struct {
+  GLOBAL const f16_t* bias;      // none
+  GLOBAL const f16_t* residual;  // none
+} epilogue_t;
+
+// The element of the output from its sum x, the residual's element and the channel's bias.
+DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
+  return (x);
+}
+
+// The rows of the input, and of the planes from `plane` on, that a tile of the output sees.
+typedef struct {
+  int plane, y;    // of its first output
+  int first, end;  // rows of the input
+} strip_t;
+
+DEVICE_FUNCTION strip_t strip_of(int tile, int strips, int h, int out_h, int pad_h) {
+  strip_t at;
+  at.plane = tile / strips * PLANES;
+  at.y = tile % strips * TILE_Y;
+  at.first = MIN(MAX(at.y * STRIDE - pad_h, 0), h);
+  at.end = MAX(MIN((MIN(at.y + TILE_Y, out_h) - 1) * STRIDE - pad_h + FH, h), at.first);
+  return at;
+}
+
+// One thread starts the copies of a strip: whole rows, plane by plane.
+DEVICE_FUNCTION void copy_strip(GLOBAL const element_t* in, strip_t at, int planes, int h, int w, int plane_room, u32 to, u32 there) {
+  const int known = MIN(planes - at.plane, PLANES + 0);
+  const int bytes = (at.end - at.first) * w * 2;
+  MBARRIER_EXPECT(there, known * bytes);
+  if (bytes == 0) return;
+  for (int i = 0; i < known; ++i) {
+    BULK_LOAD(to + i * plane_room, in + ((i64)(at.plane + i) * h + at.first) * w, bytes, there);
+  }
+}
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_depthwise_strips(
+    GLOBAL const element_t* RESTRICT in,      // [n][c][h][w]
+    GLOBAL const f16_t* RESTRICT filter,  // [c][FH][FW]
+    GLOBAL element_t* RESTRICT out,           // [n][c][out_h][out_w]
+    i32 n, i32 c, i32 h, i32 w, i32 out_h, i32 out_w, i32 pad_h) {
+  ALIGNED_SHARED(u8, shared);
+  const u32 base = SHARED_ADDRESS(shared);  // barriers, in 128 bytes; STAGES strips
+  const int plane_room = MIN(h, IN_ROWS + 0) * w * 2;  // bytes
+  const int room = PLANES * plane_room;
+  const int planes = n * c;
+  const int strips = (out_h - 1) / TILE_Y + 1;  // of a plane
+  const int tiles = ((planes - 1) / PLANES + 1) * strips;
+  if (THREAD_X == 0) {
+    for (int s = 0; s < STAGES; ++s) MBARRIER_INIT(base + 8 * s, 1);
+    MBARRIER_FENCE();
+  }
+  BARRIER();  // the barriers are there
+  if (THREAD_X == 0) {
+    for (int s = 0; s < STAGES && BLOCK_X + s * GRID_X < tiles; ++s) {
+      copy_strip(in, strip_of(BLOCK_X + s * GRID_X, strips, h, out_h, pad_h), planes, h, w, plane_room, base + 128 + s * room, base + 8 * s);
+    }
+  }
+
+  // Which outputs of a tile.
+  const int own_plane = THREAD_X / (THREADS_X * THREADS_Y);
+  const int own_x = THREAD_X % THREADS_X * MICRO_X;
+  const int own_y = THREAD_X / THREADS_X % THREADS_Y * MICRO_Y;
+
+  int stage = 0;
+  u32 parity = 0;
+  for (int tile = BLOCK_X; tile < tiles; tile += GRID_X) {
+    const strip_t at = strip_of(tile, strips, h, out_h, pad_h);
+    const int y0 = at.y + own_y;
+    const int plane = at.plane + own_plane;
+    const int channel = plane % c;
+    f32 taps[FH][FW];
+    UNROLL
+    for (int i = 0; i < TAPS; ++i) taps[i / FW][i % FW] = F16_TO_F32(filter[channel * TAPS + i]);
+    MBARRIER_WAIT(base + 8 * stage, parity);
+    const int from_y = y0 * STRIDE - pad_h;
+    SHARED_PTR const element_t* from = (SHARED_PTR const element_t*)(shared + 128 + stage * room + own_plane * plane_room) + (from_y - at.first) * w;
+    for (int x0 = own_x; x0 < out_w; x0 += TILE_X) {
+      // Shared memory -> registers, one row of input at a time.
+      f32 sum[MICRO_Y][MICRO_X];
+      UNROLL
+      for (int i = 0; i < MICRO_Y * MICRO_X; ++i) sum[i / MICRO_X][i % MICRO_X] = 0.0f;
+      UNROLL
+      for (int iy = 0; iy < ROWS; ++iy) {
+        if (from_y + iy < at.first || from_y + iy >= at.end) continue;
+        f32 window[WINDOW];
+        read_window(from + iy * w, x0 * STRIDE, w, window);
+        UNROLL
+        for (int ry = 0; ry < MICRO_Y; ++ry) {
+          const int fy = iy - ry * STRIDE;
+          if (fy < 0 || fy >= FH) continue;
+          UNROLL
+          for (int fx = 0; fx < FW; ++fx) {
+            UNROLL
+            for (int rx = 0; rx < MICRO_X; ++rx) sum[ry][rx] = FMA(window[rx * STRIDE + fx], taps[fy][fx], sum[ry][rx]);
+          }
+        }
+      }
+
+      // Registers -> global memory.
+      if (plane >= planes) continue;
+      GLOBAL element_t* to = out + ((i64)plane * out_h + y0) * out_w + x0;
+      UNROLL
+      for (int ry = 0; ry < MICRO_Y; ++ry) {
+        if (y0 + ry >= out_h) continue;
+        if (out_w % 4 == 0) {
+          UNROLL
+          for (int rx = 0; rx < MICRO_X; rx += 4) {
+            if (x0 + rx < out_w) store_run(to + ry * out_w + rx, sum[ry] + rx);
+          }
+          continue;
+        }
+        UNROLL
+        for (int rx = 0; rx < MICRO_X; ++rx) {
+          if (x0 + rx < out_w) to[ry * out_w + rx] = F32_TO_F16(sum[ry][rx]);
+        }
+      }
+    }
+    BARRIER();  // all have read the strip
+    if (THREAD_X == 0 && tile + STAGES * GRID_X < tiles) {
+      copy_strip(in, strip_of(tile + STAGES * GRID_X, strips, h, out_h, pad_h), planes, h, w, plane_room, base + 128 + stage * room, base + 8 * stage);
+    }
+    if (++stage == STAGES) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+}

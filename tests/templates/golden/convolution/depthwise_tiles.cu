@@ -1,0 +1,303 @@
+// h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc precision=highest epilogue=x, sm_90a
+// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
+// Variant depthwise_tiles: channels last, each filtered by itself: the copy engine brings tiles with their borders while others are computed
+//
+//   fh              = 3      rows of the filter
+//   fw              = 3      columns of the filter
+//   stride          = 1      step from one output to the next, down and across
+//   dtype           = f32    element type; f16 and bf16 are added up in f32
+//   epilogue        = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
+//   is_plain        = true
+//   has_bias        = false
+//   has_residual    = false
+//   taps            = 9
+//   channels        = 8      channels of a tile
+//   tile_x          = 16     columns of output of a tile
+//   tile_y          = 8      rows of output of a tile
+//   micro_x         = 4      neighbouring outputs of a row that a thread computes
+//   micro_y         = 2      outputs below each other that a thread computes
+//   stages          = 2      tiles in shared memory: copied ahead
+//   blocks_per_unit = 1      blocks that are resident on a compute unit
+//   vector          = 1      load_vector
+//   load_bytes      = 4      vector * element_bytes
+//   words           = 1      max(1, load_bytes // 4)
+//   window          = 6      (micro_x - 1) * stride + fw
+//   in_rows         = 10     (tile_y - 1) * stride + fh
+//   in_cols         = 18     (tile_x - 1) * stride + fw
+//   tile_bytes      = 5760   channels * in_rows * in_cols * element_bytes
+//   room            = 5760   round_up(tile_bytes, 128)
+//   threads         = 128    channels // vector * (tile_x // micro_x) * (tile_y // micro_y)
+//
+
+#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
+#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
+  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
+
+#define DEVICE_FUNCTION __device__ __forceinline__
+
+#define GLOBAL
+#define SHARED __shared__ __align__(16)
+#define SHARED_PTR
+#define CONSTANT_PTR
+#define RESTRICT __restrict__
+
+#define KILN_PRAGMA(text) _Pragma(#text)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_N(n) KILN_PRAGMA(unroll n)
+#define NO_UNROLL _Pragma("unroll 1")
+
+#define THREAD_X ((int)threadIdx.x)
+#define THREAD_Y ((int)threadIdx.y)
+#define THREAD_Z ((int)threadIdx.z)
+#define BLOCK_X ((int)blockIdx.x)
+#define BLOCK_Y ((int)blockIdx.y)
+#define BLOCK_Z ((int)blockIdx.z)
+
+#define GRID_X ((int)gridDim.x)
+#define GRID_Y ((int)gridDim.y)
+#define GRID_Z ((int)gridDim.z)
+#define BLOCK_SIZE_X ((int)blockDim.x)
+#define BLOCK_SIZE_Y ((int)blockDim.y)
+#define BLOCK_SIZE_Z ((int)blockDim.z)
+
+#define BARRIER() __syncthreads()
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+typedef uint2 u32x2;
+typedef uint4 u32x4;
+#define U32X2(x, y) make_uint2(x, y)
+#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
+
+#define BITS_TO_F32(bits) __uint_as_float(bits)
+#define F32_TO_BITS(value) __float_as_uint(value)
+
+#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
+#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
+#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
+
+#define SHARED_LOAD_16(pointer) (*(const u32x4*)(pointer))
+#define SHARED_LOAD_8(pointer) (*(const u32x2*)(pointer))
+#define SHARED_LOAD_4(pointer) (*(const u32*)(pointer))
+
+DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
+DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
+DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
+DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
+DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
+DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
+#define FMA(a, b, c) kiln_fma(a, b, c)
+
+// A kernel's parameter: a tensor map of the spec, by value.
+struct __align__(64) kiln_tensor_map {
+  unsigned long long opaque[16];
+};
+#define TENSOR_MAP_PARAM(name) const __grid_constant__ kiln_tensor_map name
+
+// Dynamic shared memory whose first byte lies at a multiple of 1024: what a tensor map of 128-byte swizzle writes.
+extern __shared__ __align__(1024) unsigned char kiln_aligned_shared[];
+#define ALIGNED_SHARED(T, name) T* name = (T*)kiln_aligned_shared
+
+// In a cluster the high bits name the block.
+#define SHARED_ADDRESS(pointer) ((u32)__cvta_generic_to_shared(pointer))
+
+#define MBARRIER_INIT(address, arrivals) \
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory")
+
+// Makes initialised barriers visible to bulk copies and to the cluster; a block or cluster barrier must follow.
+#define MBARRIER_FENCE() asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory")
+
+// One arrival, and `bytes` of bulk copies that the phase also waits for.
+#define MBARRIER_EXPECT(address, bytes) \
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory")
+
+// Until the phase of this parity is over.
+DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
+  u32 over;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(over) : "r"(address), "r"(parity) : "memory");
+  return over != 0;
+}
+#define MBARRIER_WAIT(address, parity) \
+  do {                                 \
+  } while (!kiln_mbarrier_try(address, parity))
+
+#define TENSOR_LOAD_3D(to, map, x, y, z, barrier)                                                                \
+  asm volatile(                                                                                                  \
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" \
+      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y), "r"(z) : "memory")
+
+// convolution, depthwise_tiles: channels lie innermost, and each is filtered by itself. The copy engine brings tiles of the
+// input with their borders, zeros outside of it included, STAGES ahead; a thread then computes MICRO_Y x MICRO_X outputs of
+// LOAD channels.
+//
+//      in                               tile, in shared memory                     a thread, in registers
+//       +------------------+            +-----------------+ IN_ROWS rows of          window of a row  [ . . . . . . ]
+//       |   +---------+    |  ------>   | . . . . . . . . | IN_COLS places             for a row of taps:
+//       |   |         |    |  a copy    | .             . | of CHANNELS channels        sum[ry][rx] += window[rx * STRIDE + fx] * tap[fx]
+//       |   +---------+    |            +-----------------+
+//       +------------------+
+//
+// Limit attacked: the bandwidth of memory: copies need no instructions, and go on while tiles are computed.
+
+enum {
+  FH = 3,
+  FW = 3,
+  TAPS = FH * FW,  // 9
+  STRIDE = 1,
+  TILE_X = 16,
+  TILE_Y = 8,
+  CHANNELS = 8,  // of a tile
+  LOAD = 1,  // channels of a thread
+  WORDS = 1,  // 32-bit words that hold them
+  MICRO_X = 4,
+  MICRO_Y = 2,
+  WINDOW = 6,  // places of a row that a thread's outputs see
+  ROWS = (MICRO_Y - 1) * STRIDE + FH,
+  IN_ROWS = 10,
+  IN_COLS = 18,
+  STAGES = 2,
+  TILE_BYTES = 5760,
+  ROOM = 5760,  // bytes of a stage
+  THREADS = 128,
+};
+
+typedef u32 element_t;  // bits of an element
+
+DEVICE_FUNCTION f32 value_of(const u32* words, int i) {
+  return BITS_TO_F32(words[i]);
+}
+
+DEVICE_FUNCTION void store_channels(GLOBAL element_t* to, const f32* x) {
+  STORE_4(to, F32_TO_BITS(x[0]));
+}
+
+// What an element of the output is made from, beside its sum.
+typedef struct {
+  GLOBAL const f32* bias;      // none
+  GLOBAL const f32* residual;  // none
+} epilogue_t;
+
+// The element of the output from its sum x, the residual's element and the channel's bias.
+DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
+  return (x);
+}
+
+// Shared memory -> registers: LOAD channels of a place.
+DEVICE_FUNCTION void read_place(SHARED_PTR const element_t* from, u32 words[WORDS]) {
+  words[0] = SHARED_LOAD_4(from);
+}
+
+// A tile's first outputs, and the image that it is of.
+typedef struct {
+  int x, y, image;
+} tile_t;
+
+DEVICE_FUNCTION tile_t tile_of(int tile, int tiles_x, int tiles_y) {
+  tile_t at;
+  at.x = tile % tiles_x * TILE_X;
+  at.y = tile / tiles_x % tiles_y * TILE_Y;
+  at.image = tile / tiles_x / tiles_y;
+  return at;
+}
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_depthwise_tiles(
+    TENSOR_MAP_PARAM(map_in),
+    GLOBAL const f32* RESTRICT filter,  // [c][FH][FW]
+    GLOBAL element_t* RESTRICT out,           // [n][out_h][out_w][c]
+    i32 n, i32 c, i32 h, i32 w, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w) {
+  ALIGNED_SHARED(u8, shared);
+  const u32 base = SHARED_ADDRESS(shared);  // STAGES tiles; barriers
+  const u32 full = base + STAGES * ROOM;    // [STAGES]
+  const int tiles_x = (out_w - 1) / TILE_X + 1;
+  const int tiles_y = (out_h - 1) / TILE_Y + 1;
+  const int tiles = n * tiles_x * tiles_y;
+  if (THREAD_X == 0) {
+    for (int s = 0; s < STAGES; ++s) MBARRIER_INIT(full + 8 * s, 1);
+    MBARRIER_FENCE();
+  }
+  BARRIER();  // the barriers are there
+  if (THREAD_X == 0) {
+    for (int s = 0; s < STAGES && BLOCK_X + s * GRID_X < tiles; ++s) {
+      const tile_t at = tile_of(BLOCK_X + s * GRID_X, tiles_x, tiles_y);
+      MBARRIER_EXPECT(full + 8 * s, TILE_BYTES);
+      TENSOR_LOAD_3D(base + s * ROOM, map_in, BLOCK_Y * CHANNELS, at.x * STRIDE - pad_w, at.image * h + at.y * STRIDE - pad_h, full + 8 * s);
+    }
+  }
+
+  // Which outputs of a tile.
+  const int channel_at = THREAD_X % (CHANNELS / LOAD) * LOAD;
+  const int block = THREAD_X / (CHANNELS / LOAD);
+  const int own_x = block % (TILE_X / MICRO_X) * MICRO_X;
+  const int own_y = block / (TILE_X / MICRO_X) * MICRO_Y;
+  const int channel = BLOCK_Y * CHANNELS + channel_at;
+  f32 taps[FH][FW][LOAD];
+  UNROLL
+  for (int i = 0; i < TAPS; ++i) {
+    UNROLL
+    for (int v = 0; v < LOAD; ++v) taps[i / FW][i % FW][v] = channel < c ? filter[(i64)(channel + v) * TAPS + i] : 0.0f;
+  }
+
+  int stage = 0;
+  u32 parity = 0;
+  for (int tile = BLOCK_X; tile < tiles; tile += GRID_X) {
+    const tile_t at = tile_of(tile, tiles_x, tiles_y);
+    const int x0 = at.x + own_x;
+    const int y0 = at.y + own_y;
+    f32 sum[MICRO_Y][MICRO_X][LOAD];
+    UNROLL
+    for (int i = 0; i < MICRO_Y * MICRO_X * LOAD; ++i) sum[i / (MICRO_X * LOAD)][i / LOAD % MICRO_X][i % LOAD] = 0.0f;
+    MBARRIER_WAIT(full + 8 * stage, parity);
+    SHARED_PTR const element_t* from = (SHARED_PTR const element_t*)(shared + stage * ROOM) + (own_y * STRIDE * IN_COLS + own_x * STRIDE) * CHANNELS + channel_at;
+    UNROLL
+    for (int iy = 0; iy < ROWS; ++iy) {
+      if ((u32)(y0 * STRIDE - pad_h + iy) >= (u32)h) continue;  // a row of another image
+      u32 window[WINDOW][WORDS];
+      UNROLL
+      for (int i = 0; i < WINDOW; ++i) read_place(from + (iy * IN_COLS + i) * CHANNELS, window[i]);
+      UNROLL
+      for (int ry = 0; ry < MICRO_Y; ++ry) {
+        const int fy = iy - ry * STRIDE;
+        if (fy < 0 || fy >= FH) continue;
+        UNROLL
+        for (int fx = 0; fx < FW; ++fx) {
+          UNROLL
+          for (int rx = 0; rx < MICRO_X; ++rx) {
+            UNROLL
+            for (int v = 0; v < LOAD; ++v) sum[ry][rx][v] = FMA(value_of(window[rx * STRIDE + fx], v), taps[fy][fx][v], sum[ry][rx][v]);
+          }
+        }
+      }
+    }
+    BARRIER();  // all have read the stage
+    if (THREAD_X == 0 && tile + STAGES * GRID_X < tiles) {
+      const tile_t next = tile_of(tile + STAGES * GRID_X, tiles_x, tiles_y);
+      MBARRIER_EXPECT(full + 8 * stage, TILE_BYTES);
+      TENSOR_LOAD_3D(base + stage * ROOM, map_in, BLOCK_Y * CHANNELS, next.x * STRIDE - pad_w, next.image * h + next.y * STRIDE - pad_h, full + 8 * stage);
+    }
+    if (++stage == STAGES) {
+      stage = 0;
+      parity ^= 1;
+    }
+
+    // Registers -> global memory.
+    if (channel >= c) continue;
+    GLOBAL element_t* to = out + (((i64)at.image * out_h + y0) * out_w + x0) * c + channel;
+    UNROLL
+    for (int ry = 0; ry < MICRO_Y; ++ry) {
+      UNROLL
+      for (int rx = 0; rx < MICRO_X; ++rx) {
+        if (y0 + ry >= out_h || x0 + rx >= out_w) continue;
+        const int further = (ry * out_w + rx) * c;
+        store_channels(to + further, sum[ry][rx]);
+      }
+    }
+  }
+}
