@@ -34,8 +34,10 @@ constexpr std::string_view kSourceKind =
 // large ones, which takes as long again each time. So a binary for one use is an object, and one
 // that is to be ready has the code for the block size that its kernels require.
 bool is_pocl(cl_device_id device) {
-  const auto platform = device_property<cl_platform_id>(device, CL_DEVICE_PLATFORM);
-  return platform_text(platform, CL_PLATFORM_NAME) == kPoclName;
+  cl_platform_id platform = nullptr;
+  const cl_int code = opencl().get_device_info(device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id),
+                                               &platform, nullptr);
+  return code == CL_SUCCESS && platform_text(platform, CL_PLATFORM_NAME) == kPoclName;
 }
 
 /// While it lives, PoCL also generates code for `block`, unless the user says for which.
