@@ -17,8 +17,11 @@ class CoarseProducts : public TuningTest {
     // checked twice.
     const std::string spec = read_text(folder_ / "mine/spec.toml");
     const std::string begin = "[[variants]]\nname = \"";
-    write("mine/spec.toml",
-          spec.substr(0, spec.find(begin)) + spec.substr(spec.find(begin + "tiled\"")));
+    const std::size_t first = spec.find(begin);
+    const std::size_t tiled = spec.find(begin + "tiled\"");
+    const std::size_t next = spec.find(begin, tiled + 1);
+    write("mine/spec.toml", spec.substr(0, first) + spec.substr(tiled, next - tiled) +
+                                spec.substr(first, tiled - first) + spec.substr(next));
   }
 
   /// Outcomes of two configs of `tiled`.

@@ -92,7 +92,7 @@ TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {
   for (const Json& kernel : kernels) names.push_back(kernel["name"]);
   EXPECT_EQ(names,
             (std::vector<std::string>{"arg_reduce", "convolution", "histogram", "matmul", "narrow",
-                                      "preprocess", "reduce", "scale", "transpose"}));
+                                      "preprocess", "recorded", "reduce", "scale", "transpose"}));
 }
 
 TEST_F(Reading, KernelsOfOneTellsItsProblemAndTunables) {

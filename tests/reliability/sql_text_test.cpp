@@ -102,6 +102,8 @@ std::vector<std::string> built_statements(const std::string& name, const std::st
       const std::size_t open = code.find('(', at + call.size() - 1);
       const std::size_t end = code.find(';', at);
       if (open == std::string::npos || open > end) continue;  // a declaration
+      // One of several statements: each is found by itself.
+      if (code.substr(at, open - at).find('=') != std::string::npos) continue;
       const std::vector<std::string> arguments = arguments_at(code, open);
       if (arguments.back().empty()) continue;
       if (!is_constant(arguments.back())) found.push_back(name + ": " + arguments.back());
