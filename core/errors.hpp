@@ -28,8 +28,9 @@ enum class ExitCode : int {
 class FileName {
  public:
   FileName() = default;
-  FileName(std::string name)  // NOLINT(google-explicit-constructor): stands where a text stood
-      : name_(std::make_shared<const std::string>(std::move(name))) {}
+  FileName(
+      const std::string& name)  // NOLINT(google-explicit-constructor): stands where a text stood
+      : name_(std::make_shared<const std::string>(name)) {}
   FileName(const char* name)  // NOLINT(google-explicit-constructor): the same
       : FileName(std::string(name)) {}
 

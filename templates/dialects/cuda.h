@@ -565,14 +565,22 @@ DEVICE_FUNCTION int kiln_cluster_rank() {
 //: F32X2_TO_F16X2 F32X2_TO_BF16X2
 // Two floats as two halves in a word, the first in the low bits.
 DEVICE_FUNCTION u32 kiln_f32x2_to_f16x2(f32 low, f32 high) {
+#if __CUDA_ARCH__ < 800
+  return (u32)F32_TO_F16(low) | (u32)F32_TO_F16(high) << 16;
+#else
   u32 pair;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
+#endif
 }
 DEVICE_FUNCTION u32 kiln_f32x2_to_bf16x2(f32 low, f32 high) {
+#if __CUDA_ARCH__ < 800
+  return (u32)F32_TO_BF16(low) | (u32)F32_TO_BF16(high) << 16;
+#else
   u32 pair;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
+#endif
 }
 #define F32X2_TO_F16X2(low, high) kiln_f32x2_to_f16x2(low, high)
 #define F32X2_TO_BF16X2(low, high) kiln_f32x2_to_bf16x2(low, high)

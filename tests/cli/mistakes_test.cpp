@@ -182,9 +182,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"sweep", "nowhere.toml"}, 3, "nowhere.toml: cannot be read; expected a plan file"},
         Mistake{{"sweep", "folder"}, 3, "folder: cannot be read; expected a plan file"},
         Mistake{{"sweep", "broken.toml"}, 3, "broken.toml:2:11: not valid TOML: "},
-        Mistake{{"sweep", "timing.toml"},
-                3,
-                "timing.toml:6:10: 'timing' must be \"eager\" or \"graph\", not 'cold'"},
+        Mistake{
+            {"sweep", "timing.toml"},
+            3,
+            "timing.toml:6:1: [[kernels]]: 'timing' must be \"eager\" or \"graph\", not 'cold'"},
         Mistake{{"tune", "reduce", "--problem", "n=10", "--timing", "cold"},
                 2,
                 "--timing: expected eager or graph, not 'cold'"},
