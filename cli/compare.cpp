@@ -12,6 +12,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/search_options.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"

@@ -28,9 +28,8 @@ enum class ExitCode : int {
 class FileName {
  public:
   FileName() = default;
-  FileName(
-      const std::string& name)  // NOLINT(google-explicit-constructor): stands where a text stood
-      : name_(std::make_shared<const std::string>(name)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): stands where a text stood
+  FileName(const std::string& name) : name_(std::make_shared<const std::string>(name)) {}
   FileName(const char* name)  // NOLINT(google-explicit-constructor): the same
       : FileName(std::string(name)) {}
 
