@@ -188,12 +188,12 @@ TEST(Report, IsJsonWithPlainNumbers) {
     "device": "///", "selector": ":0", "space_size": 96, "trials": 40, "failures": 2,
     "earlier_trials": 0, "wall_seconds": 12.5,
     "warm_start": [{"config": "tile:rows=64", "from": "the best of rows=32 cols=32 on this device"}],
-    "throttled_trials": 0, "throttle": "", "drift": [], "time_use": null,
+    "throttled_trials": 0, "throttle": "", "drift": [], "time_use": null, "timing": "eager",
     "config": {"variant": "tile", "tunables": {"rows": 32, "pad": true}},
     "config_text": "tile:rows=32,pad=true",
     "time_ns": 10000.0, "default_time_ns": 25000.0, "naive_time_ns": 123400.0,
     "bytes": 1000000.0, "flops": 0.0, "verdict": "better",
-    "objective": "time", "timing": "eager", "value": 10000.0, "default_value": 25000.0,
+    "objective": "time", "value": 10000.0, "default_value": 25000.0,
     "share_of_ceiling": null, "proved_by_itself": false})"));
   EXPECT_EQ(json["sessions"][1], Json::parse(R"({
     "kernel": "reduce", "problem": "n=10 map=x|1",

@@ -90,6 +90,9 @@ typedef unsigned long long u64;
 typedef float f32;
 typedef double f64;
 
+typedef unsigned short f16_t;   // the bits of a half
+typedef unsigned short bf16_t;  // the bits of a bfloat16
+
 typedef uint2 u32x2;
 typedef uint4 u32x4;
 #define U32X2(x, y) make_uint2(x, y)
@@ -97,6 +100,26 @@ typedef uint4 u32x4;
 
 #define BITS_TO_F32(bits) __uint_as_float(bits)
 #define F32_TO_BITS(value) __float_as_uint(value)
+
+DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
+  f16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#define F32_TO_F16(value) kiln_f32_to_f16(value)
+
+DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
+#if __CUDA_ARCH__ >= 800
+  bf16_t result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
+  return result;
+#else
+  u32 bits = F32_TO_BITS(value);
+  if (value != value) return (bf16_t)0x7fff;
+  return (bf16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // ties to even
+#endif
+}
+#define F32_TO_BF16(value) kiln_f32_to_bf16(value)
 
 #define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
 #define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
@@ -202,14 +225,22 @@ DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
 
 // Two floats as two halves in a word, the first in the low bits.
 DEVICE_FUNCTION u32 kiln_f32x2_to_f16x2(f32 low, f32 high) {
+#if __CUDA_ARCH__ < 800
+  return (u32)F32_TO_F16(low) | (u32)F32_TO_F16(high) << 16;
+#else
   u32 pair;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
+#endif
 }
 DEVICE_FUNCTION u32 kiln_f32x2_to_bf16x2(f32 low, f32 high) {
+#if __CUDA_ARCH__ < 800
+  return (u32)F32_TO_BF16(low) | (u32)F32_TO_BF16(high) << 16;
+#else
   u32 pair;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
+#endif
 }
 #define F32X2_TO_F16X2(low, high) kiln_f32x2_to_f16x2(low, high)
 #define F32X2_TO_BF16X2(low, high) kiln_f32x2_to_bf16x2(low, high)
