@@ -71,6 +71,7 @@ docs/kernels/*
 :glob:
 
 docs/measurement
+docs/timing
 docs/checks*
 docs/objectives
 docs/sessions
