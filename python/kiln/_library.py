@@ -57,7 +57,8 @@ class Options(Structure):
         ("tune_budget_seconds", c_double),
         ("tuner", c_char_p),
         ("no_shipped", c_int32),
-        ("reserved", c_int32),
+        ("timing", c_int32),
+        ("statistics", c_char_p),
     ]
 
 

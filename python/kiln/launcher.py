@@ -28,6 +28,7 @@ from .errors import (
 )
 
 TUNE_ON_MISS = {"never": 0, "background": 1, "first_use": 2}
+TIMING = {"automatic": 0, "eager": 1, "graph": 2}
 PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -80,7 +81,9 @@ class Launcher:
     `database`: file of `kiln tune`; None: the default places. `shipped`: whether the rows that are
     part of Kiln answer after it. `kernel_path`: folder of a kernel of your own. `lock`: file of
     `kiln db lock`. `cache`: folder of compiled kernels. `tune_on_miss`: "never", "background" or
-    "first_use", each session for `tune_seconds`.
+    "first_use", each session for `tune_seconds`. `timing`: whose rows come first, those timed
+    "eager" or in a "graph"; "automatic": by each launch, whether its stream is being captured.
+    `statistics`: file for the calls that `kiln coverage` weighs, or "1" to print a line at exit.
 
     Raises NoDeviceError, or DriverMissingError if the driver's library is not there. An unusable
     database is a KilnWarning; kernels then run with the next best config."""
@@ -96,11 +99,15 @@ class Launcher:
         cache: Optional[PathLike] = None,
         tune_on_miss: str = "never",
         tune_seconds: float = 0,
+        timing: str = "automatic",
+        statistics: Optional[PathLike] = None,
     ) -> None:
         if tune_on_miss not in TUNE_ON_MISS:
             raise ArgumentError(
                 f"tune_on_miss is '{tune_on_miss}'; expected never, background or first_use"
             )
+        if timing not in TIMING:
+            raise ArgumentError(f"timing is '{timing}'; expected automatic, eager or graph")
         library = _library.load()
         options = _library.Options(
             size=ctypes.sizeof(_library.Options),
@@ -111,6 +118,8 @@ class Launcher:
             no_shipped=not shipped,
             tune_on_miss=TUNE_ON_MISS[tune_on_miss],
             tune_seconds=tune_seconds,
+            timing=TIMING[timing],
+            statistics=_encode(statistics),
         )
         if tune_on_miss != "never":
             options.tuner = _encode(_program.path())

@@ -3,6 +3,9 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import gc
+import json
+
 import pytest
 
 import kiln
@@ -236,6 +239,21 @@ def test_an_explicit_launcher(queue, on_device):
     assert match.grade in ("default", "same_vendor", "same_arch", "near_size", "exact")
     assert match.config and match.reason
     launcher.forget_stream(queue)
+
+
+def test_a_launcher_writes_down_its_calls(queue, on_device, tmp_path):
+    calls = tmp_path / "calls.jsonl"
+    launcher = kiln.Launcher(queue, timing="eager", statistics=calls)
+    x = on_device(random(8, 8))
+    for _ in range(2):
+        kiln.transpose(x, launcher=launcher)
+    del launcher
+    gc.collect()
+    row = json.loads(calls.read_text().splitlines()[-1])
+    assert row["kernel"] == "transpose"
+    assert row["launches"] == 2
+    with pytest.raises(kiln.ArgumentError, match="timing is 'lazy'; expected automatic, eager or"):
+        kiln.Launcher(queue, timing="lazy")
 
 
 def test_parameters_say_what_a_kernel_takes(queue):

@@ -82,6 +82,34 @@ TEST_F(CInterface, SelectsPreparesAndLaunches) {
   kiln_kernel_release(dot);
 }
 
+TEST_F(CInterface, CountsCallsWhereAsked) {
+  kiln_call_counts counts = {};
+  counts.size = sizeof counts;
+  counts.counting = 7;
+  ASSERT_EQ(kiln_statistics(launcher_, &counts), KILN_OK) << kiln_last_error();
+  EXPECT_EQ(counts.counting, 0) << "nobody asked";
+
+  const std::string calls = folder_ / "calls.jsonl";
+  kiln_options options = KILN_OPTIONS_INIT;
+  options.backend = "opencl";
+  options.database = database_.c_str();
+  options.cache_folder = cache_.c_str();
+  options.statistics = calls.c_str();
+  kiln_launcher* launcher = nullptr;
+  ASSERT_EQ(kiln_open(&options, &launcher), KILN_OK) << kiln_last_error();
+  kiln_match match = {};
+  match.size = sizeof match;
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(kiln_select(launcher, "reduce", "n=4 op=dot", &match), KILN_OK);
+  ASSERT_EQ(kiln_statistics(launcher, &counts), KILN_OK) << kiln_last_error();
+  EXPECT_EQ(counts.counting, 1);
+  EXPECT_EQ(counts.selections[KILN_DEFAULT], 3U);
+  EXPECT_EQ(counts.selections[KILN_EXACT], 0U);
+  EXPECT_EQ(counts.launches[KILN_DEFAULT], 0U);
+  kiln_close(launcher);
+  EXPECT_EQ(kiln_statistics(nullptr, &counts), KILN_BAD_OPTION);
+}
+
 TEST_F(CInterface, NumbersOfUnsignedTypesAndUnknownKinds) {
   kiln_kernel* histogram = nullptr;
   ASSERT_EQ(kiln_prepare(launcher_, "histogram", "n=4 dtype=i32 bins=2", &histogram), KILN_OK)
