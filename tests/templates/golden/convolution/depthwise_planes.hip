@@ -309,8 +309,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_depthwise_planes(
       if (out_w % 4 == 0) {
         UNROLL
         for (int rx = 0; rx < MICRO_X; rx += 4) {
-          if (x + rx >= out_w) continue;
-          store_run(to + rx, sum[ry] + rx);
+          if (x + rx < out_w) store_run(to + rx, sum[ry] + rx);
         }
         continue;
       }
