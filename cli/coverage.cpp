@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
+#include "core/shell_word.hpp"
 #include "db/database_place.hpp"
 
 namespace kiln::cli {
@@ -60,7 +62,7 @@ struct CoveredCalls {
 struct Coverage {
   std::vector<CoveredCalls> calls;  ///< what tuning is worth the most for comes first
   std::array<double, 3> counts{};   ///< calls by Share
-  double all = 0;                   ///< calls
+  double all = 0;                   ///< calls; a stranger's counts may be as large as they like
   double ran_ns = 0;                ///< of the calls with an estimate
   double worth_ns = 0;
 };
@@ -71,9 +73,9 @@ std::vector<CallRecord> read_files(const CoverageFlags& options) {
   for (const std::string& file : options.files) {
     const CallList list =
         read_calls(read_text_file(file, "a file that KILN_STATISTICS named"), file);
-    for (const std::string& line : list.bad) fmt::print(stderr, "kiln: warning: {}\n", line);
     if (list.records.empty() && !list.bad.empty())
-      throw InputError(fmt::format("{}: no line of it is a record of calls", file));
+      throw InputError(list.bad.front() + "; no line of the file is a record of calls");
+    for (const std::string& line : list.bad) fmt::print(stderr, "kiln: warning: {}\n", line);
     records.insert(records.end(), list.records.begin(), list.records.end());
   }
   if (records.empty()) throw InputError("no call was recorded");
@@ -167,7 +169,8 @@ Json coverage_json(const Coverage& coverage) {
   }
   Json shares = Json::object();
   for (const Share which : kShares) shares[std::string(name_of(which))] = share(coverage, which);
-  return {{"calls", coverage.all},
+  constexpr double kWhole = 9e15;  // every whole number up to there is a double
+  return {{"calls", coverage.all < kWhole ? Json(std::llround(coverage.all)) : Json(coverage.all)},
           {"shares", shares},
           {"ran_ns", coverage.ran_ns},
           {"worth_ns", coverage.worth_ns},
@@ -180,28 +183,38 @@ std::string worth_text(const CoveredCalls& each) {
   return worth > 0 ? pretty_time(worth) : "-";
 }
 
-std::vector<std::string> notes_of(const CoveredCalls& each) {
+/// The options that `kiln coverage` was given and `kiln tune` needs as well.
+std::string same_places(const CoverageFlags& options) {
+  std::string text;
+  if (options.names_database) text += " --db " + shell_word(options.common.database.string());
+  for (const std::string& folder : options.common.kernel_paths)
+    text += " --kernel-path " + shell_word(folder);
+  return text;
+}
+
+std::vector<std::string> notes_of(const CoveredCalls& each, const CoverageFlags& options) {
   std::vector<std::string> notes;
   const bool ran_tuned = share_of(each.record) == Share::tuned;
   if (each.estimate.is_tuned_now && !ran_tuned) {
     notes.push_back("tuned since then");
   } else if (!ran_tuned) {
-    notes.push_back(
-        fmt::format("kiln tune {} --problem \"{}\"", each.record.kernel, each.record.problem));
+    notes.push_back(fmt::format("kiln tune {} --problem {}{}", each.record.kernel,
+                                shell_word(each.record.problem), same_places(options)));
   }
   if (!each.estimate.unknown.empty()) notes.push_back(each.estimate.unknown);
   return notes;
 }
 
-void print_coverage(const Coverage& coverage) {
+void print_coverage(const Coverage& coverage, const CoverageFlags& options) {
   std::string shares;
   for (const Share which : kShares) {
     const double count = coverage.counts[static_cast<std::size_t>(which)];
     shares += fmt::format("{}{} {:.0f} ({:.1f}%)", shares.empty() ? "" : ", ", name_of(which),
                           count, 100 * share(coverage, which));
   }
-  fmt::print("{}",
-             paragraph(fmt::format("{:.0f} calls: {}", coverage.all, shares), output_width()));
+  fmt::print("{}", paragraph(fmt::format("{:.0f} call{}: {}", coverage.all,
+                                         coverage.all == 1 ? "" : "s", shares),
+                             output_width()));
   Table table({{"kernel"},
                {"problem"},
                {"grade"},
@@ -213,10 +226,13 @@ void print_coverage(const Coverage& coverage) {
                    fmt::format("{}", each.record.calls()),
                    each.estimate.slowdown ? fmt::format("{:.2f}x", *each.estimate.slowdown) : "?",
                    worth_text(each)},
-                  notes_of(each));
+                  notes_of(each, options));
   }
   fmt::print("\n{}\n", table.text(output_width()));
-  if (coverage.ran_ns > 0) {
+  if (coverage.ran_ns > 0 && coverage.worth_ns <= 0) {
+    fmt::print("{}", paragraph("tuning the rest would save nothing, by what the database holds",
+                               output_width()));
+  } else if (coverage.ran_ns > 0) {
     fmt::print("{}",
                paragraph(fmt::format("tuning the rest would save about {} of {} on the device"
                                      " ({:.1f}%), by what the database holds",
@@ -224,8 +240,9 @@ void print_coverage(const Coverage& coverage) {
                                      100 * coverage.worth_ns / coverage.ran_ns),
                          output_width()));
   } else {
-    fmt::print("{}", paragraph("what tuning would be worth is not known: nothing like these "
-                               "problems is in the database",
+    fmt::print("{}", paragraph(fmt::format("what tuning would be worth is not known: nothing like "
+                                           "these problems is in {}",
+                                           options.common.database.string()),
                                output_width()));
   }
 }
@@ -235,7 +252,7 @@ ExitCode run_coverage(const CoverageFlags& options) {
   if (options.common.json) {
     fmt::print("{}", json_output(coverage_json(coverage)));
   } else {
-    print_coverage(coverage);
+    print_coverage(coverage, options);
   }
   return ExitCode::ok;
 }

@@ -45,6 +45,8 @@ std::int64_t capped_sum(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
+std::string calls_trouble(const std::filesystem::path& path) { return json_lines_trouble(path); }
+
 bool record_calls(const std::filesystem::path& path, const CallRecord& record) noexcept {
   return append_json_line(path, {{"kernel", record.kernel},
                                  {"problem", record.problem},

@@ -29,6 +29,9 @@ struct CallRecord {
   [[nodiscard]] std::int64_t calls() const { return launches > 0 ? launches : selections; }
 };
 
+/// Why record_calls() could not write there; empty if it can.
+[[nodiscard]] std::string calls_trouble(const std::filesystem::path& path);
+
 /// Appends a record. Any process may call it. Returns false if it cannot be written.
 bool record_calls(const std::filesystem::path& path, const CallRecord& record) noexcept;
 

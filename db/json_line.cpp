@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -88,6 +91,22 @@ void JsonLine::allow_only(const std::vector<std::string>& known) const {
 
 std::string json_text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string json_lines_trouble(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return path.string() + ": is a folder; expected a file";
+  // What is not there is made, in the nearest folder that is.
+  std::filesystem::path present = std::filesystem::absolute(path, error);
+  while (!std::filesystem::exists(present, error) && present.has_relative_path())
+    present = present.parent_path();
+  if (present != std::filesystem::absolute(path, error) &&
+      !std::filesystem::is_directory(present, error)) {
+    return fmt::format("{}: cannot be made, for {} is no folder", path.string(), present.string());
+  }
+  if (::access(present.c_str(), W_OK) == 0) return "";
+  return fmt::format("{}: cannot be written ({})", path.string(), std::strerror(errno));
 }
 
 bool append_json_line(const std::filesystem::path& path, const Json& json) noexcept {

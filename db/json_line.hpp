@@ -43,6 +43,9 @@ class JsonLine {
 /// lock. Makes missing folders. Returns false if the line cannot be written whole.
 bool append_json_line(const std::filesystem::path& path, const Json& json) noexcept;
 
+/// Why append_json_line() could not write there; empty if it can.
+[[nodiscard]] std::string json_lines_trouble(const std::filesystem::path& path);
+
 /// Parses one line. Throws InputError with the column at which it stops being JSON.
 [[nodiscard]] Json parse_json_line(std::string_view line);
 

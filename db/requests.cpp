@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/requests.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <tuple>
 
@@ -78,17 +74,7 @@ std::string requests_trouble(const fs::path& path) {
   if (path.empty()) {
     return "there is no place for requests: none of KILN_DB, XDG_DATA_HOME and HOME is set";
   }
-  std::error_code error;
-  if (fs::is_directory(path, error)) return path.string() + ": is a folder; expected a file";
-  // What is not there is made, in the nearest folder that is.
-  fs::path present = fs::absolute(path, error);
-  while (!fs::exists(present, error) && present.has_relative_path())
-    present = present.parent_path();
-  if (present != fs::absolute(path, error) && !fs::is_directory(present, error)) {
-    return fmt::format("{}: cannot be made, for {} is no folder", path.string(), present.string());
-  }
-  if (::access(present.c_str(), W_OK) == 0) return "";
-  return fmt::format("{}: cannot be written ({})", path.string(), std::strerror(errno));
+  return json_lines_trouble(path);
 }
 
 bool record_request(const fs::path& path, const Request& request) noexcept {

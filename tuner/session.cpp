@@ -17,6 +17,7 @@
 #include "tuner/earlier_trials.hpp"
 #include "tuner/pipeline.hpp"
 #include "tuner/published_best.hpp"
+#include "tuner/recorded_arrays.hpp"
 #include "tuner/session_finals.hpp"
 #include "tuner/session_log.hpp"
 #include "tuner/session_setup.hpp"
@@ -361,6 +362,12 @@ std::optional<BestRecord> best_so_far(const TuneRequest& request, const SessionL
   return best;
 }
 
+/// A damaged file stops here, before there is a session.
+void require_recorded_arrays(const Setting& setting) {
+  if (const Result<LaunchPlan> plan = setting.arguments())
+    static_cast<void>(read_recorded(setting.spec(), setting.problem(), *plan));
+}
+
 }  // namespace
 
 SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& observer) {
@@ -377,6 +384,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   const Scoring scoring(request.spec, request.problem, info, request.options.objective);
   require_meter(scoring.objective(), request.options, device);
   require_timing(request.options.measure, device);
+  require_recorded_arrays({request.spec, request.problem, info});
   const std::unique_ptr<SessionLog> opened = open_log(store, request, info, space, scoring);
   SessionLog& log = *opened;
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);

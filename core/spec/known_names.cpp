@@ -53,12 +53,16 @@ void KnownNames::check(const Expression& expression, std::string_view what) cons
     std::string hint = did_you_mean(name, names_);
     if (hint.empty()) {
       std::vector<std::string> short_list;
+      bool has_device = false;
       for (const std::string& known : names_) {
-        if (known.rfind("device.", 0) != 0) short_list.push_back(known);
+        const bool of_device = known.starts_with("device.");
+        has_device |= of_device;
+        if (!of_device &&
+            std::find(short_list.begin(), short_list.end(), known) == short_list.end())
+          short_list.push_back(known);  // an argument often has the name of a field
       }
-      hint = short_list.size() < names_.size()
-                 ? fmt::format("; known here: {} and device.*", comma_list(short_list))
-                 : fmt::format("; known here: {}", comma_list(short_list));
+      hint = has_device ? fmt::format("; known here: {} and device.*", comma_list(short_list))
+                        : fmt::format("; known here: {}", comma_list(short_list));
     }
     throw InputError(place_of(name, expression),
                      fmt::format("unknown name '{}' in {}{}{}", name, what, owner_, hint));

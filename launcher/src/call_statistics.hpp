@@ -44,6 +44,8 @@ class CallStatistics {
   [[nodiscard]] Launcher::Statistics totals() const;
   /// The counts as they are now; without those that were never called.
   [[nodiscard]] std::vector<CallRecord> records() const;
+  /// Why the file cannot be written; empty if it can.
+  [[nodiscard]] std::string trouble() const { return file_.empty() ? "" : calls_trouble(file_); }
   /// Empty: a line on stderr.
   [[nodiscard]] const std::string& file() const { return file_; }
 

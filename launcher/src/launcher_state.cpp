@@ -81,6 +81,10 @@ Launcher::State::State(const Options& given)
     warnings.push_back({Warning::Kind::requests_unusable,
                         trouble + "; problems that are not tuned are not noted"});
   }
+  if (const std::string trouble = statistics_ ? statistics_->trouble() : ""; !trouble.empty()) {
+    warnings.push_back(
+        {Warning::Kind::statistics_unusable, trouble + "; calls are counted and not written down"});
+  }
   tuner_ = std::make_unique<MissTuner>(
       given, runtime->info(),
       rows_.locked ? MissTuner::Selection::pinned : MissTuner::Selection::free,

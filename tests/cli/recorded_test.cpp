@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "db/store.hpp"
 #include "kiln_program.hpp"
 
 namespace kiln::cli {
@@ -108,6 +109,8 @@ TEST_F(RecordedReference, NamesTheMistakeWithItsPlace) {
   EXPECT_THAT(fault(), HasSubstr("arrays/in.npy holds elements of type '<i4', and 'in' is f32"));
   write("mine/arrays/in.npy", "1 2 3");
   EXPECT_THAT(fault(), HasSubstr("arrays/in.npy: is no .npy file"));
+  EXPECT_TRUE(Store(folder_ / "kiln.db", Store::Mode::write).sessions().empty())
+      << "a session that cannot begin is none";
   std::filesystem::remove(folder_ / "mine/arrays/in.npy");
   EXPECT_THAT(fault(), HasSubstr("spec.toml:49:18: [[verify.expected]]: "));
   edit("mine/spec.toml", "inputs = { in = \"arrays/in.npy\" }\n", "");

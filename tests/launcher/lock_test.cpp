@@ -141,5 +141,19 @@ TEST(LauncherRequests, APlaceThatCannotBeWrittenIsAWarning) {
   EXPECT_TRUE(launcher.select("reduce", "n=9000 dtype=f32"));
 }
 
+TEST(LauncherRequests, AFileForCallsThatCannotBeWrittenIsAWarning) {
+  const LauncherFolder folder;
+  std::ofstream(folder / "file") << "";
+  Launcher::Options options = folder.options();
+  options.statistics = folder / "file/below";
+  const Launcher launcher(options);
+  ASSERT_EQ(launcher.warnings().size(), 2U);  // the database is missing as well
+  EXPECT_EQ(launcher.warnings()[1].kind, Launcher::Warning::Kind::statistics_unusable);
+  EXPECT_EQ(launcher.warnings()[1].message,
+            (folder / "file/below") + ": cannot be made, for " + (folder / "file") +
+                " is no folder; calls are counted and not written down");
+  EXPECT_TRUE(launcher.select("reduce", "n=9000 dtype=f32"));
+}
+
 }  // namespace
 }  // namespace kiln

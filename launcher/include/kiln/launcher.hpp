@@ -180,6 +180,7 @@ class KILN_API Launcher {
       tuning_budget_used = 8,    ///< tune_on_miss: tune_budget_seconds are over
       cache_limit_unusable = 9,  ///< $KILN_CACHE_LIMIT is not a size: 1 GiB is the limit
       requests_unusable = 10,    ///< there is no place for requests, or it cannot be written
+      statistics_unusable = 11,  ///< the file for calls cannot be written
     };
     Kind kind = Kind::database_missing;
     std::string message;
