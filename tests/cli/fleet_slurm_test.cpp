@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "core/errors.hpp"
 #include "db/store.hpp"
 #include "fleet_fixture.hpp"
 #include "tests/backends/required.hpp"
@@ -77,8 +78,12 @@ class FleetOnSlurm : public FleetFixture {
     const fs::path outbox = folder_ / ".local/share/kiln/outbox";
     for (const auto& entry : fs::recursive_directory_iterator(outbox, error)) {
       if (entry.path().extension() != ".db") continue;
-      const Store store(entry.path(), Store::Mode::read);
-      if (!store.sessions().empty()) return store.sessions().front().trial_count;
+      try {
+        const Store store(entry.path(), Store::Mode::read);
+        if (!store.sessions().empty()) return store.sessions().front().trial_count;
+      } catch (const DatabaseError&) {  // its worker has only just made the file
+        return 0;
+      }
     }
     return 0;
   }
