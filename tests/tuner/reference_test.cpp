@@ -75,10 +75,12 @@ class ComputedInputs : public SessionTest {
 };
 
 TEST_F(ComputedInputs, HaveTheElementsOfEachCheck) {
+  TuneRequest asked = request({});
+  asked.options.measure.race = false;  // a config that is dropped early skips the second check
   Store store(database(), Store::Mode::write);
   SessionObserver silent;
   std::map<std::string, Trial> found;
-  for (const TrialRecord& record : store.trials(tune(request({}), store, silent).id))
+  for (const TrialRecord& record : store.trials(tune(asked, store, silent).id))
     found[record.trial.config.variant] = record.trial;
   EXPECT_EQ(found.at("reads").outcome, Outcome::ok);
   EXPECT_EQ(found.at("knows_timing").outcome, Outcome::wrong_result);
