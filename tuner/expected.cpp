@@ -163,11 +163,7 @@ Strictness strictness_of(const KernelSpec& spec, const Scope& scope, InputSet se
   return strictness;
 }
 
-bool has_cpu_reference(const KernelSpec& spec) {
-  const Verification& verify = spec.verify;
-  return !verify.reference.empty() || !verify.formulas.empty() ||
-         (verify.outside && verify.outside->function);
-}
+bool has_cpu_reference(const KernelSpec& spec) { return !spec.verify.by_itself(); }
 
 WrittenParts written_parts(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
                            const std::vector<ProblemData::Output>& outputs,

@@ -154,7 +154,7 @@ Status OpenClDevice::copy(Buffer from, std::size_t from_offset, Buffer to, std::
 Status OpenClDevice::fill(Buffer to, std::size_t offset, std::size_t bytes, std::uint8_t byte) {
   if (bytes == 0) return Done{};
   const cl_int code = enqueue_fill(queue_, as_memory(to), to.offset + offset, bytes, byte,
-                                   entry_.info.is_cpu ? 1 : 16);
+                                   widest_fill(entry_.info));
   if (code != CL_SUCCESS) return opencl_failure(code, "clEnqueueFillBuffer");
   return keep_order();
 }

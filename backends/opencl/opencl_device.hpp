@@ -20,7 +20,11 @@ namespace kiln {
 /// clEnqueueFillBuffer of `bytes` bytes from `offset` on, with a pattern of at most `widest` bytes:
 /// GPUs' drivers are slow byte by byte, PoCL is fastest then (memset).
 [[nodiscard]] cl_int enqueue_fill(cl_command_queue queue, cl_mem memory, std::size_t offset,
-                                  std::size_t bytes, std::uint8_t byte, std::size_t widest = 16);
+                                  std::size_t bytes, std::uint8_t byte, std::size_t widest);
+/// The widest pattern for a device.
+[[nodiscard]] inline std::size_t widest_fill(const DeviceInfo& device) {
+  return device.is_cpu ? 1 : 16;
+}
 
 /// Sets the kernel's dynamic shared memory, if it has any; a Failure when its parameters are not
 /// those that the launch gives.

@@ -121,11 +121,13 @@ class PreparedRange final : public PreparedLaunch {
 
 class PreparedFill final : public PreparedLaunch {
  public:
-  PreparedFill(cl_command_queue queue, const Buffer& buffer) : queue_(queue), buffer_(buffer) {}
+  PreparedFill(cl_command_queue queue, const Buffer& buffer, std::size_t widest)
+      : queue_(queue), buffer_(buffer), widest_(widest) {}
 
   Status run() override {
     if (buffer_.bytes == 0) return Done{};
-    const cl_int code = enqueue_fill(queue_, as_memory(buffer_), buffer_.offset, buffer_.bytes, 0);
+    const cl_int code =
+        enqueue_fill(queue_, as_memory(buffer_), buffer_.offset, buffer_.bytes, 0, widest_);
     if (code != CL_SUCCESS) return opencl_failure(code, "clEnqueueFillBuffer");
     return keep_order(queue_);
   }
@@ -133,6 +135,7 @@ class PreparedFill final : public PreparedLaunch {
  private:
   cl_command_queue queue_;
   const Buffer& buffer_;
+  std::size_t widest_;
 };
 
 }  // namespace
@@ -151,7 +154,7 @@ Result<std::unique_ptr<PreparedLaunch>> OpenClDevice::prepare_launch(const Launc
 Result<std::unique_ptr<PreparedLaunch>> OpenClDevice::prepare_clear(const Buffer& buffer,
                                                                     void* queue) {
   return std::unique_ptr<PreparedLaunch>(
-      std::make_unique<PreparedFill>(queue_or_own(queue), buffer));
+      std::make_unique<PreparedFill>(queue_or_own(queue), buffer, widest_fill(entry_.info)));
 }
 
 }  // namespace kiln
