@@ -54,8 +54,8 @@ struct StreamApi {
   int (*graph_executable_destroy)(void* executable) = nullptr;
 
   [[nodiscard]] bool has_graphs() const {
-    return begin_capture != nullptr && end_capture != nullptr && graph_instantiate != nullptr &&
-           graph_launch != nullptr && graph_destroy != nullptr &&
+    return begin_capture != nullptr && end_capture != nullptr && is_capturing != nullptr &&
+           graph_instantiate != nullptr && graph_launch != nullptr && graph_destroy != nullptr &&
            graph_executable_destroy != nullptr;
   }
 };

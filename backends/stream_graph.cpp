@@ -36,8 +36,14 @@ Result<std::unique_ptr<CapturedGraph>> StreamDevice::capture(const std::function
   if (!api_.has_graphs()) return Failure{Outcome::launch_error, graphs_unavailable()};
   const Current current(*this);
   KILN_STREAM_TRY(launch_error, api_.begin_capture, stream_, kCaptureRelaxed);
-  const Status done = work();
   void* graph = nullptr;
+  Status done = Done{};
+  try {
+    done = work();
+  } catch (...) {
+    if (api_.end_capture(stream_, &graph) == 0) api_.graph_destroy(graph);
+    throw;
+  }
   const int ended = api_.end_capture(stream_, &graph);  // in any case: the stream is usable again
   if (!done) {
     if (ended == 0) api_.graph_destroy(graph);
