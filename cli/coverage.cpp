@@ -68,7 +68,6 @@ struct Coverage {
 };
 
 std::vector<CallRecord> read_files(const CoverageFlags& options) {
-  std::string text;
   std::vector<CallRecord> records;
   for (const std::string& file : options.files) {
     const CallList list =
@@ -79,7 +78,7 @@ std::vector<CallRecord> read_files(const CoverageFlags& options) {
     records.insert(records.end(), list.records.begin(), list.records.end());
   }
   if (records.empty()) throw InputError("no call was recorded");
-  return records;
+  return added_up(records);
 }
 
 /// The spec and rows of each kernel, read once.

@@ -58,33 +58,37 @@ bool record_calls(const std::filesystem::path& path, const CallRecord& record) n
                                  {"recorded_at", utc_now()}});
 }
 
+std::vector<CallRecord> added_up(const std::vector<CallRecord>& records) {
+  std::map<CallKey, CallRecord> sums;
+  for (const CallRecord& record : records) {
+    const CallKey key{record.kernel, record.problem, record.device, record.grade, record.config};
+    const auto [place, is_new] = sums.try_emplace(key, record);
+    if (is_new) continue;
+    CallRecord& sum = place->second;
+    sum.selections = capped_sum(sum.selections, record.selections);
+    sum.launches = capped_sum(sum.launches, record.launches);
+  }
+  std::vector<CallRecord> all;
+  for (auto& [key, record] : sums) all.push_back(std::move(record));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const CallRecord& a, const CallRecord& b) { return a.calls() > b.calls(); });
+  return all;
+}
+
 CallList read_calls(std::string_view text, const std::string& file) {
   CallList list;
-  std::map<CallKey, CallRecord> records;
   int number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     ++number;
     try {
-      if (end > 0) {
-        const CallRecord read = call_record_from(parse_json_line(text.substr(0, end)));
-        CallRecord& sum =
-            records
-                .try_emplace({read.kernel, read.problem, read.device, read.grade, read.config},
-                             CallRecord{read.kernel, read.problem, read.device, read.grade,
-                                        read.config, 0, 0})
-                .first->second;
-        sum.selections = capped_sum(sum.selections, read.selections);
-        sum.launches = capped_sum(sum.launches, read.launches);
-      }
+      if (end > 0) list.records.push_back(call_record_from(parse_json_line(text.substr(0, end))));
     } catch (const Error& error) {
       list.bad.push_back(fmt::format("{}:{}: {}", file, number, error.what()));
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  for (auto& [key, record] : records) list.records.push_back(std::move(record));
-  std::stable_sort(list.records.begin(), list.records.end(),
-                   [](const CallRecord& a, const CallRecord& b) { return a.calls() > b.calls(); });
+  list.records = added_up(list.records);
   return list;
 }
 

@@ -35,6 +35,9 @@ struct CallRecord {
 /// Appends a record. Any process may call it. Returns false if it cannot be written.
 bool record_calls(const std::filesystem::path& path, const CallRecord& record) noexcept;
 
+/// Adds up records of one kernel, problem, device, grade and config; the most called come first.
+[[nodiscard]] std::vector<CallRecord> added_up(const std::vector<CallRecord>& records);
+
 struct CallList {
   std::vector<CallRecord> records;  ///< equal ones are added up; the most called first
   std::vector<std::string> bad;     ///< unreadable lines, each "FILE:LINE: ..."

@@ -74,13 +74,8 @@ std::shared_ptr<CallStatistics> CallStatistics::make(const std::string& option,
 CallCounter* CallStatistics::counter(const std::string& kernel, const std::string& problem,
                                      const Launcher::Match& match) {
   const std::lock_guard held(mutex_);
-  for (CallCounter& known : counters_) {
-    if (known.what.kernel == kernel && known.what.problem == problem &&
-        known.what.config == match.config && known.grade == match.grade) {
-      return &known;
-    }
-  }
-  CallCounter& added = counters_.emplace_back();
+  CallCounter& added = counters_[{kernel, problem, match.config, match.grade}];
+  if (!added.what.kernel.empty()) return &added;
   added.what = {kernel, problem, device_, to_string(match.grade), match.config, 0, 0};
   added.grade = match.grade;
   return &added;
@@ -90,7 +85,7 @@ Launcher::Statistics CallStatistics::totals() const {
   const std::lock_guard held(mutex_);
   Launcher::Statistics totals;
   totals.counting = true;
-  for (const CallCounter& each : counters_) {
+  for (const auto& [key, each] : counters_) {
     const auto grade = static_cast<std::size_t>(each.grade);
     totals.selections.at(grade) += each.selections.load(std::memory_order_relaxed);
     totals.launches.at(grade) += each.launches.load(std::memory_order_relaxed);
@@ -101,7 +96,7 @@ Launcher::Statistics CallStatistics::totals() const {
 std::vector<CallRecord> CallStatistics::records() const {
   const std::lock_guard held(mutex_);
   std::vector<CallRecord> records;
-  for (const CallCounter& each : counters_) {
+  for (const auto& [key, each] : counters_) {
     CallRecord record = each.what;
     record.selections = static_cast<std::int64_t>(each.selections.load(std::memory_order_relaxed));
     record.launches = static_cast<std::int64_t>(each.launches.load(std::memory_order_relaxed));

@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <kiln/launcher.hpp>
@@ -56,7 +58,9 @@ class CallStatistics {
   const std::string file_;
   const std::string device_;
   mutable std::mutex mutex_;  ///< guards the list, not the counts
-  std::deque<CallCounter> counters_;
+  /// By kernel, problem, config and grade; a counter keeps its place.
+  std::map<std::tuple<std::string, std::string, std::string, Launcher::Grade>, CallCounter>
+      counters_;
 };
 
 /// "kiln: 1204 launches and 12 selections of 3 problems; of the launches 1100 exact, 104 default".

@@ -62,6 +62,14 @@ TEST_F(Coverage, WeighsWhatAnApplicationCalled) {
   EXPECT_NEAR(near["best_ns"].get<double>() / tuned["best_ns"].get<double>(), 310.0 / 300, 1e-9);
   EXPECT_NE(problem_of(coverage, "reduce", "n=60000")["unknown"], "");
 
+  // Of two applications that called the same, one row; the most called come first.
+  EXPECT_EQ(run_application("others.jsonl", "310 200"), "");
+  const Json both =
+      kiln_json({"coverage", "calls.jsonl", "others.jsonl", "--db", "kiln.db", "--json"});
+  EXPECT_EQ(both["calls"], 10);
+  EXPECT_EQ(both["problems"].size(), coverage["problems"].size());
+  EXPECT_EQ(problem_of(both, "transpose", "rows=310")["launches"], 2);
+
   const Output text = kiln({"coverage", "calls.jsonl", "--db", "kiln.db"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("8 calls: tuned 3 (37.5%), near 1 (12.5%), default 4 (50.0%)"),
