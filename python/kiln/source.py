@@ -148,7 +148,12 @@ def write_kernel(
     lines += ["[[variants.steps]]", f'entry = "{entry}"', f"grid = {_list(list(grid))}"]
     lines += [f"block = {_list(list(block))}", f"arguments = {_list(list(arguments))}"]
     spec = "\n".join(lines) + "\n"
-    at = pathlib.Path(folder) if folder is not None else _place(name, source + spec)
+    # Other arrays are another kernel: they lie in its folder.
+    content = "".join(
+        f"{key} {array.dtype} {array.shape} {array.tobytes().hex()}"
+        for key, array in arrays.items()
+    )
+    at = pathlib.Path(folder) if folder is not None else _place(name, source + spec + content)
     at.mkdir(parents=True, exist_ok=True)
     (at / file).write_text(source, encoding="utf-8")
     if arrays:
