@@ -57,6 +57,12 @@ void read_key(const SortedJson& json, const char* key, T& value) {
   }
 }
 
+/// A stranger's number with a point may be too large for a whole one.
+void read_key(const SortedJson& json, const char* key, std::int64_t& value) {
+  const auto found = json.find(key);
+  if (found != json.end() && found->is_number_integer()) value = found->get<std::int64_t>();
+}
+
 template <typename T>
 void read_key(const SortedJson& json, const char* key, std::optional<T>& value) {
   const auto found = json.find(key);
