@@ -236,7 +236,7 @@ ExitCode run_best(const BestFlags& options) {
   const DeviceInfo device = device_to_ask_for(spec, options, bests);
   require_problem_fits({spec, problem, device});
   if (!options.pareto.empty())
-    return print_pareto({spec, problem, device, options.pareto, options.common});
+    return print_pareto({spec, problem, device, options.pareto, options.timing, options.common});
   const Result<Match> match =
       lookup({spec, problem, device}, bests, options.timing.value_or(Timing::eager));
   if (!match) throw DeviceError(match.failure().message);

@@ -60,7 +60,8 @@ Config best_known(const KernelSpec& spec, const Problem& problem, const DeviceIn
                               .must_exist = options.names_database};
   const std::vector<BestRecord> bests =
       known_bests(sources, open_rows(sources), spec.name, std::string(kTimeObjective));
-  const Result<Match> match = lookup({spec, problem, device}, bests);
+  const Result<Match> match =
+      lookup({spec, problem, device}, bests, options.timing.value_or(Timing::eager));
   if (!match) throw DeviceError(match.failure().message);
   if (match->grade == Grade::fallback) {
     throw Error(ExitCode::failed,

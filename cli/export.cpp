@@ -2,6 +2,7 @@
 // dependency at run time.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 #include <span>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/export_header.hpp"
 #include "cli/json_output.hpp"
+#include "cli/search_options.hpp"
 #include "cli/text_files.hpp"
 #include "cli/winners.hpp"
 #include "tuner/worker_compiler.hpp"
@@ -25,6 +27,7 @@ struct ExportFlags {
   TargetOptions target;
   std::string kernel;
   std::vector<std::string> problems;
+  std::optional<Timing> timing;
   fs::path source;
   fs::path cubin;
   fs::path header;
@@ -121,7 +124,8 @@ class Exporter {
   explicit Exporter(const ExportFlags& options)
       : options_(options), winners_(options.common, options.target) {
     for (const std::string& problem : options.problems) {
-      found_.push_back(winners_.find(options.kernel, problem));
+      found_.push_back(
+          winners_.find(options.kernel, problem, options.timing.value_or(Timing::eager)));
     }
   }
 
@@ -188,6 +192,7 @@ void add_export_command(CLI::App& app, Work& work) {
       ->required()
       ->type_name("TEXT")
       ->allow_extra_args(false);
+  add_timing_option(*command, options->timing);
   command
       ->add_option("--source", options->source,
                    "Folder for the whole source, and its launch geometry as JSON")

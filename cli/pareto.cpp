@@ -42,7 +42,8 @@ std::string cache_of(const SessionRecord& session) {
 // Values compare only where everything but the search is the same as in the newest session.
 bool comparable(const SessionRecord& one, const SessionRecord& newest) {
   return one.key.spec_hash == newest.key.spec_hash && one.key.driver == newest.key.driver &&
-         one.key.compiler == newest.key.compiler && cache_of(one) == cache_of(newest);
+         one.key.compiler == newest.key.compiler && one.key.timing == newest.key.timing &&
+         cache_of(one) == cache_of(newest);
 }
 
 std::vector<SessionRecord> comparable_sessions(const Store& store, const ParetoRequest& request) {
@@ -51,7 +52,8 @@ std::vector<SessionRecord> comparable_sessions(const Store& store, const ParetoR
     return session.key.kernel != request.spec.name ||
            session.key.problem != request.problem.text() ||
            session.key.device != identity_of(request.device) ||
-           session.key.spec_hash != content_hash(request.spec);
+           session.key.spec_hash != content_hash(request.spec) ||
+           session.key.timing != request.timing.value_or(session.key.timing);
   });
   if (sessions.empty()) return {};
   const SessionRecord newest = sessions.back();

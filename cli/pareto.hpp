@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cli/command.hpp"
 #include "core/device.hpp"
 #include "core/problem.hpp"
+#include "core/timing.hpp"
 
 namespace kiln::cli {
 
@@ -22,7 +24,8 @@ struct ParetoRequest {
   const KernelSpec& spec;
   const Problem& problem;
   const DeviceInfo& device;
-  std::string objectives;  ///< "time,energy"
+  std::string objectives;        ///< "time,energy"
+  std::optional<Timing> timing;  ///< of the sessions; nullopt: that of the newest
   const CommonOptions& common;
 };
 

@@ -35,8 +35,8 @@ std::string class_key(const DeviceInfo& device) {
   return identity_of(device) + '\n' + device.driver + '\n' + device.compiler;
 }
 
-std::string session_key(const ReadySession& session) {
-  return session.spec.name + ' ' + session.problem.text();
+std::string session_key(const std::string& kernel, const std::string& problem, Timing timing) {
+  return fmt::format("{} {} {}", kernel, problem, name_of(timing));
 }
 
 Dealer::Session dealt_session(const ReadySession& session, const DeviceInfo& device) {
@@ -45,8 +45,9 @@ Dealer::Session dealt_session(const ReadySession& session, const DeviceInfo& dev
   const double without = has_budget ? std::numeric_limits<double>::infinity() : kDefaultSeconds;
   const ProblemCost cost = Setting(session.spec, session.problem, device).cost();
   const double trials = static_cast<double>(settings.trials.value_or(1));
-  return {session_key(session), settings.seconds.value_or(without),
-          trials * std::max(cost.bytes, cost.flops)};
+  const Timing timing = settings.timing.value_or(Timing::eager);
+  return {session_key(session.spec.name, session.problem.text(), timing),
+          settings.seconds.value_or(without), trials * std::max(cost.bytes, cost.flops)};
 }
 
 /// By session_key(): the ordinal of the device whose session of this class has not ended.
@@ -54,7 +55,7 @@ std::map<std::string, int> begun_sessions(const Store& store, const DeviceInfo& 
   std::map<std::string, int> begun;
   for (const SessionRecord& record : store.sessions()) {
     if (current_identity(record.key.device, device) != identity_of(device)) continue;
-    const std::string key = record.key.kernel + ' ' + record.key.problem;
+    const std::string key = session_key(record.key.kernel, record.key.problem, record.key.timing);
     begun.erase(key);
     if (record.state != SessionState::finished) begun.emplace(key, record.device_info.ordinal);
   }

@@ -77,7 +77,8 @@ std::vector<BestRecord> Winners::bests_of(const std::string& kernel) const {
 }
 
 Winner Winners::find_on(const DeviceInfo& device, const KernelSpec& spec,
-                        const std::string& problem, const std::vector<BestRecord>& bests) const {
+                        const std::string& problem, const std::vector<BestRecord>& bests,
+                        Timing timing) const {
   if (spec.command) {
     throw UsageError("'" + spec.name +
                      "' is a program ([command]): it has no kernel that a launcher would run");
@@ -87,7 +88,7 @@ Winner Winners::find_on(const DeviceInfo& device, const KernelSpec& spec,
   winner.spec = spec;
   winner.problem = Problem::parse(spec, problem);
   require_problem_fits({spec, winner.problem, device});
-  Result<Match> match = lookup({spec, winner.problem, device}, bests);
+  Result<Match> match = lookup({spec, winner.problem, device}, bests, timing);
   if (!match) throw DeviceError(match.failure().message);
   winner.match = std::move(*match);
   Result<LaunchPlan> plan = Setting(spec, winner.problem, device).plan(winner.match.config);
@@ -97,15 +98,25 @@ Winner Winners::find_on(const DeviceInfo& device, const KernelSpec& spec,
   return winner;
 }
 
-Winner Winners::find(const std::string& kernel, const std::string& problem) const {
+Winner Winners::find(const std::string& kernel, const std::string& problem, Timing timing) const {
   const KernelSpec spec = library_.load(kernel);
-  return find_on(device_, spec, problem, bests_of(spec.name));
+  return find_on(device_, spec, problem, bests_of(spec.name), timing);
 }
 
 std::vector<Winner> Winners::find_all(const std::string& kernel, const std::string& problem) const {
   const KernelSpec spec = library_.load(kernel);
   const std::vector<BestRecord> bests = bests_of(spec.name);
-  std::vector<Winner> winners = {find_on(device_, spec, problem, bests)};
+  std::vector<Winner> winners = {find_on(device_, spec, problem, bests, Timing::eager)};
+  const auto add = [&](Winner winner) {
+    const bool is_new = std::none_of(winners.begin(), winners.end(), [&](const Winner& known) {
+      return known.source.text == winner.source.text;
+    });
+    if (is_new) winners.push_back(std::move(winner));
+  };
+  const bool has_graph_rows = std::any_of(bests.begin(), bests.end(), [](const BestRecord& best) {
+    return best.key.timing == Timing::graph;
+  });
+  if (has_graph_rows) add(find_on(device_, spec, problem, bests, Timing::graph));
   std::set<std::string> seen;
   for (const BestRecord& best : bests) {
     const DeviceInfo& other = best.device_info;
@@ -113,11 +124,8 @@ std::vector<Winner> Winners::find_all(const std::string& kernel, const std::stri
         other.architecture != device_.architecture || !seen.insert(best.key.device).second) {
       continue;
     }
-    Winner winner = find_on(other, spec, problem, bests);
-    const bool is_new = std::none_of(winners.begin(), winners.end(), [&](const Winner& known) {
-      return known.source.text == winner.source.text;
-    });
-    if (is_new) winners.push_back(std::move(winner));
+    add(find_on(other, spec, problem, bests, Timing::eager));
+    if (has_graph_rows) add(find_on(other, spec, problem, bests, Timing::graph));
   }
   return winners;
 }

@@ -10,6 +10,7 @@
 #include "core/artifact.hpp"
 #include "core/device.hpp"
 #include "core/launch_plan.hpp"
+#include "core/timing.hpp"
 #include "db/lookup.hpp"
 
 namespace kiln::cli {
@@ -44,16 +45,17 @@ class Winners {
   [[nodiscard]] const DeviceInfo& device() const { return device_; }
   /// For device(). Throws InputError for the kernel or the problem, DeviceError where no config is
   /// legal.
-  [[nodiscard]] Winner find(const std::string& kernel, const std::string& problem) const;
-  /// For device() and, of an architecture, for each device of it that has bests of the kernel and
-  /// would run something else. Throws as find().
+  [[nodiscard]] Winner find(const std::string& kernel, const std::string& problem,
+                            Timing timing) const;
+  /// For device() and, of an architecture, for each device of it that has bests of the kernel: what
+  /// would run, and what would run in a graph, if that is something else. Throws as find().
   [[nodiscard]] std::vector<Winner> find_all(const std::string& kernel,
                                              const std::string& problem) const;
 
  private:
   [[nodiscard]] Winner find_on(const DeviceInfo& device, const KernelSpec& spec,
-                               const std::string& problem,
-                               const std::vector<BestRecord>& bests) const;
+                               const std::string& problem, const std::vector<BestRecord>& bests,
+                               Timing timing) const;
   [[nodiscard]] std::vector<BestRecord> shipped_of(const std::string& kernel) const;
   std::vector<BestRecord> bests_of(const std::string& kernel) const;
   [[nodiscard]] DeviceInfo choose(const TargetOptions& target) const;

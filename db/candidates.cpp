@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -13,7 +12,6 @@
 
 #include "core/errors.hpp"
 #include "core/json.hpp"
-#include "core/launch_plan.hpp"
 #include "core/setting.hpp"
 #include "db/selection_lock.hpp"
 #include "db/shipped.hpp"
@@ -126,20 +124,16 @@ void add_devices(std::vector<Candidate>& candidates, const DeviceInfo& device) {
 }
 
 // Of a problem and a device that were measured by both timings, only the rows of this one answer.
-std::vector<const BestRecord*> rows_by_timing(std::span<const BestRecord> bests, Timing timing) {
-  const auto key_of = [](const BestRecord& best) {
-    return std::tuple(std::string_view(best.key.kernel), std::string_view(best.problem_json),
-                      std::string_view(best.key.device));
+void leave_out_other_timings(std::vector<Candidate>& candidates, Timing timing) {
+  const auto other =
+      std::partition(candidates.begin(), candidates.end(),
+                     [&](const Candidate& each) { return each.best->key.timing == timing; });
+  const auto is_measured = [&](const Candidate& each) {
+    return std::any_of(candidates.begin(), other, [&](const Candidate& known) {
+      return known.best->key.device == each.best->key.device && known.measured == each.measured;
+    });
   };
-  std::set<decltype(key_of(bests.front()))> measured;
-  for (const BestRecord& best : bests) {
-    if (best.key.timing == timing && best.verdict != Verdict::none) measured.insert(key_of(best));
-  }
-  std::vector<const BestRecord*> rows;
-  for (const BestRecord& best : bests) {
-    if (best.key.timing == timing || !measured.contains(key_of(best))) rows.push_back(&best);
-  }
-  return rows;
+  candidates.erase(std::remove_if(other, candidates.end(), is_measured), candidates.end());
 }
 
 // Nothing but content decides, so that the order of rows in a database does not show: of two that
@@ -185,8 +179,7 @@ std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const
   std::vector<Candidate> candidates;
   TemplateHashes hashes(spec);
   const KernelIdentity kernel(spec);
-  for (const BestRecord* row : rows_by_timing(bests, timing)) {
-    const BestRecord& best = *row;
+  for (const BestRecord& best : bests) {
     if (!kernel.has(best) || best.verdict == Verdict::none) {
       continue;
     }
@@ -210,6 +203,7 @@ std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const
       note_changes(candidates.back(), spec, device, hashes);
     }
   }
+  leave_out_other_timings(candidates, timing);
   add_staleness(candidates);
   add_devices(candidates, device);
   std::sort(candidates.begin(), candidates.end(), goes_before);

@@ -30,6 +30,7 @@ struct AddedBest {
   std::int64_t id = 0;  ///< row id in the source
   SessionId session = 0;
   DigestKey key;
+  Timing timing = Timing::eager;
 };
 
 /// One merge into a server.
@@ -85,7 +86,8 @@ class ServerMerge {
     sql::Database& source = copy.source->database();
     for (const BestKey& best : read_best_keys(source, copy.session->id)) {
       if (known.contains(best.key)) continue;
-      bests_.push_back({best.published_at, &source, best.id, to, copy.session->key});
+      bests_.push_back(
+          {best.published_at, &source, best.id, to, copy.session->key, copy.session->timing});
     }
   }
 
@@ -95,6 +97,7 @@ class ServerMerge {
     record.key.kernel = best.key.kernel;
     record.key.problem = best.key.problem;
     record.key.device = best.key.device;
+    record.key.timing = best.timing;
     record.published_at = best.published_at;
     copy_best(*best.source, best.id, target_, best.session, id_behind_newer(target_, record));
   }

@@ -204,6 +204,7 @@ std::vector<SessionDigest> read_digests(sql::Database& database, const DigestKey
     digest.id = query.integer(0);
     digest.started_at = query.text(1);
     digest.key = {query.text(2), query.text(3), query.text(5)};
+    digest.timing = stored_timing(query.text(16));
     digest.identity = line_of("session", columns_json(query, kFirstOfIdentity, kFirstOfProgress));
     digest.progress = line_of("progress", columns_json(query, kFirstOfProgress, kSessionColumns));
     digest.state_rank = rank_of(query.text(17));

@@ -34,6 +34,7 @@ struct SessionDigest {
   SessionId id = 0;        ///< row id in its file
   std::string started_at;  ///< UTC
   DigestKey key;
+  Timing timing = Timing::eager;
   std::string identity;  ///< the parts of a session that never change, as one line of JSON
   std::string progress;  ///< state, end and wall time, as one line of JSON
   int state_rank = 0;    ///< running < interrupted < finished

@@ -48,7 +48,7 @@ void write_as_wisdom(const std::vector<BestRecord>& bests, const DbExportFlags& 
   if (options.target != "-") fmt::print("{}: {}\n", options.target, count);
 }
 
-/// The same name for the same problem and device, whatever else the database holds.
+/// The same name for the same problem, device and timing, whatever else the database holds.
 std::string t4_name(const BestRecord& best) {
   // The name comes from a row: it does not get to say in which folder the file lies.
   std::string kernel = best.key.kernel;
@@ -56,8 +56,9 @@ std::string t4_name(const BestRecord& best) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
     if (!plain) c = '_';
   }
+  const std::string timing = best.key.timing == Timing::eager ? "" : "\ngraph";
   return fmt::format("{}-{}.json", kernel.substr(0, 64),
-                     hash64_hex(best.key.problem + '\n' + best.key.device));
+                     hash64_hex(best.key.problem + '\n' + best.key.device + timing));
 }
 
 void write_as_t4(const Store& store, const std::vector<BestRecord>& bests,

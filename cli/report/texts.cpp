@@ -262,8 +262,9 @@ std::string budget_options(const std::string& budget) {
 std::string commands_html(const ReportedSession& session) {
   const SessionRecord& record = session.shown.record;
   const std::string database = " --db " + shell_word(session.database.string());
-  const std::string subject =
-      shell_word(record.key.kernel) + " --problem " + shell_word(record.key.problem);
+  const std::string subject = shell_word(record.key.kernel) + " --problem " +
+                              shell_word(record.key.problem) +
+                              (record.key.timing == Timing::graph ? " --timing graph" : "");
   const std::vector<std::string> commands = {
       fmt::format("kiln show {}{}", record.id, database),
       fmt::format("kiln show {}{} --csv > trials.csv", record.id, database),

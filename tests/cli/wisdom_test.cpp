@@ -142,6 +142,29 @@ TEST_F(WisdomTest, TravelsAsT4FilesWithoutLoss) {
   EXPECT_EQ(kiln({"db", "export", "-", "--db", "other.db"}).out, text);
 }
 
+TEST_F(WisdomTest, EachTimingOfAProblemHasAFileAndASource) {
+  BestRecord graph = best(4096, 128);
+  graph.key.timing = Timing::graph;
+  const std::string text = write_wisdom({{best(4096, 64), graph}});
+  write("w.jsonl", text);
+  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  EXPECT_EQ(kiln({"db", "export", "t4", "--format", "t4", "--db", "kiln.db"}).exit_code, 0);
+  Words words = {"db", "import", "--db", "other.db", "--kernel-path", kKernels};
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "t4"))
+    words.push_back("t4/" + entry.path().filename().string());
+  EXPECT_EQ(kiln(words).out, "other.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
+  EXPECT_EQ(kiln({"db", "export", "-", "--db", "other.db"}).out, text);
+
+  for (const auto& [timing, block] : {std::pair("eager", 64), std::pair("graph", 128)}) {
+    EXPECT_EQ(kiln({"export", "scale", "--problem", "n=4096", "--timing", timing, "--source",
+                    timing, "--db", "kiln.db", "--kernel-path", kKernels, "--device", kGpu})
+                  .exit_code,
+              0);
+    const Json launch = Json::parse(read_text(folder_ / timing / "scale.json"));
+    EXPECT_EQ(launch["steps"][0]["block"][0], block) << timing;
+  }
+}
+
 TEST_F(WisdomTest, AT4FileIsAlsoWhatAnotherTunerWouldWrite) {
   write("w.jsonl", write_wisdom({{best(4096, 64)}}));
   EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <random>
 #include <set>
 
@@ -28,6 +29,7 @@ using test::some_trial;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 std::string dump(const fs::path& path) {
@@ -131,6 +133,24 @@ TEST_P(MergeInto, TheBestPublishedLastCounts) {
     const std::vector<BestRecord> bests = Store(target, Store::Mode::read).bests();
     ASSERT_EQ(bests.size(), 1U);
     EXPECT_EQ(bests[0].config.text(), "vector:block_size=701");
+  }
+}
+
+TEST_P(MergeInto, EachTimingHasABest) {
+  const MemoryFolder folder;
+  SessionRecord graph = session_of("n=1", kMonday);
+  graph.key.timing = Timing::graph;
+  write(folder / "graph.db", {{graph, 2, 700, 1, kWednesday}});
+  write(folder / "eager.db", {{session_of("n=1", kTuesday), 2, 300, 1, kTuesday}});
+  for (const auto& order : {std::vector{folder / "graph.db", folder / "eager.db"},
+                            std::vector{folder / "eager.db", folder / "graph.db"}}) {
+    const fs::path target = place("c.db " + std::to_string(order.front() == folder / "graph.db"));
+    for (const fs::path& one : order) merge_databases({one}, target);
+    std::map<Timing, std::string> configs;
+    for (const BestRecord& best : Store(target, Store::Mode::read).bests())
+      configs[best.key.timing] = best.config.text();
+    EXPECT_THAT(configs, ElementsAre(Pair(Timing::eager, "vector:block_size=301"),
+                                     Pair(Timing::graph, "vector:block_size=701")));
   }
 }
 
