@@ -9,8 +9,8 @@
 
 #include "bench/workbench.hpp"
 #include "core/json.hpp"
-#include "db/lookup.hpp"
 #include "db/store.hpp"
+#include "lookup/lookup.hpp"
 
 namespace kiln {
 namespace {

@@ -25,11 +25,11 @@
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/problem_limits.hpp"
-#include "db/best_so_far.hpp"
-#include "db/lookup.hpp"
-#include "db/selection_lock.hpp"
-#include "db/shipped.hpp"
 #include "db/stored_problem.hpp"
+#include "lookup/best_so_far.hpp"
+#include "lookup/lookup.hpp"
+#include "wisdom/selection_lock.hpp"
+#include "wisdom/shipped.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;

@@ -12,8 +12,8 @@
 #include "cli/units.hpp"
 #include "core/errors.hpp"
 #include "core/problem.hpp"
-#include "db/shipped.hpp"
 #include "db/stored_problem.hpp"
+#include "wisdom/shipped.hpp"
 
 namespace kiln::cli {
 namespace {

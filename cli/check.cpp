@@ -27,10 +27,10 @@
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/setting.hpp"
-#include "db/lookup.hpp"
 #include "db/stored_problem.hpp"
-#include "tuner/comparison.hpp"
-#include "tuner/verdict.hpp"
+#include "lookup/lookup.hpp"
+#include "tuner/rules/verdict.hpp"
+#include "tuner/session/comparison.hpp"
 
 namespace kiln::cli {
 namespace {

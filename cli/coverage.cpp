@@ -1,7 +1,7 @@
 // `kiln coverage FILE`: what an application's recorded calls ran with, and what tuning the rest
 // would be worth.
 // SPDX-License-Identifier: Apache-2.0
-#include "db/coverage.hpp"
+#include "lookup/coverage.hpp"
 
 #include <algorithm>
 #include <array>

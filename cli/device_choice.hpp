@@ -7,7 +7,7 @@
 
 #include "core/device.hpp"
 #include "core/spec.hpp"
-#include "tuner/devices.hpp"
+#include "tuner/session/devices.hpp"
 
 namespace kiln::cli {
 

@@ -1,6 +1,6 @@
 // `kiln devices`: what can be tuned here, and for each backend that is not there, why.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/devices.hpp"
+#include "tuner/session/devices.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -16,7 +16,7 @@
 #include "cli/search_options.hpp"
 #include "cli/text_files.hpp"
 #include "cli/winners.hpp"
-#include "tuner/worker_compiler.hpp"
+#include "tuner/workers/worker_compiler.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;

@@ -10,7 +10,7 @@
 #include "cli/terminal.hpp"
 #include "db/evidence.hpp"
 #include "db/store.hpp"
-#include "tuner/verdict.hpp"
+#include "tuner/rules/verdict.hpp"
 
 namespace kiln::cli {
 

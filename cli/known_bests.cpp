@@ -5,7 +5,7 @@
 
 #include "core/metrics.hpp"
 #include "db/server_place.hpp"
-#include "db/shipped.hpp"
+#include "wisdom/shipped.hpp"
 
 namespace kiln::cli {
 

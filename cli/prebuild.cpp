@@ -17,7 +17,7 @@
 #include "cli/winners.hpp"
 #include "core/plan.hpp"
 #include "launcher/src/cache_key.hpp"
-#include "tuner/worker_compiler.hpp"
+#include "tuner/workers/worker_compiler.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;

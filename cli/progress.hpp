@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cli/status_area.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::cli {
 

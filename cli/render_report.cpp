@@ -20,7 +20,7 @@
 #include "core/setting.hpp"
 #include "search/prior.hpp"
 #include "templates/renderer.hpp"
-#include "tuner/worker_compiler.hpp"
+#include "tuner/workers/worker_compiler.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/parser_fwd.hpp"
 #include "core/plan.hpp"
 #include "core/spec.hpp"
-#include "tuner/patience.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/patience.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::cli {
 

@@ -15,7 +15,7 @@
 #include "core/command_spec.hpp"
 #include "core/outside_reference.hpp"
 #include "core/setting.hpp"
-#include "tuner/time_use.hpp"
+#include "tuner/rules/time_use.hpp"
 
 namespace kiln::cli {
 namespace {

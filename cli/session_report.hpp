@@ -9,8 +9,8 @@
 
 #include "cli/terminal.hpp"
 #include "core/spec.hpp"
-#include "tuner/ceilings.hpp"
-#include "tuner/session.hpp"
+#include "tuner/device/ceilings.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::cli {
 

@@ -26,8 +26,8 @@
 #include "core/command_spec.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
-#include "db/requests.hpp"
-#include "tuner/device_ceilings.hpp"
+#include "lookup/requests.hpp"
+#include "tuner/device/device_ceilings.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;

@@ -23,8 +23,8 @@
 #include "core/setting.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
-#include "tuner/attempt_witness.hpp"
-#include "tuner/compile_slots.hpp"
+#include "tuner/session/attempt_witness.hpp"
+#include "tuner/workers/compile_slots.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -17,8 +17,8 @@
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
 #include "core/device.hpp"
-#include "db/requests.hpp"
 #include "db/store.hpp"
+#include "lookup/requests.hpp"
 
 namespace kiln::cli {
 

@@ -11,8 +11,8 @@
 #include "core/problem_limits.hpp"
 #include "core/setting.hpp"
 #include "db/server_place.hpp"
-#include "db/shipped.hpp"
 #include "templates/renderer.hpp"
+#include "wisdom/shipped.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;

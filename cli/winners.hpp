@@ -11,7 +11,7 @@
 #include "core/device.hpp"
 #include "core/launch_plan.hpp"
 #include "core/timing.hpp"
-#include "db/lookup.hpp"
+#include "lookup/lookup.hpp"
 
 namespace kiln::cli {
 

@@ -1,6 +1,6 @@
-// `kiln worker ...`: the hidden processes that compile and run kernels (tuner/worker.hpp).
+// `kiln worker ...`: the hidden processes that compile and run kernels (tuner/device/worker.hpp).
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/worker.hpp"
+#include "tuner/device/worker.hpp"
 
 #include <optional>
 

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
-#include "db/json_line.hpp"
+#include "core/json_line.hpp"
+#include "core/utc_time.hpp"
 #include "db/measured_rows.hpp"
 #include "db/rows.hpp"
 #include "db/sql.hpp"

@@ -1,7 +1,6 @@
 // Names of the closed lists that the database stores as text.
 // SPDX-License-Identifier: Apache-2.0
-#include "db/lookup.hpp"
-#include "db/store.hpp"
+#include "db/records.hpp"
 
 namespace kiln {
 
@@ -27,22 +26,6 @@ std::string_view name_of(Verdict verdict) {
       return "unmeasurable";
     case Verdict::none:
       return "none";
-  }
-  return "?";
-}
-
-std::string_view name_of(Grade grade) {
-  switch (grade) {
-    case Grade::exact:
-      return "exact";
-    case Grade::near_size:
-      return "near_size";
-    case Grade::same_arch:
-      return "same_arch";
-    case Grade::same_vendor:
-      return "same_vendor";
-    case Grade::fallback:
-      return "default";
   }
   return "?";
 }

@@ -12,7 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
-#include "db/json_line.hpp"
+#include "core/json_line.hpp"
+#include "core/utc_time.hpp"
 #include "db/measured_rows.hpp"
 #include "db/sql.hpp"
 
@@ -99,15 +100,6 @@ double number_or(double value, double instead_of_nan) {
 }
 
 }  // namespace
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
 
 bool has_timings(sql::Database& database) { return database.schema_version() >= 4; }
 

@@ -74,7 +74,4 @@ void insert_finished(sql::Database& database, const FinishedSession& session);
 /// Findings of the integrity check, each a sentence.
 [[nodiscard]] std::vector<std::string> check_rows(sql::Database& database);
 
-/// Now in UTC, "2026-11-21T08:30:00Z".
-[[nodiscard]] std::string utc_now();
-
 }  // namespace kiln

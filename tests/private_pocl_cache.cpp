@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kName = "kiln-test-pocl-";
-constexpr std::string_view kWorkerName = "kiln-worker-";  // of tuner/worker_host.cpp
+constexpr std::string_view kWorkerName = "kiln-worker-";  // of tuner/workers/worker_host.cpp
 
 class PrivatePoclCache {
  public:

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "backends/backend.hpp"
-#include "db/lookup.hpp"
+#include "lookup/lookup.hpp"
 #include "templates/library.hpp"
-#include "tuner/trial_engine.hpp"
+#include "tuner/device/trial_engine.hpp"
 
 namespace kiln::regret {
 

@@ -14,8 +14,8 @@
 #include "cli/units.hpp"
 #include "core/errors.hpp"
 #include "core/hash.hpp"
-#include "db/t4_export.hpp"
-#include "db/wisdom.hpp"
+#include "wisdom/t4_export.hpp"
+#include "wisdom/wisdom.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;

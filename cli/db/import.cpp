@@ -14,11 +14,12 @@
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "core/interchange/recorded_groups.hpp"
-#include "db/foreign_groups.hpp"
 #include "db/server_place.hpp"
-#include "db/t4_export.hpp"
-#include "db/wisdom.hpp"
-#include "db/wisdom_check.hpp"
+#include "db/store.hpp"
+#include "wisdom/foreign_groups.hpp"
+#include "wisdom/t4_export.hpp"
+#include "wisdom/wisdom.hpp"
+#include "wisdom/wisdom_check.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/db/command.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
-#include "db/selection_lock.hpp"
-#include "db/shipped.hpp"
+#include "wisdom/selection_lock.hpp"
+#include "wisdom/shipped.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,7 +1,7 @@
 // `kiln db portfolio`: the fewest configs that are good enough for all tuned problems of a kernel,
 // and how well a lookup does for problems it has not seen.
 // SPDX-License-Identifier: Apache-2.0
-#include "db/portfolio.hpp"
+#include "lookup/portfolio.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,8 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
-#include "db/lookup.hpp"
 #include "db/stored_problem.hpp"
+#include "lookup/lookup.hpp"
 
 namespace kiln::cli {
 namespace {

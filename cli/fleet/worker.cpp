@@ -18,7 +18,7 @@
 #include "core/problem.hpp"
 #include "core/transient_error.hpp"
 #include "db/store.hpp"
-#include "tuner/patience.hpp"
+#include "tuner/session/patience.hpp"
 
 namespace kiln::cli {
 namespace {

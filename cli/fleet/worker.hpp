@@ -22,7 +22,7 @@
 #include "core/device.hpp"
 #include "core/spec.hpp"
 #include "db/fleet.hpp"
-#include "tuner/compile_slots.hpp"
+#include "tuner/workers/compile_slots.hpp"
 
 namespace kiln::cli {
 

@@ -11,9 +11,9 @@
 #include "cli/report/report.hpp"
 #include "cli/units.hpp"
 #include "core/shell_word.hpp"
-#include "db/best_so_far.hpp"
+#include "lookup/best_so_far.hpp"
 #include "report/page.hpp"
-#include "tuner/time_use.hpp"
+#include "tuner/rules/time_use.hpp"
 
 namespace kiln::cli {
 namespace {

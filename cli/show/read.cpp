@@ -8,9 +8,9 @@
 #include "cli/failures.hpp"
 #include "cli/show/show.hpp"
 #include "core/errors.hpp"
-#include "db/best_so_far.hpp"
 #include "db/stored_problem.hpp"
-#include "tuner/time_use.hpp"
+#include "lookup/best_so_far.hpp"
+#include "tuner/rules/time_use.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/table.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
-#include "db/best_so_far.hpp"
-#include "tuner/time_use.hpp"
+#include "lookup/best_so_far.hpp"
+#include "tuner/rules/time_use.hpp"
 
 namespace kiln::cli {
 namespace {

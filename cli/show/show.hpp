@@ -31,7 +31,7 @@ struct ShownSession {
   SessionRecord record;
   std::string problem;              ///< short text
   std::vector<TrialRecord> trials;  ///< all of them, in order
-  std::optional<BestRecord> best;   ///< published, or so far (db/best_so_far.hpp)
+  std::optional<BestRecord> best;   ///< published, or so far (lookup/best_so_far.hpp)
   std::vector<Finalist> finalists;  ///< of a published best
   std::vector<DriftRecord> drift;
 };

@@ -12,7 +12,7 @@
 #include "core/hash.hpp"
 #include "core/json.hpp"
 #include "core/setting.hpp"
-#include "db/candidates.hpp"
+#include "lookup/candidates.hpp"
 
 namespace kiln {
 namespace {

@@ -11,7 +11,7 @@
 #include "backends/binary_cache.hpp"
 #include "core/device.hpp"
 #include "core/spec.hpp"
-#include "db/lookup.hpp"
+#include "lookup/lookup.hpp"
 
 namespace kiln {
 

@@ -18,7 +18,7 @@
 #include <kiln/launcher.hpp>
 
 #include "core/device.hpp"
-#include "db/call_records.hpp"
+#include "lookup/call_records.hpp"
 
 namespace kiln {
 

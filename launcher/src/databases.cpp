@@ -8,8 +8,8 @@
 
 #include "core/errors.hpp"
 #include "db/database_place.hpp"
-#include "db/selection_lock.hpp"
 #include "db/server_place.hpp"
+#include "wisdom/selection_lock.hpp"
 
 namespace kiln {
 namespace {

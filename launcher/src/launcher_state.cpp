@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/setting.hpp"
-#include "db/shipped.hpp"
 #include "templates/renderer.hpp"
+#include "wisdom/shipped.hpp"
 
 namespace kiln {
 namespace {

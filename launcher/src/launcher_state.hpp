@@ -12,7 +12,6 @@
 #include <kiln/launcher.hpp>
 
 #include "core/problem.hpp"
-#include "db/lookup.hpp"
 #include "launcher/src/answer_cache.hpp"
 #include "launcher/src/call_statistics.hpp"
 #include "launcher/src/databases.hpp"
@@ -21,6 +20,7 @@
 #include "launcher/src/problem_table.hpp"
 #include "launcher/src/request_recorder.hpp"
 #include "launcher/src/runtime.hpp"
+#include "lookup/lookup.hpp"
 #include "templates/library.hpp"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/src/request_recorder.hpp"
 
-#include "db/requests.hpp"
+#include "lookup/requests.hpp"
 
 namespace kiln {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "db/lookup.hpp"
+#include "lookup/lookup.hpp"
 
 namespace kiln {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "search/strategies/moves.hpp"
+#include "search/moves.hpp"
 
 namespace kiln {
 namespace {

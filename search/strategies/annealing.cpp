@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "search/moves.hpp"
 #include "search/strategies/factories.hpp"
-#include "search/strategies/moves.hpp"
 #include "search/strategies/strategy_base.hpp"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-// The factories that strategy.cpp registers, one per file of this folder.
+// The factories that register.cpp registers, one per file of this folder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

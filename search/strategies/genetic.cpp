@@ -6,9 +6,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
+#include "search/moves.hpp"
 #include "search/strategies/factories.hpp"
 #include "search/strategies/latin_start.hpp"
-#include "search/strategies/moves.hpp"
 #include "search/strategies/population.hpp"
 #include "search/strategies/strategy_base.hpp"
 

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "search/moves.hpp"
 #include "search/strategies/factories.hpp"
 #include "search/strategies/latin_start.hpp"
-#include "search/strategies/moves.hpp"
 #include "search/strategies/population.hpp"
 #include "search/strategies/strategy_base.hpp"
 

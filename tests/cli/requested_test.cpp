@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "db/requests.hpp"
 #include "kiln_program.hpp"
+#include "lookup/requests.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,13 +1,13 @@
 // Wisdom by the program: text into a database, a question answered from it, and text out again.
 // SPDX-License-Identifier: Apache-2.0
-#include "db/wisdom.hpp"
+#include "wisdom/wisdom.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "core/setting.hpp"
-#include "db/wisdom_check.hpp"
 #include "kiln_program.hpp"
 #include "templates/library.hpp"
+#include "wisdom/wisdom_check.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,4 +1,4 @@
-// A small kernel for the tests of db/: its spec, and bests of it.
+// A small kernel for the tests of db/, lookup/ and wisdom/: its spec, and bests of it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Invented records and scratch folders for the tests of db/.
+// Invented records and scratch folders for the tests of db/, lookup/ and wisdom/.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "core/errors.hpp"
-#include "db/call_records.hpp"
+#include "lookup/call_records.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace kiln::fuzz {

@@ -10,8 +10,8 @@
 #include <kiln/launcher.hpp>
 
 #include "core/errors.hpp"
-#include "db/lookup.hpp"
 #include "db/merge.hpp"
+#include "lookup/lookup.hpp"
 #include "templates/library.hpp"
 #include "tests/db/scratch.hpp"
 #include "tests/fuzz/targets.hpp"

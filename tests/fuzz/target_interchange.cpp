@@ -2,10 +2,10 @@
 #include "core/errors.hpp"
 #include "core/interchange/described_space.hpp"
 #include "core/interchange/recorded_groups.hpp"
-#include "db/foreign_groups.hpp"
 #include "templates/library.hpp"
 #include "tests/db/scratch.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "wisdom/foreign_groups.hpp"
 
 namespace kiln::fuzz {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/errors.hpp"
-#include "db/wisdom.hpp"
-#include "db/wisdom_check.hpp"
 #include "templates/library.hpp"
 #include "tests/db/scratch.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "wisdom/wisdom.hpp"
+#include "wisdom/wisdom_check.hpp"
 
 namespace kiln::fuzz {
 

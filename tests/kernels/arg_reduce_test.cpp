@@ -12,7 +12,7 @@
 #include "core/setting.hpp"
 #include "templates/reference.hpp"
 #include "tests/kernels/kernel_runs.hpp"
-#include "tuner/launch_sequence.hpp"
+#include "tuner/checks/launch_sequence.hpp"
 
 namespace kiln::test {
 namespace {

@@ -27,7 +27,7 @@
 #include "tests/backends/required.hpp"
 #include "tests/kernels/cases.hpp"
 #include "tests/kernels/problems.hpp"
-#include "tuner/problem_bench.hpp"
+#include "tuner/checks/problem_bench.hpp"
 
 namespace kiln::test {
 

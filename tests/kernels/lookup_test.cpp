@@ -3,7 +3,7 @@
 //
 // KILN_SOAK=1 asks the full number: 2,000 problems of each kernel, 200 of them run.
 // SPDX-License-Identifier: Apache-2.0
-#include "db/lookup.hpp"
+#include "lookup/lookup.hpp"
 
 #include <algorithm>
 #include <cmath>

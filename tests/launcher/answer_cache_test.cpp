@@ -13,6 +13,7 @@
 
 #include "backends/backend.hpp"
 #include "core/problem.hpp"
+#include "db/store.hpp"
 #include "templates/library.hpp"
 #include "tests/launcher/command_output.hpp"
 #include "tests/launcher/cuda_stub.hpp"

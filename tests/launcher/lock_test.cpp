@@ -10,9 +10,9 @@
 #include <kiln/launcher.hpp>
 
 #include "backends/backend.hpp"
-#include "db/requests.hpp"
-#include "db/selection_lock.hpp"
+#include "lookup/requests.hpp"
 #include "tests/launcher/opencl_application.hpp"
+#include "wisdom/selection_lock.hpp"
 
 namespace kiln {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "scripted_worker.hpp"
 #include "templates/library.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln {
 

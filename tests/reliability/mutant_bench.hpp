@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/trial.hpp"
-#include "tuner/compile_pool.hpp"
-#include "tuner/device_client.hpp"
+#include "tuner/workers/compile_pool.hpp"
+#include "tuner/workers/device_client.hpp"
 
 namespace kiln {
 

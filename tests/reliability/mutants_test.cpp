@@ -17,7 +17,7 @@
 #include "mutant_subjects.hpp"
 #include "mutator.hpp"
 #include "templates/renderer.hpp"
-#include "tuner/devices.hpp"
+#include "tuner/session/devices.hpp"
 
 namespace kiln {
 namespace {

@@ -11,7 +11,7 @@
 #include "db/evidence.hpp"
 #include "endurance_fixture.hpp"
 #include "search/space.hpp"
-#include "tuner/pipeline.hpp"
+#include "tuner/session/pipeline.hpp"
 
 namespace kiln {
 namespace {

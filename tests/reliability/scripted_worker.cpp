@@ -19,7 +19,7 @@
 #include "backends/driver_errors.hpp"
 #include "core/errors.hpp"
 #include "core/hash.hpp"
-#include "tuner/trial_engine.hpp"
+#include "tuner/device/trial_engine.hpp"
 
 namespace kiln {
 namespace {

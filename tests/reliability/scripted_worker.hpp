@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/device.hpp"
-#include "tuner/worker.hpp"
+#include "tuner/device/worker.hpp"
 
 namespace kiln {
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln {
 

@@ -8,7 +8,7 @@
 
 #include "core/transient_error.hpp"
 #include "endurance_fixture.hpp"
-#include "tuner/patience.hpp"
+#include "tuner/session/patience.hpp"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // Steps between configs that strategies share.
 // SPDX-License-Identifier: Apache-2.0
-#include "search/strategies/moves.hpp"
+#include "search/moves.hpp"
 
 #include <string>
 #include <utility>

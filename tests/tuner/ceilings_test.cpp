@@ -1,7 +1,7 @@
 // Ceilings on a real device: the figures are finite and positive, and the memory is given back.
 // Speeds are not asserted.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/ceilings.hpp"
+#include "tuner/device/ceilings.hpp"
 
 #include <cmath>
 #include <cstdlib>

@@ -1,11 +1,11 @@
 // The times that programs tell of themselves.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/command_reading.hpp"
+#include "tuner/device/command_reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuner/program.hpp"
+#include "tuner/workers/program.hpp"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // How sessions that run at the same time share the cores for their compilers.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/compile_slots.hpp"
+#include "tuner/workers/compile_slots.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // Problems drawn at random: legal, the same every time, and of all kinds.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/drawn_problems.hpp"
+#include "tuner/rules/drawn_problems.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "templates/library.hpp"
-#include "tuner/shrink_problem.hpp"
+#include "tuner/rules/shrink_problem.hpp"
 
 namespace kiln {
 namespace {

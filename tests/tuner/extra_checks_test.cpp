@@ -1,6 +1,6 @@
 // A config that is right for its own problem and wrong for others is found out on these.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/extra_checks.hpp"
+#include "tuner/checks/extra_checks.hpp"
 
 #include <csignal>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "device_fixture.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // A kernel that passes over one element in some hundreds is found out, whichever it is.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/extreme_walk.hpp"
+#include "tuner/checks/extreme_walk.hpp"
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 // A HIP in a folder: found by its files, and how a program is started there.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/hip_root.hpp"
+#include "tuner/workers/hip_root.hpp"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
-#include "tuner/worker_host.hpp"
+#include "tuner/workers/worker_host.hpp"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // Values on edges, and what lies around inputs.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/input_values.hpp"
+#include "tuner/checks/input_values.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Steps bound to buffers: tensor maps are encoded once for the buffers of a sequence, and a launch
 // passes them.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/launch_sequence.hpp"
+#include "tuner/checks/launch_sequence.hpp"
 
 #include <cstring>
 #include <string>

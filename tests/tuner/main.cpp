@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "tuner/worker.hpp"
+#include "tuner/device/worker.hpp"
 
 int main(int argc, char** argv) {
   if (const auto worker = kiln::parse_worker_arguments(argc, argv))

@@ -1,6 +1,6 @@
 // The measuring protocol on a device of paper: what runs, how often, and what is flushed.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/measure.hpp"
+#include "tuner/device/measure.hpp"
 
 #include <array>
 #include <utility>

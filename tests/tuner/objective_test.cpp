@@ -6,8 +6,8 @@
 #include "core/json.hpp"
 #include "core/setting.hpp"
 #include "session_fixture.hpp"
-#include "tuner/comparison.hpp"
-#include "tuner/earlier_trials.hpp"
+#include "tuner/rules/earlier_trials.hpp"
+#include "tuner/session/comparison.hpp"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // The C function of a spec: what it is given, and what becomes of what it writes.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/outside_function.hpp"
+#include "tuner/checks/outside_function.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

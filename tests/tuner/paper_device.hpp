@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "backends/backend.hpp"
-#include "tuner/launch_sequence.hpp"
+#include "tuner/checks/launch_sequence.hpp"
 
 namespace kiln {
 

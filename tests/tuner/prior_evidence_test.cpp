@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
-#include "db/shipped.hpp"
 #include "search/prior.hpp"
 #include "search/space.hpp"
 #include "templates/library.hpp"
 #include "tests/reliability/size.hpp"
+#include "wisdom/shipped.hpp"
 
 namespace kiln {
 namespace {

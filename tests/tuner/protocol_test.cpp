@@ -1,11 +1,11 @@
 // Frames on the wire: whole, in pieces, and malformed.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/protocol.hpp"
+#include "tuner/workers/protocol.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
-#include "tuner/messages.hpp"
+#include "tuner/workers/messages.hpp"
 
 namespace kiln {
 namespace {

@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "paper_device.hpp"
-#include "tuner/finalists.hpp"
-#include "tuner/measure.hpp"
-#include "tuner/verdict.hpp"
+#include "tuner/device/measure.hpp"
+#include "tuner/rules/finalists.hpp"
+#include "tuner/rules/verdict.hpp"
 
 namespace kiln {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "core/setting.hpp"
 #include "templates/library.hpp"
-#include "tuner/device_client.hpp"
-#include "tuner/finalists.hpp"
-#include "tuner/shrink_problem.hpp"
-#include "tuner/tolerance.hpp"
+#include "tuner/rules/finalists.hpp"
+#include "tuner/rules/shrink_problem.hpp"
+#include "tuner/rules/tolerance.hpp"
+#include "tuner/workers/device_client.hpp"
 
 namespace kiln {
 namespace {

@@ -11,7 +11,7 @@
 #include "device_fixture.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
-#include "tuner/problem_bench.hpp"
+#include "tuner/checks/problem_bench.hpp"
 
 namespace kiln {
 namespace {

@@ -1,15 +1,15 @@
 // Trials and finals by another objective than time; drift; how often equals are called better.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/scoring.hpp"
+#include "tuner/rules/scoring.hpp"
 
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "templates/library.hpp"
-#include "tuner/comparison.hpp"
-#include "tuner/drift.hpp"
-#include "tuner/verdict.hpp"
+#include "tuner/rules/drift.hpp"
+#include "tuner/rules/verdict.hpp"
+#include "tuner/session/comparison.hpp"
 
 namespace kiln {
 namespace {

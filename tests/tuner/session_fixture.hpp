@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "templates/library.hpp"
-#include "tuner/devices.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/devices.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln {
 

@@ -1,6 +1,6 @@
 // Whole sessions with real processes on PoCL: every fault costs its own config and no other.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 #include <stdlib.h>
 

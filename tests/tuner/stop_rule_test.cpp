@@ -1,6 +1,6 @@
 // The stop rule on invented samples.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/stop_rule.hpp"
+#include "tuner/rules/stop_rule.hpp"
 
 #include <vector>
 

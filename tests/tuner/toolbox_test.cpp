@@ -1,6 +1,6 @@
 // The device's own fills and comparisons, in each of the element types of 8 and 16 bits.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/toolbox.hpp"
+#include "tuner/checks/toolbox.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 
 #include "device_fixture.hpp"
 #include "templates/reference.hpp"
-#include "tuner/problem_data.hpp"
+#include "tuner/checks/problem_data.hpp"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // The rule of the finals on invented samples.
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/verdict.hpp"
+#include "tuner/rules/verdict.hpp"
 
 #include <cmath>
 #include <random>

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 
 #include "session_fixture.hpp"
-#include "tuner/messages.hpp"
-#include "tuner/worker_host.hpp"
-#include "tuner/worker_process.hpp"
+#include "tuner/workers/messages.hpp"
+#include "tuner/workers/worker_host.hpp"
+#include "tuner/workers/worker_process.hpp"
 
 namespace kiln {
 namespace {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookup/call_records.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "core/json_line.hpp"
+#include "core/suggest.hpp"
+#include "core/utc_time.hpp"
+#include "db/rows.hpp"
+
+namespace kiln {
+namespace {
+
+const std::vector<std::string> kCallKeys = {"kernel", "problem",    "device",   "grade",
+                                            "config", "selections", "launches", "recorded_at"};
+const std::vector<std::string> kGrades = {"exact", "near_size", "same_arch", "same_vendor",
+                                          "default"};
+
+using CallKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+
+CallRecord call_record_from(const Json& json) {
+  const JsonLine line(json);
+  line.allow_only(kCallKeys);
+  CallRecord record{line.text("kernel"),   line.text("problem"), line.text("device"),
+                    line.text("grade"),    line.text("config"),  line.count("selections"),
+                    line.count("launches")};
+  if (std::find(kGrades.begin(), kGrades.end(), record.grade) == kGrades.end()) {
+    throw InputError(fmt::format("'{}' is no grade{} (there are: {})", record.grade,
+                                 did_you_mean(record.grade, kGrades), comma_list(kGrades)));
+  }
+  return record;
+}
+
+/// A stranger's counts may be as large as they like.
+std::int64_t capped_sum(std::int64_t a, std::int64_t b) {
+  return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max()
+                                                          : a + b;
+}
+
+}  // namespace
+
+std::string calls_trouble(const std::filesystem::path& path) { return json_lines_trouble(path); }
+
+bool record_calls(const std::filesystem::path& path, const CallRecord& record) noexcept {
+  return append_json_line(path, {{"kernel", record.kernel},
+                                 {"problem", record.problem},
+                                 {"device", record.device},
+                                 {"grade", record.grade},
+                                 {"config", record.config},
+                                 {"selections", record.selections},
+                                 {"launches", record.launches},
+                                 {"recorded_at", utc_now()}});
+}
+
+std::vector<CallRecord> added_up(const std::vector<CallRecord>& records) {
+  std::map<CallKey, CallRecord> sums;
+  for (const CallRecord& record : records) {
+    const CallKey key{record.kernel, record.problem, record.device, record.grade, record.config};
+    const auto [place, is_new] = sums.try_emplace(key, record);
+    if (is_new) continue;
+    CallRecord& sum = place->second;
+    sum.selections = capped_sum(sum.selections, record.selections);
+    sum.launches = capped_sum(sum.launches, record.launches);
+  }
+  std::vector<CallRecord> all;
+  for (auto& [key, record] : sums) all.push_back(std::move(record));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const CallRecord& a, const CallRecord& b) { return a.calls() > b.calls(); });
+  return all;
+}
+
+CallList read_calls(std::string_view text, const std::string& file) {
+  CallList list;
+  int number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    ++number;
+    try {
+      if (end > 0) list.records.push_back(call_record_from(parse_json_line(text.substr(0, end))));
+    } catch (const Error& error) {
+      list.bad.push_back(fmt::format("{}:{}: {}", file, number, error.what()));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  list.records = added_up(list.records);
+  return list;
+}
+
+}  // namespace kiln

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookup/candidates.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.hpp"
+#include "core/json.hpp"
+#include "core/setting.hpp"
+
+namespace kiln {
+namespace {
+
+// A new driver or compiler seldom changes which config is best, so a stale row goes behind fresh
+// ones as far as a problem this many doublings further away does; a new template may have changed
+// what the tunables mean.
+constexpr double kNewDriver = 1;
+constexpr double kNewCompiler = 1;
+constexpr double kNewTemplate = 4;
+// So does a row of another timing: the fastest config mostly stays among the fastest.
+constexpr double kOtherTiming = 1;
+
+std::optional<Problem> problem_of(const KernelSpec& spec, const BestRecord& best) {
+  try {
+    std::vector<std::pair<std::string, Value>> fields;
+    const Json json = Json::parse(best.problem_json);
+    for (const auto& [name, value] : json.items()) {
+      fields.emplace_back(name, value_from_json(value));
+    }
+    return Problem::make(spec, fields);
+  } catch (const Error&) {
+    return std::nullopt;  // written for another version of the spec
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<Grade> grade_of(const BestRecord& best, const DeviceInfo& device,
+                              bool is_this_problem) {
+  const DeviceInfo& measured = best.device_info;
+  if (measured.backend != device.backend) {
+    return std::nullopt;
+  }
+  if (best.key.device == identity_of(device)) {
+    return is_this_problem ? Grade::exact : Grade::near_size;
+  }
+  if (measured.architecture == device.architecture) {
+    return Grade::same_arch;
+  }
+  if (measured.vendor == device.vendor) {
+    return Grade::same_vendor;
+  }
+  return std::nullopt;
+}
+
+/// The hashes of a spec's templates, each made when a row first asks for it: it reads all files of
+/// the kernel.
+class TemplateHashes {
+ public:
+  explicit TemplateHashes(const KernelSpec& spec) : spec_(spec) {}
+
+  const std::string& of(const Variant& variant) {
+    std::string& hash = hashes_[&variant];
+    if (hash.empty()) hash = template_hash(spec_, variant);
+    return hash;
+  }
+
+ private:
+  const KernelSpec& spec_;
+  std::map<const Variant*, std::string> hashes_;
+};
+
+void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo& device,
+                  TemplateHashes& hashes) {
+  const BestRecord& best = *candidate.best;
+  const auto note = [&](double handicap, std::string change) {
+    if (best.layer != kLockedLayer) candidate.staleness += handicap;
+    candidate.stale.push_back(std::move(change));
+  };
+  if (best.key.driver != device.driver) {
+    note(kNewDriver, fmt::format("driver {} is now {}", best.key.driver, device.driver));
+  }
+  if (best.key.compiler != device.compiler && !device.compiler.empty()) {
+    note(kNewCompiler, fmt::format("compiler {} is now {}", best.key.compiler, device.compiler));
+  }
+  const Variant* variant = spec.find_variant(best.config.variant);
+  if (variant != nullptr && best.template_hash != hashes.of(*variant)) {
+    note(kNewTemplate, fmt::format("the template of '{}' has changed", variant->name));
+  }
+}
+
+// Adds how much staler each is than the freshest of its grade. What is stale alike, as on a machine
+// with another driver, answers as it does where it was tuned.
+void add_staleness(std::vector<Candidate>& candidates) {
+  std::map<Grade, double> freshest;
+  for (const Candidate& each : candidates) {
+    const auto known = freshest.try_emplace(each.grade, each.staleness).first;
+    known->second = std::min(known->second, each.staleness);
+  }
+  for (Candidate& each : candidates) each.handicap += each.staleness - freshest[each.grade];
+}
+
+// Adds how much further away the device of each is than the nearest one, exact rows left out: where
+// all were tuned on one sibling, they answer as they do there.
+void add_devices(std::vector<Candidate>& candidates, const DeviceInfo& device) {
+  const auto gap_of = [&](const Candidate& each) {
+    return device_gap(device, each.best->device_info);
+  };
+  double nearest = kStrangerApart;
+  for (const Candidate& each : candidates) {
+    if (each.grade != Grade::exact) nearest = std::min(nearest, gap_of(each));
+  }
+  for (Candidate& each : candidates) {
+    if (each.grade != Grade::exact) each.handicap += gap_of(each) - nearest;
+  }
+}
+
+// Of a problem and a device that were measured by both timings, only the rows of this one answer.
+void leave_out_other_timings(std::vector<Candidate>& candidates, Timing timing) {
+  const auto other =
+      std::partition(candidates.begin(), candidates.end(),
+                     [&](const Candidate& each) { return each.best->key.timing == timing; });
+  const auto is_measured = [&](const Candidate& each) {
+    return std::any_of(candidates.begin(), other, [&](const Candidate& known) {
+      return known.best->key.device == each.best->key.device && known.measured == each.measured;
+    });
+  };
+  candidates.erase(std::remove_if(other, candidates.end(), is_measured), candidates.end());
+}
+
+// Nothing but content decides, so that the order of rows in a database does not show: of two that
+// match alike the one of the better grade, then of the earlier layer, then the newer one, then the
+// one whose text sorts first.
+bool goes_before(const Candidate& a, const Candidate& b) {
+  const auto match = [](const Candidate& each) {
+    const int trust = each.grade == Grade::exact ? 0 : each.grade == Grade::fallback ? 2 : 1;
+    return std::tuple(trust, each.likeness.distance + each.handicap, each.likeness.unlike.size(),
+                      each.grade, each.best->layer);
+  };
+  if (match(a) != match(b)) return match(a) < match(b);
+  if (a.best->published_at != b.best->published_at) {
+    return a.best->published_at > b.best->published_at;
+  }
+  return std::tuple(a.best->config.text(), a.problem) <
+         std::tuple(b.best->config.text(), b.problem);
+}
+
+}  // namespace
+
+KernelIdentity::KernelIdentity(const KernelSpec& spec)
+    : spec_(spec), computation_(computation_hash(spec)) {}
+
+bool KernelIdentity::has(const BestRecord& best) const {
+  if (best.key.kernel != spec_.name) return false;
+  const std::string_view options = best.key.options;
+  const std::size_t at = options.find(kComputesOption);
+  if (at != std::string_view::npos) {
+    const std::string_view value = options.substr(at + kComputesOption.size());
+    return value.substr(0, value.find(' ')) == computation_;
+  }
+  const bool is_shipped = best.layer == kShippedLayer;
+  return !is_shipped || spec_.shipped_computation.empty() ||
+         spec_.shipped_computation == computation_;
+}
+
+std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const BestRecord> bests,
+                                         Devices devices, Timing timing) {
+  const KernelSpec& spec = setting.spec();
+  const Problem& problem = setting.problem();
+  const DeviceInfo& device = setting.device();
+  std::vector<Candidate> candidates;
+  TemplateHashes hashes(spec);
+  const KernelIdentity kernel(spec);
+  for (const BestRecord& best : bests) {
+    if (!kernel.has(best) || best.verdict == Verdict::none) {
+      continue;
+    }
+    const std::optional<Problem> measured = problem_of(spec, best);
+    const std::optional<Likeness> alike =
+        measured ? likeness(spec, problem, *measured) : std::nullopt;
+    // What the spec leaves out of distances (leading dimensions) does not make problems equal.
+    std::optional<Grade> grade =
+        alike ? grade_of(best, device, *measured == problem) : std::nullopt;
+    const bool same_kind = best.device_info.is_cpu == device.is_cpu;
+    if (alike && !grade && devices == Devices::any && same_kind) grade = Grade::fallback;
+    if (grade) {
+      candidates.push_back({&best,
+                            *grade,
+                            *alike,
+                            *measured,
+                            measured->short_text(spec),
+                            {},
+                            alignment_gap(spec, problem, *measured)});
+      if (best.key.timing != timing) candidates.back().handicap += kOtherTiming;
+      note_changes(candidates.back(), spec, device, hashes);
+    }
+  }
+  leave_out_other_timings(candidates, timing);
+  add_staleness(candidates);
+  add_devices(candidates, device);
+  std::sort(candidates.begin(), candidates.end(), goes_before);
+  return candidates;
+}
+
+}  // namespace kiln

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lookup/lookup.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/errors.hpp"
+#include "core/launch_plan.hpp"
+#include "core/setting.hpp"
+#include "lookup/candidates.hpp"
+#include "lookup/neighbours.hpp"
+
+namespace kiln {
+namespace {
+
+// "n=2048 op=max (distance 3; op differs)".
+std::string nearest_text(const Candidate& candidate) {
+  std::string text =
+      fmt::format("{} (distance {:.3g}", candidate.problem, candidate.likeness.distance);
+  if (!candidate.likeness.unlike.empty()) {
+    text += fmt::format("; {} {}", fmt::join(candidate.likeness.unlike, ", "),
+                        candidate.likeness.unlike.size() == 1 ? "differs" : "differ");
+  }
+  return text + ")";
+}
+
+std::string reason_for(const Candidate& candidate, const Problem& problem,
+                       const DeviceInfo& device) {
+  const std::string what =
+      candidate.measured == problem ? "tuned for this problem" : "nearest problem tuned";
+  const std::string which = candidate.measured == problem ? "" : ": " + nearest_text(candidate);
+  const std::string& tuned_on = candidate.best->device_info.name;
+  switch (candidate.grade) {
+    case Grade::exact:
+      return fmt::format("{} on this device ({})", what, device.name);
+    case Grade::near_size:
+      return fmt::format("{} on this device{}", what, which);
+    case Grade::same_arch:
+      return fmt::format("{} on another device of architecture {} ({}){}", what,
+                         device.architecture, tuned_on, which);
+    case Grade::same_vendor:
+      return fmt::format("{} on another device of {} ({}){}", what, device.vendor, tuned_on, which);
+    case Grade::fallback:
+      break;
+  }
+  return "";  // no candidate has this grade
+}
+
+std::string other_timing_text(Timing wanted) {
+  return wanted == Timing::graph ? "; measured eagerly, not in a graph"
+                                 : "; measured in a graph, not eagerly";
+}
+
+std::string expectation_text(Grade grade, const std::string& config, const ExpectedConfig& expected,
+                             std::size_t problems) {
+  return fmt::format(
+      "{}: {}: expected within {:.2f} times the best time, by what {} problem{} measured",
+      name_of(grade), config, expected.slowdown, problems, problems == 1 ? "" : "s");
+}
+
+// For a problem that nobody tuned: the config that the nearest ones together expect the most of,
+// where it is another than the best of the nearest and legal here.
+void ask_the_neighbours(Match& match, const Setting& setting,
+                        std::span<const Candidate> candidates) {
+  const NearbyBests neighbourhood = neighbourhood_of(setting, candidates);
+  const std::size_t problems = neighbourhood.problems();
+  const std::vector<ExpectedConfig> ranking = rank_configs(neighbourhood);
+  const std::string nearest = candidates.front().best->config.text();
+  for (const ExpectedConfig& expected : ranking) {
+    if (expected.config == nearest) return;
+    Result<Config> legal = setting.launchable(expected.config);
+    if (!legal) continue;
+    const Config& of_nearest = candidates.front().best->config;
+    const std::string difference = difference_text(*legal, of_nearest);
+    const bool is_alike = legal->variant == of_nearest.variant;
+    match.config = std::move(*legal);
+    match.reason +=
+        fmt::format("; {}, {}{} is expected to be closer to the best",
+                    problems == 1 ? "by how its tiles fit"
+                                  : fmt::format("with the {} nearest together", problems),
+                    is_alike ? "its config with " : "", difference);
+    for (const ExpectedConfig& other : ranking) {
+      if (other.config == nearest) {
+        match.steps.push_back(expectation_text(match.grade, "this config", other, problems));
+      }
+    }
+    match.steps.push_back(expectation_text(match.grade, difference, expected, problems) +
+                          ": chosen instead");
+    return;
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Grade grade) {
+  switch (grade) {
+    case Grade::exact:
+      return "exact";
+    case Grade::near_size:
+      return "near_size";
+    case Grade::same_arch:
+      return "same_arch";
+    case Grade::same_vendor:
+      return "same_vendor";
+    case Grade::fallback:
+      return "default";
+  }
+  return "?";
+}
+
+Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, Timing timing) {
+  const KernelSpec& spec = setting.spec();
+  Match match;
+  const std::vector<Candidate> candidates =
+      ranked_candidates(setting, bests, Devices::alike, timing);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& candidate = candidates[i];
+    const std::string title = fmt::format(
+        "{}: {} {}", name_of(candidate.grade), candidate.best->config.text(),
+        candidate.best->session > 0 ? fmt::format("from session {}", candidate.best->session)
+                                    : "of those that come with Kiln");
+    Result<Config> legal = setting.launchable(candidate.best->config.text());
+    if (!legal) {
+      match.steps.push_back(fmt::format("{}: passed over: {}", title, legal.failure().message));
+      continue;
+    }
+    match.config = std::move(*legal);
+    match.grade = candidate.grade;
+    match.distance = candidate.likeness.distance;
+    match.reason = reason_for(candidate, setting.problem(), setting.device());
+    match.stale = !candidate.stale.empty();
+    if (match.stale) {
+      match.reason += fmt::format("; stale: {}", fmt::join(candidate.stale, ", "));
+    }
+    match.other_timing = candidate.best->key.timing != timing;
+    if (match.other_timing) match.reason += other_timing_text(timing);
+    match.best = *candidate.best;
+    match.steps.push_back(title + ": chosen");
+    if (candidate.measured != setting.problem()) {
+      ask_the_neighbours(match, setting, std::span(candidates).subspan(i));
+    }
+    return match;
+  }
+  Result<Config> fallback = setting.launchable_default();
+  if (!fallback) {
+    return fallback.failure();
+  }
+  match.config = std::move(*fallback);
+  const KernelIdentity kernel(spec);
+  const auto others = std::count_if(bests.begin(), bests.end(), [&](const BestRecord& best) {
+    return best.key.kernel == spec.name && !kernel.has(best);
+  });
+  match.reason =
+      match.steps.empty()
+          ? "nothing tuned for this kernel on a device like this one: the spec's default config"
+          : "no tuned config is legal for this problem on this device: the spec's default config";
+  if (others > 0) {
+    match.reason += fmt::format(
+        " ({} of another kernel named '{}', with other arguments, problem or verification)",
+        others == 1 ? "there is a best" : fmt::format("there are {} bests", others), spec.name);
+  }
+  match.steps.push_back(fmt::format("default: {}: chosen", match.config.text()));
+  return match;
+}
+
+}  // namespace kiln

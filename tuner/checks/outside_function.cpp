@@ -1,0 +1,179 @@
+// See outside_function.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/checks/outside_function.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "core/config.hpp"
+#include "core/setting.hpp"
+#include "tuner/checks/expected.hpp"
+#include "tuner/workers/program.hpp"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Call = void (*)(void** operands);
+
+std::string_view c_type(DType type) {
+  constexpr std::array<std::string_view, 12> kTypes = {
+      "int8_t",  "uint8_t", "int32_t",  "uint32_t", "int64_t", "uint64_t",
+      "uint8_t", "uint8_t", "uint16_t", "uint16_t", "float",   "double"};
+  return kTypes[static_cast<std::size_t>(type)];
+}
+
+std::string_view c_type(const Value& value) {
+  return std::holds_alternative<double>(value) ? "double" : "int64_t";
+}
+
+/// A folder of this process's own, removed at the end of the scope.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_(make_folder(fs::temp_directory_path())) {}
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// The library stays loaded: a process needs it until its end.
+Call compiled(const KernelSpec& spec, const std::string& text) {
+  const OutsideFunction& function = *spec.verify.outside->function;
+  const bool is_c = function.file.ends_with(".c");
+  const std::string compiler = is_c ? "cc" : "c++";
+  const ScratchFolder scratch;
+  const fs::path source = scratch.path() / (is_c ? "reference.c" : "reference.cpp");
+  const fs::path library = scratch.path() / "reference.so";
+  std::ofstream(source) << text;
+  const std::string folder = fs::absolute(fs::path(spec.path).parent_path()).string();
+  std::vector<std::string> words = {compiler, "-O2", "-w", "-fPIC", "-shared"};
+  if (is_c) words.emplace_back("-Werror=incompatible-pointer-types");
+  if (is_c) words.emplace_back("-Werror=implicit-function-declaration");
+  words.insert(words.end(), {"-I" + folder, "-o", library.string(), source.string(), "-lm"});
+  const Ended ended = run_program(words, scratch.path());
+  if (ended.exit_code == 127)
+    throw InputError("the reference needs the compiler '" + compiler + "'");
+  if (!ended.is_ok()) {
+    throw InputError(function.where, "the reference does not compile:\n" + ended.out + ended.err);
+  }
+  void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    throw InputError(function.where, std::string("the reference cannot be loaded: ") + ::dlerror());
+  return reinterpret_cast<Call>(::dlsym(handle, "kiln_call"));
+}
+
+Call find_call(const KernelSpec& spec, const std::string& text) {
+  static std::map<std::string, Call> known;
+  const auto found = known.find(text);
+  return found != known.end() ? found->second
+                              : known.emplace(text, compiled(spec, text)).first->second;
+}
+
+/// One 8-byte cell a scalar, in the scalar's own type.
+std::uint64_t scalar_bits(const Value& value, DType type) {
+  HostArray cell(type, {1});
+  if (size_of(type) == sizeof(std::int64_t) && !is_floating(type) &&
+      std::holds_alternative<std::int64_t>(value)) {
+    *cell.elements<std::int64_t>() = std::get<std::int64_t>(value);
+  } else {
+    cell.set(0, as_double(value));
+  }
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, cell.data.data(), cell.data.size());
+  return bits;
+}
+
+std::uint64_t value_bits(const Value& value) {
+  return scalar_bits(value, std::holds_alternative<double>(value) ? DType::f64 : DType::i64);
+}
+
+/// The values of the operands that are expressions, in order.
+std::vector<Value> operand_values(const KernelSpec& spec, const Problem& problem) {
+  const Scope scope = Setting(spec, problem, DeviceInfo()).scope();
+  std::vector<Value> values;
+  for (const OutsideFunction::Operand& operand : spec.verify.outside->function->operands) {
+    if (!operand.value) continue;
+    values.push_back(operand.value->evaluate(scope));
+    if (std::holds_alternative<std::string>(values.back())) {
+      throw InputError(operand.value->where(),
+                       "'" + operand.value->text() + "' is a text, which the function cannot take");
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string outside_source(const KernelSpec& spec, const LaunchPlan& plan,
+                           const std::vector<Value>& values) {
+  const OutsideFunction& function = *spec.verify.outside->function;
+  std::string text = "#include <stdint.h>\n#line 1 \"" + function.file + "\"\n" +
+                     spec.files.at(function.file) + "\n#line 1 \"the call of " + function.name +
+                     "\"\n";
+  if (!function.file.ends_with(".c")) text += "extern \"C\" ";
+  std::vector<std::string> operands;
+  std::size_t next_value = 0;
+  for (std::size_t i = 0; i < function.operands.size(); ++i) {
+    const OutsideFunction::Operand& operand = function.operands[i];
+    if (operand.value) {
+      operands.push_back(fmt::format("*({}*)a[{}]", c_type(values.at(next_value++)), i));
+    } else if (const BufferPlan* buffer = plan.find_buffer(operand.argument)) {
+      operands.push_back(fmt::format("({}{}*)a[{}]", buffer->access == Access::read ? "const " : "",
+                                     c_type(buffer->dtype), i));
+    } else if (const ScalarPlan* scalar = plan.find_scalar(operand.argument)) {
+      operands.push_back(fmt::format("*({}*)a[{}]", c_type(scalar->dtype), i));
+    } else {
+      operands.emplace_back("0");  // it does not exist for this problem
+    }
+  }
+  std::string list;
+  for (const std::string& operand : operands) list += (list.empty() ? "" : ", ") + operand;
+  return text +
+         fmt::format("void kiln_call(void** a) {{ (void)a; {}({}); }}\n", function.name, list);
+}
+
+void call_outside_function(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                           const std::vector<ProblemData::Output>& outputs,
+                           std::map<std::string, HostArray>& arrays) {
+  const OutsideFunction& function = *spec.verify.outside->function;
+  for (const ProblemData::Output& output : outputs) {
+    arrays.try_emplace(output.name, output.dtype, output.shape);
+  }
+  const std::vector<Value> values = operand_values(spec, problem);
+  std::vector<std::uint64_t> cells(function.operands.size());
+  std::vector<void*> pointers(function.operands.size() + 1);
+  std::size_t next_value = 0;
+  for (std::size_t i = 0; i < function.operands.size(); ++i) {
+    const OutsideFunction::Operand& operand = function.operands[i];
+    pointers[i] = &cells[i];
+    if (operand.value) {
+      cells[i] = value_bits(values.at(next_value++));
+    } else if (const auto array = arrays.find(operand.argument); array != arrays.end()) {
+      pointers[i] = array->second.data.data();
+    } else if (const ScalarPlan* scalar = plan.find_scalar(operand.argument)) {
+      cells[i] = scalar_bits(scalar->value, scalar->dtype);
+    }
+  }
+  find_call(spec, outside_source(spec, plan, values))(pointers.data());
+  for (const ProblemData::Output& output : outputs) {
+    HostArray& array = arrays.at(output.name);
+    array = widened(array);
+  }
+}
+
+}  // namespace kiln

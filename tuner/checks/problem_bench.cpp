@@ -1,0 +1,236 @@
+// Preparing a problem, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/checks/problem_bench.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/hash.hpp"
+#include "core/outside_reference.hpp"
+#include "core/setting.hpp"
+#include "templates/renderer.hpp"
+#include "tuner/checks/reference_gaps.hpp"
+#include "tuner/rules/shrink_problem.hpp"
+
+namespace kiln {
+namespace {
+
+// The CPU loop over the shrunk problem takes milliseconds.
+constexpr double kShrunkOperations = 2e6;
+
+std::string cpu_reference_text(const KernelSpec& spec) {
+  if (spec.verify.outside && spec.verify.outside->function) {
+    const OutsideFunction& function = *spec.verify.outside->function;
+    return "the function '" + function.name + "' of " + function.file;
+  }
+  return spec.verify.reference.empty() ? "the formulas of the spec"
+                                       : "the CPU loop '" + spec.verify.reference + "'";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
+    const Tools& tools, const KernelSpec& spec, const Problem& problem, std::uint64_t seed,
+    double max_cpu_operations, VerifyInputs verify) {
+  const DeviceInfo& device = tools.device.info();
+  const bool may_be_recorded = verify == VerifyInputs::filled;
+  const bool is_recorded = may_be_recorded && find_recorded(spec, problem) != nullptr;
+  if (!is_recorded && spec.verify.device_reference.empty() && !has_cpu_reference(spec)) {
+    throw InputError(spec.verify.where,
+                     fmt::format("[verify]: nothing says what is right for {}: it is no problem of "
+                                 "[[verify.expected]], and there is no other reference",
+                                 problem.text()));
+  }
+  const bool on_cpu =
+      is_recorded || spec.verify.device_reference.empty() ||
+      (has_cpu_reference(spec) && cpu_operations(spec, problem, device) <= max_cpu_operations);
+  const Config config = on_cpu ? Setting(spec, problem, device).default_config()
+                               : Setting(spec, problem, device).parse(spec.verify.device_reference);
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
+  if (!plan) return plan.failure();
+
+  std::optional<RecordedValues> recorded;
+  if (is_recorded) recorded = read_recorded(spec, problem, *plan);
+  std::unique_ptr<ProblemBench> bench(new ProblemBench(tools, spec, problem, seed));
+  Result<std::unique_ptr<ProblemData>> data = ProblemData::create(
+      tools.device, tools.toolbox, spec, problem, *plan, seed, verify,
+      recorded ? std::move(recorded->inputs) : std::map<std::string, HostArray>());
+  if (!data) return data.failure();
+  bench->data_ = std::move(*data);
+
+  if (recorded) {
+    if (Status status = bench->expect_recorded(*recorded); !status) return status.failure();
+    return bench;
+  }
+  if (!on_cpu && has_cpu_reference(spec)) {
+    if (Status status = bench->check_device_reference(config, seed); !status)
+      return status.failure();
+  }
+  Status status = on_cpu ? bench->expect_from_cpu(*plan) : bench->expect_from_device(config, *plan);
+  if (!status) return status.failure();
+  return bench;
+}
+
+Strictness ProblemBench::strictness(InputSet set) const {
+  return strictness_of(spec_, Setting(spec_, problem_, tools_.device.info()).scope(), set,
+                       data_->sets_differ());
+}
+
+Status ProblemBench::reseed(std::uint64_t seed) {
+  if (!cpu_plan_) return Done{};
+  seed_ = seed;
+  data_->reseed(seed);
+  return expect_from_cpu(LaunchPlan(*cpu_plan_));
+}
+
+Status ProblemBench::expect(const Reference& reference) {
+  if (Status status = expect_set(reference, InputSet::verify); !status) return status;
+  return data_->sets_differ() ? expect_set(reference, InputSet::timing) : Status(Done{});
+}
+
+/// Also of other inputs, where a few results do not tell how large they typically are. What was
+/// learned of that stays through reseed().
+Status ProblemBench::expect_set(const Reference& reference, InputSet set) {
+  std::optional<ExpectedOutputs>& slot = set == InputSet::verify ? verify_ : timing_;
+  Result<ExpectedOutputs> expected = reference(set);
+  if (!expected) return expected.failure();
+  if (slot) expected->learn_scale(*slot);
+  bool reseeded = false;
+  for (std::uint64_t i = 1; expected->wants_scale(); ++i, reseeded = true) {
+    data_->reseed(seed_ ^ hash64(fmt::format("scale {}", i)));
+    const Result<ExpectedOutputs> other = reference(set);
+    if (!other) return other.failure();
+    expected->learn_scale(*other);
+  }
+  if (reseeded) data_->reseed(seed_);
+  slot = std::move(*expected);
+  return Done{};
+}
+
+/// One set of inputs, so one of outputs; there are no others that could tell how large results
+/// typically are.
+Status ProblemBench::expect_recorded(const RecordedValues& recorded) {
+  reference_ = "the recorded outputs of " + recorded.source;
+  Result<ExpectedOutputs> expected = ExpectedOutputs::from_arrays(
+      tools_.device, data_->outputs(), recorded.outputs, strictness(InputSet::verify));
+  if (!expected) return expected.failure();
+  verify_ = std::move(*expected);
+  return Done{};
+}
+
+Status ProblemBench::expect_from_cpu(const LaunchPlan& plan) {
+  cpu_plan_ = plan;
+  reference_ = cpu_reference_text(spec_);
+  return expect([&](InputSet set) {
+    return ExpectedOutputs::from_cpu(tools_.device, spec_, problem_, plan, *data_, set,
+                                     strictness(set));
+  });
+}
+
+Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& plan) {
+  reference_ = "the variant '" + config.text() + "'";
+  if (has_cpu_reference(spec_)) {
+    reference_ += ", which agreed with " + cpu_reference_text(spec_) + " on a smaller problem";
+  }
+  const Result<Binary> binary = compile(config);
+  if (!binary) return binary.failure();
+  Result<ConfigRun> run = ConfigRun::load(bench(), plan, *binary);
+  if (!run) return run.failure();
+  if (Status status = expect([&](InputSet set) { return expect_run(plan, *run, set); }); !status)
+    return status;
+  if (!changed_something_)
+    return reference_fault("changes no element of any output, so that nothing can be proved by it");
+  return Done{};
+}
+
+Failure ProblemBench::reference_fault(const std::string& what) const {
+  return {Outcome::wrong_result,
+          fmt::format("{}:{}: the device reference '{}' {}", spec_.path, spec_.verify.where.line,
+                      spec_.verify.device_reference, what)};
+}
+
+Result<std::vector<std::uint64_t>> ProblemBench::output_checksums(InputSet set) {
+  std::vector<std::uint64_t> checksums;
+  for (const ProblemData::Output& output : data_->outputs()) {
+    const Buffer& values = *data_->find(output.name, set);
+    const Result<std::uint64_t> checksum = tools_.toolbox.checksum(values, values.bytes);
+    if (!checksum) return checksum.failure();
+    checksums.push_back(*checksum);
+  }
+  return checksums;
+}
+
+Result<ExpectedOutputs> ProblemBench::expect_run(const LaunchPlan& plan, ConfigRun& run,
+                                                 InputSet set) {
+  WrittenParts parts;
+  if (Status status = data_->load(set); !status) return status.failure();
+  if (!spec_.verify.written.empty()) {
+    Result<std::map<std::string, HostArray>> inputs = data_->download_inputs(set);
+    if (!inputs) return inputs.failure();
+    parts = written_parts(spec_, problem_, plan, data_->outputs(), *inputs);
+  }
+  const Result<std::vector<std::uint64_t>> before = output_checksums(set);
+  if (!before) return before.failure();
+  if (Status status = run.run_once(set); !status) return status.failure();
+  const Result<std::vector<std::uint64_t>> after = output_checksums(set);
+  if (!after) return after.failure();
+  changed_something_ |= *before != *after;
+  Result<ExpectedOutputs> expected =
+      ExpectedOutputs::from_outputs(tools_.device, *data_, set, strictness(set), parts);
+  if (!expected) return expected;
+  const Result<std::string> gaps = gaps_in(run, set, *expected, parts);
+  if (!gaps) return gaps.failure();
+  if (!gaps->empty()) return reference_fault(*gaps);
+  return expected;
+}
+
+Result<std::string> ProblemBench::gaps_in(ConfigRun& run, InputSet set,
+                                          const ExpectedOutputs& expected,
+                                          const WrittenParts& parts) {
+  data_->set_poison(Poison::other);
+  workspaces_.set_poison(Poison::other);
+  const Status again = run.run_once(set);
+  data_->set_poison(Poison::usual);
+  workspaces_.set_poison(Poison::usual);
+  if (!again) return again.failure();
+  for (const ProblemData::Output& output : data_->outputs()) {
+    if (output.access != Access::write) continue;  // what is not written keeps its value
+    const auto part = parts.find(output.name);
+    Result<std::string> gaps =
+        gaps_of(tools_.device, tools_.toolbox,
+                {output, expected.values_of(output.name), *data_->find(output.name, set)},
+                part == parts.end() ? std::vector<bool>() : part->second);
+    if (!gaps || !gaps->empty()) return gaps;
+  }
+  return std::string();
+}
+
+/// Runs the device reference on a problem that the CPU loop can do, and compares.
+Status ProblemBench::check_device_reference(const Config& config, std::uint64_t seed) {
+  const Problem small = shrink_problem(spec_, problem_, tools_.device.info(), kShrunkOperations);
+  Result<std::unique_ptr<ProblemBench>> trusted =
+      create(tools_, spec_, small, seed, std::numeric_limits<double>::infinity());
+  if (!trusted) return trusted.failure();
+  const Result<LaunchPlan> plan = Setting(spec_, small, tools_.device.info()).plan(config);
+  if (!plan) return plan.failure();
+  const Result<Binary> binary = compile(config);
+  if (!binary) return binary.failure();
+  Result<ConfigRun> run = ConfigRun::load((*trusted)->bench(), *plan, *binary);
+  if (!run) return run.failure();
+  for (const InputSet set : {InputSet::verify, InputSet::timing}) {
+    const Result<double> error = run->run_checked(set, (*trusted)->expected(set));
+    if (error) continue;
+    Failure failure = error.failure();
+    failure.message = fmt::format("the device reference '{}' fails on {}: {}", config.text(),
+                                  small.text(), failure.message);
+    return failure;
+  }
+  return Done{};
+}
+
+Result<Binary> ProblemBench::compile(const Config& config) const {
+  return tools_.compiler.compile(Renderer(spec_).render(config, problem_, tools_.device.info()));
+}
+
+}  // namespace kiln

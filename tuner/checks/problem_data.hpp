@@ -1,0 +1,165 @@
+// ProblemData: the arguments of one problem in device memory, filled, guarded and watched.
+//
+// Allocated once per problem. There are two sets of inputs: one for the first check (fill_verify:
+// values whose results can be compared exactly) and one for timing (fill). Both stay in memory if
+// there is room; otherwise load() fills them again.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/launch_plan.hpp"
+#include "templates/reference.hpp"
+#include "tuner/checks/guarded_buffer.hpp"
+#include "tuner/checks/launch_sequence.hpp"
+#include "tuner/checks/toolbox.hpp"
+
+namespace kiln {
+
+enum class InputSet { verify, timing };
+
+/// The contents of the inputs of the first check.
+enum class VerifyInputs {
+  filled,      ///< as the spec says
+  with_edges,  ///< where it says uniform, also the values on edges; where it says ramp, the
+               ///< extremes elsewhere, and the set for timing has them at the ends of a ramp, or is
+               ///< what the spec wants there (fill_extra); for small problems that are never
+               ///< timed: a fence is behind each of their inputs, where the device has any
+};
+
+/// The poison of outputs before a run.
+enum class Poison {
+  usual,
+  other,  ///< shows unwritten elements (reference_gaps.hpp)
+};
+
+class ProblemData {
+ public:
+  /// `plan`: the launch plan of any config of this problem; its arguments are the problem's.
+  /// `device` and `toolbox` must outlive the result. Fails with out_of_memory. `recorded`: inputs
+  /// that hold these values in both sets, by name.
+  static Result<std::unique_ptr<ProblemData>> create(Device& device, Toolbox& toolbox,
+                                                     const KernelSpec& spec, const Problem& problem,
+                                                     const LaunchPlan& plan, std::uint64_t seed,
+                                                     VerifyInputs verify,
+                                                     std::map<std::string, HostArray> recorded);
+
+  /// Returns whether the set for timing has other values than the set for the first check.
+  [[nodiscard]] bool sets_differ() const { return sets_differ_; }
+
+  /// Sets other input values, drawn from `seed`. ExpectedOutputs outputs of the old values become
+  /// invalid.
+  void reseed(std::uint64_t seed);
+
+  /// From the next load() on.
+  void set_poison(Poison poison) { poison_ = poison; }
+
+  /// Prepares a checked run: loads the set of inputs, restores read_write buffers, poisons outputs
+  /// and arms red zones.
+  [[nodiscard]] Status load(InputSet set);
+
+  /// Call it after a checked run. Returns a sentence if red zones or read-only inputs have changed,
+  /// else an empty string. The next load() repairs them.
+  [[nodiscard]] Result<std::string> inspect(InputSet set);
+
+  /// Returns the buffer of an argument; nullptr if there is no argument `name`.
+  [[nodiscard]] const Buffer* find(const std::string& name, InputSet set) const;
+
+  /// One argument that a kernel writes.
+  struct Output {
+    std::string name;
+    DType dtype = DType::f32;
+    std::vector<std::int64_t> shape;
+    std::int64_t count = 0;
+    Access access = Access::write;  ///< or read_write
+  };
+  [[nodiscard]] const std::vector<Output>& outputs() const { return outputs_; }
+
+  /// Downloads every argument that holds values before a run; load(set) must have been called last.
+  [[nodiscard]] Result<std::map<std::string, HostArray>> download_inputs(InputSet set);
+
+ private:
+  struct Argument {
+    BufferPlan plan;
+    std::array<Fill, 2> fills;  ///< by set; inputs only
+    /// By set: the elements where the spec computes them instead of a fill.
+    std::array<std::vector<std::byte>, 2> computed;
+    /// Both sets use one buffer, which is filled again when the set changes.
+    bool shares_buffer = true;
+    std::vector<GuardedBuffer> buffers;  ///< one, or one per set
+    std::array<bool, 2> filled = {false, false};
+    std::array<std::optional<std::uint64_t>, 2> hash;
+    std::optional<std::size_t> zones_of;  ///< the set whose zones are around a shared buffer
+
+    [[nodiscard]] bool sets_are_equal() const {
+      return computed[0].empty() ? fills[0] == fills[1] : computed[0] == computed[1];
+    }
+    [[nodiscard]] static std::size_t index_of(InputSet set);
+    [[nodiscard]] GuardedBuffer& buffer(InputSet set) {
+      return buffers[shares_buffer ? 0 : index_of(set)];
+    }
+    [[nodiscard]] const GuardedBuffer& buffer(InputSet set) const {
+      return buffers[shares_buffer ? 0 : index_of(set)];
+    }
+  };
+
+  ProblemData(Device& device, Toolbox& toolbox) : device_(device), toolbox_(toolbox) {}
+  [[nodiscard]] Status allocate(const LaunchPlan& plan, Fence behind_inputs);
+  [[nodiscard]] Status fill_input(Argument& argument, InputSet set);
+  [[nodiscard]] Status arm_zones(Argument& argument, InputSet set);
+  static void compute_elements(Argument& argument, const kiln::Argument& spec_argument,
+                               const Scope& scope);
+  [[nodiscard]] Status choose_elements(const Argument& argument, InputSet set);
+  [[nodiscard]] Result<std::string> inspect_input(Argument& argument, InputSet set);
+
+  Device& device_;
+  Toolbox& toolbox_;
+  std::vector<Argument> arguments_;
+  std::vector<Output> outputs_;
+  bool sets_differ_ = false;
+  bool zones_damaged_ = false;
+  Poison poison_ = Poison::usual;
+};
+
+/// Memory for workspaces, reused from config to config. It grows as needed, and is guarded and
+/// poisoned like outputs.
+class Workspaces {
+ public:
+  explicit Workspaces(Device& device) : device_(device) {}
+  /// Allocates the workspaces of `plan`. Fails with out_of_memory.
+  [[nodiscard]] Status prepare(const LaunchPlan& plan);
+  [[nodiscard]] Status poison();
+  /// From the next poison() on.
+  void set_poison(Poison poison) { poison_ = poison; }
+  /// Sets the memory of all zeroed workspaces so far to zero. This overwrites red zones: call
+  /// inspect() only after the next prepare().
+  [[nodiscard]] Status clear_zeroed();
+  [[nodiscard]] Result<std::string> inspect();
+  [[nodiscard]] const Buffer* find(const std::string& name) const;
+
+ private:
+  struct Entry {
+    std::optional<GuardedBuffer> buffer;
+    DType dtype = DType::f32;
+    std::string name;  ///< name in the current plan; empty if not in use
+  };
+  [[nodiscard]] Status prepare_entry(Entry& entry, const BufferPlan& workspace);
+  [[nodiscard]] Result<bool> is_all_zero(const Buffer& buffer);
+
+  Device& device_;
+  // By position, kept from config to config. Zeroed workspaces have a separate pool: configs that
+  // run in turn may share them, since each leaves them zero.
+  std::vector<Entry> scratch_pool_;
+  std::vector<Entry> zeroed_pool_;
+  Poison poison_ = Poison::usual;
+};
+
+/// Returns the byte of poisoned elements. The usual byte makes floats NaN and integers a large odd
+/// number, which is rarely a right result.
+[[nodiscard]] std::uint8_t poison_byte(DType dtype, Poison poison = Poison::usual);
+
+}  // namespace kiln

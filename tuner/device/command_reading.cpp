@@ -1,0 +1,194 @@
+// See command_reading.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/command_reading.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <regex>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tuner/workers/program.hpp"
+
+namespace kiln {
+namespace {
+
+using SortedJson = nlohmann::json;
+
+constexpr double kNsPerSecond = 1e9;
+constexpr std::size_t kSearchedBytes = std::size_t{1} << 20U;  // of a text with a pattern
+
+Failure unreadable(const std::string& expected) {
+  return {Outcome::launch_error, "the program's time cannot be read: expected " + expected};
+}
+
+std::optional<double> number_of_text(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || last != end) return std::nullopt;
+  return value;
+}
+
+std::optional<double> number_of_text(const SortedJson& json) {
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) return number_of_text(json.get<std::string>());
+  return std::nullopt;
+}
+
+/// Finds the last number of a line, whatever stands around it.
+std::optional<double> last_number(const std::string& line) {
+  static const std::regex kNumber(R"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)");
+  std::optional<double> found;
+  for (std::sregex_iterator match(line.begin(), line.end(), kNumber), end; match != end; ++match) {
+    std::string text = match->str();
+    if (text.front() == '+') text.erase(0, 1);
+    found = number_of_text(text);
+  }
+  return found;
+}
+
+Result<std::vector<double>> from_last_line(const std::string& text) {
+  const std::string line = last_lines(text, 1);
+  if (const auto number = last_number(line)) return std::vector<double>{*number};
+  return unreadable(fmt::format("a number in the last line, which is '{}'", line.substr(0, 200)));
+}
+
+Result<std::vector<double>> from_pattern(const CommandSpec& command, const std::string& text) {
+  const std::string part =
+      text.size() > kSearchedBytes ? text.substr(text.size() - kSearchedBytes) : text;
+  const std::regex regex(command.pattern, std::regex::ECMAScript);
+  std::vector<double> numbers;
+  for (std::sregex_iterator match(part.begin(), part.end(), regex), end; match != end; ++match) {
+    const auto number = number_of_text(match->str(1));
+    if (!number) {
+      return unreadable(
+          fmt::format("'{}', which '{}' found, to be a number", match->str(1), command.pattern));
+    }
+    numbers.push_back(*number);
+  }
+  if (numbers.empty()) return unreadable(fmt::format("a match of '{}'", command.pattern));
+  return numbers;
+}
+
+/// The member `key` of an object; null where there is none.
+const SortedJson& member(const SortedJson& json, const char* key) {
+  static const SortedJson kNull;
+  const auto found = json.is_object() ? json.find(key) : json.end();
+  return found == json.end() ? kNull : *found;
+}
+
+std::string text_of(const SortedJson& json) {
+  return json.is_string() ? json.get<std::string>() : "";
+}
+
+bool is_wanted(const CommandSpec& command, const std::string& name) {
+  return command.benchmark.empty() || name.find(command.benchmark) != std::string::npos;
+}
+
+std::string which(const CommandSpec& command) {
+  return command.benchmark.empty()
+             ? "a benchmark"
+             : fmt::format("a benchmark with '{}' in its name", command.benchmark);
+}
+
+/// Samples by benchmark become samples of all of them together.
+Result<std::vector<double>> sums(const CommandSpec& command,
+                                 const std::map<std::string, std::vector<double>>& times) {
+  if (times.empty()) return unreadable(which(command) + " with a '" + command.time + "'");
+  std::vector<double> all(times.begin()->second.size());
+  for (const auto& [name, samples] : times) {
+    if (samples.size() != all.size()) return unreadable("as many repetitions of each benchmark");
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += samples[i];
+  }
+  return all;
+}
+
+double ns_of_unit(const std::string& unit) {
+  return unit == "s" ? kNsPerSecond : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
+}
+
+/// {"benchmarks": [{"name", "run_type", "real_time", "time_unit"}, ...]}
+Result<std::vector<double>> from_google_benchmark(const CommandSpec& command,
+                                                  const SortedJson& json) {
+  std::map<std::string, std::vector<double>> times;
+  for (const SortedJson& run : member(json, "benchmarks")) {
+    const std::string name = text_of(member(run, "name"));
+    if (!is_wanted(command, name) || text_of(member(run, "run_type")) == "aggregate") continue;
+    if (member(run, "error_occurred") == SortedJson(true)) {
+      return Failure{Outcome::launch_error, fmt::format("benchmark '{}': {}", name,
+                                                        text_of(member(run, "error_message")))};
+    }
+    if (const auto time = number_of_text(member(run, command.time.c_str()))) {
+      times[name].push_back(*time * ns_of_unit(text_of(member(run, "time_unit"))));
+    }
+  }
+  return sums(command, times);
+}
+
+/// {"benchmarks": [{"name", "states": [{"name", "is_skipped", "summaries": [{"tag", "data":
+/// [{"name": "value", "value"}]}]}]}]}; values in seconds
+Result<std::vector<double>> from_nvbench(const CommandSpec& command, const SortedJson& json) {
+  std::map<std::string, std::vector<double>> times;
+  for (const SortedJson& benchmark : member(json, "benchmarks")) {
+    for (const SortedJson& state : member(benchmark, "states")) {
+      const std::string name =
+          text_of(member(benchmark, "name")) + " " + text_of(member(state, "name"));
+      if (!is_wanted(command, name)) continue;
+      if (member(state, "is_skipped") == SortedJson(true)) {
+        return Failure{Outcome::launch_error, fmt::format("benchmark '{}' was skipped: {}", name,
+                                                          text_of(member(state, "skip_reason")))};
+      }
+      for (const SortedJson& summary : member(state, "summaries")) {
+        if (text_of(member(summary, "tag")) != command.time) continue;
+        for (const SortedJson& value : member(summary, "data")) {
+          const auto seconds = number_of_text(member(value, "value"));
+          if (seconds && text_of(member(value, "name")) == "value") {
+            times[name] = {*seconds * kNsPerSecond};
+          }
+        }
+      }
+    }
+  }
+  return sums(command, times);
+}
+
+Result<std::vector<double>> from_json(const CommandSpec& command, const std::string& text) {
+  const SortedJson json = SortedJson::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded())
+    return unreadable(fmt::format("the JSON of {}", name_of(command.reader)));
+  return command.reader == CommandReader::nvbench ? from_nvbench(command, json)
+                                                  : from_google_benchmark(command, json);
+}
+
+Result<std::vector<double>> numbers_in(const CommandSpec& command, const std::string& text) {
+  switch (command.reader) {
+    case CommandReader::last_line:
+      return from_last_line(text);
+    case CommandReader::regex:
+      return from_pattern(command, text);
+    case CommandReader::nvbench:
+    case CommandReader::google_benchmark:
+      break;
+  }
+  return from_json(command, text);
+}
+
+}  // namespace
+
+Result<std::vector<double>> read_samples(const CommandSpec& command, const std::string& text) {
+  Result<std::vector<double>> numbers = numbers_in(command, text);
+  if (!numbers) return numbers;
+  for (double& number : *numbers) {
+    if (!(number > 0) || !std::isfinite(number)) {
+      return unreadable(fmt::format("a positive number, not {}", number));
+    }
+    number = command.goal == Goal::minimise ? number * command.unit_ns : kNsPerSecond / number;
+  }
+  return numbers;
+}
+
+}  // namespace kiln

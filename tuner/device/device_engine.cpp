@@ -1,0 +1,239 @@
+// The TrialEngine over a real device.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "backends/cached_compiler.hpp"
+#include "core/errors.hpp"
+#include "tuner/checks/extra_checks.hpp"
+#include "tuner/checks/problem_bench.hpp"
+#include "tuner/device/measure.hpp"
+#include "tuner/device/trial_engine.hpp"
+
+namespace kiln {
+namespace {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] std::int64_t ns() const {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+class DeviceEngine final : public TrialEngine {
+ public:
+  DeviceEngine(const std::string& backend, int ordinal)
+      : backend_(make_backend(backend)),
+        device_(backend_->open_device(ordinal)),
+        compiler_(backend_->open_compiler(device_->info())),
+        toolbox_compiler_(backend_->open_compiler(device_->info()), device_->info(),
+                          backend_->compiler_options()),
+        toolbox_(*device_, toolbox_compiler_) {
+    compiler_->prepare_for(BinaryUse::once);
+  }
+
+  const DeviceInfo& device() const override { return device_->info(); }
+  std::string energy_unavailable() const override { return device_->energy_unavailable(); }
+  std::string graphs_unavailable() const override { return device_->graphs_unavailable(); }
+  ProblemReport prepare(const ProblemJob& job) override;
+  TrialReport run(const TrialJob& job, const std::function<void(const Checked&)>& checked) override;
+  FinalsReport run_finals(const FinalsJob& job) override;
+
+ private:
+  [[nodiscard]] Status run_trial(const TrialJob& job,
+                                 const std::function<void(const Checked&)>& checked,
+                                 TrialReport& report);
+  /// The samples, in report, of a config that passed its first check.
+  [[nodiscard]] Status measure_config(const TrialJob& job, ConfigRun& run,
+                                      const std::function<void(const Checked&)>& checked,
+                                      TrialReport& report);
+  [[nodiscard]] Status check(ConfigRun& run, InputSet set, TrialReport& report);
+  /// On other problems: the config is proven then.
+  [[nodiscard]] Status check_elsewhere(const TrialJob& job, const ConfigRun& run,
+                                       TrialReport& report);
+  [[nodiscard]] Status check_after(const TrialJob& job, ConfigRun& run, TrialReport& report);
+  [[nodiscard]] Status measure_in_turn(const FinalsJob& job, FinalsReport& report);
+  [[nodiscard]] Failure examined(Failure failure);
+
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Compiler> compiler_;  ///< of references
+  CachedCompiler toolbox_compiler_;
+  Toolbox toolbox_;
+  KernelSpec spec_;
+  std::unique_ptr<ProblemBench> problem_;
+  std::unique_ptr<ExtraChecks> extras_;
+  MeasureOptions options_;
+  std::optional<Measurer> measurer_;
+};
+
+/// Is the device still usable after this failure? It is asked to move a few bytes: driver error
+/// numbers alone do not always tell.
+Failure DeviceEngine::examined(Failure failure) {
+  if (failure.sticky || failure.outcome == Outcome::wrong_result) return failure;
+  std::array<std::byte, 64> bytes{};
+  Result<OwnedBuffer> probe = OwnedBuffer::allocate(*device_, bytes.size());
+  if (!probe) {
+    failure.sticky = probe.failure().sticky;
+    return failure;
+  }
+  const Status filled = device_->fill(probe->get(), 0, bytes.size(), 0x5A);
+  const Status read = filled ? device_->download(probe->get(), 0, bytes) : filled;
+  failure.sticky = !read || bytes.back() != std::byte{0x5A};
+  return failure;
+}
+
+ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
+  extras_.reset();
+  problem_.reset();
+  spec_ = parse_spec(job.spec_text, job.spec_path);
+  spec_.files = job.spec_files;
+  const Problem problem = Problem::make(spec_, job.problem);
+  options_ = job.measure;
+  measurer_.emplace(*device_, job.measure);
+  Result<std::unique_ptr<ProblemBench>> made = ProblemBench::create(
+      {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.max_cpu_operations);
+  if (!made) return {examined(made.failure()), {}};
+  problem_ = std::move(*made);
+  Result<std::unique_ptr<ExtraChecks>> extras = ExtraChecks::create(
+      {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.extra_operations);
+  if (!extras) return {examined(extras.failure()), {}};
+  extras_ = std::move(*extras);
+  return {std::nullopt, problem_->reference()};
+}
+
+Status DeviceEngine::measure_config(const TrialJob& job, ConfigRun& run,
+                                    const std::function<void(const Checked&)>& checked,
+                                    TrialReport& report) {
+  // The right inputs, in case timing depends on values.
+  if (Status status = run.prepare(InputSet::timing); !status) return status;
+  const LaunchSequence& sequence = run.sequence(InputSet::timing);
+  if (Status status = measurer_->warm_device(sequence); !status) return status;
+  Result<Measurer::FirstLook> look =
+      measurer_->first_look(sequence, run.last_run_ns(), job.incumbent_ns);
+  if (!look) return look.failure();
+  const double run_ns = look->run_ns;
+  report.runs += look->untimed_runs;
+  checked({run_ns});
+  if (look->hopeless) {
+    report.samples = std::move(look->samples);
+  } else {
+    Result<Samples> samples = measurer_->measure(sequence, std::move(*look), job.incumbent_ns);
+    if (!samples) return samples.failure();
+    report.samples = std::move(*samples);
+  }
+  report.runs += static_cast<std::int64_t>(report.samples.ns.size()) * report.samples.batch;
+  if (!options_.energy) return Done{};
+  const Result<double> joules = measurer_->measure_energy(sequence, run_ns);
+  if (!joules) return joules.failure();
+  report.energy_j = *joules;
+  return Done{};
+}
+
+Status DeviceEngine::check(ConfigRun& run, InputSet set, TrialReport& report) {
+  const Result<double> error = run.run_checked(set, problem_->expected(set));
+  if (!error) return error.failure();
+  report.max_error = std::max(report.max_error, *error);
+  ++report.runs;
+  return Done{};
+}
+
+Status DeviceEngine::check_elsewhere(const TrialJob& job, const ConfigRun& run,
+                                     TrialReport& report) {
+  const Result<double> error = extras_->check(job.config, run);
+  if (!error) return error.failure();
+  report.max_error = std::max(report.max_error, *error);
+  report.proven = true;
+  return Done{};
+}
+
+/// What remains to be asked of a config depends on what its samples say: one that was dropped
+/// cannot win and must only have harmed nobody. The other sizes, which may cost more than its
+/// samples did, are for the one that would lead now; what else may win is proven in the end.
+Status DeviceEngine::check_after(const TrialJob& job, ConfigRun& run, TrialReport& report) {
+  if (report.samples.dropped_early) return run.inspect(InputSet::timing);
+  if (Status status = check(run, InputSet::timing, report); !status) return status;
+  const bool is_behind = job.purpose == TrialPurpose::measure && options_.race &&
+                         job.incumbent_ns > 0 && median(report.samples.ns) >= job.incumbent_ns;
+  return is_behind ? Status(Done{}) : check_elsewhere(job, run, report);
+}
+
+Status DeviceEngine::run_trial(const TrialJob& job,
+                               const std::function<void(const Checked&)>& checked,
+                               TrialReport& report) {
+  const Stopwatch first_check;
+  Result<ConfigRun> run = ConfigRun::load(problem_->bench(), job.plan, job.binary);
+  if (!run) return run.failure();
+  if (Status status = check(*run, InputSet::verify, report); !status) return status;
+  report.verify_ns = first_check.ns();
+  if (job.purpose == TrialPurpose::measure) {
+    const Stopwatch measuring;
+    if (Status status = measure_config(job, *run, checked, report); !status) return status;
+    report.measure_ns = measuring.ns();
+  }
+  const Stopwatch last_check;
+  Status status = check_after(job, *run, report);
+  report.verify_ns += last_check.ns();
+  return status;
+}
+
+TrialReport DeviceEngine::run(const TrialJob& job,
+                              const std::function<void(const Checked&)>& checked) {
+  if (!problem_) throw InputError("the device worker was sent a trial before a problem");
+  TrialReport report;
+  if (Status status = run_trial(job, checked, report); !status)
+    report.failure = examined(status.failure());
+  return report;
+}
+
+Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report) {
+  // Workspaces are shared by position and grow: first make them large enough for all, then bind.
+  Workspaces& workspaces = problem_->bench().workspaces;
+  for (const LaunchPlan& plan : job.plans) {
+    if (Status status = workspaces.prepare(plan); !status) return status;
+  }
+  std::vector<ConfigRun> runs;
+  std::vector<const LaunchSequence*> sequences;
+  for (std::size_t i = 0; i < job.plans.size(); ++i) {
+    Result<ConfigRun> run = ConfigRun::load(problem_->bench(), job.plans[i], job.binaries[i]);
+    if (!run) return run.failure();
+    if (Status status = run->run_once(InputSet::timing); !status) return status;
+    runs.push_back(std::move(*run));
+  }
+  // The red zones behind one config's workspaces lie inside longer ones of another.
+  if (Status status = workspaces.clear_zeroed(); !status) return status;
+  for (const ConfigRun& run : runs) sequences.push_back(&run.sequence(InputSet::timing));
+  Result<Measurer::Rounds> rounds = measurer_->measure_in_turn(sequences, job.rounds);
+  if (!rounds) return rounds.failure();
+  report.samples = std::move(rounds->ns);
+  report.energy_j = std::move(rounds->energy_j);
+  // A result that is right most of the time shows after so many runs, if ever.
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (Status status = workspaces.prepare(job.plans[i]); !status) return status;
+    const Result<double> error =
+        runs[i].run_checked(InputSet::timing, problem_->expected(InputSet::timing));
+    if (!error && error.failure().outcome != Outcome::wrong_result) return error.failure();
+    report.wrong.push_back(error ? "" : error.failure().message);
+  }
+  return Done{};
+}
+
+FinalsReport DeviceEngine::run_finals(const FinalsJob& job) {
+  if (!problem_) throw InputError("the device worker was sent finals before a problem");
+  FinalsReport report;
+  if (Status status = measure_in_turn(job, report); !status)
+    report.failure = examined(status.failure());
+  return report;
+}
+
+}  // namespace
+
+std::unique_ptr<TrialEngine> open_device_engine(const std::string& backend, int ordinal) {
+  return std::make_unique<DeviceEngine>(backend, ordinal);
+}
+
+}  // namespace kiln

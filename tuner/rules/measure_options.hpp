@@ -1,0 +1,53 @@
+// The options of measuring, with their usual values.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "core/timing.hpp"
+#include "tuner/rules/stop_rule.hpp"
+
+namespace kiln {
+
+struct FinalsOptions {
+  std::size_t min_rounds =
+      8;  ///< fewer give no interval at 99% confidence (tuner/rules/verdict.hpp)
+  std::size_t max_rounds = 50;
+  double max_ns = 2e9;  ///< time limit of all rounds; min_rounds has priority
+};
+
+struct MeasureOptions {
+  /// Flush the last-level cache before each sample. Turn it off for kernels whose callers have just
+  /// written their inputs.
+  bool cold_cache = true;
+  /// Set it to `graph` for kernels that the application replays from a CUDA or HIP graph.
+  Timing timing = Timing::eager;
+  /// Drop configs that are clearly slower than the incumbent. Off for other objectives than time.
+  bool race = true;
+  bool energy = false;        ///< measure the energy of a run too; the device must have a meter
+  double energy_ns = 0.25e9;  ///< time of the runs between two readings of the meter
+  /// Once per device worker: raises the clocks before anything is timed.
+  double warm_up_ns = 0.2e9;
+  StopOptions stop;
+};
+
+/// As those of core/fields.hpp.
+template <IsA<FinalsOptions> T, typename Visit>
+void visit_fields(T& options, Visit&& visit) {
+  visit("min_rounds", options.min_rounds);
+  visit("max_rounds", options.max_rounds);
+  visit("max_ns", options.max_ns);
+}
+
+template <IsA<MeasureOptions> T, typename Visit>
+void visit_fields(T& options, Visit&& visit) {
+  visit("cold_cache", options.cold_cache);
+  visit("timing", options.timing);
+  visit("race", options.race);
+  visit("energy", options.energy);
+  visit("energy_ns", options.energy_ns);
+  visit("warm_up_ns", options.warm_up_ns);
+  visit("stop", options.stop);
+}
+
+}  // namespace kiln

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session/comparison.hpp"
+
+#include <utility>
+
+#include "core/errors.hpp"
+#include "core/problem_limits.hpp"
+#include "tuner/rules/verdict.hpp"
+#include "tuner/session/pipeline.hpp"
+#include "tuner/workers/worker_host.hpp"
+
+namespace kiln {
+namespace {
+
+ProblemJob comparison_job(const ComparisonRequest& request) {
+  return {request.spec.path,
+          request.spec.text,
+          request.spec.files,
+          request.problem.fields(),
+          request.options.seed,
+          request.options.measure,
+          request.options.max_cpu_operations,
+          0};  // no other sizes: nothing is published
+}
+
+void note_wrong(const FinalsReport& report, std::vector<std::string>& wrong) {
+  for (std::size_t i = 0; i < report.wrong.size(); ++i) {
+    if (wrong[i].empty()) wrong[i] = report.wrong[i];
+  }
+}
+
+bool is_comparison_stopped(const ComparisonOptions& options) {
+  return options.stop != nullptr && options.stop->load();
+}
+
+}  // namespace
+
+Comparison compare(const ComparisonRequest& request) {
+  const ComparisonOptions& options = request.options;
+  WorkerHost host(options.worker_program);
+  DeviceDeadlines deadlines = options.deadlines;
+  deadlines.first_launch = options.compile_deadline;
+  DeviceClient device(host, request.backend, request.ordinal, deadlines);
+  Comparison comparison;
+  comparison.device = device.open();
+  require_timing(options.measure, device);
+  require_problem_fits({request.spec, request.problem, comparison.device});
+  comparison.wrong.resize(request.configs.size());
+  device.set_problem(comparison_job(request));
+  CompilePool compilers(host,
+                        {comparison.device, options.compile_workers, options.compile_deadline, 0});
+  TrialPipeline pipeline({request.spec, request.problem, comparison.device}, compilers, device);
+  for (std::size_t i = 0; i < options.finals && !is_comparison_stopped(options); ++i) {
+    std::optional<FinalsReport> report =
+        pipeline.run_finals(request.configs, options.rounds, options.stop);
+    if (!report) break;
+    if (report->failure) throw Error(ExitCode::failed, report->failure->message);
+    note_wrong(*report, comparison.wrong);
+    comparison.samples.push_back(std::move(report->samples));
+  }
+  return comparison;
+}
+
+PairVerdicts count_pairs(const std::vector<std::vector<double>>& samples) {
+  PairVerdicts counts;
+  for (std::size_t first = 0; first < samples.size(); ++first) {
+    for (std::size_t second = 0; second < samples.size(); ++second) {
+      if (first == second) continue;
+      const bool is_known = ratio_interval(samples[second], samples[first]).is_known();
+      const Verdict verdict = is_known ? judge_finals({samples[first], samples[second]}, 0).verdict
+                                       : Verdict::unmeasurable;
+      if (verdict == Verdict::better) {
+        ++counts.better;
+      } else if (verdict == Verdict::unmeasurable) {
+        ++counts.unmeasurable;
+      } else {
+        ++counts.tie;
+      }
+    }
+  }
+  return counts;
+}
+
+}  // namespace kiln

@@ -1,0 +1,127 @@
+// Scratch folders and command lines of workers, see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/workers/worker_host.hpp"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/transient_error.hpp"
+#include "tuner/workers/hip_root.hpp"
+
+namespace kiln {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kPrefix = "kiln-worker-";
+
+// A compiler asks for a hundred megabytes and gives them back, source after source. Let glibc keep
+// them, in large pages where the system has them: page faults are 2% to 10% of NVRTC's time.
+constexpr const char* kTunables = "GLIBC_TUNABLES";
+constexpr const char* kKeepMemory =
+    "glibc.malloc.trim_threshold=268435456:glibc.malloc.top_pad=67108864:"
+    "glibc.malloc.mmap_threshold=67108864:glibc.malloc.hugetlb=1";
+
+/// The process in a name like "kiln-worker-1234-Ab3dEf"; 0: no such name.
+pid_t owner_of(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return 0;
+  name.remove_prefix(kPrefix.size());
+  pid_t owner = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), owner);
+  return error == std::errc() && end != name.data() + name.size() && *end == '-' ? owner : 0;
+}
+
+bool is_ours(const fs::path& folder) {
+  struct stat status {};
+  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid();
+}
+
+bool has_ended(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+
+void remove_left_behind(const fs::path& parent) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
+    const pid_t owner = owner_of(entry.path().filename().string());
+    if (owner > 0 && is_ours(entry.path()) && has_ended(owner))
+      fs::remove_all(entry.path(), ignored);
+  }
+}
+
+TransientError no_room(const fs::path& folder) {
+  return {ExitCode::failed,
+          fmt::format("there is no room for temporary files in {}", folder.string()),
+          "; what was measured is stored, and the same command goes on from there when there is"};
+}
+
+}  // namespace
+
+WorkerHost::WorkerHost(fs::path program)
+    : program_(program.empty() ? "/proc/self/exe" : std::move(program)) {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) {
+    const char* asked = std::getenv("TMPDIR");
+    throw UsageError(fmt::format("TMPDIR is '{}': it must be a folder that is there",
+                                 asked != nullptr ? asked : "/tmp"));
+  }
+  remove_left_behind(parent);
+  std::string name = (parent / kPrefix).string() + std::to_string(::getpid()) + "-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    if (errno == ENOSPC) throw no_room(parent);
+    throw Error(ExitCode::failed,
+                "cannot make a scratch folder " + name + ": " + std::strerror(errno));
+  }
+  scratch_ = name;
+}
+
+WorkerHost::~WorkerHost() {
+  std::error_code ignored;
+  fs::remove_all(scratch_, ignored);
+}
+
+void WorkerHost::require_room(std::string_view backend) const {
+  if (backend == "cuda") return;  // NVRTC and the driver work in memory
+  constexpr std::uintmax_t kLeastBytes = std::uintmax_t{4} << 20;  // what one kernel may take
+  struct statvfs room {};
+  if (::statvfs(scratch_.c_str(), &room) != 0) return;
+  const bool has_files = room.f_files == 0 || room.f_favail > 0;  // some systems count none
+  if (!has_files || std::uintmax_t{room.f_bavail} * room.f_frsize < kLeastBytes)
+    throw no_room(scratch_.parent_path());
+}
+
+ChildCommand WorkerHost::command(const WorkerOptions& options) {
+  // PoCL's kernel cache falsifies compile times, and two workers must not write to one. Compile
+  // workers keep nothing, or it would grow all session long. Device workers come one after the
+  // other: a replacement finds the checks' own kernels compiled.
+  const std::string name =
+      options.kind == WorkerKind::device ? "device" : std::to_string(started_++);
+  const fs::path cache = scratch_ / name;
+  std::error_code ignored;
+  fs::create_directory(cache, ignored);
+  ChildCommand command{program_.string(),
+                       to_arguments(options),
+                       {{"POCL_CACHE_DIR", cache.string()}, {kBuildsVariable, scratch_.string()}}};
+  if (options.kind == WorkerKind::compile) {
+    command.environment.emplace("POCL_KERNEL_CACHE", "0");
+    if (::getenv(kTunables) == nullptr) command.environment.emplace(kTunables, kKeepMemory);
+  }
+  const char* hip_root = std::getenv("KILN_HIP_ROOT");
+  if (options.backend == "hip" && hip_root != nullptr && *hip_root != '\0')
+    start_in(find_hip_root(hip_root), command);
+  return command;
+}
+
+}  // namespace kiln
