@@ -27,6 +27,7 @@
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/setting.hpp"
+#include "db/store.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/lookup.hpp"
 #include "tuner/rules/verdict.hpp"

@@ -15,6 +15,7 @@
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
+#include "db/store.hpp"
 #include "report/page.hpp"
 
 namespace kiln::cli {

@@ -26,6 +26,7 @@
 #include "core/command_spec.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
+#include "db/store.hpp"
 #include "lookup/requests.hpp"
 #include "tuner/device/device_ceilings.hpp"
 

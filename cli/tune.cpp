@@ -17,6 +17,7 @@
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/transient_error.hpp"
+#include "db/store.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "core/problem_limits.hpp"
 #include "core/setting.hpp"
 #include "db/server_place.hpp"
+#include "db/store.hpp"
 #include "templates/renderer.hpp"
 #include "wisdom/shipped.hpp"
 

@@ -14,6 +14,7 @@
 #include "cli/units.hpp"
 #include "core/errors.hpp"
 #include "core/hash.hpp"
+#include "db/store.hpp"
 #include "wisdom/t4_export.hpp"
 #include "wisdom/wisdom.hpp"
 

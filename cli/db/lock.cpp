@@ -9,6 +9,7 @@
 #include "cli/db/command.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
+#include "db/store.hpp"
 #include "wisdom/selection_lock.hpp"
 #include "wisdom/shipped.hpp"
 

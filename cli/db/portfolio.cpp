@@ -17,6 +17,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
+#include "db/store.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/lookup.hpp"
 

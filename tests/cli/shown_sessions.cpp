@@ -11,6 +11,7 @@
 #include "core/json.hpp"
 #include "core/metrics.hpp"
 #include "db/evidence.hpp"
+#include "db/store.hpp"
 #include "templates/library.hpp"
 #include "tests/db/scratch.hpp"
 

@@ -11,6 +11,7 @@
 
 #include "core/errors.hpp"
 #include "db/merge.hpp"
+#include "db/store.hpp"
 #include "lookup/lookup.hpp"
 #include "templates/library.hpp"
 #include "tests/db/scratch.hpp"

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "db/store.hpp"
 #include "tests/db/scratch.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/reliability/size.hpp"

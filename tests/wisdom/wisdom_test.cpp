@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/store.hpp"
 #include "lookup/lookup.hpp"
 #include "tests/db/scale.hpp"
 #include "wisdom/shipped.hpp"
