@@ -9,6 +9,7 @@
 
 #include "bench/workbench.hpp"
 #include "core/json.hpp"
+#include "core/scratch_folder.hpp"
 #include "db/store.hpp"
 #include "lookup/lookup.hpp"
 
@@ -16,24 +17,6 @@ namespace kiln {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of this process's own; gone at the end of its scope.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_(fs::temp_directory_path() / ("kiln_bench." + std::to_string(getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 const Workbench& workbench_of(const std::string& kernel) {
   for (const Workbench& workbench : workbenches()) {

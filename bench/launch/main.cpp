@@ -19,6 +19,7 @@
 
 #include "bench/launch/measure.hpp"
 #include "core/errors.hpp"
+#include "core/scratch_folder.hpp"
 
 namespace kiln::launch_bench {
 namespace {
@@ -32,24 +33,6 @@ struct Options {
   bool json = false;
   std::string child_cache;  ///< set: this process only makes a first launch from that cache
   std::string child_kernel = "transpose";
-};
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "kiln-bench-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] std::string cache() const { return path_ + "/cache"; }
-
- private:
-  std::string path_;
 };
 
 using Json = nlohmann::json;
@@ -209,7 +192,7 @@ int run(const Options& options, const std::string& program) {
     return 0;
   }
   const ScratchFolder folder;
-  const std::string cache = folder.cache();
+  const std::string cache = (folder.path() / "cache").string();
   const std::string& backend = application->device().backend;
   nlohmann::ordered_json report = {{"device", application->device().name},
                                    {"backend", backend},

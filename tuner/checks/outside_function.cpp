@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/config.hpp"
+#include "core/scratch_folder.hpp"
 #include "core/setting.hpp"
 #include "tuner/checks/expected.hpp"
 #include "tuner/workers/program.hpp"
@@ -34,22 +35,6 @@ std::string_view c_type(DType type) {
 std::string_view c_type(const Value& value) {
   return std::holds_alternative<double>(value) ? "double" : "int64_t";
 }
-
-/// A folder of this process's own, removed at the end of the scope.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_(make_folder(fs::temp_directory_path())) {}
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// The library stays loaded: a process needs it until its end.
 Call compiled(const KernelSpec& spec, const std::string& text) {

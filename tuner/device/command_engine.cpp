@@ -14,6 +14,7 @@
 
 #include "core/command_spec.hpp"
 #include "core/config.hpp"
+#include "core/scratch_folder.hpp"
 #include "core/setting.hpp"
 #include "tuner/device/command_reading.hpp"
 #include "tuner/rules/stop_rule.hpp"

@@ -128,12 +128,4 @@ std::string last_lines(const std::string& text, std::size_t count) {
   return std::string(rest.substr(begin));
 }
 
-std::filesystem::path make_folder(const std::filesystem::path& parent) {
-  std::string name = (parent / "kiln-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw Error(ExitCode::failed, "cannot make a folder " + name + ": " + std::strerror(errno));
-  }
-  return name;
-}
-
 }  // namespace kiln

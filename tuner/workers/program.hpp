@@ -32,7 +32,4 @@ struct Ended {
 /// The last lines of `text`, at most `count`, for messages.
 [[nodiscard]] std::string last_lines(const std::string& text, std::size_t count);
 
-/// A new folder with a name of its own in `parent`. Throws Error(failed).
-[[nodiscard]] std::filesystem::path make_folder(const std::filesystem::path& parent);
-
 }  // namespace kiln
