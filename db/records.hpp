@@ -127,7 +127,8 @@ struct SessionAnswer {
   bool is_published = false;  ///< it has a best
 };
 
-/// Layers of bests (BestRecord::layer) that are no database of the user's.
+// Layers of bests (BestRecord::layer) that are no database of the user's.
+
 /// Rows of a selection lock. Their driver, compiler and template do not change the ranking, so a
 /// rank with another driver chooses like the others.
 inline constexpr int kLockedLayer = -1;
