@@ -528,7 +528,7 @@ DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
 // Orders this thread's stores to shared memory before bulk copies and matrix instructions that read them.
 #define ASYNC_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
-//: CLUSTER_RANK CLUSTER_BARRIER
+//: CLUSTER_RANK CLUSTER_BARRIER CLUSTER_BARRIER_RELAXED
 DEVICE_FUNCTION int kiln_cluster_rank() {
   int rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -536,6 +536,8 @@ DEVICE_FUNCTION int kiln_cluster_rank() {
 }
 #define CLUSTER_RANK() kiln_cluster_rank()
 #define CLUSTER_BARRIER() asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory")
+// Orders no memory but what MBARRIER_FENCE did: waits for no store.
+#define CLUSTER_BARRIER_RELAXED() asm volatile("barrier.cluster.arrive.relaxed; barrier.cluster.wait;" ::: "memory")
 
 //: REGISTERS_GROW REGISTERS_SHRINK
 // Of each thread of this warpgroup, from here on. The kernel must have a register cap (KERNEL_MIN_BLOCKS).
@@ -718,6 +720,20 @@ DEVICE_FUNCTION void kiln_matrix_multiply_i8(i32* sum, const u32* a, const u32* 
 #define MATRIX_MULTIPLY_I8(sum, a, b) kiln_matrix_multiply_i8(sum, a, b)
 
 //: MATRIX_ORDER MATRIX_SUM_ROW MATRIX_SUM_COLUMN
-#define MATRIX_ORDER(sum, lane) ((void)0)
-#define MATRIX_SUM_ROW(lane, i) ((lane) / 4 + (i) % 4 / 2 * 8)
-#define MATRIX_SUM_COLUMN(lane, i) ((lane) % 4 * 2 + (i) / 4 * 8 + (i) % 2)
+// Instructions leave a lane with two neighbours in each half of a row: neighbouring lanes exchange halves.
+template <typename T>
+DEVICE_FUNCTION void kiln_matrix_order(T* sum, int lane) {
+  const bool odd = lane % 2 != 0;
+  T ordered[MATRIX_SUMS];
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const T other = __shfl_xor_sync(0xffffffffu, odd ? sum[i] : sum[4 + i], 1);
+    ordered[i / 2 * 4 + i % 2] = odd ? other : sum[i];
+    ordered[i / 2 * 4 + 2 + i % 2] = odd ? sum[4 + i] : other;
+  }
+  UNROLL
+  for (int i = 0; i < MATRIX_SUMS; ++i) sum[i] = ordered[i];
+}
+#define MATRIX_ORDER(sum, lane) kiln_matrix_order(sum, lane)
+#define MATRIX_SUM_ROW(lane, i) ((lane) / 4 + (i) / 4 * 8)
+#define MATRIX_SUM_COLUMN(lane, i) ((lane) % 2 * 8 + (lane) / 2 % 2 * 4 + (i) % 4)

@@ -536,6 +536,13 @@ DEVICE_FUNCTION void store_pair(GLOBAL f16_t* out, int row, int col, int rows, i
   if (col + 1 < cols) out[at + next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
 }
 
+// Four neighbouring channels of a pixel, as far as they exist.
+DEVICE_FUNCTION void store_four(GLOBAL f16_t* out, int row, int col, int rows, int cols, i32 pitch, const f32* x,
+                                epilogue_t epilogue) {
+  store_pair(out, row, col, rows, cols, pitch, x[0], x[1], epilogue);
+  store_pair(out, row, col + 2, rows, cols, pitch, x[2], x[3], epilogue);
+}
+
 KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_wmma(
     GLOBAL const element_t* RESTRICT in,      // [images][h][w][whole runs of channels]
     GLOBAL const element_t* RESTRICT filter,  // [n][FH][FW][whole runs of channels]
@@ -647,10 +654,10 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_wmma(
     for (int j = 0; j < FRAGMENTS_N; ++j) {
       MATRIX_ORDER(sum[i][j], lane);
       UNROLL
-      for (int s = 0; s < MATRIX_SUMS; s += 2) {
+      for (int s = 0; s < MATRIX_SUMS; s += 4) {
         const int row = row0 + part_row + i * 16 + MATRIX_SUM_ROW(lane, s);
         const int col = col0 + part_col + j * 16 + MATRIX_SUM_COLUMN(lane, s);
-        store_pair(c, row, col, m, n, ldc, sum[i][j][s], sum[i][j][s + 1], epilogue);
+        store_four(c, row, col, m, n, ldc, &sum[i][j][s], epilogue);
       }
     }
   }

@@ -38,6 +38,8 @@
 //   threads         = 256    warps_m * warps_n * lanes
 //   load_bytes      = 16     load_vector * element_bytes
 //   words           = 4      max(1, load_bytes // 4)
+//   row_a           = 4      (tile_m if trans_a else tile_k) // load_vector
+//   row_b           = 16     (tile_k if trans_b else tile_n) // load_vector
 //   buffers         = 2      2 if ahead else 1
 //
 
@@ -482,6 +484,22 @@ DEVICE_FUNCTION void store_pair(GLOBAL f16_t* c, int row, int col, int rows, int
   if (col + 1 < cols) to[next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
 }
 
+// Four neighbouring columns of a row of C, as far as they lie inside: col is a multiple of 4.
+DEVICE_FUNCTION void store_four(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, const f32* x,
+                                epilogue_t epilogue) {
+  if (row < rows && col + 4 <= cols && ldc % 4 == 0) {
+    f32 bias[4], done[4];
+    bias_pair(epilogue, row, col, rows, cols, &bias[0], &bias[1]);
+    bias_pair(epilogue, row, col + 2, rows, cols, &bias[2], &bias[3]);
+    UNROLL
+    for (int i = 0; i < 4; ++i) done[i] = finish(x[i], 0, bias[i], epilogue);
+    STORE_8(c + (i64)row * ldc + col, U32X2(F32X2_TO_F16X2(done[0], done[1]), F32X2_TO_F16X2(done[2], done[3])));
+    return;
+  }
+  store_pair(c, row, col, rows, cols, ldc, x[0], x[1], epilogue);
+  store_pair(c, row, col + 2, rows, cols, ldc, x[2], x[3], epilogue);
+}
+
 KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mfma(
     GLOBAL const element_t* RESTRICT a,  // [m][lda]
     GLOBAL const element_t* RESTRICT b,  // [k][ldb]
@@ -593,10 +611,10 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mfma(
     for (int j = 0; j < FRAGMENTS_N; ++j) {
       MATRIX_ORDER(sum[i][j], lane);
       UNROLL
-      for (int s = 0; s < MATRIX_SUMS; s += 2) {
+      for (int s = 0; s < MATRIX_SUMS; s += 4) {
         const int row = row0 + part_row + i * 16 + MATRIX_SUM_ROW(lane, s);
         const int col = col0 + part_col + j * 16 + MATRIX_SUM_COLUMN(lane, s);
-        store_pair(c, row, col, m, n, ldc, sum[i][j][s], sum[i][j][s + 1], epilogue);
+        store_four(c, row, col, m, n, ldc, &sum[i][j][s], epilogue);
       }
     }
   }

@@ -38,6 +38,8 @@
 //   swapped         = false
 //   threads         = 128    warps_m * warps_n * lanes
 //   words           = 4      max(1, load_bytes // 4)
+//   row_a           = 4      (tile_m if trans_a else tile_k) // load_vector
+//   row_b           = 16     (tile_k if trans_b else tile_n) // load_vector
 //   buffers         = 2      2 if ahead else 1
 //
 
@@ -262,9 +264,23 @@ DEVICE_FUNCTION void kiln_matrix_multiply_i8(i32* sum, const u32* a, const u32* 
 #define MATRIX_MULTIPLY_E5M2(sum, a, b) kiln_matrix_multiply_e5m2(sum, a, b)
 #define MATRIX_MULTIPLY_I8(sum, a, b) kiln_matrix_multiply_i8(sum, a, b)
 
-#define MATRIX_ORDER(sum, lane) ((void)0)
-#define MATRIX_SUM_ROW(lane, i) ((lane) / 4 + (i) % 4 / 2 * 8)
-#define MATRIX_SUM_COLUMN(lane, i) ((lane) % 4 * 2 + (i) / 4 * 8 + (i) % 2)
+// Instructions leave a lane with two neighbours in each half of a row: neighbouring lanes exchange halves.
+template <typename T>
+DEVICE_FUNCTION void kiln_matrix_order(T* sum, int lane) {
+  const bool odd = lane % 2 != 0;
+  T ordered[MATRIX_SUMS];
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const T other = __shfl_xor_sync(0xffffffffu, odd ? sum[i] : sum[4 + i], 1);
+    ordered[i / 2 * 4 + i % 2] = odd ? other : sum[i];
+    ordered[i / 2 * 4 + 2 + i % 2] = odd ? sum[4 + i] : other;
+  }
+  UNROLL
+  for (int i = 0; i < MATRIX_SUMS; ++i) sum[i] = ordered[i];
+}
+#define MATRIX_ORDER(sum, lane) kiln_matrix_order(sum, lane)
+#define MATRIX_SUM_ROW(lane, i) ((lane) / 4 + (i) / 4 * 8)
+#define MATRIX_SUM_COLUMN(lane, i) ((lane) % 2 * 8 + (lane) / 2 % 2 * 4 + (i) % 4)
 
 // matmul, mma: each warp multiplies fragments of 16 x 16 with the matrix unit, while the next tiles are copied.
 //
@@ -335,12 +351,13 @@ DEVICE_FUNCTION int place_a(int row, int column) {
   return row * PITCH_A + (column ^ row / 2 % 4 * CHUNK);
 }
 
-// Global memory -> shared memory, where `whole`: this thread's share of a tile of op(A), read along k, none of it beyond
-// the matrix. `from` is its first run. Predicated, not branched to, so that multiplications go on between the copies.
-DEVICE_FUNCTION void copy_a(int whole, GLOBAL const element_t* from, i32 ld, SHARED_PTR element_t* tile) {
+// Global memory -> shared memory, where `whole`: part `step` of this thread's share of a tile of op(A), read along k,
+// none of it beyond the matrix. `from` and `to` are its first run. Predicated, not branched to, so that multiplications go on
+// between the copies.
+DEVICE_FUNCTION void copy_a(int whole, GLOBAL const element_t* from, i32 ld, int step, SHARED_PTR element_t* to) {
   UNROLL
-  for (int i = 0; i < LOADS_A; ++i) {
-    ASYNC_COPY_16_IF(whole, tile + place_a(THREAD_X / ROW_A + i * PASS_A, THREAD_X % ROW_A * LOAD),
+  for (int i = LOADS_A * step / STEPS; i < LOADS_A * (step + 1) / STEPS; ++i) {
+    ASYNC_COPY_16_IF(whole, to + i * PASS_A * PITCH_A,
                      from + (i64)(i * PASS_A) * ld);
   }
 }
@@ -390,12 +407,13 @@ DEVICE_FUNCTION int place_b(int row, int column) {
   return row * PITCH_B + (column ^ row / 1 % 8 * CHUNK);
 }
 
-// Global memory -> shared memory, where `whole`: this thread's share of a tile of op(B), read along cols, none of it beyond
-// the matrix. `from` is its first run. Predicated, not branched to, so that multiplications go on between the copies.
-DEVICE_FUNCTION void copy_b(int whole, GLOBAL const element_t* from, i32 ld, SHARED_PTR element_t* tile) {
+// Global memory -> shared memory, where `whole`: part `step` of this thread's share of a tile of op(B), read along cols,
+// none of it beyond the matrix. `from` and `to` are its first run. Predicated, not branched to, so that multiplications go on
+// between the copies.
+DEVICE_FUNCTION void copy_b(int whole, GLOBAL const element_t* from, i32 ld, int step, SHARED_PTR element_t* to) {
   UNROLL
-  for (int i = 0; i < LOADS_B; ++i) {
-    ASYNC_COPY_16_IF(whole, tile + place_b(THREAD_X / ROW_B + i * PASS_B, THREAD_X % ROW_B * LOAD),
+  for (int i = LOADS_B * step / STEPS; i < LOADS_B * (step + 1) / STEPS; ++i) {
+    ASYNC_COPY_16_IF(whole, to + i * PASS_B * PITCH_B,
                      from + (i64)(i * PASS_B) * ld);
   }
 }
@@ -487,6 +505,22 @@ DEVICE_FUNCTION void store_pair(GLOBAL f16_t* c, int row, int col, int rows, int
   if (col + 1 < cols) to[next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
 }
 
+// Four neighbouring columns of a row of C, as far as they lie inside: col is a multiple of 4.
+DEVICE_FUNCTION void store_four(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, const f32* x,
+                                epilogue_t epilogue) {
+  if (row < rows && col + 4 <= cols && ldc % 4 == 0) {
+    f32 bias[4], done[4];
+    bias_pair(epilogue, row, col, rows, cols, &bias[0], &bias[1]);
+    bias_pair(epilogue, row, col + 2, rows, cols, &bias[2], &bias[3]);
+    UNROLL
+    for (int i = 0; i < 4; ++i) done[i] = finish(x[i], 0, bias[i], epilogue);
+    STORE_8(c + (i64)row * ldc + col, U32X2(F32X2_TO_F16X2(done[0], done[1]), F32X2_TO_F16X2(done[2], done[3])));
+    return;
+  }
+  store_pair(c, row, col, rows, cols, ldc, x[0], x[1], epilogue);
+  store_pair(c, row, col + 2, rows, cols, ldc, x[2], x[3], epilogue);
+}
+
 KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
     GLOBAL const element_t* RESTRICT a,  // [m][lda]
     GLOBAL const element_t* RESTRICT b,  // [k][ldb]
@@ -545,17 +579,24 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
   const int whole_a = aligned_a && row0 + TILE_M <= m;
   const int whole_b = aligned_b && col0 + TILE_N <= n;
   int fill = 0;  // the stage that is filled next
+  SHARED_PTR element_t* filled;
+  int all_a, all_b;
+  const int to_a = place_a(THREAD_X / ROW_A, THREAD_X % ROW_A * LOAD);
+  const int to_b = SIZE_A + place_b(THREAD_X / ROW_B, THREAD_X % ROW_B * LOAD);
   NO_UNROLL
   for (; fill < STAGES - 1; ++fill) {
-    const int all_a = whole_a && k_left >= TILE_K;
-    const int all_b = whole_b && k_left >= TILE_K;
-    SHARED_PTR element_t* filled = tiles + fill * STAGE;
+    all_a = whole_a && k_left >= TILE_K;
+    all_b = whole_b && k_left >= TILE_K;
+    filled = tiles + fill * STAGE;
     if (k_left > 0 && !(all_a && all_b)) {
       if (!all_a) copy_edge_a(from_a, lda, rows_left, k_left - a_k, aligned_a, filled);
       if (!all_b) copy_edge_b(from_b, ldb, cols_left, k_left - b_k, aligned_b, filled + SIZE_A);
     }
-    copy_a(all_a, from_a, lda, filled);
-    copy_b(all_b, from_b, ldb, filled + SIZE_A);
+    UNROLL
+    for (int step = 0; step < STEPS; ++step) {
+      copy_a(all_a, from_a, lda, step, filled + to_a);
+      copy_b(all_b, from_b, ldb, step, filled + to_b);
+    }
     ASYNC_COMMIT();
     from_a += step_a;
     from_b += step_b;
@@ -575,6 +616,25 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
   for (int tile = 0; tile < tiles_k; ++tile) {
     UNROLL
     for (int step = 0; step < STEPS; ++step) {
+      // A share of the copies in each step: multiplications hide what comes between them.
+      if (step == 0) {
+        all_a = whole_a && k_left >= TILE_K;
+        all_b = whole_b && k_left >= TILE_K;
+        filled = tiles + fill * STAGE;
+        if (k_left > 0 && !(all_a && all_b)) {
+          if (!all_a) copy_edge_a(from_a, lda, rows_left, k_left - a_k, aligned_a, filled);
+          if (!all_b) copy_edge_b(from_b, ldb, cols_left, k_left - b_k, aligned_b, filled + SIZE_A);
+        }
+      }
+      copy_a(all_a, from_a, lda, step, filled + to_a);
+      copy_b(all_b, from_b, ldb, step, filled + to_b);
+      if (step + 1 == STEPS) {
+        ASYNC_COMMIT();
+        fill = fill + 1 == STAGES ? 0 : fill + 1;
+        from_a += step_a;
+        from_b += step_b;
+        k_left -= TILE_K;
+      }
       if (step + 1 == STEPS) {
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         current = tiles + stage * STAGE;
@@ -583,22 +643,6 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
       }
       load_a(current, places_a, (step + 1) % STEPS, fragments_a[(step + 1) % 2]);
       load_b(current + SIZE_A, places_b, (step + 1) % STEPS, fragments_b[(step + 1) % 2]);
-      if (step == 0) {
-        const int all_a = whole_a && k_left >= TILE_K;
-        const int all_b = whole_b && k_left >= TILE_K;
-        SHARED_PTR element_t* filled = tiles + fill * STAGE;
-        if (k_left > 0 && !(all_a && all_b)) {
-          if (!all_a) copy_edge_a(from_a, lda, rows_left, k_left - a_k, aligned_a, filled);
-          if (!all_b) copy_edge_b(from_b, ldb, cols_left, k_left - b_k, aligned_b, filled + SIZE_A);
-        }
-        copy_a(all_a, from_a, lda, filled);
-        copy_b(all_b, from_b, ldb, filled + SIZE_A);
-        ASYNC_COMMIT();
-        fill = fill + 1 == STAGES ? 0 : fill + 1;
-        from_a += step_a;
-        from_b += step_b;
-        k_left -= TILE_K;
-      }
       multiply(fragments_a[step % 2], fragments_b[step % 2], sum);
     }
   }
@@ -611,10 +655,10 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
     for (int j = 0; j < FRAGMENTS_N; ++j) {
       MATRIX_ORDER(sum[i][j], lane);
       UNROLL
-      for (int s = 0; s < MATRIX_SUMS; s += 2) {
+      for (int s = 0; s < MATRIX_SUMS; s += 4) {
         const int row = row0 + part_row + i * 16 + MATRIX_SUM_ROW(lane, s);
         const int col = col0 + part_col + j * 16 + MATRIX_SUM_COLUMN(lane, s);
-        store_pair(c, row, col, m, n, ldc, sum[i][j][s], sum[i][j][s + 1], epilogue);
+        store_four(c, row, col, m, n, ldc, &sum[i][j][s], epilogue);
       }
     }
   }
