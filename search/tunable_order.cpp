@@ -133,6 +133,8 @@ class PartCost {
       if (use != NeededRegisters::kNone) when_uses_.emplace_back(v, use);
     }
     position_.resize(rules.variables().size());
+    for (const RuleVariable& variable : rules.variables())
+      log_values_.push_back(std::log2(counts.of(variable.reg)));
   }
 
   // Combinations of values to be looked at, summed over the levels. Infinite where a tunable comes
@@ -182,9 +184,9 @@ class PartCost {
       for (const Item& item : items_) {
         if (item.level <= p && item.last_use > p) live += item.log_values;
       }
-      const double values = static_cast<double>(rules_.variables()[order[p]].values.size());
-      sum += std::exp2(std::min(live, assigned)) * values;
-      assigned += std::log2(values);
+      sum += std::exp2(std::min(live, assigned)) *
+             static_cast<double>(rules_.variables()[order[p]].values.size());
+      assigned += log_values_[order[p]];
     }
     return sum;
   }
@@ -194,6 +196,7 @@ class PartCost {
   std::vector<std::vector<std::size_t>> rule_uses_;
   std::vector<std::pair<std::size_t, std::size_t>> when_uses_;  // variable, item
   std::vector<std::size_t> position_;
+  std::vector<double> log_values_;  // per variable
 };
 
 // Moves one variable at a time to where it makes the order cheapest, until nothing gets better.

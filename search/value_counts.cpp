@@ -2,6 +2,7 @@
 #include "search/value_counts.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace kiln {
@@ -23,6 +24,26 @@ void keep_different(std::vector<Cell>& cells) {
               cells.end());
 }
 
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kSeveral = kNone - 1;
+
+std::size_t either(std::size_t a, std::size_t b) {
+  if (a == b || b == kNone) return a;
+  return a == kNone ? b : kSeveral;
+}
+
+// Per register: the variable that it depends on, kNone or kSeveral.
+std::vector<std::size_t> only_variables(const RuleSet& rules) {
+  const std::vector<NetworkStep>& steps = rules.network().steps();
+  std::vector<std::size_t> only(steps.size(), kNone);
+  for (std::size_t v = 0; v < rules.variables().size(); ++v) only[rules.variables()[v].reg] = v;
+  for (Register reg = 0; reg < steps.size(); ++reg) {
+    if (steps[reg].opcode == NetworkOpcode::leaf) continue;
+    for (const Register operand : steps[reg].operands) only[reg] = either(only[reg], only[operand]);
+  }
+  return only;
+}
+
 }  // namespace
 
 ValueCounts::ValueCounts(const RuleSet& rules)
@@ -32,8 +53,37 @@ ValueCounts::ValueCounts(const RuleSet& rules)
   for (const RuleVariable& variable : rules.variables()) {
     Entry& entry = entries_[variable.reg];
     entry.values = variable.values;
+  }
+  keep_allowed_values();
+  for (const RuleVariable& variable : rules.variables()) {
+    Entry& entry = entries_[variable.reg];
     if (variable.when) entry.values.push_back(Cell::unknown());
-    entry.count = static_cast<double>(entry.values.size());
+    entry.count = std::max(1.0, static_cast<double>(entry.values.size()));
+  }
+}
+
+void ValueCounts::keep_allowed_values() {
+  const std::vector<std::size_t> only = only_variables(rules_);
+  const std::vector<NetworkStep>& steps = rules_.network().steps();
+  std::vector<Cell> cells = rules_.network().registers();
+  std::vector<std::vector<const Rule*>> rules_of(rules_.variables().size());
+  for (const Rule& rule : rules_.rules()) {
+    std::size_t variable = kNone;
+    for (const RuleOperand& operand : rule.operands) variable = either(variable, only[operand.reg]);
+    if (variable != kNone && variable != kSeveral) rules_of[variable].push_back(&rule);
+  }
+  for (std::size_t v = 0; v < rules_of.size(); ++v) {
+    if (rules_of[v].empty()) continue;
+    const Register own = rules_.variables()[v].reg;
+    std::erase_if(entries_[own].values, [&](const Cell& value) {
+      cells[own] = value;
+      for (Register reg = 0; reg < steps.size(); ++reg) {
+        if (only[reg] == v && reg != own) expression::run(steps[reg], cells.data());
+      }
+      return std::ranges::any_of(rules_of[v], [&](const Rule* rule) {
+        return RuleSet::check(*rule, cells.data()) != RuleSet::Answer::holds;
+      });
+    });
   }
 }
 

@@ -11,7 +11,8 @@
 namespace kiln {
 
 /// Upper estimates: operands are taken as independent, and the results of few combinations are
-/// computed, those of many are taken as different. Counts what is asked for, once.
+/// computed, those of many are taken as different. A tunable's values are those that the rules of
+/// this tunable alone allow. Counts what is asked for, once.
 class ValueCounts {
  public:
   /// `rules` must outlive the counts.
@@ -25,6 +26,7 @@ class ValueCounts {
     double count = 0;                      // 0: not asked yet
     std::vector<expression::Cell> values;  // where they are few; empty: not listed
   };
+  void keep_allowed_values();
   void compute(expression::Register reg);
   void compute_step(expression::Register reg, Entry& entry);
 
