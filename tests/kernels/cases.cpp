@@ -73,18 +73,20 @@ std::vector<Case> drawn_cases(const std::vector<Case>& cases) {
   return taken;
 }
 
+std::string kind_of(const KernelSpec& spec, const Case& c) {
+  std::string kind = c.config.variant;
+  for (const ProblemField& field : spec.problem) {
+    if (field.type == FieldType::dtype) kind += " " + to_text(c.problem.at(field.name));
+  }
+  return kind;
+}
+
 std::vector<Case> one_of_each_type(const KernelSpec& spec, std::vector<Case> cases,
                                    std::uint64_t seed) {
   Random random(seed);
   random.shuffle(cases);
   std::set<std::string> seen;
-  std::erase_if(cases, [&](const Case& c) {
-    std::string kind = c.config.variant;
-    for (const ProblemField& field : spec.problem) {
-      if (field.type == FieldType::dtype) kind += " " + to_text(c.problem.at(field.name));
-    }
-    return !seen.insert(kind).second;
-  });
+  std::erase_if(cases, [&](const Case& c) { return !seen.insert(kind_of(spec, c)).second; });
   return cases;
 }
 

@@ -33,7 +33,11 @@ struct Case {
 /// least.
 [[nodiscard]] std::vector<Case> drawn_cases(const std::vector<Case>& cases);
 
-/// Of the cases of each variant and element type one, drawn by `seed`; the same on every machine.
+/// Its variant and its problem's element types: "tiled f32".
+[[nodiscard]] std::string kind_of(const KernelSpec& spec, const Case& c);
+
+/// Of the cases of each variant and element type (kind_of) one, drawn by `seed`; the same on every
+/// machine.
 [[nodiscard]] std::vector<Case> one_of_each_type(const KernelSpec& spec, std::vector<Case> cases,
                                                  std::uint64_t seed);
 

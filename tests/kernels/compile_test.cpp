@@ -1,6 +1,9 @@
 // Every variant of every built-in kernel compiles with the vendor's own compiler, no GPU needed:
 // NVRTC in kernels_cuda_test, hipRTC in kernels_hip_test (KILN_TEST_BACKEND).
 //
+// A push (KILN_PART) takes of the architectures beside sm_90a and gfx90a one of each compiler, by
+// turns, and compiles each variant in each element type on one architecture at least.
+//
 // One test a kernel and architecture, each a process of its own under ctest: hipRTC is not
 // thread-safe, and a compiler that crashes hides no other kernel.
 // SPDX-License-Identifier: Apache-2.0
@@ -70,6 +73,24 @@ bool is_explored(const std::string& architecture) {
   return architecture == "sm_90a" || architecture == "gfx90a";
 }
 
+/// Of the architectures those that take their turn on a push: one of each compiler beside the
+/// explored one, the next one for the next kernel.
+std::vector<std::string> with_a_turn(const std::string& kernel) {
+  std::vector<std::string> older;
+  std::vector<std::string> newer;
+  for (const std::string& architecture : architectures()) {
+    if (is_explored(architecture)) continue;
+    (needs_newer_hiprtc(architecture) ? newer : older).push_back(architecture);
+  }
+  const auto place =
+      static_cast<std::size_t>(std::ranges::find(kernel_names(), kernel) - kernel_names().begin());
+  std::vector<std::string> turns;
+  for (const auto& all : {older, newer}) {
+    if (!all.empty()) turns.push_back(all[turn_of(all.size(), place)]);
+  }
+  return turns;
+}
+
 using KernelAndArchitecture = std::tuple<std::string, std::string>;
 
 class KernelCompiles : public testing::TestWithParam<KernelAndArchitecture> {
@@ -79,6 +100,7 @@ class KernelCompiles : public testing::TestWithParam<KernelAndArchitecture> {
     const std::string other = left_to_another_run(architecture);
     if (!other.empty()) GTEST_SKIP() << other;
     spec_ = KernelLibrary().load(kernel);
+    problems_ = problems_to_compile(spec_);
     device_ = device_for_architecture(std::string(kBackend), architecture);
     try {
       compiler_ = make_backend(kBackend)->open_compiler(device_);
@@ -102,7 +124,38 @@ class KernelCompiles : public testing::TestWithParam<KernelAndArchitecture> {
     EXPECT_LE(binary->shared_bytes, device_.max_shared_bytes) << text;
   }
 
+  /// One default config of each variant in each type.
+  [[nodiscard]] std::vector<Case> each_type_once(const DeviceInfo& device) const {
+    const auto place = std::ranges::find(architectures(), device.architecture);
+    const auto seed = static_cast<std::uint64_t>(place - architectures().begin());
+    return one_of_each_type(spec_, default_cases(spec_, problems_, device), seed);
+  }
+
+  /// Of those, what a push compiles on this architecture, so that it compiles each on one at least:
+  /// all where it is the architecture's turn; else what the explored one and those before lack.
+  [[nodiscard]] std::vector<Case> left_to_this_architecture() const {
+    std::vector<std::string> order = with_a_turn(spec_.name);
+    const auto has_a_turn = [&](const std::string& each) {
+      return std::ranges::find(order, each) != order.end();
+    };
+    std::vector<Case> cases = each_type_once(device_);
+    if (has_a_turn(device_.architecture)) return cases;
+    std::vector<std::string> others = architectures();
+    std::erase_if(others, has_a_turn);
+    std::ranges::stable_partition(others, is_explored);
+    order.insert(order.end(), others.begin(), std::ranges::find(others, device_.architecture));
+    std::set<std::string> compiled_elsewhere;
+    for (const std::string& before : order) {
+      for (const Case& c : each_type_once(device_for_architecture(std::string(kBackend), before)))
+        compiled_elsewhere.insert(kind_of(spec_, c));
+    }
+    std::erase_if(cases,
+                  [&](const Case& c) { return compiled_elsewhere.count(kind_of(spec_, c)) > 0; });
+    return cases;
+  }
+
   KernelSpec spec_;
+  std::vector<Problem> problems_;
   DeviceInfo device_;
   std::unique_ptr<Compiler> compiler_;
   std::set<std::string> compiled_;  // equal sources are compiled once
@@ -110,20 +163,23 @@ class KernelCompiles : public testing::TestWithParam<KernelAndArchitecture> {
 
 TEST_P(KernelCompiles, InEveryVariant) {
   const Renderer renderer(spec_);
-  const std::vector<Problem> problems = problems_to_compile(spec_);
-  std::vector<Case> cases = default_cases(spec_, problems, device_);
-  if (!is_explored(device_.architecture) && !is_soak()) {
-    const auto place = std::ranges::find(architectures(), device_.architecture);
-    const auto seed = static_cast<std::uint64_t>(place - architectures().begin());
-    cases = one_of_each_type(spec_, std::move(cases), seed);
-  } else {
-    cases = drawn_cases(cases);
+  const bool is_part = part_of_lists() > 1;
+  std::vector<Case> cases;
+  if (is_explored(device_.architecture) || is_soak())
+    cases = drawn_cases(default_cases(spec_, problems_, device_));
+  else if (!is_part)
+    cases = each_type_once(device_);
+  if (is_part) {
+    for (Case& c : left_to_this_architecture()) cases.push_back(std::move(c));
+    if (cases.empty()) GTEST_SKIP() << "left to other commits, which draw other architectures";
   }
+  std::set<std::string> variants;
+  for (const Case& c : cases) variants.insert(c.config.variant);
   for (const Case& c : cases) compile(renderer, c);
-  EXPECT_GE(compiled_.size(), spec_.variants.size());
+  EXPECT_GE(compiled_.size(), is_part ? variants.size() : spec_.variants.size());
   if (is_explored(device_.architecture)) {
     for (const Case& c :
-         drawn_cases(random_cases(spec_, problems, device_, kRandomCompiles, kCompileSeed)))
+         drawn_cases(random_cases(spec_, problems_, device_, kRandomCompiles, kCompileSeed)))
       compile(renderer, c);
   }
   RecordProperty("sources", static_cast<int>(compiled_.size()));
