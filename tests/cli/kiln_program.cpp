@@ -30,6 +30,7 @@ void send_stream(int stream, const fs::path& file) {
   send_stream(STDERR_FILENO, streams.string() + ".err");
   for (const char* name : {"KILN_DB", "KILN_CACHE", "XDG_DATA_HOME"}) ::unsetenv(name);
   ::setenv("HOME", folder.c_str(), 1);
+  ::setenv("XDG_CACHE_HOME", KILN_TEST_CACHE, 1);
   for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments = {const_cast<char*>("kiln")};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));

@@ -17,6 +17,7 @@ namespace {
        {"KILN_DB", "KILN_CACHE", "XDG_DATA_HOME", "NO_COLOR", "COLUMNS", "LC_ALL", "LC_CTYPE"})
     ::unsetenv(name);
   ::setenv("HOME", folder.c_str(), 1);
+  ::setenv("XDG_CACHE_HOME", KILN_TEST_CACHE, 1);
   ::setenv("TERM", "xterm-256color", 1);
   ::setenv("LANG", "C.UTF-8", 1);
   for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);

@@ -120,7 +120,7 @@ class SweepDevices : public TuningTest {
 };
 
 TEST_F(SweepDevices, EqualOnesShareAPlan) {
-  write_plan(6, "trials = 3");
+  write_plan(4, "trials = 2");
   const Output output = kiln(sweep({"--json"}), kTwoEqual);
   EXPECT_EQ(output.exit_code, 0) << output.err;
   std::set<std::string> problems;
@@ -129,18 +129,18 @@ TEST_F(SweepDevices, EqualOnesShareAPlan) {
   for (const Json& session : report["sessions"]) {
     problems.insert(session["problem"]);
     ++by_device[session["selector"]];
-    EXPECT_EQ(session["trials"], 3);
+    EXPECT_EQ(session["trials"], 2);
   }
-  EXPECT_EQ(problems.size(), 6U);
+  EXPECT_EQ(problems.size(), 4U);
   EXPECT_EQ(by_device.size(), 2U) << "one device had nothing to do";
-  expect_each_once(6);
-  const std::size_t longest = output.err.find("[6/6] opencl:");
+  expect_each_once(4);
+  const std::size_t longest = output.err.find("[4/4] opencl:");
   ASSERT_NE(longest, std::string::npos) << output.err;
-  EXPECT_LT(longest, output.err.find("[1/6] opencl:")) << output.err;
+  EXPECT_LT(longest, output.err.find("[1/4] opencl:")) << output.err;
 
   const Output again = kiln(sweep(), kTwoEqual);
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  expect_each_once(6);
+  expect_each_once(4);
 }
 
 TEST_F(SweepDevices, EachKindTunesEveryProblem) {
@@ -175,7 +175,7 @@ TEST_F(SweepDevices, AListNamesThem) {
 }
 
 TEST_F(SweepDevices, AWorkerThatIsKilledOnceIsReplaced) {
-  write_plan(4, "trials = 6");
+  write_plan(3, "trials = 4");
   RunningKiln running(folder_, sweep({"--strategy", "random"}), kTwoEqual);
   bool killed = false;
   while (!killed && !running.has_ended()) {
@@ -186,11 +186,11 @@ TEST_F(SweepDevices, AWorkerThatIsKilledOnceIsReplaced) {
   EXPECT_TRUE(killed);
   const Output output = running.output();
   EXPECT_EQ(output.exit_code, 0) << output.err;
-  expect_each_once(4);
+  expect_each_once(3);
 }
 
 TEST_F(SweepDevices, ADeviceWhoseWorkersAreAllKilledReturnsItsSession) {
-  write_plan(4, "trials = 4");
+  write_plan(3, "trials = 3");
   RunningKiln running(folder_, sweep({"--strategy", "random", "--patience", "1"}), kTwoEqual);
   int kills = 0;
   while (!running.has_ended()) {
@@ -210,12 +210,12 @@ TEST_F(SweepDevices, ADeviceWhoseWorkersAreAllKilledReturnsItsSession) {
     ++finished[session.key.problem];
     EXPECT_EQ(session.device_info.ordinal, 0);
   }
-  EXPECT_EQ(finished.size(), 4U);
+  EXPECT_EQ(finished.size(), 3U);
   for (const auto& [problem, count] : finished) EXPECT_EQ(count, 1) << problem;
 }
 
 TEST_F(SweepDevices, WithoutAnyDeviceLeftTheSweepSaysSo) {
-  write_plan(3, "trials = 4");
+  write_plan(2, "trials = 2");
   RunningKiln running(folder_, sweep({"--patience", "0"}), kTwoEqual);
   while (!running.has_ended()) {
     for (const int ordinal : {0, 1}) {
@@ -232,7 +232,7 @@ TEST_F(SweepDevices, WithoutAnyDeviceLeftTheSweepSaysSo) {
 }
 
 TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
-  write_plan(3, "trials = 24");
+  write_plan(3, "trials = 12");
   std::map<SessionId, std::vector<std::string>> before;
   {
     RunningKiln running(folder_, sweep({"--strategy", "random"}), kTwoEqual);
@@ -271,7 +271,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
     ASSERT_GE(after.size(), texts.size());
     EXPECT_TRUE(std::equal(texts.begin(), texts.end(), after.begin())) << "a trial was lost";
     const std::string title = fmt::format("] opencl:{} scale", ordinals[id]);
-    if (texts.size() == 24) continue;  // it had ended
+    if (texts.size() == 12) continue;  // it had ended
     const std::string line = fmt::format("session {} (goes on after {}", id, texts.size());
     const std::size_t at = again.err.find(line);
     ASSERT_NE(at, std::string::npos) << again.err;

@@ -33,7 +33,7 @@ class FaultTest : public SessionTest {
   std::vector<TrialRecord> trials_of(const std::vector<std::string>& variants) {
     TuneRequest tuned = request(variants);
     if (has_deadlines_) {
-      tuned.options.compile_deadline = std::chrono::seconds(15);
+      tuned.options.compile_deadline = std::chrono::seconds(8);
       tuned.options.deadlines.run_cap = std::chrono::seconds(10);
     }
     Store store(database(), Store::Mode::write);
