@@ -31,9 +31,10 @@ function(kiln_add_stage name)
 endfunction()
 
 # One test program a folder: kiln_add_tests(core SOURCES a_test.cpp ... LINKS kiln_core). FILTER, as of GoogleTest:
-# the tests that are an entry of ctest each; the caller adds the others.
+# the tests that are an entry of ctest each; the caller adds the others. COST: ctest starts tests of a higher one
+# first, so that no long one is left alone at the end; in seconds, roughly, for programs with tests of many.
 function(kiln_add_tests name)
-  cmake_parse_arguments(TESTS "" "FILTER" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(TESTS "" "FILTER;COST" "SOURCES;LINKS" ${ARGN})
   add_executable(${name}_test ${TESTS_SOURCES} ${PROJECT_SOURCE_DIR}/tests/private_pocl_cache.cpp)
   set_target_properties(${name}_test PROPERTIES
     UNITY_BUILD ${KILN_UNITY} UNITY_BUILD_BATCH_SIZE ${KILN_UNITY_SOURCES})
@@ -43,5 +44,9 @@ function(kiln_add_tests name)
   if(NOT TESTS_FILTER)
     set(TESTS_FILTER "*")
   endif()
-  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER "${TESTS_FILTER}" DISCOVERY_TIMEOUT 60)
+  if(NOT TESTS_COST)
+    set(TESTS_COST 0)
+  endif()
+  gtest_discover_tests(${name}_test TEST_PREFIX ${name}. TEST_FILTER "${TESTS_FILTER}" PROPERTIES COST ${TESTS_COST}
+    DISCOVERY_TIMEOUT 60)
 endfunction()
