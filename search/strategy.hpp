@@ -53,7 +53,7 @@ struct StrategyInfo {
   std::string summary;
 };
 
-/// All strategies, the default one first.
+/// All strategies, the default one first, the others by name.
 [[nodiscard]] const std::vector<StrategyInfo>& strategies();
 
 }  // namespace kiln

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "search/moves.hpp"
-#include "search/strategies/factories.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -57,8 +57,6 @@ class Annealing final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_annealing(const Space& space, std::uint64_t seed) {
-  return std::make_unique<Annealing>(space, seed);
-}
+StrategyEntry annealing_strategy() { return strategy_entry<Annealing>("simulated annealing"); }
 
 }  // namespace kiln

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "search/model/model_search.hpp"
-#include "search/strategies/factories.hpp"
-#include "search/strategies/forecast_start.hpp"
-#include "search/strategies/latin_start.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/forecast_start.hpp"
+#include "search/strategies/base/latin_start.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -38,7 +38,7 @@ class Auto final : public StrategyBase {
         start_(latin_start(space, coordinates_,
                            space.size() < kLargeSpace ? kSmallStart : kLargeStart, random(),
                            prior)),
-        local_(make_local(space, random().below(UINT64_MAX))) {
+        local_(make_strategy("local", space, random().below(UINT64_MAX))) {
     if (prior != nullptr) {
       const auto forecasts = forecast_start(space, kForecastStart, random(), *prior);
       start_.insert(start_.end(), forecasts.rbegin(), forecasts.rend());
@@ -82,8 +82,9 @@ class Auto final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_auto(const Space& space, std::uint64_t seed, const Prior* prior) {
-  return std::make_unique<Auto>(space, seed, prior);
+StrategyEntry auto_strategy() {
+  return strategy_entry<Auto>(
+      "Kiln's mixture: a model of the times, asked for promising and for fast configs");
 }
 
 }  // namespace kiln

@@ -12,12 +12,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "search/strategies/factories.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
 
+constexpr std::array kArms = {"local", "annealing", "genetic", "evolution", "swarm"};
 constexpr std::size_t kWindow = 100;
 constexpr double kBonus = 0.05;  // C of the paper: how much the seldom used are favoured
 
@@ -29,8 +30,8 @@ struct Use {
 class Bandit final : public StrategyBase {
  public:
   Bandit(const Space& space, std::uint64_t seed) : StrategyBase(space, seed) {
-    for (const auto make : {make_local, make_annealing, make_genetic, make_evolution, make_swarm}) {
-      arms_.push_back(make(space, random().below(UINT64_MAX)));
+    for (const char* arm : kArms) {
+      arms_.push_back(make_strategy(arm, space, random().below(UINT64_MAX)));
     }
   }
 
@@ -89,8 +90,9 @@ class Bandit final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_bandit(const Space& space, std::uint64_t seed) {
-  return std::make_unique<Bandit>(space, seed);
+StrategyEntry bandit_strategy() {
+  return strategy_entry<Bandit>(
+      "shares the trials among local, annealing, genetic, evolution and swarm");
 }
 
 }  // namespace kiln

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "search/model/model_search.hpp"
-#include "search/strategies/factories.hpp"
-#include "search/strategies/latin_start.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/latin_start.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -42,9 +42,8 @@ class Bayesian final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_bayesian(const Space& space, std::uint64_t seed,
-                                        const Prior* prior) {
-  return std::make_unique<Bayesian>(space, seed, prior);
+StrategyEntry bayesian_strategy() {
+  return strategy_entry<Bayesian>("Gaussian process, largest expected improvement");
 }
 
 }  // namespace kiln

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "search/moves.hpp"
-#include "search/strategies/factories.hpp"
-#include "search/strategies/latin_start.hpp"
-#include "search/strategies/population.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/latin_start.hpp"
+#include "search/strategies/base/population.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -90,8 +90,6 @@ class Evolution final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_evolution(const Space& space, std::uint64_t seed) {
-  return std::make_unique<Evolution>(space, seed);
-}
+StrategyEntry evolution_strategy() { return strategy_entry<Evolution>("differential evolution"); }
 
 }  // namespace kiln

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "search/strategies/factories.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -14,7 +14,13 @@ constexpr std::size_t kMostConfigs = 100'000'000;  // a year at three a second
 
 class Exhaustive final : public StrategyBase {
  public:
-  using StrategyBase::StrategyBase;
+  Exhaustive(const Space& space, std::uint64_t seed) : StrategyBase(space, seed) {
+    if (space.size() <= kMostConfigs) return;
+    throw UsageError(fmt::format(
+        "exhaustive tries every config, and there are {}; expected at most {}: choose another "
+        "strategy, or variants",
+        space.size(), kMostConfigs));
+  }
 
  private:
   std::optional<std::size_t> propose() override {
@@ -30,14 +36,6 @@ class Exhaustive final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_exhaustive(const Space& space, std::uint64_t seed) {
-  if (space.size() > kMostConfigs) {
-    throw UsageError(fmt::format(
-        "exhaustive tries every config, and there are {}; expected at most {}: choose another "
-        "strategy, or variants",
-        space.size(), kMostConfigs));
-  }
-  return std::make_unique<Exhaustive>(space, seed);
-}
+StrategyEntry exhaustive_strategy() { return strategy_entry<Exhaustive>("every config"); }
 
 }  // namespace kiln

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "search/moves.hpp"
-#include "search/strategies/factories.hpp"
-#include "search/strategies/latin_start.hpp"
-#include "search/strategies/population.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/latin_start.hpp"
+#include "search/strategies/base/population.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -66,8 +66,8 @@ class Genetic final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_genetic(const Space& space, std::uint64_t seed) {
-  return std::make_unique<Genetic>(space, seed);
+StrategyEntry genetic_strategy() {
+  return strategy_entry<Genetic>("crosses and mutates the fastest configs");
 }
 
 }  // namespace kiln

@@ -16,8 +16,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "search/strategies/factories.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -119,8 +119,9 @@ class LocalSearch final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_local(const Space& space, std::uint64_t seed) {
-  return std::make_unique<LocalSearch>(space, seed);
+StrategyEntry local_strategy() {
+  return strategy_entry<LocalSearch>(
+      "iterated local search: walks from the defaults and near the best config");
 }
 
 }  // namespace kiln

@@ -7,9 +7,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "search/strategies/factories.hpp"
-#include "search/strategies/latin_start.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/latin_start.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -59,8 +59,8 @@ class MultiStart final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_multistart(const Space& space, std::uint64_t seed) {
-  return std::make_unique<MultiStart>(space, seed);
+StrategyEntry multistart_strategy() {
+  return strategy_entry<MultiStart>("local search from many starts");
 }
 
 }  // namespace kiln

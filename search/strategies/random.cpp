@@ -1,9 +1,9 @@
 // random: a Latin hypercube first, then uniform over the configs of all variants, without
 // replacement. The baseline for the others.
 // SPDX-License-Identifier: Apache-2.0
-#include "search/strategies/factories.hpp"
-#include "search/strategies/latin_start.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/latin_start.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -27,8 +27,8 @@ class RandomSearch final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_random(const Space& space, std::uint64_t seed) {
-  return std::make_unique<RandomSearch>(space, seed);
+StrategyEntry random_strategy() {
+  return strategy_entry<RandomSearch>("Latin hypercube, then uniform, without replacement");
 }
 
 }  // namespace kiln

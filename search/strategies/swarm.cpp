@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "search/moves.hpp"
-#include "search/strategies/factories.hpp"
-#include "search/strategies/latin_start.hpp"
-#include "search/strategies/population.hpp"
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/latin_start.hpp"
+#include "search/strategies/base/population.hpp"
+#include "search/strategies/base/strategy_base.hpp"
+#include "search/strategies/base/strategy_entry.hpp"
 
 namespace kiln {
 namespace {
@@ -101,8 +101,6 @@ class Swarm final : public StrategyBase {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_swarm(const Space& space, std::uint64_t seed) {
-  return std::make_unique<Swarm>(space, seed);
-}
+StrategyEntry swarm_strategy() { return strategy_entry<Swarm>("particle swarm"); }
 
 }  // namespace kiln

@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"tune", "reduce", "--strategy", "rndom"},
                 2,
                 "--strategy: there is no strategy "
-                "'rndom'; did you mean 'random'? (there are: auto, bayesian, local, "},
+                "'rndom'; did you mean 'random'? (there are: auto, annealing, bandit, "},
         Mistake{{"show", "--top", "-1"}, 2, "--top: must be a whole number of 0 or more"},
         Mistake{{"show", "--db", ""}, 2, "--db: must name a file or a server, not ''"},
         Mistake{{"db", "info", "a.db", "--db", "b.db"},

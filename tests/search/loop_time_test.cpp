@@ -10,7 +10,7 @@
 
 #include "search/prior.hpp"
 #include "search/space.hpp"
-#include "search/strategies/forecast_start.hpp"
+#include "search/strategies/base/forecast_start.hpp"
 #include "search/strategy.hpp"
 #include "templates/library.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/strategies/latin_start.hpp"
+#include "search/strategies/base/latin_start.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/strategies/strategy_base.hpp"
+#include "search/strategies/base/strategy_base.hpp"
 
 namespace kiln {
 namespace {

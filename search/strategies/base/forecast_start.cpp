@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/strategies/forecast_start.hpp"
+#include "search/strategies/base/forecast_start.hpp"
 
 #include <algorithm>
 #include <tuple>
