@@ -1,6 +1,9 @@
-// `kiln kernels [KERNEL]`: what can be tuned, and what a problem of it looks like.
+// `kiln kernels [KERNEL]`: lists the kernels, or one kernel's problem, arguments and variants.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,6 +14,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
+#include "templates/renderer.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -56,6 +60,41 @@ Json field_json(const ProblemField& field) {
           {"doc", field.doc}};
 }
 
+std::vector<std::string> shape_texts(const Argument& argument) {
+  std::vector<std::string> texts;
+  for (const Expression& extent : argument.shape) texts.push_back(extent.text());
+  return texts;
+}
+
+Json optional_json(const std::optional<Expression>& expression) {
+  return expression ? Json(expression->text()) : Json(nullptr);
+}
+
+Json argument_json(const Argument& argument) {
+  return {{"name", argument.name},
+          {"access", name_of(argument.access)},
+          {"dtype", argument.dtype.text()},
+          {"shape", shape_texts(argument)},
+          {"when", optional_json(argument.when)},
+          {"value", optional_json(argument.value)},
+          {"doc", argument.doc}};
+}
+
+/// Buffers: elements per dimension, outermost first. Scalars: what computes them, or that the
+/// caller passes them.
+std::string shape_or_value(const Argument& argument) {
+  if (argument.access == Access::scalar) {
+    return argument.value ? argument.value->text() : "(required)";
+  }
+  return fmt::format("[{}]", fmt::join(shape_texts(argument), ", "));
+}
+
+std::string meaning_of(const Argument& argument) {
+  if (!argument.when) return argument.doc;
+  const std::string only = "only if " + argument.when->text();
+  return argument.doc.empty() ? only : argument.doc + "; " + only;
+}
+
 std::string goal_text(const Metric& metric) {
   return metric.goal == Goal::minimise ? "minimise" : "maximise";
 }
@@ -63,6 +102,8 @@ std::string goal_text(const Metric& metric) {
 Json kernel_json(const KernelSpec& spec) {
   Json fields = Json::array();
   for (const ProblemField& field : spec.problem) fields.push_back(field_json(field));
+  Json arguments = Json::array();
+  for (const Argument& argument : spec.arguments) arguments.push_back(argument_json(argument));
   Json variants = Json::array();
   for (const Variant& variant : spec.variants) variants.push_back(variant_json(variant));
   Json metrics = Json::array();
@@ -74,7 +115,8 @@ Json kernel_json(const KernelSpec& spec) {
                        {"doc", metric.doc}});
   }
   return {{"name", spec.name}, {"summary", spec.summary}, {"path", spec.path},
-          {"problem", fields}, {"variants", variants},    {"metrics", metrics}};
+          {"problem", fields}, {"arguments", arguments},  {"variants", variants},
+          {"metrics", metrics}};
 }
 
 void print_variant(const Variant& variant) {
@@ -93,6 +135,15 @@ void print_variant(const Variant& variant) {
   fmt::print("{}", tunables.text(output_width()));
 }
 
+void print_arguments(const KernelSpec& spec) {
+  Table arguments({{"argument"}, {"access"}, {"type"}, {"shape or value"}, {"meaning"}});
+  for (const Argument& argument : spec.arguments) {
+    arguments.add_row({argument.name, std::string(name_of(argument.access)), argument.dtype.text(),
+                       shape_or_value(argument), meaning_of(argument)});
+  }
+  if (!arguments.empty()) fmt::print("\n{}", arguments.text(output_width()));
+}
+
 void print_kernel(const KernelSpec& spec) {
   fmt::print("{}\n", paragraph(fmt::format("{}: {}", spec.name, spec.summary), output_width()));
   Table fields({{"problem"}, {"type"}, {"default"}, {"values"}, {"meaning"}});
@@ -102,6 +153,7 @@ void print_kernel(const KernelSpec& spec) {
                     field.doc});
   }
   fmt::print("{}", fields.text(output_width()));
+  print_arguments(spec);
   for (const Variant& variant : spec.variants) print_variant(variant);
   if (spec.metrics.empty()) return;
   Table metrics({{"metric"}, {"goal"}, {"unit"}, {"value"}, {"meaning"}});
@@ -127,6 +179,7 @@ ExitCode list_kernels(const KernelsFlags& options) {
 ExitCode run_kernels(const KernelsFlags& options) {
   if (options.kernel.empty()) return list_kernels(options);
   const KernelSpec spec = options.common.library().load(options.kernel);
+  (void)Renderer(spec);  // throws for a template that is missing or wrong
   if (options.common.json) {
     fmt::print("{}", json_output(kernel_json(spec)));
   } else {
@@ -140,7 +193,7 @@ ExitCode run_kernels(const KernelsFlags& options) {
 void add_kernels_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<KernelsFlags>();
   CLI::App* command = app.add_subcommand(
-      "kernels", "List the kernels, or one kernel's problem, variants and tunables");
+      "kernels", "List the kernels, or one kernel's problem, arguments, variants and tunables");
   command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
       ->type_name("KERNEL");
   add_kernel_path_option(*command, options->common);

@@ -57,6 +57,39 @@ TEST_F(OwnKernel, AWrongNameInATemplateIsAnsweredBeforeAnythingRuns) {
       "'block_size'?\n");
 }
 
+TEST_F(OwnKernel, IsListedWithItsArgumentsInTheOrderOfTheLaunch) {
+  const Output output = kiln({"kernels", "./mine"});
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+  EXPECT_NE(output.out.find("\nargument  access  type  shape or value  meaning\n"
+                            "--------  ------  ----  --------------  -------\n"
+                            "x         read    f32   [n]\n"),
+            std::string::npos)
+      << output.out;
+  EXPECT_NE(output.out.find("\nn         scalar  i64   n\n"), std::string::npos) << output.out;
+  const Json arguments = kiln_json({"kernels", "./mine", "--json"})["arguments"];
+  std::string names;
+  for (const Json& argument : arguments) names += argument["name"].get<std::string>() + " ";
+  EXPECT_EQ(names, "x y a b c n ");
+  EXPECT_EQ(arguments[1], Json::parse(R"({"name": "y", "access": "write", "dtype": "f32",
+                                          "shape": ["n"], "when": null, "value": null,
+                                          "doc": ""})"));
+  EXPECT_EQ(arguments[5]["value"], "n");
+}
+
+TEST_F(OwnKernel, IsNotListedWhereATemplateIsWrongOrMissing) {
+  edit("mine/naive.inja", "BLOCK_X * {{ block_size }}", "BLOCK_X * {{ blocksize }}");
+  const Output wrong = kiln({"kernels", "./mine"});
+  EXPECT_EQ(wrong.exit_code, 3) << wrong.out;
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_EQ(wrong.err,
+            "kiln: error: ./mine/naive.inja:9:35: unknown name 'blocksize'; did you mean "
+            "'block_size'?\n");
+  std::filesystem::remove(folder_ / "mine/naive.inja");
+  const Output missing = kiln({"kernels", "./mine", "--json"});
+  EXPECT_EQ(missing.exit_code, 3) << missing.out;
+  EXPECT_EQ(missing.err, kiln({"render", "./mine", "--problem", "n=1001"}).err);
+}
+
 TEST_F(OwnKernel, AMissingTemplateIsAnsweredInTheSpec) {
   edit("mine/spec.toml", "\"naive.inja\"", "\"nave.inja\"");
   expect_refused(
