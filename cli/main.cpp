@@ -97,6 +97,9 @@ int run(CLI::App& app, const std::vector<std::string>& given) {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help and --version
+  } catch (const CLI::ExtrasError&) {
+    const std::string fault = kiln::cli::unexpected_words(app);
+    return report(ExitCode::usage, kiln::cli::usage_fault(app, words, fault));
   } catch (const CLI::ParseError& error) {
     return report(ExitCode::usage, kiln::cli::usage_fault(app, words, error.what()));
   }

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/suggest.hpp"
 
@@ -48,6 +49,12 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name) {
   const auto found =
       app.get_subcommands([&](const CLI::App* each) { return each->get_name() == name; });
   return found.empty() ? nullptr : found.front();
+}
+
+std::string unexpected_words(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  return fmt::format("The following argument{} not expected: {}",
+                     words.size() == 1 ? " was" : "s were", fmt::join(words, " "));
 }
 
 std::string usage_fault(const CLI::App& app, const std::vector<std::string>& words,

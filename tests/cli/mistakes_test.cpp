@@ -87,7 +87,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "(see kiln tune --help)\n"},
         Mistake{{"tune", "reduce", "--trial", "5"},
                 2,
-                "The following arguments were not expected: 5 --trial; did you mean '--trials'? "
+                "The following arguments were not expected: --trial 5; did you mean '--trials'? "
+                "(see kiln tune --help)\n"},
+        Mistake{{"tune", "reduce", "one", "two", "three"},
+                2,
+                "The following arguments were not expected: one two three "
                 "(see kiln tune --help)\n"},
         Mistake{{"show", "--csv"},
                 2,
