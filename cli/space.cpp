@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -111,6 +112,7 @@ Json row_json(const Row& row) {
   Json constraints = Json::array();
   for (const RuleReport& rule : report.rules) {
     constraints.push_back({{"rule", rule.rule},
+                           {"kind", name_of(rule.kind)},
                            {"because", rule.because},
                            {"cut", rule.late ? Json(nullptr) : Json(rule.cut)},
                            {"first_fault", rule.first_fault}});
@@ -180,19 +182,24 @@ void print_rules(const VariantReport& report) {
                paragraph(fmt::format("{}: {}", report.variant, report.impossible), output_width()));
     return;
   }
-  Table table({{report.variant + ": constraint"}, {"cut", Table::Align::right}, {"because"}});
-  std::int64_t idle = 0;
+  Table table({{report.variant + ": rule"}, {"kind"}, {"cut", Table::Align::right}, {"because"}});
+  std::map<RuleReport::Kind, std::int64_t> idle;
   for (const RuleReport& rule : report.rules) {
     if (rule.cut == 0 && !rule.late) {
-      ++idle;
+      ++idle[rule.kind];
       continue;
     }
-    table.add_row(
-        {rule.rule, rule.late ? "checked late" : std::to_string(rule.cut), reason_of(rule)});
+    table.add_row({rule.rule, std::string(name_of(rule.kind)),
+                   rule.late ? "checked late" : std::to_string(rule.cut), reason_of(rule)});
   }
   if (!table.empty()) fmt::print("\n{}", table.text(output_width()));
-  if (table.empty() && idle > 0) fmt::print("\n");
-  if (idle > 0) fmt::print("{}: {} cut nothing\n", report.variant, counted(idle, "constraint"));
+  if (idle.empty()) return;
+  if (table.empty()) fmt::print("\n");
+  std::vector<std::string> kinds;
+  for (const auto& [kind, count] : idle) {
+    kinds.push_back(counted(count, std::string(name_of(kind))));
+  }
+  fmt::print("{}: {} cut nothing\n", report.variant, fmt::join(kinds, ", "));
 }
 
 /// One line for each count that the file states differently.

@@ -58,6 +58,19 @@ RuleSet::Answer check_extents(const LaunchLimits& limits, std::span<const RuleOp
   return RuleSet::Answer::holds;
 }
 
+RuleReport::Kind reported_kind(Rule::Kind kind) {
+  switch (kind) {
+    case Rule::Kind::when:
+      return RuleReport::Kind::when;
+    case Rule::Kind::derived:
+      return RuleReport::Kind::derived;
+    case Rule::Kind::require:
+      return RuleReport::Kind::constraint;
+    default:
+      return RuleReport::Kind::launch_limit;
+  }
+}
+
 // What is wrong with the value of an operand; empty: nothing.
 std::string operand_fault(const RuleOperand& operand, const Scope& scope) {
   try {
@@ -173,8 +186,9 @@ void RuleSet::add_extents(const Step& step, const std::vector<Expression>& exten
 }
 
 std::size_t RuleSet::add_rule(Rule rule, std::string text, std::string because) {
+  const RuleReport::Kind kind = reported_kind(rule.kind);
   rules_.push_back(std::move(rule));
-  reports_.push_back({std::move(text), std::move(because), 0, {}});
+  reports_.push_back({std::move(text), std::move(because), kind, 0, {}});
   return rules_.size() - 1;
 }
 

@@ -27,6 +27,20 @@ std::string why_empty(const VariantReport& variant) {
 
 }  // namespace
 
+std::string_view name_of(RuleReport::Kind kind) {
+  switch (kind) {
+    case RuleReport::Kind::when:
+      return "when condition";
+    case RuleReport::Kind::derived:
+      return "derived value";
+    case RuleReport::Kind::constraint:
+      return "constraint";
+    case RuleReport::Kind::launch_limit:
+      break;
+  }
+  return "launch limit";
+}
+
 std::size_t SpaceReport::configs() const {
   std::size_t sum = 0;
   for (const VariantReport& variant : variants) sum += variant.configs;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kiln {
@@ -12,12 +13,19 @@ namespace kiln {
 /// What one rule cut. A combination is counted under the first rule that refuses it, in the order
 /// in which the space assigns the tunables (VariantReport::order).
 struct RuleReport {
+  /// Where the rule comes from: what the spec writes, or a limit of the device.
+  enum class Kind { when, derived, constraint, launch_limit };
+
   std::string rule;  ///< the expression, or the launch limit in words
   std::string because;
+  Kind kind = Kind::constraint;
   std::uint64_t cut = 0;    ///< combinations of all tunables' values; saturates
   std::string first_fault;  ///< message of the first combination for which the rule had no answer
   bool late = false;        ///< checked config by config: what it cuts is not counted
 };
+
+/// "when condition", "derived value", "constraint" or "launch limit".
+[[nodiscard]] std::string_view name_of(RuleReport::Kind kind);
 
 struct VariantReport {
   std::string variant;

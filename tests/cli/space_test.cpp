@@ -34,6 +34,7 @@ TEST_F(SpaceCommand, CountsTheConfigsOfAFile) {
   EXPECT_EQ(space["expected_configs"], 18);
   EXPECT_EQ(space["parts"], Json({2, 1}));
   EXPECT_EQ(space["constraints"][0]["rule"], "x * y <= 8");
+  EXPECT_EQ(space["constraints"][0]["kind"], "constraint");
   EXPECT_GT(space["build_ns"], 0);
 }
 
@@ -53,7 +54,8 @@ TEST_F(SpaceCommand, TellsWhatEachConstraintCuts) {
   const Output output = kiln({"space", "--file", file(kSpaces)});
   EXPECT_EQ(output.exit_code, 0) << output.err;
   EXPECT_NE(output.out.find("tiles       18            48"), std::string::npos) << output.out;
-  EXPECT_NE(output.out.find("\ntiles: constraint     cut  because\n"), std::string::npos)
+  EXPECT_NE(output.out.find("\ntiles: rule           kind        cut  because\n"),
+            std::string::npos)
       << output.out;
   EXPECT_NE(output.out.find("\ntiles: 1 constraint cut nothing\n"), std::string::npos)
       << output.out;
@@ -88,6 +90,12 @@ TEST_F(SpaceCommand, CountsTheConfigsOfAKernel) {
   const Json space = Json::parse(output.out)["spaces"][0];
   EXPECT_EQ(space["name"], "plain");
   EXPECT_EQ(space["combinations"], 32);
+}
+
+TEST_F(SpaceCommand, TellsTheRulesOfTheSpecFromTheLimitsOfTheDevice) {
+  const Words words = {"space", "reduce", "--problem", "n=1000", "--arch", "sm_80"};
+  const Output output = kiln(words);
+  EXPECT_NE(output.out.find("launch limits cut nothing\n"), std::string::npos) << output.out;
 }
 
 TEST_F(SpaceCommand, AConstraintThatCannotBeReadIsAnErrorWithItsPlace) {
