@@ -47,11 +47,6 @@ std::string reason_for(const Candidate& candidate, const Problem& problem,
   return "";  // no candidate has this grade
 }
 
-std::string other_timing_text(Timing wanted) {
-  return wanted == Timing::graph ? "; measured eagerly, not in a graph"
-                                 : "; measured in a graph, not eagerly";
-}
-
 std::string expectation_text(Grade grade, const std::string& config, const ExpectedConfig& expected,
                              std::size_t problems) {
   return fmt::format(
@@ -107,6 +102,11 @@ std::string_view name_of(Grade grade) {
       return "default";
   }
   return "?";
+}
+
+std::string other_timing_text(Timing wanted) {
+  return wanted == Timing::graph ? "; measured eagerly, not in a graph"
+                                 : "; measured in a graph, not eagerly";
 }
 
 Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, Timing timing) {

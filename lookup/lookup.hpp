@@ -38,6 +38,9 @@ enum class Grade { exact, near_size, same_arch, same_vendor, fallback };
 /// "exact", "near_size", "same_arch", "same_vendor", "default".
 [[nodiscard]] std::string_view name_of(Grade grade);
 
+/// How a reason goes on where the row that answers was not measured by the `wanted` timing.
+[[nodiscard]] std::string other_timing_text(Timing wanted);
+
 struct Match {
   Config config;
   Grade grade = Grade::fallback;

@@ -64,6 +64,8 @@ Launcher::State::State(const Options& given)
       rows_(read_databases(given, runtime->info())),
       answers_(runtime->cache(), build_with(&kThisBuild), runtime->info_for_lookup(),
                timing_of(given)),
+      captured_answers_(runtime->cache(), build_with(&kThisBuild), runtime->info_for_lookup(),
+                        kiln::Timing::graph),
       recorder_(given.record_requests),
       statistics_(CallStatistics::make(given.statistics, runtime->info())),
       matches_(kMaxMatches),
@@ -130,7 +132,7 @@ Expected<kiln::Match> Launcher::State::find_match(const KernelSpec& spec, const 
 
 Launcher::State::Known Launcher::State::known_of(const KernelEntry& entry) {
   const std::lock_guard held(kernels_mutex_);
-  return {entry.rows, entry.digest};
+  return {entry.rows, entry.digest, entry.tuned};
 }
 
 void Launcher::State::add_shipped(KernelEntry& entry) {
@@ -143,7 +145,7 @@ void Launcher::State::add_shipped(KernelEntry& entry) {
 Launcher::State::Known Launcher::State::all_known_of(KernelEntry& entry) {
   const std::lock_guard held(kernels_mutex_);
   add_shipped(entry);
-  return {entry.rows, entry.digest};
+  return {entry.rows, entry.digest, entry.tuned};
 }
 
 Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view kernel,
@@ -160,7 +162,7 @@ Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view ker
   Known known = known_of(**entry);
   if (known.digest) {
     if (std::optional<kiln::Match> kept = answers_.find(spec, *problem, *known.digest)) {
-      return Found{*entry, std::move(known.rows), *problem, *std::move(kept), std::nullopt};
+      return Found{*entry, known.tuned, *problem, {*std::move(kept), std::nullopt}};
     }
   }
   known = all_known_of(**entry);
@@ -168,7 +170,7 @@ Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view ker
   if (!match) {
     return match.error();
   }
-  return Found{*entry, std::move(known.rows), *problem, std::move(*match), std::move(known.digest)};
+  return Found{*entry, known.tuned, *problem, {std::move(*match), std::move(known.digest)}};
 }
 
 Expected<Launcher::State::Found> Launcher::State::find(std::string_view kernel,
@@ -177,18 +179,18 @@ Expected<Launcher::State::Found> Launcher::State::find(std::string_view kernel,
   const auto is_tuned = [](const kiln::Match& match) {
     return match.grade == kiln::Grade::exact && !match.other_timing;
   };
-  if (!found || is_tuned(found->match)) {
+  if (!found || is_tuned(found->answer.match)) {
     return found;
   }
   const KernelSpec& spec = *found->entry->spec;
-  recorder_.note(spec, found->problem, runtime->info(), found->match);
+  recorder_.note(spec, found->problem, runtime->info(), found->answer.match);
   const bool tuned = tuner_->want(
       {std::string(kernel), spec.name, found->problem.text(), std::string(problem_text)});
   return tuned ? find_once(kernel, problem_text) : found;
 }
 
-bool Launcher::State::is_current(const Found& found) {
-  return known_of(*found.entry).rows == found.rows;
+bool Launcher::State::is_current(const KernelEntry& entry, std::size_t tuned) {
+  return known_of(entry).tuned == tuned;
 }
 
 // What is inserted in the table is looked at once more: had the tuner's thread replaced the rows
@@ -209,11 +211,11 @@ Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
     if (!found) {
       return found.error();
     }
-    SelectedMatch selected{to_public(found->match)};
+    SelectedMatch selected{to_public(found->answer.match)};
     selected.counter = counter_of(*found->entry->spec, found->problem, selected.match);
     std::shared_ptr<const SelectedMatch> match =
         matches_.insert(key, std::make_shared<const SelectedMatch>(std::move(selected)));
-    if (is_current(*found)) {
+    if (is_current(*found->entry, found->tuned)) {
       return handle_of(std::move(match));
     }
     (void)matches_.take(key);
@@ -235,7 +237,8 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
     if (!found) {
       return found.error();
     }
-    const Found seen = {found->entry, found->rows, {}, {}, {}};
+    const KernelEntry& entry = *found->entry;
+    const std::size_t tuned = found->tuned;
     const std::lock_guard cold(prepare_mutex_);
     {
       const std::lock_guard held(outdated_mutex_);
@@ -249,7 +252,7 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
       return made.error();
     }
     std::shared_ptr<Kernel::State> kept = prepared_.insert(key, std::move(*made));
-    if (is_current(seen)) {
+    if (is_current(entry, tuned)) {
       return handle_of(std::move(kept));
     }
     (void)prepared_.take(key);
@@ -261,6 +264,7 @@ void Launcher::State::add_best(const Miss& miss, const BestRecord& best) {
   KernelEntry& entry = kernels_.find(miss.kernel)->second;
   add_shipped(entry);
   entry.digest.reset();  // other processes read this best from the database, if at all
+  ++entry.tuned;
   auto rows = std::make_shared<std::vector<BestRecord>>(*entry.rows);
   rows->push_back(best);
   entry.rows = std::move(rows);
@@ -280,9 +284,10 @@ void Launcher::State::forget(const Miss& miss, const std::set<std::string>& aske
 Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew(Found found) {
   const KernelSpec& spec = *found.entry->spec;
   const Problem& problem = found.problem;
-  kiln::Match& match = found.match;
+  kiln::Match& match = found.answer.match;
+  const std::optional<std::string>& unkept = found.answer.unkept;
   Expected<std::unique_ptr<PreparedKernel>> made = make_kernel(*found.entry, problem, match);
-  if (made && found.unkept) answers_.store(spec, problem, *found.unkept, match);
+  if (made && unkept) answers_.store(spec, problem, *unkept, match);
   if (!made && match.grade != kiln::Grade::fallback) {
     // A tuned config that this compiler or driver refuses must not stop the application.
     const std::string refused = match.config.text();
@@ -313,6 +318,32 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   return state;
 }
 
+// Without a row that was timed in a graph the answer is the eager one, and no second lookup is
+// made.
+Expected<Launcher::State::Answer> Launcher::State::captured_answer(const Found& found) {
+  const KernelSpec& spec = *found.entry->spec;
+  Known known = known_of(*found.entry);
+  if (known.digest) {
+    if (std::optional<kiln::Match> kept =
+            captured_answers_.find(spec, found.problem, *known.digest)) {
+      return Answer{*std::move(kept), std::nullopt};
+    }
+  }
+  known = all_known_of(*found.entry);
+  const bool has_graph_rows =
+      std::any_of(known.rows->begin(), known.rows->end(),
+                  [](const BestRecord& best) { return best.key.timing == kiln::Timing::graph; });
+  if (!has_graph_rows) {
+    kiln::Match match = found.answer.match;
+    match.other_timing = true;
+    match.reason += other_timing_text(kiln::Timing::graph);
+    return Answer{std::move(match), std::move(known.digest)};
+  }
+  Expected<kiln::Match> match = find_match(spec, found.problem, *known.rows, kiln::Timing::graph);
+  if (!match) return match.error();
+  return Answer{*std::move(match), std::move(known.digest)};
+}
+
 // The kernel of launches into a capturing stream is made now: a capture forbids to load programs
 // and to allocate memory. One that cannot be compiled leaves the other in its place.
 void Launcher::State::prepare_captured(const Found& found, Kernel::State& state) {
@@ -322,28 +353,22 @@ void Launcher::State::prepare_captured(const Found& found, Kernel::State& state)
       options.workspace != Workspace::pooled || state.match.grade == Grade::fallback) {
     return;
   }
-  const bool has_graph_rows =
-      std::any_of(found.rows->begin(), found.rows->end(),
-                  [](const BestRecord& best) { return best.key.timing == kiln::Timing::graph; });
-  if (!has_graph_rows) {
-    state.captured_match.other_timing = true;
-    state.captured_match.reason += "; measured eagerly, not in a graph";
-    return;
-  }
   const KernelSpec& spec = *found.entry->spec;
-  const Expected<kiln::Match> match =
-      find_match(spec, found.problem, *all_known_of(*found.entry).rows, kiln::Timing::graph);
-  if (!match || match->grade == kiln::Grade::fallback) return;
-  const Match captured = to_public(*match);
+  const Expected<Answer> answer = captured_answer(found);
+  if (!answer || answer->match.grade == kiln::Grade::fallback) return;
+  const Match captured = to_public(answer->match);
   if (captured.config != state.match.config) {
     Expected<std::unique_ptr<PreparedKernel>> made =
-        make_kernel(*found.entry, found.problem, *match);
+        make_kernel(*found.entry, found.problem, answer->match);
     if (!made) {
       state.captured_match.reason +=
           "; the config that was timed in a graph failed (" + made.error().message + ")";
       return;
     }
     state.captured = std::move(*made);
+  }
+  if (answer->unkept) {
+    captured_answers_.store(spec, found.problem, *answer->unkept, answer->match);
   }
   state.captured_match = captured;
   state.captured_counter = counter_of(spec, found.problem, captured);

@@ -70,20 +70,25 @@ struct Launcher::State {
     Rows rows;
     bool lacks_shipped = false;         ///< the shipped rows are not added yet
     std::optional<std::string> digest;  ///< digest of all rows; nullopt: answers are not kept
+    std::size_t tuned = 0;              ///< bests that the tuner's thread has added
   };
   /// The bests of a kernel at one moment.
   struct Known {
     Rows rows;
     std::optional<std::string> digest;
+    std::size_t tuned = 0;
+  };
+  struct Answer {
+    kiln::Match match;
+    /// Digest of the rows, if this answer is not in the cache yet.
+    std::optional<std::string> unkept;
   };
   /// The meaning of a problem text of the application, and the answer of its lookup.
   struct Found {
     KernelEntry* entry = nullptr;
-    Rows rows;  ///< the rows that the lookup used
+    std::size_t tuned = 0;  ///< Known::tuned before the lookup
     Problem problem;
-    kiln::Match match;
-    /// Digest of the rows, if this answer is not in the cache yet.
-    std::optional<std::string> unkept;
+    Answer answer;
   };
   [[nodiscard]] Expected<KernelEntry*> find_kernel(std::string_view kernel);
   [[nodiscard]] Known known_of(const KernelEntry& entry);
@@ -94,7 +99,8 @@ struct Launcher::State {
   /// Makes the lookup, records the request, and starts tuning if the options ask for it.
   [[nodiscard]] Expected<Found> find(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<Found> find_once(std::string_view kernel, std::string_view problem);
-  [[nodiscard]] bool is_current(const Found& found);
+  /// Has the tuner added no best of the kernel since `tuned`?
+  [[nodiscard]] bool is_current(const KernelEntry& entry, std::size_t tuned);
   [[nodiscard]] Expected<Problem> parse_problem(const KernelSpec& spec,
                                                 std::string_view text) const;
   [[nodiscard]] Expected<kiln::Match> find_match(const KernelSpec& spec, const Problem& problem,
@@ -104,6 +110,8 @@ struct Launcher::State {
   [[nodiscard]] Expected<std::unique_ptr<PreparedKernel>> make_kernel(const KernelEntry& entry,
                                                                       const Problem& problem,
                                                                       const kiln::Match& match);
+  /// The answer for launches into a capturing stream of a problem that was found.
+  [[nodiscard]] Expected<Answer> captured_answer(const Found& found);
   /// The match of launches into a capturing stream, and its kernel if that is another one.
   void prepare_captured(const Found& found, Kernel::State& state);
   [[nodiscard]] CallCounter* counter_of(const KernelSpec& spec, const Problem& problem,
@@ -115,6 +123,7 @@ struct Launcher::State {
   KernelLibrary library_;
   TunedRows rows_;
   AnswerCache answers_;
+  AnswerCache captured_answers_;  ///< of launches into a capturing stream
   RequestRecorder recorder_;
 
   std::mutex kernels_mutex_;                                 ///< guards kernels_ and rows_

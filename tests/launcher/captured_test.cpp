@@ -4,6 +4,7 @@
 // test says so, and the last launch tells its block. tests/launcher/captured_cuda_test.cpp captures
 // on a GPU.
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -51,7 +52,7 @@ class CapturedLaunches : public ::testing::Test {
   [[nodiscard]] Launcher::Kernel prepare(Launcher::Timing timing) {
     Launcher::Options options = Launcher::Options::on_device("cuda");
     options.databases = {folder_ / "kiln.db"};
-    options.use_shipped = false;
+    options.use_shipped = use_shipped_;
     options.cache_folder = folder_ / "cache";
     options.timing = timing;
     options.statistics = folder_ / "calls.jsonl";
@@ -69,6 +70,7 @@ class CapturedLaunches : public ::testing::Test {
   }
 
   test::LauncherFolder folder_;
+  bool use_shipped_ = false;
   alignas(16) char stream_ = 0;
   alignas(64) std::vector<float> in_ = std::vector<float>(100000);
   std::vector<float> out_ = std::vector<float>(64);
@@ -93,6 +95,24 @@ TEST_F(CapturedLaunches, RunTheConfigThatWasTimedInAGraph) {
   test::cuda_stub_capture(nullptr);
   EXPECT_EQ(launch(kernel), 256U);
   EXPECT_EQ(launcher_->statistics()->launches[0], 3U);
+}
+
+// Both answers are kept, so a later process reads no shipped rows, and builds nothing twice because
+// of them.
+TEST_F(CapturedLaunches, AskForNoShippedRowsWhereAnswersAreKept) {
+  store(256, Timing::eager);
+  store(512, Timing::graph);
+  std::map<bool, std::uint64_t> allocations;
+  for (const bool use_shipped : {false, true}) {
+    use_shipped_ = use_shipped;
+    const Launcher::Match first = prepare(Launcher::Timing::automatic).captured_match();
+    const std::uint64_t before = test::allocations_of_this_thread();
+    const Launcher::Match kept = prepare(Launcher::Timing::automatic).captured_match();
+    allocations[use_shipped] = test::allocations_of_this_thread() - before;
+    EXPECT_THAT(kept.config, HasSubstr("block_size=512"));
+    EXPECT_EQ(kept.reason, first.reason);
+  }
+  EXPECT_LT(static_cast<double>(allocations[true]), 1.2 * static_cast<double>(allocations[false]));
 }
 
 TEST_F(CapturedLaunches, SayWhenThereIsOnlyTheEagerRow) {
