@@ -46,6 +46,7 @@ Enum parse_name(const std::string& text, const std::array<Enum, Size>& all) {
   throw InputError("unknown name '" + text + "'");
 }
 
+constexpr std::array kTimings = {Timing::eager, Timing::graph};
 constexpr std::array kStates = {SessionState::running, SessionState::finished,
                                 SessionState::interrupted};
 
@@ -103,11 +104,7 @@ double number_or(double value, double instead_of_nan) {
 
 bool has_timings(sql::Database& database) { return database.schema_version() >= 4; }
 
-Timing stored_timing(const std::string& name) {
-  const std::optional<Timing> timing = parse_timing(name);
-  if (!timing) throw InputError("unknown name '" + name + "'");
-  return *timing;
-}
+Timing stored_timing(const std::string& name) { return parse_name(name, kTimings); }
 
 const DeviceInfo& DeviceTexts::parsed(const std::string& text) {
   const auto known = parsed_.find(text);
