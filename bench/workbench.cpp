@@ -1,4 +1,4 @@
-// See workbench.hpp.
+// Loads each built-in kernel with a problem and a config, and registers a benchmark for each.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/workbench.hpp"
 

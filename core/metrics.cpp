@@ -1,4 +1,4 @@
-// Objectives and metrics, see the header.
+// Finds an objective by its name, evaluates metrics of a trial, and turns values into scores.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/metrics.hpp"
 

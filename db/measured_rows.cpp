@@ -1,4 +1,4 @@
-// Rows of schema version 3, see the header.
+// Reads and writes the tables of schema version 3: metrics, conditions, objectives and drift.
 // SPDX-License-Identifier: Apache-2.0
 #include "db/measured_rows.hpp"
 

@@ -1,4 +1,4 @@
-// Packed rows, see the header.
+// Packs rows into bits, and finds them by a binary search in one column after the other.
 // SPDX-License-Identifier: Apache-2.0
 #include "search/row_list.hpp"
 

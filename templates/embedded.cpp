@@ -1,4 +1,4 @@
-// See embedded.hpp; the table itself is generated.
+// Finds an embedded file by its path; the table of files is generated.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/embedded.hpp"
 

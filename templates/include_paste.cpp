@@ -1,4 +1,4 @@
-// See include_paste.hpp.
+// Follows the #include lines of a plain source, and pastes headers of its folder in their place.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/include_paste.hpp"
 

@@ -1,4 +1,4 @@
-// See library.hpp.
+// Finds kernels in folders and in the program, and reads their specs, templates and sources.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/library.hpp"
 

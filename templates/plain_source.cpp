@@ -1,4 +1,4 @@
-// See plain_source.hpp.
+// Prepares a plain source: its macros, its pasted headers, and the names that it reads.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/plain_source.hpp"
 

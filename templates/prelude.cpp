@@ -1,4 +1,4 @@
-// See prelude.hpp.
+// Selects the sections of a dialect's prelude whose words a kernel uses.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/prelude.hpp"
 

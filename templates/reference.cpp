@@ -1,4 +1,4 @@
-// See reference.hpp: the table of references and the host arrays they work on.
+// Holds the table of CPU references, and reads and writes elements of host arrays by their type.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/reference.hpp"
 

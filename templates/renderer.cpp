@@ -1,4 +1,4 @@
-// See renderer.hpp.
+// Renders templates, plain sources and commands, and checks that the launched kernels are there.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/renderer.hpp"
 

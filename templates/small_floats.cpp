@@ -1,5 +1,5 @@
-// See small_floats.hpp. Codes without their sign, in order, are the numbers in order: the code is
-// the count of steps from zero.
+// Converts numbers to codes and back. Codes without their sign, in order, are the numbers in
+// order: the code is the count of steps from zero.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/small_floats.hpp"
 

@@ -1,4 +1,4 @@
-// See source_head.hpp.
+// Collects the constants that a template read, and lays out the comment that names them.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/source_head.hpp"
 

@@ -1,4 +1,4 @@
-// See template_evaluator.hpp.
+// Evaluates the nodes of a template's tree, and keeps the template line of each line it writes.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/template_evaluator.hpp"
 

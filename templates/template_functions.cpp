@@ -1,4 +1,4 @@
-// See template_functions.hpp. Whole-number arithmetic is checked: a fault is a message, never a
+// Computes what templates call. Whole-number arithmetic is checked: a fault is a message, never a
 // wrong constant.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/template_functions.hpp"

@@ -1,4 +1,4 @@
-// See template_lint.hpp.
+// Compares the names that a spec offers to a template with the names that the template reads.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/template_lint.hpp"
 

@@ -1,4 +1,4 @@
-// See template_literals.hpp.
+// Formats floating-point numbers, integers and extremes as C literals of an element type.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/template_literals.hpp"
 

@@ -1,5 +1,5 @@
-// See template_scan.hpp: where tags are, and how statements nest. What is in a tag:
-// template_tokens.cpp.
+// Finds the tags of a template and checks how its statements nest. template_tokens.cpp checks what
+// is in a tag.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/template_scan.hpp"
 

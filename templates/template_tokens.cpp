@@ -1,4 +1,4 @@
-// See template_tokens.hpp.
+// Splits what is in a tag into tokens, and refuses those that inja would read differently.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/template_tokens.hpp"
 

@@ -1,4 +1,4 @@
-// Reserve, create, map: see the header.
+// Maps device memory between unmapped pages with the driver's calls for virtual memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/fenced_memory.hpp"
 

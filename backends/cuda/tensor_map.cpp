@@ -1,4 +1,4 @@
-// See tensor_map.hpp. The driver's lists have the innermost dimension first.
+// Encodes a tensor map with the driver, whose lists have the innermost dimension first.
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/tensor_map.hpp"
 

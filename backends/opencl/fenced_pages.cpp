@@ -1,4 +1,4 @@
-// Mapping and protecting, see the header.
+// Maps memory of this process, with a protected page behind it.
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/opencl/fenced_pages.hpp"
 

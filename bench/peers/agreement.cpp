@@ -1,4 +1,4 @@
-// The rules of agreement, see the header.
+// Holds the largest allowed error of each kernel and element type, and judges a difference by it.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/agreement.hpp"
 

@@ -1,4 +1,4 @@
-// Running and timing, see the header.
+// Prepares Kiln's kernel and its peers for each problem, compares their results, and times them.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/comparison.hpp"
 

@@ -1,4 +1,4 @@
-// Loading cuBLAS, see the header.
+// Loads cuBLAS from the places where it may be, and resolves the functions that the peers call.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/cublas_api.hpp"
 

@@ -1,4 +1,4 @@
-// Filling and comparing arrays on the device, see the header.
+// Fills arrays with patterns, compares two arrays, and holds a stream, each by a kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 #include <type_traits>

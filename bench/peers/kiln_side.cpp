@@ -1,4 +1,4 @@
-// Selecting and launching through kiln::Launcher, see the header.
+// Selects and launches tuned kernels through a kiln::Launcher on the database of the comparison.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/kiln_side.hpp"
 

@@ -1,4 +1,4 @@
-// Interleaved, cold samples, see the header.
+// Times candidates in turn, forth and back, each after a flush or after an untimed run.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/timing.hpp"
 

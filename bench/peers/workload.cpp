@@ -1,4 +1,4 @@
-// From a line to arrays on the device, see the header.
+// Makes the scalars, inputs and outputs of a problem on the device, as its spec asks for them.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/workload.hpp"
 

@@ -1,4 +1,4 @@
-// See variant_groups.hpp.
+// Reads [groups.NAME], adds their parts to the variants that use them, and refuses unused groups.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/variant_groups.hpp"
 

@@ -1,4 +1,4 @@
-// Cases, see the header.
+// Pairs problems with default configs, and with configs that are drawn at random.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/kernels/cases.hpp"
 

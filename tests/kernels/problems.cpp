@@ -1,4 +1,4 @@
-// Lists of problems, see the header.
+// Lists awkward sizes for each built-in kernel, and combines them with its types and choices.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/kernels/problems.hpp"
 

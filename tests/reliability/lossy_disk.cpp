@@ -1,5 +1,5 @@
-// See lossy_disk.hpp. sqlite3_vfs is an interface of C: each function finds its object behind the
-// pointer it is given.
+// Implements sqlite3_vfs, an interface of C: each function finds its object behind the pointer that
+// it is given.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/reliability/lossy_disk.hpp"
 

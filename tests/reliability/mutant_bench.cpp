@@ -1,4 +1,4 @@
-// See the header.
+// Compiles mutants in compile workers, and runs each one in the device worker within deadlines.
 // SPDX-License-Identifier: Apache-2.0
 #include "mutant_bench.hpp"
 

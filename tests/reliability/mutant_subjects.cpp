@@ -1,4 +1,4 @@
-// The lists, see the header.
+// Lists the problems of the mutants, and reads from the environment how many mutants run.
 // SPDX-License-Identifier: Apache-2.0
 #include "mutant_subjects.hpp"
 

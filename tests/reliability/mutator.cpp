@@ -1,4 +1,4 @@
-// Making mutants line by line, see the header.
+// Changes one line of a kernel's body at a time, and keeps each changed source once.
 // SPDX-License-Identifier: Apache-2.0
 #include "mutator.hpp"
 

@@ -1,4 +1,4 @@
-// Playing the script, see the header.
+// Reads the script out of a source, logs each request, and answers, hangs or dies by the script.
 // SPDX-License-Identifier: Apache-2.0
 #include "scripted_worker.hpp"
 

@@ -1,4 +1,4 @@
-// One config on the device, see the header.
+// Loads a binary, binds it to a problem's buffers, runs it, and inspects outputs and red zones.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/config_run.hpp"
 

@@ -1,4 +1,4 @@
-// References and comparing with them, see the header.
+// Computes the required outputs with their tolerances, and compares outputs of a config with them.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/expected.hpp"
 

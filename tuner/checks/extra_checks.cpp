@@ -1,4 +1,4 @@
-// Checks on other sizes, see the header.
+// Prepares each of the other problems when it is first needed, and runs configs on it.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/extra_checks.hpp"
 

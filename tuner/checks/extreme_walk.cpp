@@ -1,4 +1,4 @@
-// Walking, see the header.
+// Builds the patterns, launches once for each window of them, and compares the outputs together.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/extreme_walk.hpp"
 

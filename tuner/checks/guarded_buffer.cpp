@@ -1,4 +1,4 @@
-// Red zones, see the header.
+// Allocates device memory with red zones, fills the zones, and looks for damage in them.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/guarded_buffer.hpp"
 

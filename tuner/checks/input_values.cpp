@@ -1,4 +1,4 @@
-// Edges and zones, see the header.
+// Computes values at and next to edges, and places them in arrays and around them.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/input_values.hpp"
 

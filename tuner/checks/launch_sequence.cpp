@@ -1,4 +1,4 @@
-// Binding a plan, see the header.
+// Resolves the names of a launch plan, encodes its tensor maps, and enqueues its steps.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/launch_sequence.hpp"
 

@@ -1,4 +1,4 @@
-// See outside_function.hpp.
+// Writes the source around a spec's C function, compiles and loads it, and calls it.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/outside_function.hpp"
 

@@ -1,4 +1,4 @@
-// Preparing a problem, see the header.
+// Prepares a problem: fills its arguments, chooses its reference, and checks a device reference.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/problem_bench.hpp"
 

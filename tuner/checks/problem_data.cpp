@@ -1,4 +1,4 @@
-// Arguments in device memory, see the header.
+// Allocates the arguments of a problem, fills the inputs, poisons the outputs, and guards all.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/problem_data.hpp"
 

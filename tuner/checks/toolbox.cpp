@@ -1,4 +1,4 @@
-// The toolbox over its kernels, see the header.
+// Compiles the kernels of the toolbox when they are first needed, and launches them.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/toolbox.hpp"
 

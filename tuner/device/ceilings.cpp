@@ -1,4 +1,4 @@
-// Measuring a device's limits, see the header.
+// Runs the streaming and the multiplying kernels in several shapes, and keeps the fastest times.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/ceilings.hpp"
 

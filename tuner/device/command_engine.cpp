@@ -1,4 +1,4 @@
-// See command_engine.hpp.
+// Builds the program of [command], and runs it for its check, its samples and the finals.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/command_engine.hpp"
 

@@ -1,4 +1,4 @@
-// See command_reading.hpp.
+// Reads times from a last line, by a pattern, or from JSON of Google Benchmark and NVBench.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/command_reading.hpp"
 

@@ -1,4 +1,4 @@
-// The measuring protocol, see the header.
+// Warms the device up, estimates a run, and takes samples of launches or of replayed graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/measure.hpp"
 

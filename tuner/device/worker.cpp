@@ -1,4 +1,4 @@
-// Entry of a worker process, see the header.
+// Serves the requests of one kind of worker, and tells the supervisor why if it cannot.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/worker.hpp"
 

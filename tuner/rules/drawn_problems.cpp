@@ -1,4 +1,4 @@
-// Drawing, see the header.
+// Draws sizes at random, and repairs or drops those that the rules of the problem forbid.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/drawn_problems.hpp"
 

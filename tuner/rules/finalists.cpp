@@ -1,4 +1,4 @@
-// Choosing finalists, see the header.
+// Ranks trials, chooses contenders and finalists, and summarises their samples as evidence.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/finalists.hpp"
 

@@ -1,4 +1,4 @@
-// Shrinking, see the header.
+// Halves, grows, stretches and skews the sizes of a problem within its rules.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/shrink_problem.hpp"
 

@@ -1,4 +1,4 @@
-// The stop rule, see the header.
+// Compares the samples of a config with the incumbent and with the required precision.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/stop_rule.hpp"
 

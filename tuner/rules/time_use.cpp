@@ -1,4 +1,4 @@
-// Where the time went, as JSON and in words; see the header.
+// Writes where the time of a search went, as JSON and in words.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/time_use.hpp"
 

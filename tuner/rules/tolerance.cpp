@@ -1,4 +1,4 @@
-// The tolerance rule, see the header.
+// Computes the tolerance of an output from its element type, the length of its sums and its scale.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/tolerance.hpp"
 

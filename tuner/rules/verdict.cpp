@@ -1,4 +1,4 @@
-// The rule of the finals, see the header.
+// Computes an interval for each ratio between finalists, and judges the winner by them.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/verdict.hpp"
 

@@ -1,4 +1,4 @@
-// Listing devices, see the header.
+// Starts a worker for each backend, and collects the devices that they find.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session/devices.hpp"
 

@@ -1,4 +1,4 @@
-// Waiting, see the header.
+// Repeats a session after a passing failure, with pauses, until the patience of the request ends.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session/patience.hpp"
 

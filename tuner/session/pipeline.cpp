@@ -1,4 +1,4 @@
-// The way of a config to its trial, see the header.
+// Moves candidates from their launch plan through the compilers and the device to their trials.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session/pipeline.hpp"
 

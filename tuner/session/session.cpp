@@ -1,4 +1,4 @@
-// The session loop, see the header.
+// Feeds the pipeline with configs of the strategy, stores each trial, and ends by the budget.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session/session.hpp"
 

@@ -1,4 +1,4 @@
-// From the trials of a search to its best, see the header.
+// Chooses and checks the finalists, measures them in turn, and makes the best record.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session/session_finals.hpp"
 

@@ -1,4 +1,4 @@
-// Rows of a session, see the header.
+// Finds or begins the row of a session, appends its trials, and counts what the budget limits.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session/session_log.hpp"
 

@@ -1,4 +1,4 @@
-// What a session begins with, see the header.
+// Chooses the strategy, the first configs and the limits of workers from a request.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session/session_setup.hpp"
 

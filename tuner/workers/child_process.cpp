@@ -1,4 +1,4 @@
-// fork and exec with care, see the header.
+// Starts a program by fork and exec with its descriptors, and kills and reaps it.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/child_process.hpp"
 

@@ -1,4 +1,4 @@
-// The compile workers, see the header.
+// Hands sources to compile workers, collects binaries, and replaces workers that die or hang.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/compile_pool.hpp"
 

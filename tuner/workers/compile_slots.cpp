@@ -1,4 +1,4 @@
-// Shares of the cores, see the header.
+// Counts the slots of each session, and decides whether a compiler may take one more.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/compile_slots.hpp"
 

@@ -1,4 +1,4 @@
-// The device worker's life, see the header.
+// Sends jobs to the device worker, sets their deadlines, and replaces a worker that fails.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/device_client.hpp"
 

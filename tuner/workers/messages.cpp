@@ -1,5 +1,5 @@
-// Messages as JSON, see the header. Blobs hold binaries, one after the other; headers hold their
-// lengths.
+// Encodes messages as JSON headers and blobs, and decodes them. Blobs hold binaries, one after the
+// other; headers hold their lengths.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/messages.hpp"
 

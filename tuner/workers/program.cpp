@@ -1,4 +1,4 @@
-// See program.hpp.
+// Starts a program with pipes for its outputs, reads both, and waits for its end.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/program.hpp"
 

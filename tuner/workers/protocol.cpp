@@ -1,4 +1,4 @@
-// Framing, see the header.
+// Turns frames into bytes of a socket, and joins the bytes that arrive into frames.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/protocol.hpp"
 

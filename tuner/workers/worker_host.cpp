@@ -1,4 +1,4 @@
-// Scratch folders and command lines of workers, see the header.
+// Makes the workers' scratch folders, removes those left behind, and writes their command lines.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/worker_host.hpp"
 

@@ -1,4 +1,4 @@
-// Input and output of workers, see the header.
+// Moves the bytes of a worker's frames without blocking, and words the reason of its death.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/worker_process.hpp"
 

@@ -1,4 +1,4 @@
-// Opening cublasLt, see the header.
+// Loads cublasLt, resolves its functions, and throws on a failed status.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/cublaslt_api.hpp"
 

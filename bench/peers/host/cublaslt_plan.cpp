@@ -1,4 +1,4 @@
-// Types and layouts for cublasLt, see the header.
+// Maps element types, precisions and row-major matrices to the types and layouts of cublasLt.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/cublaslt_plan.hpp"
 

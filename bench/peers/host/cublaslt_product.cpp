@@ -1,4 +1,4 @@
-// Descriptors, heuristics and calls of cublasLt, see the header.
+// Makes the descriptors of a product, asks the heuristic of cublasLt, and runs its algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/cublaslt_product.hpp"
 

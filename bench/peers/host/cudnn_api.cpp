@@ -1,4 +1,4 @@
-// Opening cuDNN, see the header.
+// Loads cuDNN 9, resolves its functions, and throws on a failed status.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/cudnn_api.hpp"
 

@@ -1,4 +1,4 @@
-// Descriptors, heuristics and calls of cuDNN, see the header.
+// Describes a convolution to cuDNN, asks its heuristics for engines, and runs them.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/cudnn_layer.hpp"
 

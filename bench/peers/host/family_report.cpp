@@ -1,4 +1,4 @@
-// Firsts and bests side by side, see the header.
+// Writes the table and the summary that compare a library's first way with its fastest.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/family_report.hpp"
 

@@ -1,4 +1,4 @@
-// Reading the fields of a problem of `matmul`, see the header.
+// Reads the fields of a problem of `matmul`, and derives how each matrix is stored.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/matmul_shape.hpp"
 

@@ -1,4 +1,4 @@
-// Opening NPP, see the header.
+// Loads the libraries of NPP, resolves their functions, and throws on a failed status.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/npp_api.hpp"
 

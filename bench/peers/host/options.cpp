@@ -1,4 +1,4 @@
-// Reading the command line, see the header.
+// Declares the options of kiln_vs_peers and reads them from the command line.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/options.hpp"
 

@@ -1,4 +1,4 @@
-// Reading lists and selections, see the header.
+// Reads lists of problems, numbers the problems, and selects those that run.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/problem_list.hpp"
 

@@ -1,4 +1,4 @@
-// Writing the report, see the header.
+// Writes the rows as a table and as JSON, under a head that names the device and the versions.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/report.hpp"
 

@@ -1,4 +1,4 @@
-// Two rows for each family, see the header.
+// Reduces the rows of each family to two: its first way and its fastest.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/row.hpp"
 

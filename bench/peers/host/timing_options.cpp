@@ -1,4 +1,4 @@
-// How many samples there is time for, see the header.
+// Computes how many samples there is time for.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/timing_options.hpp"
 

@@ -1,4 +1,4 @@
-// Starting `kiln tune`, see the header.
+// Runs `kiln tune` as a child process and waits for its end.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/peers/host/tuning.hpp"
 
