@@ -13,15 +13,19 @@
 #include "core/json_line.hpp"
 #include "core/suggest.hpp"
 #include "core/utc_time.hpp"
-#include "db/rows.hpp"
+#include "lookup/lookup.hpp"
 
 namespace kiln {
 namespace {
 
 const std::vector<std::string> kCallKeys = {"kernel", "problem",    "device",   "grade",
                                             "config", "selections", "launches", "recorded_at"};
-const std::vector<std::string> kGrades = {"exact", "near_size", "same_arch", "same_vendor",
-                                          "default"};
+
+std::vector<std::string> grade_names() {
+  std::vector<std::string> names;
+  for (const Grade grade : kGrades) names.emplace_back(name_of(grade));
+  return names;
+}
 
 using CallKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
@@ -31,9 +35,10 @@ CallRecord call_record_from(const Json& json) {
   CallRecord record{line.text("kernel"),   line.text("problem"), line.text("device"),
                     line.text("grade"),    line.text("config"),  line.count("selections"),
                     line.count("launches")};
-  if (std::find(kGrades.begin(), kGrades.end(), record.grade) == kGrades.end()) {
+  if (!parse_grade(record.grade)) {
     throw InputError(fmt::format("'{}' is no grade{} (there are: {})", record.grade,
-                                 did_you_mean(record.grade, kGrades), comma_list(kGrades)));
+                                 did_you_mean(record.grade, grade_names()),
+                                 comma_list(grade_names())));
   }
   return record;
 }

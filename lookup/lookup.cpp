@@ -104,6 +104,13 @@ std::string_view name_of(Grade grade) {
   return "?";
 }
 
+std::optional<Grade> parse_grade(std::string_view name) {
+  for (const Grade grade : kGrades) {
+    if (name_of(grade) == name) return grade;
+  }
+  return std::nullopt;
+}
+
 std::string other_timing_text(Timing wanted) {
   return wanted == Timing::graph ? "; measured eagerly, not in a graph"
                                  : "; measured in a graph, not eagerly";

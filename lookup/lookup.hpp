@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,8 +36,12 @@ class KernelIdentity {
 };
 
 enum class Grade { exact, near_size, same_arch, same_vendor, fallback };
+/// All grades, the best first.
+inline constexpr std::array kGrades = {Grade::exact, Grade::near_size, Grade::same_arch,
+                                       Grade::same_vendor, Grade::fallback};
 /// "exact", "near_size", "same_arch", "same_vendor", "default".
 [[nodiscard]] std::string_view name_of(Grade grade);
+[[nodiscard]] std::optional<Grade> parse_grade(std::string_view name);
 
 /// How a reason goes on where the row that answers was not measured by the `wanted` timing.
 [[nodiscard]] std::string other_timing_text(Timing wanted);

@@ -28,14 +28,6 @@ std::string facts_of(DeviceInfo device) {
   return json_text(to_json(device));
 }
 
-std::optional<Grade> grade_named(std::string_view name) {
-  for (const Grade grade :
-       {Grade::exact, Grade::near_size, Grade::same_arch, Grade::same_vendor, Grade::fallback}) {
-    if (name_of(grade) == name) return grade;
-  }
-  return std::nullopt;
-}
-
 Binary packed(const Match& match) {
   const std::string text = json_text({{"config", match.config.text()},
                                       {"grade", name_of(match.grade)},
@@ -54,7 +46,7 @@ std::optional<Match> unpacked(const Binary& binary, const KernelSpec& spec, cons
                               const DeviceInfo& device) {
   const auto* text = reinterpret_cast<const char*>(binary.data.data());
   const Json json = Json::parse(text, text + binary.data.size());
-  const std::optional<Grade> grade = grade_named(json.at("grade").get<std::string>());
+  const std::optional<Grade> grade = parse_grade(json.at("grade").get<std::string>());
   Result<Config> config =
       Setting(spec, problem, device).launchable(json.at("config").get<std::string>());
   if (!grade || !config) return std::nullopt;

@@ -2,7 +2,6 @@
 #include "launcher/src/call_statistics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -10,12 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "lookup/lookup.hpp"
+
 namespace kiln {
 namespace {
-
-constexpr std::array kGradesInOrder = {Launcher::Grade::exact, Launcher::Grade::near_size,
-                                       Launcher::Grade::same_arch, Launcher::Grade::same_vendor,
-                                       Launcher::Grade::fallback};
 
 /// All statistics of the process. Its destructor runs when the process, or the library, ends.
 class AllStatistics {
@@ -119,14 +116,14 @@ std::string statistics_line(const std::vector<CallRecord>& records) {
       counted_text(selections, "selection"), counted_text(problems.size(), "problem"));
   const bool by_launches = launches > 0;
   std::string grades;
-  for (const Launcher::Grade grade : kGradesInOrder) {
+  for (const Grade grade : kGrades) {
     std::uint64_t calls = 0;
     for (const CallRecord& record : records) {
-      if (record.grade != to_string(grade)) continue;
+      if (record.grade != name_of(grade)) continue;
       calls += static_cast<std::uint64_t>(by_launches ? record.launches : record.selections);
     }
     if (calls > 0)
-      grades += fmt::format("{}{} {}", grades.empty() ? "" : ", ", calls, to_string(grade));
+      grades += fmt::format("{}{} {}", grades.empty() ? "" : ", ", calls, name_of(grade));
   }
   if (grades.empty()) return line;
   return line + fmt::format("; of the {} {}", by_launches ? "launches" : "selections", grades);
