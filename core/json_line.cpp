@@ -148,4 +148,21 @@ Json parse_json_line(std::string_view line) {
   return json;
 }
 
+std::vector<std::string> read_json_lines(std::string_view text, const std::string& file,
+                                         const std::function<void(const Json&)>& read) {
+  std::vector<std::string> bad;
+  int number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    ++number;
+    try {
+      if (end > 0) read(parse_json_line(text.substr(0, end)));
+    } catch (const Error& error) {
+      bad.push_back(fmt::format("{}:{}: {}", file, number, error.what()));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return bad;
+}
+
 }  // namespace kiln

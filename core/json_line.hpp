@@ -3,8 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -48,5 +50,10 @@ bool append_json_line(const std::filesystem::path& path, const Json& json) noexc
 
 /// Parses one line. Throws InputError with the column at which it stops being JSON.
 [[nodiscard]] Json parse_json_line(std::string_view line);
+
+/// Calls `read` with the JSON of each line of `text` that is not empty. Returns "FILE:LINE: ..."
+/// for each line that is no JSON or for which `read` throws Error.
+[[nodiscard]] std::vector<std::string> read_json_lines(
+    std::string_view text, const std::string& file, const std::function<void(const Json&)>& read);
 
 }  // namespace kiln

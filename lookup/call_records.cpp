@@ -83,17 +83,8 @@ std::vector<CallRecord> added_up(const std::vector<CallRecord>& records) {
 
 CallList read_calls(std::string_view text, const std::string& file) {
   CallList list;
-  int number = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    ++number;
-    try {
-      if (end > 0) list.records.push_back(call_record_from(parse_json_line(text.substr(0, end))));
-    } catch (const Error& error) {
-      list.bad.push_back(fmt::format("{}:{}: {}", file, number, error.what()));
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  list.bad = read_json_lines(
+      text, file, [&](const Json& json) { list.records.push_back(call_record_from(json)); });
   list.records = added_up(list.records);
   return list;
 }

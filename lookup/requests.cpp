@@ -6,10 +6,8 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/errors.hpp"
 #include "core/json_line.hpp"
 #include "core/utc_time.hpp"
 #include "db/rows.hpp"
@@ -28,8 +26,7 @@ struct Seen {
 
 class RequestsReader {
  public:
-  void read(std::string_view text) {
-    const Json json = parse_json_line(text);
+  void read(const Json& json) {
     const JsonLine line(json);
     const Key key{line.text("kernel"), line.text("problem"), line.text("device")};
     if (line.has("tuned_at")) {
@@ -96,17 +93,7 @@ bool retire_request(const fs::path& path, const Request& request) noexcept {
 RequestList read_requests(std::string_view text, const std::string& file) {
   RequestsReader reader;
   RequestList list;
-  int number = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    ++number;
-    try {
-      if (end > 0) reader.read(text.substr(0, end));
-    } catch (const Error& error) {
-      list.bad.push_back(fmt::format("{}:{}: {}", file, number, error.what()));
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  list.bad = read_json_lines(text, file, [&](const Json& json) { reader.read(json); });
   list.open = reader.open();
   return list;
 }
