@@ -88,16 +88,4 @@ void validate_recorded(const KernelSpec& spec) {
   }
 }
 
-const RecordedArrays* find_recorded(const KernelSpec& spec, const Problem& problem) {
-  if (!spec.verify.outside) return nullptr;
-  for (const RecordedArrays& recorded : spec.verify.outside->recorded) {
-    if (Problem::parse(spec, recorded.problem) == problem) return &recorded;
-  }
-  return nullptr;
-}
-
-bool is_proved_by_itself(const KernelSpec& spec, const Problem& problem) {
-  return spec.verify.by_itself() && find_recorded(spec, problem) == nullptr;
-}
-
 }  // namespace kiln
