@@ -9,7 +9,7 @@
 namespace kiln::cli {
 namespace {
 
-using SubjectKey = std::tuple<std::string, std::string, Timing>;  // kernel, problem
+using SubjectKey = std::tuple<std::string, std::string, Timing>;  // kernel, problem, timing
 
 /// The newest session with a best of each kernel and problem of one side.
 std::map<SubjectKey, std::size_t> subjects_of(const Report& report, std::size_t side) {

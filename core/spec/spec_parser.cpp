@@ -50,7 +50,7 @@ std::string parse_kernel_name(const TableReader& table) {
 void parse_tolerances(const TableReader& table, const std::vector<Argument>& arguments,
                       Verification& verify) {
   const TomlNode* node = table.find("tolerance");
-  if (node == nullptr || !!node->children.empty()) {
+  if (node == nullptr || node->children.empty()) {
     verify.tolerance = table.optional_expression("tolerance");
     return;
   }

@@ -31,7 +31,7 @@ struct MeasureOptions {
   StopOptions stop;
 };
 
-/// As those of core/fields.hpp.
+/// Calls `visit(name, field)` for each field, as core/fields.hpp does for those of a trial.
 template <IsA<FinalsOptions> T, typename Visit>
 void visit_fields(T& options, Visit&& visit) {
   visit("min_rounds", options.min_rounds);
