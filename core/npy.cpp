@@ -19,15 +19,34 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeaderBytes = 65536;
 constexpr std::size_t kMaxDimensions = 32;
 
+/// An element type of NumPy, and those of Kiln whose elements it may hold.
 struct NumpyType {
   std::string_view descr;
   std::size_t bytes;
+  std::array<std::optional<DType>, 3> held;
 };
-constexpr std::array kTypes = {NumpyType{"|i1", 1}, NumpyType{"|u1", 1}, NumpyType{"|V1", 1},
-                               NumpyType{"|b1", 1}, NumpyType{"<u2", 2}, NumpyType{"|V2", 2},
-                               NumpyType{"<f2", 2}, NumpyType{"<i4", 4}, NumpyType{"<u4", 4},
-                               NumpyType{"<f4", 4}, NumpyType{"<i8", 8}, NumpyType{"<u8", 8},
-                               NumpyType{"<f8", 8}};
+constexpr std::array kTypes = {
+    NumpyType{"|i1", 1, {DType::i8}},
+    NumpyType{"|u1", 1, {DType::u8, DType::e4m3, DType::e5m2}},
+    NumpyType{"|V1", 1, {DType::e4m3, DType::e5m2}},
+    NumpyType{"|b1", 1, {DType::u8}},
+    NumpyType{"<u2", 2, {DType::bf16}},
+    NumpyType{"|V2", 2, {DType::bf16}},
+    NumpyType{"<f2", 2, {DType::f16}},
+    NumpyType{"<i4", 4, {DType::i32}},
+    NumpyType{"<u4", 4, {DType::u32}},
+    NumpyType{"<f4", 4, {DType::f32}},
+    NumpyType{"<i8", 8, {DType::i64}},
+    NumpyType{"<u8", 8, {DType::u64}},
+    NumpyType{"<f8", 8, {DType::f64}},
+};
+
+/// nullptr: none that is known.
+const NumpyType* find_type(std::string_view descr) {
+  const auto* type = std::find_if(kTypes.begin(), kTypes.end(),
+                                  [&](const NumpyType& each) { return each.descr == descr; });
+  return type == kTypes.end() ? nullptr : type;
+}
 
 /// Reads the header: a Python dictionary of a text, a truth and a tuple of whole numbers.
 class HeaderReader {
@@ -160,12 +179,9 @@ std::int64_t NpyArray::count() const {
 }
 
 bool NpyArray::holds(DType dtype) const {
-  constexpr std::array<std::string_view, 12> kNames = {"|i1", "|u1", "<i4", "<u4", "<i8", "<u8",
-                                                       "|V1", "|V1", "<f2", "|V2", "<f4", "<f8"};
-  if (descr == kNames[static_cast<std::size_t>(dtype)]) return true;
-  if (dtype == DType::bf16) return descr == "<u2";
-  return (dtype == DType::e4m3 || dtype == DType::e5m2 || dtype == DType::u8) &&
-         (descr == "|u1" || (dtype == DType::u8 && descr == "|b1"));
+  const NumpyType* type = find_type(descr);
+  return type != nullptr &&
+         std::find(type->held.begin(), type->held.end(), dtype) != type->held.end();
 }
 
 NpyArray parse_npy(std::string_view bytes, const std::string& file) {
@@ -186,9 +202,8 @@ NpyArray parse_npy(std::string_view bytes, const std::string& file) {
   NpyArray array;
   bool fortran_order = false;
   HeaderReader(bytes.substr(header_at, header_bytes), header_at, file).read(array, fortran_order);
-  const auto* type = std::find_if(kTypes.begin(), kTypes.end(),
-                                  [&](const NumpyType& each) { return each.descr == array.descr; });
-  if (type == kTypes.end()) {
+  const NumpyType* type = find_type(array.descr);
+  if (type == nullptr) {
     fail(
         fmt::format("has elements of type '{}'; expected little-endian numbers of an element type "
                     "that Kiln knows, such as '<f4'",

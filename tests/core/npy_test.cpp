@@ -54,7 +54,10 @@ TEST(Npy, TypesThatNumpyHasNotAreTheirBits) {
   EXPECT_TRUE(holds("<u2", 2, DType::bf16));
   EXPECT_FALSE(holds("<f2", 2, DType::bf16));
   EXPECT_TRUE(holds("|u1", 1, DType::e4m3));
+  EXPECT_TRUE(holds("|V1", 1, DType::e5m2));
+  EXPECT_FALSE(holds("|V1", 1, DType::u8));
   EXPECT_TRUE(holds("|b1", 1, DType::u8));
+  EXPECT_FALSE(holds("|b1", 1, DType::e4m3));
 }
 
 TEST(Npy, MistakesHaveASentence) {
