@@ -10,6 +10,15 @@
 #include "core/expression.hpp"
 
 namespace kiln::cli {
+namespace {
+
+std::string tunable_text(const DraftTunable& tunable) {
+  const std::string doc = tunable.doc.empty() ? "" : ", doc = " + toml_text(tunable.doc);
+  return fmt::format("{{ values = {}, default = {}{} }}", list_of(tunable.values), tunable.fallback,
+                     doc);
+}
+
+}  // namespace
 
 std::string toml_text(const std::string& text) {
   std::string out = "\"";
@@ -20,6 +29,11 @@ std::string toml_text(const std::string& text) {
   return out + "\"";
 }
 
+std::string toml_value(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text != nullptr ? toml_text(*text) : to_text(value);
+}
+
 std::string list_of(const std::vector<std::string>& items) {
   return fmt::format("[{}]", fmt::join(items, ", "));
 }
@@ -27,21 +41,14 @@ std::string list_of(const std::vector<std::string>& items) {
 bool set_values(Draft& draft, const std::string& name, const std::vector<Value>& values) {
   if (values.empty()) return false;
   std::vector<std::string> texts;
-  for (const Value& value : values) {
-    const auto* text = std::get_if<std::string>(&value);
-    texts.push_back(text != nullptr ? toml_text(*text) : to_text(value));
-  }
+  for (const Value& value : values) texts.push_back(toml_value(value));
   for (DraftTable& table : draft.tables) {
-    if (table.header != "[variants.tunables]") continue;
     for (DraftLine& line : table.lines) {
-      if (line.key != usable_name(name)) continue;
-      constexpr std::string_view kDefault = ", default = ";
-      const std::size_t from = line.value.find(kDefault) + kDefault.size();
-      const std::size_t to = line.value.find(", doc = ");
-      const std::string before = line.value.substr(from, to - from);
-      const bool stays = std::find(texts.begin(), texts.end(), before) != texts.end();
-      line.value = fmt::format("{{ values = {}, default = {}{}", list_of(texts),
-                               stays ? before : texts.front(), line.value.substr(to));
+      if (!line.tunable || line.key != usable_name(name)) continue;
+      DraftTunable& tunable = *line.tunable;
+      const bool stays = std::find(texts.begin(), texts.end(), tunable.fallback) != texts.end();
+      if (!stays) tunable.fallback = texts.front();
+      tunable.values = std::move(texts);
       line.guess.clear();
       return true;
     }
@@ -81,7 +88,8 @@ std::string spec_text(const Draft& draft) {
   for (const DraftTable& table : draft.tables) {
     text += "\n" + table.header + "\n";
     for (const DraftLine& line : table.lines) {
-      text += fmt::format("{} = {}", line.key, line.value);
+      text +=
+          fmt::format("{} = {}", line.key, line.tunable ? tunable_text(*line.tunable) : line.value);
       if (!line.guess.empty()) text += "  # GUESS: " + line.guess;
       text += "\n";
     }

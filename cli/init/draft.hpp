@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,11 +12,19 @@
 
 namespace kiln::cli {
 
+/// A tunable, its values as TOML.
+struct DraftTunable {
+  std::vector<std::string> values;
+  std::string fallback;  ///< key `default`
+  std::string doc;       ///< plain text; may be empty
+};
+
 /// One line of TOML. A guess is marked with its reason, for the user to confirm.
 struct DraftLine {
   std::string key;
-  std::string value;  ///< as TOML
-  std::string guess;  ///< why it may be wrong; empty: it is known
+  std::string value;                         ///< as TOML
+  std::string guess;                         ///< why it may be wrong; empty: it is known
+  std::optional<DraftTunable> tunable = {};  ///< in place of `value`
 };
 
 struct DraftTable {
@@ -52,6 +61,8 @@ bool set_values(Draft& draft, const std::string& name, const std::vector<Value>&
 
 /// `text` as a TOML string.
 [[nodiscard]] std::string toml_text(const std::string& text);
+/// `value` as TOML.
+[[nodiscard]] std::string toml_value(const Value& value);
 /// A TOML list of these.
 [[nodiscard]] std::string list_of(const std::vector<std::string>& items);
 

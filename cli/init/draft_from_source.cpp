@@ -283,11 +283,8 @@ Draft draft_from_source(const SourceFacts& facts, const SourceKernel& kernel,
   if (!knobs.all.empty()) {
     DraftTable tunables{"[variants.tunables]", {}};
     for (const Knob& knob : knobs.all) {
-      tunables.lines.push_back(
-          {knob.name,
-           fmt::format("{{ values = {}, default = {}, doc = {} }}", list_of(knob.values),
-                       knob.fallback, toml_text(knob.doc)),
-           "which values are worth trying"});
+      tunables.lines.push_back({knob.name, "", "which values are worth trying",
+                                DraftTunable{knob.values, knob.fallback, knob.doc}});
     }
     draft.tables.push_back(std::move(tunables));
   }

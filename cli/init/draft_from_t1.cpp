@@ -117,20 +117,13 @@ DraftTable argument_table(const Part& argument, const std::string& name) {
   return table;
 }
 
-std::string toml_value(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text != nullptr ? toml_text(*text) : to_text(value);
-}
-
 DraftTable tunables_table(const Variant& variant) {
   DraftTable table{"[variants.tunables]", {}};
   for (const Tunable& tunable : variant.tunables) {
     std::vector<std::string> values;
     for (const Value& value : tunable.values) values.push_back(toml_value(value));
-    table.lines.push_back({tunable.name,
-                           fmt::format("{{ values = {}, default = {} }}", list_of(values),
-                                       toml_value(tunable.fallback)),
-                           ""});
+    table.lines.push_back(
+        {tunable.name, "", "", DraftTunable{values, toml_value(tunable.fallback), ""}});
   }
   return table;
 }
