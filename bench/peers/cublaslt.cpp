@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "bench/peers/host/cublaslt_product.hpp"
+#include "bench/peers/host/load_error.hpp"
 #include "bench/peers/peer.hpp"
-#include "core/errors.hpp"
 
 namespace kiln::peers {
 namespace {
@@ -62,15 +62,6 @@ class LtMatmul final : public Peer {
   int index_;
 };
 
-std::string load_error() {
-  try {
-    static_cast<void>(cublaslt());
-    return "";
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-}
-
 void add_family(const Workload& workload, const MatmulShape& shape, const LtPlan& plan, LtSums sums,
                 Peers& peers, std::vector<std::string>& notes) {
   try {
@@ -86,7 +77,7 @@ void add_family(const Workload& workload, const MatmulShape& shape, const LtPlan
 }  // namespace
 
 const std::string& why_no_cublaslt() {
-  static const std::string reason = load_error();
+  static const std::string reason = load_error(cublaslt);
   return reason;
 }
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "bench/peers/host/cudnn_layer.hpp"
+#include "bench/peers/host/load_error.hpp"
 #include "bench/peers/peer.hpp"
-#include "core/errors.hpp"
 
 namespace kiln::peers {
 namespace {
@@ -80,19 +80,10 @@ class DnnConvolution final : public Peer {
   int index_;
 };
 
-std::string cudnn_load_error() {
-  try {
-    static_cast<void>(cudnn());
-    return "";
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 const std::string& why_no_cudnn() {
-  static const std::string reason = cudnn_load_error();
+  static const std::string reason = load_error(cudnn);
   return reason;
 }
 

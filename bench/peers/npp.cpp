@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "bench/peers/cuda_check.hpp"
+#include "bench/peers/host/load_error.hpp"
 #include "bench/peers/host/npp_api.hpp"
 #include "bench/peers/peer.hpp"
-#include "core/errors.hpp"
 
 namespace kiln::peers {
 namespace {
@@ -174,19 +174,10 @@ class NppFewestCalls final : public NppChain {
   DeviceArray batch_;
 };
 
-std::string npp_load_error() {
-  try {
-    static_cast<void>(npp());
-    return "";
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 const std::string& why_no_npp() {
-  static const std::string reason = npp_load_error();
+  static const std::string reason = load_error(npp);
   return reason;
 }
 
