@@ -14,7 +14,7 @@ void render_default(benchmark::State& state, const Workbench& workbench) {
   const Renderer renderer(workbench.spec);
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        renderer.render(workbench.config, workbench.problem, workbench_device()));
+        renderer.render({workbench.spec, workbench.problem, workbench_device()}, workbench.config));
   }
 }
 

@@ -55,25 +55,24 @@ AllRounds all_rounds(const Comparison& comparison) {
   return all;
 }
 
-Config best_known(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                  const CompareFlags& options) {
+Config best_known(const Setting& setting, const CompareFlags& options) {
+  const std::string& kernel = setting.spec().name;
   const RowSources sources = {.database = options.common.database,
                               .must_exist = options.names_database};
   const std::vector<BestRecord> bests =
-      known_bests(sources, open_rows(sources), spec.name, std::string(kTimeObjective));
-  const Result<Match> match =
-      lookup({spec, problem, device}, bests, options.timing.value_or(Timing::eager));
+      known_bests(sources, open_rows(sources), kernel, std::string(kTimeObjective));
+  const Result<Match> match = lookup(setting, bests, options.timing.value_or(Timing::eager));
   if (!match) throw DeviceError(match.failure().message);
   if (match->grade == Grade::fallback) {
     throw Error(ExitCode::failed,
-                fmt::format("there is no best of {} for {} on {} to compare: {}", spec.name,
-                            problem.text(), device.name, match->reason));
+                fmt::format("there is no best of {} for {} on {} to compare: {}", kernel,
+                            setting.problem().text(), setting.device().name, match->reason));
   }
   return match->config;
 }
 
-Config best_of_session(SessionId id, const KernelSpec& spec, const Problem& problem,
-                       const DeviceInfo& device, const CompareFlags& options) {
+Config best_of_session(SessionId id, const Setting& setting, const CompareFlags& options) {
+  const KernelSpec& spec = setting.spec();
   const Store store(options.common.database, Store::Mode::read);
   const std::string place = options.common.database.string();
   if (!store.session(id)) throw InputError(fmt::format("{} has no session {}", place, id));
@@ -85,25 +84,24 @@ Config best_of_session(SessionId id, const KernelSpec& spec, const Problem& prob
                                      : best->key.kernel));
   }
   if (!best) throw InputError(fmt::format("session {} published no best", id));
-  return Setting(spec, problem, device).parse(best->config.text());
+  return setting.parse(best->config.text());
 }
 
-std::vector<Config> chosen_configs(const KernelSpec& spec, const Problem& problem,
-                                   const DeviceInfo& device, const CompareFlags& options) {
+std::vector<Config> chosen_configs(const Setting& setting, const CompareFlags& options) {
   std::vector<std::string> texts = options.configs;
   if (texts.empty() && options.sessions.empty()) texts = {"default", "best"};
   std::vector<Config> configs;
   for (const std::string& text : texts) {
     if (text == "default") {
-      configs.push_back(Setting(spec, problem, device).default_config());
+      configs.push_back(setting.default_config());
     } else if (text == "best") {
-      configs.push_back(best_known(spec, problem, device, options));
+      configs.push_back(best_known(setting, options));
     } else {
-      configs.push_back(Setting(spec, problem, device).parse(text));
+      configs.push_back(setting.parse(text));
     }
   }
   for (const SessionId id : options.sessions) {
-    configs.push_back(best_of_session(id, spec, problem, device, options));
+    configs.push_back(best_of_session(id, setting, options));
   }
   std::vector<Config> entrants;
   for (const Config& config : configs) entrants.insert(entrants.end(), options.copies, config);
@@ -214,7 +212,7 @@ ExitCode run_compare(const CompareFlags& options) {
                                   problem,
                                   device.backend,
                                   device.ordinal,
-                                  chosen_configs(spec, problem, device, options),
+                                  chosen_configs({spec, problem, device}, options),
                                   comparison_options(options)};
   const Comparison comparison = compare(request);
   if (comparison.samples.empty()) {

@@ -35,12 +35,12 @@ ExitCode run_render(const RenderFlags& options) {
           ? command_device()
           : device_for_architecture(options.backend,
                                     architecture_or_default(options.backend, options.architecture));
-  const Config config = options.config.empty()
-                            ? Setting(spec, problem, device).default_config()
-                            : Setting(spec, problem, device).parse(options.config);
+  const Setting setting(spec, problem, device);
+  const Config config =
+      options.config.empty() ? setting.default_config() : setting.parse(options.config);
   if (options.common.json && !options.report)
     throw UsageError("--json is for --report: the source is text");
-  if (const Status legal = Setting(spec, problem, device).check(config); !legal) {
+  if (const Status legal = setting.check(config); !legal) {
     throw InputError(
         fmt::format("{} is not legal here: {}", config.text(), legal.failure().message));
   }
@@ -53,8 +53,8 @@ ExitCode run_render(const RenderFlags& options) {
   for (const LintFinding& finding : renderer.unused_tunables()) {
     fmt::print(stderr, "kiln: warning: {}: {}\n", to_text(finding.where), finding.message);
   }
-  fmt::print("{}", options.whole ? renderer.render(config, problem, device).text
-                                 : renderer.render_readable(config, problem, device));
+  fmt::print("{}", options.whole ? renderer.render(setting, config).text
+                                 : renderer.render_readable(setting, config));
   return ExitCode::ok;
 }
 

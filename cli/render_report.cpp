@@ -108,7 +108,8 @@ Json json_of(const Line& line) {
 
 Binary compile_rendered(const RenderedConfig& rendered) {
   const Source source =
-      Renderer(rendered.spec).render(rendered.config, rendered.problem, rendered.device);
+      Renderer(rendered.spec)
+          .render({rendered.spec, rendered.problem, rendered.device}, rendered.config);
   Result<Binary> binary = WorkerCompiler(rendered.device).compile(source);
   if (!binary) {
     throw InputError(fmt::format("{} does not compile for {}: {}", rendered.config.text(),

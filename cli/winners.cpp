@@ -88,14 +88,15 @@ Winner Winners::find_on(const DeviceInfo& device, const KernelSpec& spec,
   winner.device = device;
   winner.spec = spec;
   winner.problem = Problem::parse(spec, problem);
-  require_problem_fits({spec, winner.problem, device});
-  Result<Match> match = lookup({spec, winner.problem, device}, bests, timing);
+  const Setting setting(spec, winner.problem, device);
+  require_problem_fits(setting);
+  Result<Match> match = lookup(setting, bests, timing);
   if (!match) throw DeviceError(match.failure().message);
   winner.match = std::move(*match);
-  Result<LaunchPlan> plan = Setting(spec, winner.problem, device).plan(winner.match.config);
+  Result<LaunchPlan> plan = setting.plan(winner.match.config);
   if (!plan) throw DeviceError(spec.name + ": " + plan.failure().message);
   winner.plan = std::move(*plan);
-  winner.source = Renderer(spec).render(winner.match.config, winner.problem, device);
+  winner.source = Renderer(spec).render(setting, winner.match.config);
   return winner;
 }
 

@@ -25,7 +25,7 @@ struct Renderer::State {
 
   // `scope` is that of the config.
   [[nodiscard]] TemplateInput input_for(const Variant& variant, const Scope& scope,
-                                        const Problem& problem, const DeviceInfo& device) const;
+                                        const Setting& setting) const;
   [[nodiscard]] std::string plain_text(const Variant& variant, const Scope& scope,
                                        const DeviceInfo& device) const;
   [[nodiscard]] Source plain_source(const Variant& variant, const Scope& scope,
@@ -184,7 +184,7 @@ void require_used_tunables(const KernelSpec& spec) {
 }
 
 TemplateInput Renderer::State::input_for(const Variant& variant, const Scope& scope,
-                                         const Problem& problem, const DeviceInfo& device) const {
+                                         const Setting& setting) const {
   const TemplateNames& known = names.at(variant.name);
   TemplateInput input;
   for (const auto& [name, value] : scope.values()) {
@@ -192,11 +192,11 @@ TemplateInput Renderer::State::input_for(const Variant& variant, const Scope& sc
     require_word(spec, variant, name, value);
     input.values[name] = value;
   }
-  input.values["warp_size"] = device.warp_size;
+  input.values["warp_size"] = setting.device().warp_size;
   for (const std::string& name : known.formulas) {
     const ProblemField* field = spec.find_field(name);
-    input.formulas.emplace(name,
-                           Expression::parse_formula(problem.text_of(name), field->variables));
+    input.formulas.emplace(
+        name, Expression::parse_formula(setting.problem().text_of(name), field->variables));
   }
   return input;
 }
@@ -223,14 +223,14 @@ Source Renderer::State::plain_source(const Variant& variant, const Scope& scope,
   return source;
 }
 
-Source Renderer::render(const Config& config, const Problem& problem,
-                        const DeviceInfo& device) const {
+Source Renderer::render(const Setting& setting, const Config& config) const {
   const KernelSpec& spec = state_->spec;
+  const DeviceInfo& device = setting.device();
   const Variant& variant = find_variant(state_->spec, config.variant);
-  const Scope scope = Setting(spec, problem, device).scope(config);
+  const Scope scope = setting.scope(config);
   if (spec.command) return command_source(spec, scope);
   if (variant.plain) return state_->plain_source(variant, scope, device);
-  TemplateInput input = state_->input_for(variant, scope, problem, device);
+  TemplateInput input = state_->input_for(variant, scope, setting);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
   std::string text = joined(kernel.lines);
 
@@ -245,13 +245,12 @@ Source Renderer::render(const Config& config, const Problem& problem,
   return source;
 }
 
-std::string Renderer::render_readable(const Config& config, const Problem& problem,
-                                      const DeviceInfo& device) const {
+std::string Renderer::render_readable(const Setting& setting, const Config& config) const {
   const Variant& variant = find_variant(state_->spec, config.variant);
-  if (state_->spec.command) return render(config, problem, device).text;
-  const Scope scope = Setting(state_->spec, problem, device).scope(config);
-  if (variant.plain) return state_->plain_text(variant, scope, device);
-  TemplateInput input = state_->input_for(variant, scope, problem, device);
+  if (state_->spec.command) return render(setting, config).text;
+  const Scope scope = setting.scope(config);
+  if (variant.plain) return state_->plain_text(variant, scope, setting.device());
+  TemplateInput input = state_->input_for(variant, scope, setting);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
   return source_head(state_->spec, variant, input, kernel.read) + "\n" + joined(kernel.lines);
 }

@@ -13,8 +13,7 @@
 
 #include "core/artifact.hpp"
 #include "core/config.hpp"
-#include "core/device.hpp"
-#include "core/problem.hpp"
+#include "core/setting.hpp"
 #include "core/spec.hpp"
 #include "templates/template_lint.hpp"
 
@@ -32,12 +31,11 @@ class Renderer {
   /// The whole translation unit: head comment, the dialect words that the kernel uses, kernel.
   /// Throws InputError when the template faults for this config (division by zero, a literal that
   /// does not fit, a kernel that a step launches but the text lacks).
-  [[nodiscard]] Source render(const Config& config, const Problem& problem,
-                              const DeviceInfo& device) const;
+  /// `setting` is of this spec.
+  [[nodiscard]] Source render(const Setting& setting, const Config& config) const;
 
   /// The same without the dialect words: for people.
-  [[nodiscard]] std::string render_readable(const Config& config, const Problem& problem,
-                                            const DeviceInfo& device) const;
+  [[nodiscard]] std::string render_readable(const Setting& setting, const Config& config) const;
 
   /// Tunables of several values that change no kernel; see unused_tunables() of template_lint.hpp.
   [[nodiscard]] std::vector<LintFinding> unused_tunables() const;

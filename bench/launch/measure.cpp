@@ -72,7 +72,7 @@ std::unique_ptr<RawLaunch> make_raw_launch(Application& application, const Kerne
   const Config chosen = setting.parse(config);
   const Result<LaunchPlan> plan = setting.plan(chosen);
   if (!plan || plan->steps.size() != 1) throw Error(ExitCode::internal, "not one step");
-  const Source source = Renderer(spec).render(chosen, problem, application.device());
+  const Source source = Renderer(spec).render(setting, chosen);
   return application.raw_launch(source, *plan, {in, out});
 }
 

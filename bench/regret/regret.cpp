@@ -81,7 +81,8 @@ Regret Comparison::compare(const std::string& kernel, const std::string& problem
 }
 
 Result<Binary> Comparison::compile(const Entry& entry, const Config& config) const {
-  return compiler_->compile(Renderer(entry.spec).render(config, entry.problem, engine_->device()));
+  return compiler_->compile(
+      Renderer(entry.spec).render({entry.spec, entry.problem, engine_->device()}, config));
 }
 
 void Comparison::measure(const Entry& entry, Regret& regret) {

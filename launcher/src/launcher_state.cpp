@@ -412,15 +412,15 @@ Expected<std::unique_ptr<PreparedKernel>> Launcher::State::make_kernel(const Ker
         LaunchErrorCode::impossible,
         entry.spec->name + " is a program ([command]): nothing of it can be launched"};
   }
-  const DeviceInfo& device = runtime->info();
-  Result<LaunchPlan> plan = Setting(*entry.spec, problem, device).plan(match.config);
+  const Setting setting(*entry.spec, problem, runtime->info());
+  Result<LaunchPlan> plan = setting.plan(match.config);
   if (!plan) {
     return LaunchError{LaunchErrorCode::impossible,
                        entry.spec->name + ": " + plan.failure().message};
   }
   Source source;
   try {
-    source = Renderer(*entry.spec, match.config.variant).render(match.config, problem, device);
+    source = Renderer(*entry.spec, match.config.variant).render(setting, match.config);
   } catch (const InputError& error) {
     return LaunchError{LaunchErrorCode::compile_failed, error.what()};
   }

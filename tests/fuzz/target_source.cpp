@@ -41,7 +41,7 @@ void run_source(std::string_view input) {
   const Problem problem = Problem::make(spec, {{"n", std::int64_t{1000}}});
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const Config config = Setting(spec, problem, device).default_config();
-  static_cast<void>(Renderer(spec).render(config, problem, device));
+  static_cast<void>(Renderer(spec).render({spec, problem, device}, config));
 }
 
 std::vector<std::string> source_seeds() {

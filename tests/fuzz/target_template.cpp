@@ -28,7 +28,7 @@ void run_template(std::string_view input) {
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   for (const Variant& variant : spec.variants) {
     const Config config = Setting(spec, problem, device).default_config(variant);
-    static_cast<void>(renderer.render(config, problem, device));
+    static_cast<void>(renderer.render({spec, problem, device}, config));
   }
 }
 

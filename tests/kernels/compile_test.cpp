@@ -114,7 +114,7 @@ class KernelCompiles : public testing::TestWithParam<KernelAndArchitecture> {
     const std::string text = c.text(spec_);
     const Result<LaunchPlan> plan = Setting(spec_, c.problem, device_).plan(c.config);
     ASSERT_TRUE(plan) << text << ": " << plan.failure().message;
-    const Source source = renderer.render(c.config, c.problem, device_);
+    const Source source = renderer.render({spec_, c.problem, device_}, c.config);
     if (!compiled_.insert(binary_key(source, device_.backend, device_.architecture, "")).second)
       return;
     const Result<Binary> binary = compiler_->compile(source);
@@ -215,7 +215,8 @@ TEST(Toolbox, Compiles) {
       const Config config = Setting(spec, problem, device).default_config(variant);
       const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
       EXPECT_TRUE(plan) << text << ": " << plan.failure().message;
-      const Result<Binary> binary = compiler->compile(renderer.render(config, problem, device));
+      const Result<Binary> binary =
+          compiler->compile(renderer.render({spec, problem, device}, config));
       EXPECT_TRUE(binary) << text << ": " << binary.failure().message;
     }
   }

@@ -34,7 +34,7 @@ class ExampleKernels : public testing::Test {
     const Result<LaunchPlan> plan = Setting(spec_, problem, device_).plan(config);
     ASSERT_TRUE(plan) << text << ": " << plan.failure().message;
     const Result<Binary> binary =
-        compiler_->compile(Renderer(spec_).render(config, problem, device_));
+        compiler_->compile(Renderer(spec_).render({spec_, problem, device_}, config));
     ASSERT_TRUE(binary) << text << ": " << binary.failure().message;
     EXPECT_GT(binary->registers, 0) << text;
     EXPECT_EQ(binary->spill_bytes, 0) << text;
@@ -87,7 +87,8 @@ TEST_F(ExampleKernels, KernelsWithCppNamesTellTheirSymbols) {
   const KernelSpec spec = KernelLibrary().load(KILN_SOURCE_DIR "/examples/plain/convolution");
   const Problem problem = Problem::parse(spec, "width=100,height=50");
   const Config config = Setting(spec, problem, device_).parse("cuda:padded=true");
-  const Result<Binary> binary = compiler_->compile(Renderer(spec).render(config, problem, device_));
+  const Result<Binary> binary =
+      compiler_->compile(Renderer(spec).render({spec, problem, device_}, config));
   ASSERT_TRUE(binary) << binary.failure().message;
   ASSERT_EQ(binary->symbols.size(), 1U);
   EXPECT_EQ(binary->symbols.begin()->first, "convolve<float, 32, 8, 2, true>");
@@ -103,7 +104,8 @@ TEST_F(ExampleKernels, ErrorsInPlainSourcesNameTheFileAndLine) {
   header.replace(header.find("T(0);"), 5, "U(0);");
   const Problem problem = Problem::parse(spec, "width=100,height=50");
   const Config config = Setting(spec, problem, device_).default_config();
-  const Result<Binary> binary = compiler_->compile(Renderer(spec).render(config, problem, device_));
+  const Result<Binary> binary =
+      compiler_->compile(Renderer(spec).render({spec, problem, device_}, config));
   ASSERT_FALSE(binary);
   EXPECT_THAT(binary.failure().message, testing::HasSubstr("include/window.cuh(18): error"));
 }

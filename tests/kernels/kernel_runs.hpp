@@ -74,7 +74,7 @@ class KernelRuns : public testing::TestWithParam<std::string> {
 
   /// Compiles once a source.
   Result<Binary> compile(const Case& c) {
-    const Source source = renderer_->render(c.config, c.problem, device_->info());
+    const Source source = renderer_->render({spec_, c.problem, device_->info()}, c.config);
     const std::string key = binary_key(source, KILN_TEST_BACKEND, device_->info().architecture, "");
     if (const auto found = binaries_.find(key); found != binaries_.end()) return found->second;
     Result<Binary> binary = compiler_->compile(source);

@@ -73,7 +73,7 @@ class ResourceTable : public testing::TestWithParam<KernelAndArchitecture> {
   /// The compiled kernels of a case; none when it does not compile.
   std::vector<KernelResources> compile(const Case& c) {
     const Result<Binary> binary =
-        compiler_->compile(Renderer(spec_).render(c.config, c.problem, device_));
+        compiler_->compile(Renderer(spec_).render({spec_, c.problem, device_}, c.config));
     EXPECT_TRUE(binary) << c.text(spec_) << ": " << binary.failure().message;
     if (!binary) return {};
     matrix_ = matrix_instructions(count_instructions(binary->data, device_.architecture));

@@ -89,7 +89,8 @@ class Intruder : public testing::Test {
       const Problem problem = Problem::parse(spec, "n=1000");
       const DeviceInfo device = device_for_architecture("cuda", "sm_80");
       const Config config = Setting(spec, problem, device).default_config();
-      EXPECT_THAT(renderer.render(config, problem, device).text, Not(HasSubstr(kSecret))) << what;
+      EXPECT_THAT(renderer.render({spec, problem, device}, config).text, Not(HasSubstr(kSecret)))
+          << what;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), Not(HasSubstr(kSecret))) << what;
     }
@@ -260,7 +261,9 @@ TEST(IntruderValue, OfAFormulaIsParsedAndWrittenAnew) {
   const Problem problem =
       Problem::make(spec, {{"n", std::int64_t{1000}}, {"map", std::string("x +\n1")}});
   const std::string text =
-      Renderer(spec).render(Setting(spec, problem, device).default_config(), problem, device).text;
+      Renderer(spec)
+          .render({spec, problem, device}, Setting(spec, problem, device).default_config())
+          .text;
   EXPECT_THAT(text, Not(HasSubstr("\n1")));
 }
 

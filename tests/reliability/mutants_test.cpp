@@ -120,7 +120,7 @@ std::vector<MutantsTest::Entry> MutantsTest::all_entries() {
     for (const Variant& variant : spec_.variants) {
       const Config config = Setting(spec_, problem, bench_->device()).default_config(variant);
       if (!Setting(spec_, problem, bench_->device()).plan(config)) continue;
-      const Source source = renderer_.render(config, problem, bench_->device());
+      const Source source = renderer_.render({spec_, problem, bench_->device()}, config);
       entries.push_back(
           {text, config, source.text, {"none", "the original", source}, {}, {}, {}, {}});
       for (Mutant& mutant : mutants_of(source))
@@ -177,7 +177,8 @@ void MutantsTest::run(std::vector<Entry>& entries, const std::string& problem_te
     const auto plan = Setting(spec_, problem, bench_->device()).plan(entry.config);
     // Another source would be another kernel than the one that was changed.
     const bool same =
-        plan && renderer_.render(entry.config, problem, bench_->device()).text == entry.original;
+        plan &&
+        renderer_.render({spec_, problem, bench_->device()}, entry.config).text == entry.original;
     if (!same) continue;
     jobs.push_back({entry.config, *plan, &entry.build.binary});
     running.push_back(&entry);

@@ -29,7 +29,7 @@ std::map<std::string, Mutant> one_of_each_kind(const Subject& subject, const Dev
   for (const Variant& variant : spec.variants) {
     const Config config = Setting(spec, problem, device).default_config(variant);
     if (!Setting(spec, problem, device).plan(config)) continue;
-    for (Mutant& mutant : mutants_of(renderer.render(config, problem, device)))
+    for (Mutant& mutant : mutants_of(renderer.render({spec, problem, device}, config)))
       mutants.emplace(mutant.kind, std::move(mutant));
   }
   return mutants;

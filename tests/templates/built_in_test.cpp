@@ -57,8 +57,8 @@ TEST(BuiltInKernels, DefaultConfigsRenderInEveryDialect) {
       for (const Variant& variant : spec.variants) {
         if (variant.requires_ && !variant.requires_->evaluate_bool(scope)) continue;
         ++possible;
-        Source source = renderer.render(Setting(spec, problem, device).default_config(variant),
-                                        problem, device);
+        Source source = renderer.render({spec, problem, device},
+                                        Setting(spec, problem, device).default_config(variant));
         EXPECT_FALSE(source.entries.empty()) << c.kernel << " " << variant.name;
         EXPECT_THAT(source.text, testing::Not(testing::HasSubstr("{{")))
             << c.kernel << " " << variant.name;
@@ -87,7 +87,8 @@ TEST(BuiltInKernels, RenderTheSameSourceWhereOnlyTheLaunchDiffers) {
     const Renderer renderer(spec);
     const Problem problem = Problem::parse(spec, launch.problem);
     const auto text = [&](const char* config) {
-      return renderer.render(Setting(spec, problem, device).parse(config), problem, device).text;
+      return renderer.render({spec, problem, device}, Setting(spec, problem, device).parse(config))
+          .text;
     };
     EXPECT_EQ(text(launch.config), text(launch.same)) << launch.config;
   }
@@ -101,8 +102,8 @@ TEST(Toolbox, RendersForEveryElementType) {
   for (DType dtype : all_dtypes()) {
     Problem problem = Problem::parse(spec, "n=5000000000 dtype=" + std::string(name_of(dtype)));
     for (const Variant& variant : spec.variants) {
-      Source source =
-          renderer.render(Setting(spec, problem, device).default_config(variant), problem, device);
+      Source source = renderer.render({spec, problem, device},
+                                      Setting(spec, problem, device).default_config(variant));
       const auto launches =
           std::count_if(variant.steps.begin(), variant.steps.end(),
                         [](const Step& step) { return step.kind == StepKind::launch; });

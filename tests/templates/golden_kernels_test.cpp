@@ -60,7 +60,7 @@ std::optional<std::string> source_of(const KernelSpec& spec, const Variant& vari
       const Config config = Setting(spec, problem, device).default_config(variant);
       if (!Setting(spec, problem, device).plan(config)) continue;
       return "// " + problem.text() + ", " + architecture + "\n" +
-             Renderer(spec).render(config, problem, device).text;
+             Renderer(spec).render({spec, problem, device}, config).text;
     }
   }
   return std::nullopt;

@@ -245,7 +245,7 @@ TEST_P(EveryVariant, ItsDefaultConfigIsLegalAndRendersEveryKernelThatItLaunches)
         continue;
       }
       ASSERT_TRUE(plan) << plan.failure().message;
-      const Source source = renderer.render(config, problem, device);
+      const Source source = renderer.render({spec, problem, device}, config);
       for (const StepPlan& step : plan->steps) {
         if (step.kind == StepKind::launch) {
           EXPECT_THAT(source.text, HasSubstr(" " + step.entry + "("));
@@ -293,7 +293,8 @@ TEST(ReduceAndHistogram, SizesThatShareAConfigShareTheirSource) {
   const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
   const auto text_for = [&](const std::string& text) {
     const Problem problem = Problem::parse(spec, text);
-    return renderer.render(Setting(spec, problem, device).parse("ticket"), problem, device).text;
+    return renderer.render({spec, problem, device}, Setting(spec, problem, device).parse("ticket"))
+        .text;
   };
   EXPECT_EQ(text_for("n=1000"), text_for("n=268435456"));
   EXPECT_NE(text_for("n=1000"), text_for("n=1000,op=max"));

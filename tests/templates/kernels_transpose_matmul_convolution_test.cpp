@@ -254,7 +254,7 @@ TEST(DefaultConfigs, AreLegalAndRenderForAwkwardProblemsOnEveryDevice) {
             spec.name + " " + c.problem + " " + config.text() + " on " + device.architecture;
         const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
         ASSERT_TRUE(plan) << what << ": " << plan.failure().message;
-        const Source source = renderer.render(config, problem, device);
+        const Source source = renderer.render({spec, problem, device}, config);
         for (const StepPlan& step : plan->steps) {
           EXPECT_THAT(source.entries, testing::Contains(step.entry)) << what;
         }
@@ -283,7 +283,9 @@ class Rendered {
 
   std::string operator()(const std::string& problem_text, const std::string& config) const {
     const Problem problem = Problem::parse(spec_, problem_text);
-    return renderer_.render(Setting(spec_, problem, device_).parse(config), problem, device_).text;
+    return renderer_
+        .render({spec_, problem, device_}, Setting(spec_, problem, device_).parse(config))
+        .text;
   }
 
  private:

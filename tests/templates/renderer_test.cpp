@@ -36,7 +36,7 @@ TEST(Renderer, TheReadableFormHasNoDialectWords) {
   Problem problem = Problem::parse(spec, "n=1000");
   DeviceInfo device = device_for_architecture("cuda", "sm_80");
   std::string text = Renderer(spec).render_readable(
-      Setting(spec, problem, device).parse("strided:unroll=4"), problem, device);
+      {spec, problem, device}, Setting(spec, problem, device).parse("strided:unroll=4"));
   expect_golden("scale.strided.readable", text);
   EXPECT_THAT(text, Not(HasSubstr("#define")));
 }
@@ -46,8 +46,8 @@ TEST(Renderer, OfOneVariantReadsNoOther) {
   const Problem problem = Problem::parse(spec, "n=1000");
   const DeviceInfo device = device_for_architecture("cuda", "sm_80");
   const Config config = Setting(spec, problem, device).parse("strided:unroll=4");
-  EXPECT_EQ(Renderer(spec, "strided").render(config, problem, device),
-            Renderer(spec).render(config, problem, device));
+  EXPECT_EQ(Renderer(spec, "strided").render({spec, problem, device}, config),
+            Renderer(spec).render({spec, problem, device}, config));
   EXPECT_THROW(Renderer(spec, "strid"), InputError);
   spec.variants.push_back(spec.variants.front());
   spec.variants.back().name = "broken";
@@ -142,14 +142,14 @@ TEST(Renderer, ManyThreadsShareOneRenderer) {
   Problem problem = Problem::parse(spec, "n=1000");
   DeviceInfo device = device_for_architecture("cuda", "sm_80");
   Config config = Setting(spec, problem, device).parse("strided");
-  Source alone = renderer.render(config, problem, device);
+  Source alone = renderer.render({spec, problem, device}, config);
   std::vector<std::thread> threads;
   std::array<bool, 4> same{};
   for (std::size_t t = 0; t < same.size(); ++t) {
     threads.emplace_back([&, t] {
       same[t] = true;
       for (int i = 0; i < 50; ++i)
-        same[t] = same[t] && renderer.render(config, problem, device) == alone;
+        same[t] = same[t] && renderer.render({spec, problem, device}, config) == alone;
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -144,7 +144,7 @@ inline Source render(const KernelSpec& spec, const std::string& config = "stride
                      const std::string& problem = "n=1000", const std::string& backend = "cuda") {
   Problem asked = Problem::parse(spec, problem);
   DeviceInfo device = device_for_architecture(backend, architecture_for(backend));
-  return Renderer(spec).render(Setting(spec, asked, device).parse(config), asked, device);
+  return Renderer(spec).render({spec, asked, device}, Setting(spec, asked, device).parse(config));
 }
 
 /// What the template text alone gives: the rendered source without head and words, for `problem`.

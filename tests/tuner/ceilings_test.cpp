@@ -64,7 +64,7 @@ TEST(CeilingsTemplates, TheDefaultOfEveryVariantRendersForEveryBackend) {
         device_for_architecture("opencl", "opencl")}) {
     for (const Variant& variant : spec.variants) {
       const Config config = Setting(spec, problem, device).default_config(variant);
-      const Source source = renderer.render(config, problem, device);
+      const Source source = renderer.render({spec, problem, device}, config);
       EXPECT_EQ(source.entries, std::vector<std::string>{variant.steps.front().entry.text()})
           << device.backend;
       const bool streams = variant.name.starts_with("stream");

@@ -34,7 +34,7 @@ class ExtraChecksTest : public DeviceTest {
     const KernelSpec spec = KernelLibrary().load(kernel);
     const Problem problem = Problem::parse(spec, problem_text);
     const Config config = Setting(spec, problem, device_->info()).parse(config_text);
-    Source source = Renderer(spec).render(config, problem, device_->info());
+    Source source = Renderer(spec).render({spec, problem, device_->info()}, config);
     const std::size_t place = source.text.rfind(from);
     EXPECT_NE(place, std::string::npos) << source.text;
     source.text.replace(place, from.size(), to);

@@ -38,7 +38,7 @@ class ExtremeWalkTest : public DeviceTest {
   Status check(ExtremeWalk& walk, const std::string& text, const std::string& from = "",
                const std::string& to = "") {
     const Config config = Setting(spec_, *problem_, device_->info()).parse(text);
-    Source source = Renderer(spec_).render(config, *problem_, device_->info());
+    Source source = Renderer(spec_).render({spec_, *problem_, device_->info()}, config);
     const std::size_t place = source.text.find(from);
     EXPECT_NE(place, std::string::npos) << source.text;
     source.text.replace(place, from.size(), to);

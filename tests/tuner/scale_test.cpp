@@ -36,7 +36,7 @@ class ScaleTest : public DeviceTest {
     const auto plan = Setting(spec_, problem_, device_->info()).plan(config);
     if (!binary_) {
       const auto made =
-          compiler_->compile(Renderer(spec_).render(config, problem_, device_->info()));
+          compiler_->compile(Renderer(spec_).render({spec_, problem_, device_->info()}, config));
       ASSERT_TRUE(made) << made.failure().message;
       binary_ = *made;
     }

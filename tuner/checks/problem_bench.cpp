@@ -230,7 +230,8 @@ Status ProblemBench::check_device_reference(const Config& config, std::uint64_t 
 }
 
 Result<Binary> ProblemBench::compile(const Config& config) const {
-  return tools_.compiler.compile(Renderer(spec_).render(config, problem_, tools_.device.info()));
+  return tools_.compiler.compile(
+      Renderer(spec_).render({spec_, problem_, tools_.device.info()}, config));
 }
 
 }  // namespace kiln

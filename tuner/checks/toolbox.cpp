@@ -68,7 +68,8 @@ Result<Module*> Toolbox::Impl::module_for(const Config& config, const Problem& p
                                           const std::string& key) {
   std::unique_ptr<Module>& module = modules[key];
   if (module) return module.get();
-  const Result<Binary> binary = compiler.compile(renderer.render(config, problem, device.info()));
+  const Result<Binary> binary =
+      compiler.compile(renderer.render({spec, problem, device.info()}, config));
   if (!binary) return binary.failure();
   Result<std::unique_ptr<Module>> loaded = device.load(*binary);
   if (!loaded) return loaded.failure();

@@ -180,7 +180,7 @@ class CeilingBench {
 
   /// The compiled config; kept for the next call, which often asks for the same source.
   Result<Module*> module_of(const Config& config) {
-    Source source = renderer_.render(config, problem(), device_.info());
+    Source source = renderer_.render({spec_, problem(), device_.info()}, config);
     if (module_ && source.text == module_text_) return module_.get();
     Result<Binary> binary = compiler_.compile(source);
     if (!binary) return binary.failure();

@@ -76,8 +76,8 @@ std::optional<std::string> source_key_of(const Renderer& renderer, const Config&
   const DeviceInfo& device = setting.device();
   try {
     if (!setting.plan(config)) return std::nullopt;
-    return binary_key(renderer.render(config, setting.problem(), device), device.backend,
-                      device.architecture, device.compiler);
+    return binary_key(renderer.render(setting, config), device.backend, device.architecture,
+                      device.compiler);
   } catch (const InputError&) {
     return std::nullopt;
   }

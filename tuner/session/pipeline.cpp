@@ -98,7 +98,7 @@ TrialPipeline::Candidate TrialPipeline::make_candidate(const Config& config) con
       return candidate;
     }
     candidate.plan = std::move(*plan);
-    candidate.source = renderer_.render(config, setting_.problem(), setting_.device());
+    candidate.source = renderer_.render(setting_, config);
   } catch (const InputError& error) {
     set_failure(trial, {Outcome::compile_error, error.what()});
     return candidate;
