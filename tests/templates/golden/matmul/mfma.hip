@@ -38,8 +38,6 @@
 //   threads         = 256    warps_m * warps_n * lanes
 //   load_bytes      = 16     load_vector * element_bytes
 //   words           = 4      max(1, load_bytes // 4)
-//   row_a           = 4      (tile_m if trans_a else tile_k) // load_vector
-//   row_b           = 16     (tile_k if trans_b else tile_n) // load_vector
 //   buffers         = 2      2 if ahead else 1
 //
 
