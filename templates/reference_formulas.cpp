@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/errors.hpp"
+#include "core/in_parallel.hpp"
 #include "templates/reference.hpp"
 
 namespace kiln {
@@ -94,11 +95,12 @@ void check_lengths(const Expression& formula, const std::map<std::string, HostAr
   }
 }
 
-void fill_output(const Expression& formula, std::vector<FormulaOperand> operands,
-                 HostArray& output) {
+/// Fills the elements [first, last).
+void fill_part(const Expression& formula, std::vector<FormulaOperand> operands, HostArray& output,
+               std::size_t first, std::size_t last) {
   std::vector<const Value*> slots(operands.size());
   for (std::size_t k = 0; k < operands.size(); ++k) slots[k] = &operands[k].value;
-  for (std::size_t i = 0; i < output.count(); ++i) {
+  for (std::size_t i = first; i < last; ++i) {
     move_to(i, operands);
     std::optional<Value> result = formula.evaluate(slots);
     if (!result)
@@ -121,7 +123,10 @@ void evaluate_formulas(const KernelSpec& spec, ReferenceCall& call) {
     auto output = call.arrays.find(name);
     if (output == call.arrays.end()) continue;  // does not exist for this problem
     check_lengths(formula, before, name, output->second.count());
-    fill_output(formula, operands_of(formula, spec, call, before), output->second);
+    const std::vector<FormulaOperand> operands = operands_of(formula, spec, call, before);
+    in_parallel(output->second.count(), [&](std::size_t first, std::size_t last) {
+      fill_part(formula, operands, output->second, first, last);
+    });
   }
 }
 

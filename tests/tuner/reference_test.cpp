@@ -16,14 +16,28 @@ class ReferenceTest : public SessionTest {
     spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/accumulate");
   }
 
-  /// Makes another variant the device reference.
-  void trust(const std::string& variant) {
-    std::string text = spec_.text;
-    const std::string usual = "device_reference = \"plain\"";
-    text.replace(text.find(usual), usual.size(), "device_reference = \"" + variant + "\"");
+  void read(const std::string& text) {
     const auto files = spec_.files;
     spec_ = parse_spec(text, spec_.path);
     spec_.files = files;
+  }
+
+  /// Puts `line` where the spec names its device reference.
+  void set_device_reference(const std::string& line) {
+    std::string text = spec_.text;
+    const std::string usual = "device_reference = \"plain\"";
+    read(text.replace(text.find(usual), usual.size(), line));
+  }
+
+  void trust(const std::string& variant) {
+    set_device_reference("device_reference = \"" + variant + "\"");
+  }
+
+  /// Leaves the wrong variant alone.
+  void take_out_plain() {
+    std::string text = spec_.text;
+    const std::size_t plain = text.find("[[variants]]");
+    read(text.erase(plain, text.find("[[variants]]", plain + 1) - plain));
   }
 
   /// Outcomes by config.
@@ -63,6 +77,30 @@ TEST_F(ReferenceTest, ADeviceReferenceThatDisagreesEndsTheRun) {
                                          "reference 'twice' fails on n=1000: "));
     EXPECT_THAT(error.what(), HasSubstr("1000 of 1000 elements of 'y' are wrong"));
   }
+}
+
+// ---- a spec that names no device reference
+
+TEST_F(ReferenceTest, TheDefaultConfigStandsInWhereFormulasTakeMinutes) {
+  set_device_reference("cpu_operations = \"2e6 * n\"");
+  EXPECT_EQ(outcomes(1), kRight);
+}
+
+TEST_F(ReferenceTest, ADefaultConfigThatDisagreesOnASmallProblemEndsTheRun) {
+  set_device_reference("cpu_operations = \"2e6 * n\"");
+  take_out_plain();
+  try {
+    (void)outcomes(1);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the device reference 'twice' fails on n=1: "));
+  }
+}
+
+TEST_F(ReferenceTest, TheFormulasAreTheReferenceAsLongAsTheyTakeSeconds) {
+  set_device_reference("cpu_operations = \"1e6 * n\"");
+  take_out_plain();
+  EXPECT_EQ(outcomes(1), (std::map<std::string, Outcome>{{"twice", Outcome::wrong_result}}));
 }
 
 // ---- inputs that the spec computes

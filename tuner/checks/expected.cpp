@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/in_parallel.hpp"
 #include "tuner/checks/outside_function.hpp"
 #include "tuner/checks/reference_gaps.hpp"
 
@@ -27,14 +28,16 @@ constexpr double kScaleElements = 8;
 /// The reference's f64 or i64 values, rounded to the element type that the device stores.
 HostArray rounded_array(const HostArray& wide, DType dtype) {
   HostArray narrow(dtype, wide.shape);
-  const bool whole = wide.dtype == DType::i64;
-  for (std::size_t i = 0; i < wide.count(); ++i) {
-    if (whole && size_of(dtype) == sizeof(std::int64_t)) {
-      narrow.elements<std::int64_t>()[i] = wide.elements<std::int64_t>()[i];
-    } else {
-      narrow.set(i, wide.get(i));
+  const bool whole = wide.dtype == DType::i64 && size_of(dtype) == sizeof(std::int64_t);
+  in_parallel(wide.count(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      if (whole) {
+        narrow.elements<std::int64_t>()[i] = wide.elements<std::int64_t>()[i];
+      } else {
+        narrow.set(i, wide.get(i));
+      }
     }
-  }
+  });
   return narrow;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/problem_bench.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -19,6 +20,10 @@ namespace {
 // The CPU loop over the shrunk problem takes milliseconds.
 constexpr double kShrunkOperations = 2e6;
 
+// Seconds of a CPU loop. A spec that names no device reference has the CPU's word for everything
+// up to here, and beyond it the default config stands in.
+constexpr double kPatientOperations = 1e9;
+
 std::string cpu_reference_text(const KernelSpec& spec) {
   if (spec.verify.outside && spec.verify.outside->function) {
     const OutsideFunction& function = *spec.verify.outside->function;
@@ -26,6 +31,19 @@ std::string cpu_reference_text(const KernelSpec& spec) {
   }
   return spec.verify.reference.empty() ? "the formulas of the spec"
                                        : "the CPU loop '" + spec.verify.reference + "'";
+}
+
+bool is_for_cpu(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
+                double max_cpu_operations) {
+  if (!has_cpu_reference(spec)) return false;
+  const bool names_other = !spec.verify.device_reference.empty();
+  return cpu_operations(spec, problem, device) <=
+         (names_other ? max_cpu_operations : std::max(max_cpu_operations, kPatientOperations));
+}
+
+Config device_reference(const Setting& setting) {
+  const std::string& named = setting.spec().verify.device_reference;
+  return named.empty() ? setting.default_config() : setting.parse(named);
 }
 
 }  // namespace
@@ -42,12 +60,10 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
                                  "[[verify.expected]], and there is no other reference",
                                  problem.text()));
   }
-  const bool on_cpu =
-      is_recorded || spec.verify.device_reference.empty() ||
-      (has_cpu_reference(spec) && cpu_operations(spec, problem, device) <= max_cpu_operations);
-  const Config config = on_cpu ? Setting(spec, problem, device).default_config()
-                               : Setting(spec, problem, device).parse(spec.verify.device_reference);
-  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
+  const Setting setting(spec, problem, device);
+  const bool on_cpu = is_recorded || is_for_cpu(spec, problem, device, max_cpu_operations);
+  const Config config = on_cpu ? setting.default_config() : device_reference(setting);
+  const Result<LaunchPlan> plan = setting.plan(config);
   if (!plan) return plan.failure();
 
   std::optional<RecordedValues> recorded;

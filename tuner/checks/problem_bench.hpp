@@ -27,7 +27,8 @@ class ProblemBench {
 
   /// Allocates and fills the arguments and computes the references. Up to `max_cpu_operations` the
   /// CPU loop computes them; above, the spec's device reference, after it has agreed with the CPU
-  /// loop on a shrunk problem.
+  /// loop on a shrunk problem. For a spec that names none, the CPU loop goes on to seconds, and
+  /// then the default config is the device reference.
   static Result<std::unique_ptr<ProblemBench>> create(const Tools& tools, const KernelSpec& spec,
                                                       const Problem& problem, std::uint64_t seed,
                                                       double max_cpu_operations,
