@@ -1,10 +1,11 @@
-// kiln_pack: compresses files of the source tree for the program (cmake/KilnEmbed.cmake).
+// kiln_pack: packs files of the source tree for the program (cmake/KilnEmbed.cmake).
 //
-//   kiln_pack OUTPUT.cpp OUTPUT.bin HEADER FUNCTION ROOT files|rows FILE...
+//   kiln_pack OUTPUT.cpp OUTPUT.bin HEADER FUNCTION ROOT files|stored|rows FILE...
 //
 // OUTPUT.bin holds one zlib stream per part. OUTPUT.cpp includes it with .incbin and defines
 // kiln::FUNCTION(), which HEADER declares and which returns the parts, sorted by path.
 //   files   each FILE is one part
+//   stored  the same, not compressed: they are read faster
 //   rows    each FILE is wisdom (docs/wisdom.md) and becomes one part per kernel, "FILE/KERNEL":
 //           the lines of the kernel, and before them the lines that belong to no kernel
 // SPDX-License-Identifier: Apache-2.0
@@ -69,12 +70,12 @@ void add_rows(Parts& parts, const std::string& name, const std::string& text) {
   for (const auto& [kernel, rows] : kernels) parts[name + "/" + kernel] = common + rows;
 }
 
-std::string deflated(const std::string& text) {
+std::string deflated(const std::string& text, int level) {
   auto size = compressBound(static_cast<uLong>(text.size()));
   std::string bytes(size, '\0');
   if (compress2(reinterpret_cast<Bytef*>(bytes.data()), &size,
                 reinterpret_cast<const Bytef*>(text.data()), static_cast<uLong>(text.size()),
-                Z_BEST_COMPRESSION) != Z_OK) {
+                level) != Z_OK) {
     throw std::runtime_error("zlib cannot compress");
   }
   bytes.resize(size);
@@ -108,10 +109,11 @@ void pack(const std::vector<std::string>& words) {
       parts[words[i]] = std::move(text);
     }
   }
+  const int level = words[5] == "stored" ? Z_NO_COMPRESSION : Z_BEST_COMPRESSION;
   std::string binary;
   std::string table;
   for (const auto& [path, text] : parts) {
-    const std::string bytes = deflated(text);
+    const std::string bytes = deflated(text, level);
     table += "      {\"" + path + "\", kiln_pack_" + function + " + " +
              std::to_string(binary.size()) + ", " + std::to_string(bytes.size()) + ", " +
              std::to_string(text.size()) + "},\n";
@@ -126,7 +128,7 @@ void pack(const std::vector<std::string>& words) {
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
   if (words.size() < 7) {
-    std::cerr << "usage: kiln_pack OUTPUT.cpp OUTPUT.bin HEADER FUNCTION ROOT files|rows FILE...\n";
+    std::cerr << "usage: kiln_pack OUTPUT.cpp OUTPUT.bin HEADER FUNCTION ROOT KIND FILE...\n";
     return 2;
   }
   try {
