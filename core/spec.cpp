@@ -66,8 +66,12 @@ using Files = std::map<std::string, std::string>;
 void add_file(Files& files, const Files& all, const std::string& name) {
   const auto file = all.find(name);
   if (file == all.end() || !files.insert(*file).second) return;
-  for (const auto& [other, text] : all) {
-    if (file->second.find('"' + other + '"') != std::string::npos) add_file(files, all, other);
+  const std::string_view text = file->second;
+  for (std::size_t open = text.find('"'); open != text.npos;) {
+    const std::size_t close = text.find('"', open + 1);
+    if (close == text.npos) return;
+    add_file(files, all, std::string(text.substr(open + 1, close - open - 1)));
+    open = close;
   }
 }
 

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <unordered_set>
 
 #include "core/errors.hpp"
 #include "templates/embedded.hpp"
@@ -17,12 +20,12 @@ namespace {
 struct Section {
   std::vector<std::string> words;
   std::string text;
-  std::set<std::string> uses;  // identifiers of the text
+  std::vector<std::string_view> uses;  // identifiers of the text
 };
 
-/// The identifiers of C text outside comments and string literals.
-std::set<std::string> words_of(std::string_view text) {
-  std::set<std::string> result;
+/// The identifiers of C text outside comments, each once.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::unordered_set<std::string_view> result;
   std::size_t i = 0;
   auto skip_past = [&](std::string_view end, std::size_t from) {
     std::size_t found = text.find(end, from);
@@ -44,7 +47,7 @@ std::set<std::string> words_of(std::string_view text) {
       ++i;
     }
   }
-  return result;
+  return {result.begin(), result.end()};
 }
 
 std::vector<Section> read_sections(std::string_view file) {
@@ -66,22 +69,22 @@ std::vector<Section> read_sections(std::string_view file) {
   return sections;
 }
 
+/// Those of a dialect, read when they are first asked for: a program needs those of one device.
 const std::vector<Section>& sections_of(const std::string& backend) {
-  static const auto* all = [] {
-    auto* map = new std::map<std::string, std::vector<Section>>;
-    for (const char* name : {"cuda", "hip", "opencl"}) {
-      (*map)[name] =
-          read_sections(embedded_file("dialects/" + std::string(name) + ".h").value_or(""));
-    }
-    return map;
-  }();
-  auto found = all->find(backend);
-  if (found == all->end())
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::string, std::vector<Section>>;
+  const std::lock_guard held(mutex);
+  const auto found = known.find(backend);
+  if (found != known.end()) return found->second;
+  const std::optional<std::string> file = embedded_file("dialects/" + backend + ".h");
+  if (!file)
     throw DeviceError("there is no dialect for backend '" + backend + "' (cuda, hip, opencl)");
-  return found->second;
+  return known[backend] = read_sections(*file);
 }
 
-bool defines_any(const Section& section, const std::set<std::string>& names) {
+using Names = std::unordered_set<std::string_view>;
+
+bool defines_any(const Section& section, const Names& names) {
   return std::any_of(section.words.begin(), section.words.end(),
                      [&](const auto& word) { return names.count(word) > 0; });
 }
@@ -91,7 +94,8 @@ bool defines_any(const Section& section, const std::set<std::string>& names) {
 std::string prelude_for(const std::string& backend, std::string_view kernel,
                         std::int64_t warp_size) {
   const std::vector<Section>& sections = sections_of(backend);
-  std::set<std::string> wanted = words_of(kernel);
+  const std::vector<std::string_view> words = words_of(kernel);
+  Names wanted(words.begin(), words.end());
   std::vector<bool> chosen(sections.size(), false);
   for (bool grew = true; grew;) {
     grew = false;
