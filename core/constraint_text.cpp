@@ -145,6 +145,10 @@ bool holds(const Expression& rule, const Scope& scope) {
   return rule.evaluate_truth(slots_of(rule, scope)).value_or(true);
 }
 
+bool exists(const Expression& when, const Scope& scope) {
+  return when.evaluate_truth(slots_of(when, scope)).value_or(false);
+}
+
 std::string explain_false(const Expression& rule, const Scope& scope) {
   try {
     return explain(rule, scope);

@@ -17,6 +17,10 @@ namespace kiln {
 /// apply and so holds. Throws EvaluationError for a rule that has no truth value.
 [[nodiscard]] bool holds(const Expression& rule, const Scope& scope);
 
+/// Does what has this `when` exist? Not where the answer depends on a tunable that does not exist
+/// here. Throws EvaluationError for a `when` that has no truth value.
+[[nodiscard]] bool exists(const Expression& when, const Scope& scope);
+
 /// Why `rule` is false: "rows * cols <= limit: 65536 <= 49152 is false" for comparisons (the first
 /// broken part of a conjunction), otherwise "rule is false with a = 1, b = 2".
 [[nodiscard]] std::string explain_false(const Expression& rule, const Scope& scope);

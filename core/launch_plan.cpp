@@ -35,15 +35,15 @@ class PlanBuilder {
     if (spec_.command) return command_plan();
     for (const Argument& argument : spec_.arguments) add_argument(argument);
     for (const Workspace& workspace : variant_.workspaces) {
-      if (!workspace.when || exists(*workspace.when)) add_workspace(workspace);
+      if (!workspace.when || exists(*workspace.when, scope_)) add_workspace(workspace);
     }
     for (const TensorMap& map : variant_.tensor_maps) {
-      if (!map.when || exists(*map.when)) {
+      if (!map.when || exists(*map.when, scope_)) {
         plan_.tensor_maps.push_back(plan_tensor_map(map, plan_, device_, scope_));
       }
     }
     for (const Step& step : variant_.steps) {
-      if (!step.when || exists(*step.when)) add_step(step);
+      if (!step.when || exists(*step.when, scope_)) add_step(step);
     }
     if (plan_.steps.empty()) illegal("no step of the variant applies to this config");
     return std::move(plan_);
@@ -62,17 +62,12 @@ class PlanBuilder {
     return std::move(plan_);
   }
 
-  // A `when` that depends on a tunable that does not exist here is false.
-  [[nodiscard]] bool exists(const Expression& when) const {
-    return evaluate_known(when, scope_).has_value() && holds(when, scope_);
-  }
-
   [[nodiscard]] DType dtype(const Expression& expression, const std::string& name) const {
     return plan_rules::element_type(expression, name, scope_);
   }
 
   void add_argument(const Argument& argument) {
-    if (argument.when && !exists(*argument.when)) return;
+    if (argument.when && !exists(*argument.when, scope_)) return;
     if (argument.access == Access::scalar) {
       add_scalar(argument);
       return;
@@ -183,7 +178,8 @@ class PlanBuilder {
     if (!step.cluster.empty()) set_cluster(step, out);
     if (step.shared_bytes) set_shared_bytes(step, out);
     // Elsewhere the launch waits for the step before it, which is right, too.
-    out.programmatic = step.programmatic && has_tensor_maps(device_) && exists(*step.programmatic);
+    out.programmatic =
+        step.programmatic && has_tensor_maps(device_) && exists(*step.programmatic, scope_);
     out.arguments = present(step.arguments);
     out.constants = present(step.constants);
     plan_.steps.push_back(std::move(out));

@@ -31,8 +31,7 @@ std::vector<std::string> value_texts(const Tunable& tunable) {
 
 // Does the tunable exist, given what `scope` holds of the earlier ones?
 bool exists(const Tunable& tunable, const Scope& scope) {
-  if (!tunable.when) return true;
-  return evaluate_known(*tunable.when, scope).has_value() && holds(*tunable.when, scope);
+  return !tunable.when || exists(*tunable.when, scope);
 }
 
 // What the text of a config says: its variant and the values given, in the order written.

@@ -2,7 +2,8 @@
 //
 // A lookup counts some dozens of configs on each of several problems. Most values that the spec's
 // expressions use are the same for all configs. So device and problem are evaluated once, and names
-// are looked up once per variant. Private to lookup/.
+// are looked up once per variant. Asked of Setting::scope() config by config, a lookup of matmul
+// takes half as many instructions again. Private to lookup/.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
