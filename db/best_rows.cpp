@@ -69,44 +69,8 @@ constexpr const char* kReadNewest =
     "LEFT JOIN objectives AS wanted ON wanted.best = theirs.id "
     "WHERE coalesce(wanted.name, 'time') = ?2 "
     "GROUP BY theirs.kernel, theirs.problem, theirs.device, theirs.timing) ORDER BY best.id";
-// Of a file that was written before version 4.
-constexpr const char* kReadNewestUntimed =
-    "WITH theirs AS MATERIALIZED (SELECT best.id, kernel, problem, device FROM sessions JOIN best "
-    "ON best.session = sessions.id WHERE ?1 = '' OR kernel = ?1) "
-    "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
-    "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "
-    "state, wall_seconds, 0, 'eager', "
-    "best.session, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
-    "bytes, flops, trials, failures, evidence, published_at, "
-    "objectives.name, objectives.value, objectives.default_value "
-    "FROM best JOIN sessions ON sessions.id = best.session "
-    "LEFT JOIN objectives ON objectives.best = best.id "
-    "WHERE best.id IN (SELECT max(theirs.id) FROM theirs "
-    "LEFT JOIN objectives AS wanted ON wanted.best = theirs.id "
-    "WHERE coalesce(wanted.name, 'time') = ?2 "
-    "GROUP BY theirs.kernel, theirs.problem, theirs.device) ORDER BY best.id";
 constexpr int kBestOfNewest = 21;
 constexpr int kObjectiveOfNewest = 34;
-
-std::vector<BestRecord> read_newest(sql::Database& database, const std::string& kernel,
-                                    const std::string& objective) {
-  sql::Statement query = has_timings(database) ? sql::Statement(database, kReadNewest)
-                                               : sql::Statement(database, kReadNewestUntimed);
-  query.bind_all(kernel, objective);
-  std::vector<BestRecord> rows;
-  DeviceTexts devices;
-  while (query.step()) {
-    BestRecord best = best_from_row(query, kBestOfNewest);
-    set_session(best, session_from_row(query, devices));
-    if (constexpr int at = kObjectiveOfNewest; !query.is_null(at)) {
-      best.objective = query.text(at);
-      best.value = query.real(at + 1);
-      if (!query.is_null(at + 2)) best.default_value = query.real(at + 2);
-    }
-    rows.push_back(std::move(best));
-  }
-  return rows;
-}
 
 BestRecord read_best(sql::Database& database, std::int64_t id) {
   sql::Statement query(database,
@@ -125,10 +89,19 @@ BestRecord read_best(sql::Database& database, std::int64_t id) {
 
 std::vector<BestRecord> read_bests(sql::Database& database, const std::string& kernel,
                                    const std::string& objective) {
-  if (has_measured_rows(database)) return read_newest(database, kernel, objective);
+  sql::Statement query(database, kReadNewest);
+  query.bind_all(kernel, objective);
   std::vector<BestRecord> rows;
-  for (const std::int64_t id : newest_bests(database, kernel, objective)) {
-    rows.push_back(read_best(database, id));
+  DeviceTexts devices;
+  while (query.step()) {
+    BestRecord best = best_from_row(query, kBestOfNewest);
+    set_session(best, session_from_row(query, devices));
+    if (constexpr int at = kObjectiveOfNewest; !query.is_null(at)) {
+      best.objective = query.text(at);
+      best.value = query.real(at + 1);
+      if (!query.is_null(at + 2)) best.default_value = query.real(at + 2);
+    }
+    rows.push_back(std::move(best));
   }
   return rows;
 }

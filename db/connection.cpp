@@ -114,7 +114,6 @@ void FileConnection::open_for_reading(const fs::path& path, Store::Mode mode) {
     // cleans up, as only a connection that may write can. query_only keeps rows as they are.
     database_ = std::make_unique<SqliteDatabase>(std::make_unique<SQLite::Database>(
         path.string(), SQLite::OPEN_READWRITE, kBusyMilliseconds));
-    database_->file().exec("PRAGMA query_only = ON");
   }
   if (mode == Store::Mode::immutable || must_read_as_it_lies(database_->file(), path)) {
     database_ = std::make_unique<SqliteDatabase>(std::make_unique<SQLite::Database>(
@@ -124,6 +123,8 @@ void FileConnection::open_for_reading(const fs::path& path, Store::Mode mode) {
   distrust(file);
   limit_work(file, path);
   require_schema(file, path.string());
+  show_as_current(file);
+  file.exec("PRAGMA query_only = ON");
 }
 
 FileConnection::~FileConnection() { come_to_rest(); }
@@ -155,6 +156,7 @@ ServerConnection::ServerConnection(const fs::path& url, Store::Mode mode)
     prepare_server_schema(*database_, shown_place(url));
   } else {
     require_server_schema(*database_, shown_place(url));
+    show_server_as_current(*database_, shown_place(url));
   }
 }
 

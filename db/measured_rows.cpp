@@ -14,13 +14,7 @@ bool knows_conditions(const Samples& samples) {
          samples.throttle != kThrottleUnknown;
 }
 
-constexpr const char* kNewestOfTime =
-    "SELECT max(best.id) FROM best JOIN sessions ON sessions.id = best.session "
-    "WHERE ?1 = '' OR kernel = ?1 GROUP BY kernel, problem, device ORDER BY 1";
-
 }  // namespace
-
-bool has_measured_rows(sql::Database& database) { return database.schema_version() >= 3; }
 
 void insert_measured(sql::Database& database, std::int64_t trial, const Trial& measured) {
   for (const auto& [name, value] : measured.metrics) {
@@ -39,7 +33,6 @@ void insert_measured(sql::Database& database, std::int64_t trial, const Trial& m
 }
 
 void read_measured(sql::Database& database, SessionId session, std::vector<TrialRecord>& trials) {
-  if (!has_measured_rows(database)) return;
   std::map<std::int64_t, Trial*> by_id;
   for (TrialRecord& record : trials) by_id.emplace(record.id, &record.trial);
   sql::Statement metrics(database, kMetricsOfSession);
@@ -58,17 +51,6 @@ void read_measured(sql::Database& database, SessionId session, std::vector<Trial
   }
 }
 
-std::vector<std::int64_t> newest_bests(sql::Database& database, const std::string& kernel,
-                                       const std::string& objective) {
-  std::vector<std::int64_t> rows;
-  if (objective == "time") {
-    sql::Statement query(database, kNewestOfTime);
-    query.bind(1, kernel);
-    while (query.step()) rows.push_back(query.integer(0));
-  }
-  return rows;
-}
-
 void insert_objective(sql::Database& database, std::int64_t row, const BestRecord& best) {
   if (best.objective == "time") return;
   sql::Statement insert(
@@ -79,7 +61,6 @@ void insert_objective(sql::Database& database, std::int64_t row, const BestRecor
 }
 
 void read_objective(sql::Database& database, std::int64_t row, BestRecord& best) {
-  if (!has_measured_rows(database)) return;
   sql::Statement query(database,
                        "SELECT name, value, default_value FROM objectives WHERE best = ?");
   query.bind(1, row);
@@ -99,7 +80,6 @@ void insert_drift(sql::Database& database, SessionId session, const DriftRecord&
 }
 
 std::vector<DriftRecord> read_drift(sql::Database& database, SessionId session) {
-  if (!has_measured_rows(database)) return {};
   sql::Statement query(database,
                        "SELECT sequence, config, ratio, low, high, took_ns FROM drift WHERE "
                        "session = ? ORDER BY id");

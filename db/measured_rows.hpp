@@ -1,7 +1,5 @@
-// Rows of schema version 3: measurements other than time. Private to db/, like rows.hpp.
-//
-// A file of an older version that is opened for reading has none of these tables; reading then
-// finds nothing. A row exists only if something is known.
+// Rows of schema version 3: measurements other than time. Private to db/, like rows.hpp. A row
+// exists only if something is known.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,19 +24,11 @@ inline constexpr const char* kConditionsOfSession =
     "SELECT trial, memory_clock_khz, temperature_c, power_mw, throttle FROM conditions "
     "JOIN trials ON trials.id = conditions.trial WHERE session = ?";
 
-/// Returns whether the file has the tables of version 3.
-[[nodiscard]] bool has_measured_rows(sql::Database& database);
-
 /// Inserts the metrics and conditions of the trial with this row id.
 void insert_measured(sql::Database& database, std::int64_t trial, const Trial& measured);
 /// Reads them into the session's trials, whose row ids are set.
 void read_measured(sql::Database& database, SessionId session, std::vector<TrialRecord>& trials);
 
-/// Returns the row ids of the newest best for `objective` per kernel, problem and device, in order;
-/// `kernel`: empty for all.
-[[nodiscard]] std::vector<std::int64_t> newest_bests(sql::Database& database,
-                                                     const std::string& kernel,
-                                                     const std::string& objective);
 /// Stores the objective of the best with this row id, unless it is "time".
 void insert_objective(sql::Database& database, std::int64_t row, const BestRecord& best);
 void read_objective(sql::Database& database, std::int64_t row, BestRecord& best);

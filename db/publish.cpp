@@ -14,6 +14,7 @@
 #include "db/explain.hpp"
 #include "db/file_system.hpp"
 #include "db/merge.hpp"
+#include "db/schema.hpp"
 #include "db/server_place.hpp"
 #include "db/sqlite_database.hpp"
 #include "db/writer_lock.hpp"
@@ -27,9 +28,11 @@ namespace {
 void vacuum_into(SQLite::Database& database, const fs::path& copy) {
   const bool reader = database.execAndGet("PRAGMA query_only").getInt() != 0;
   database.exec("PRAGMA query_only = OFF");
+  show_as_stored(database);
   SQLite::Statement vacuum(database, "VACUUM INTO ?");
   vacuum.bind(1, copy.string());
   vacuum.exec();
+  show_as_current(database);
   if (reader) {
     database.exec("PRAGMA query_only = ON");
   }

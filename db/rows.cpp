@@ -28,13 +28,6 @@ constexpr const char* kReadSessions =
     "seed, options, budget, space_size, started_at, finished_at, state, wall_seconds, "
     "(SELECT count(*) FROM trials WHERE trials.session = sessions.id) "
     ", timing FROM sessions WHERE id BETWEEN ? AND ? ORDER BY id";
-// Of a file that was written before version 4.
-constexpr const char* kReadUntimedSessions =
-    "SELECT id, kernel, spec_hash, problem, problem_json, device, device_info, driver, compiler, "
-    "tool_version, strategy, "
-    "seed, options, budget, space_size, started_at, finished_at, state, wall_seconds, "
-    "(SELECT count(*) FROM trials WHERE trials.session = sessions.id) "
-    ", 'eager' FROM sessions WHERE id BETWEEN ? AND ? ORDER BY id";
 
 template <typename Enum, std::size_t Size>
 Enum parse_name(const std::string& text, const std::array<Enum, Size>& all) {
@@ -102,8 +95,6 @@ double number_or(double value, double instead_of_nan) {
 
 }  // namespace
 
-bool has_timings(sql::Database& database) { return database.schema_version() >= 4; }
-
 Timing stored_timing(const std::string& name) { return parse_name(name, kTimings); }
 
 const DeviceInfo& DeviceTexts::parsed(const std::string& text) {
@@ -162,8 +153,7 @@ std::optional<SessionRecord> find_session(sql::Database& database, const Session
 }
 
 std::vector<SessionRecord> read_sessions(sql::Database& database, std::optional<SessionId> id) {
-  sql::Statement query = has_timings(database) ? sql::Statement(database, kReadSessions)
-                                               : sql::Statement(database, kReadUntimedSessions);
+  sql::Statement query(database, kReadSessions);
   query.bind_all(id.value_or(0), id.value_or(std::numeric_limits<SessionId>::max()));
   std::vector<SessionRecord> rows;
   DeviceTexts devices;

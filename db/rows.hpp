@@ -31,9 +31,6 @@ class DeviceTexts {
   std::map<std::string, DeviceInfo> parsed_;
 };
 
-/// Whether the database has the column `timing` of version 4. Sessions of older files were timed
-/// eagerly.
-[[nodiscard]] bool has_timings(sql::Database& database);
 /// Throws InputError for a name that no timing has.
 [[nodiscard]] Timing stored_timing(const std::string& name);
 

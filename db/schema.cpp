@@ -10,6 +10,9 @@
 namespace kiln {
 namespace {
 
+// Each version adds to the one before: a migration changes the file, and for a reader, which may
+// not change it, views show what the migration would (kShow...).
+
 // Names of outcomes, states and verdicts are stored as text: a file explains itself to `sqlite3`,
 // and a code never changes meaning. Samples are little-endian 64-bit floats, in nanoseconds.
 constexpr const char* kSchema = R"sql(
@@ -104,6 +107,10 @@ CREATE TABLE attempts (
 ) STRICT;
 )sql";
 
+constexpr const char* kShowAttempts =
+    "CREATE TEMP VIEW attempts (id, session, config, begun, deaths) AS "
+    "SELECT 0, 0, 0, 0, 0 WHERE false";
+
 // Version 3: what is measured beside time. Rows are there only where something is known.
 constexpr const char* kMeasured = R"sql(
 CREATE TABLE metrics (
@@ -140,11 +147,30 @@ CREATE TABLE drift (
 ) STRICT;
 CREATE INDEX drift_by_session ON drift (session);
 )sql";
+constexpr const char* kShowMeasured = R"sql(
+CREATE TEMP VIEW metrics (trial, name, value) AS SELECT 0, 0, 0 WHERE false;
+CREATE TEMP VIEW conditions (trial, memory_clock_khz, temperature_c, power_mw, throttle) AS
+  SELECT 0, 0, 0, 0, 0 WHERE false;
+CREATE TEMP VIEW objectives (best, name, value, default_value) AS SELECT 0, 0, 0, 0 WHERE false;
+CREATE TEMP VIEW drift (id, session, sequence, config, ratio, low, high, took_ns) AS
+  SELECT 0, 0, 0, 0, 0, 0, 0, 0 WHERE false;
+)sql";
 
 // Version 4: how the launches of a session were timed. Older sessions were all timed eagerly.
 constexpr const char* kTiming =
     "ALTER TABLE sessions ADD COLUMN timing TEXT NOT NULL DEFAULT 'eager' "
     "CHECK (timing IN ('eager', 'graph'))";
+constexpr const char* kShowTiming =
+    "CREATE TEMP VIEW sessions AS SELECT *, 'eager' AS timing FROM main.sessions";
+
+constexpr const char* kShowTables = R"sql(
+DROP VIEW IF EXISTS temp.attempts;
+DROP VIEW IF EXISTS temp.metrics;
+DROP VIEW IF EXISTS temp.conditions;
+DROP VIEW IF EXISTS temp.objectives;
+DROP VIEW IF EXISTS temp.drift;
+DROP VIEW IF EXISTS temp.sessions;
+)sql";
 
 // Statements are constants, so the numbers are written out.
 static_assert(kApplicationId == 1263094862);
@@ -215,5 +241,14 @@ void prepare_schema(SQLite::Database& database, const std::string& name) {
   database.exec(kMarkVersion);
   transaction.commit();
 }
+
+void show_as_current(SQLite::Database& database) {
+  const int version = version_of(database);
+  if (version < 2) database.exec(kShowAttempts);
+  if (version < 3) database.exec(kShowMeasured);
+  if (version < 4) database.exec(kShowTiming);
+}
+
+void show_as_stored(SQLite::Database& database) { database.exec(kShowTables); }
 
 }  // namespace kiln

@@ -150,6 +150,8 @@ ALTER TABLE sessions ADD COLUMN timing text COLLATE "C" NOT NULL DEFAULT 'eager'
   CHECK (timing IN ('eager', 'graph'));
 UPDATE schema_version SET version = 4;
 )sql";
+constexpr const char* kShowServerTiming =
+    "CREATE TEMP VIEW sessions AS SELECT *, 'eager'::text AS timing FROM kiln.sessions";
 
 // Two programs that create the tables at the same time: one waits for the other.
 constexpr const char* kLockSchema = "SELECT pg_advisory_xact_lock(1263094862)";
@@ -190,6 +192,22 @@ void prepare_server_schema(sql::Database& database, const std::string& name) {
     (void)sql::query_integer(database, kLockSchema);
     if (database.schema_version() < kSchemaVersion) database.exec(kServerTiming);
     transaction.commit();
+  }
+}
+
+void show_server_as_current(sql::Database& database, const std::string& name) {
+  const int version = database.schema_version();
+  if (version == kSchemaVersion) return;
+  try {
+    sql::Transaction transaction(database, sql::Access::write);
+    database.exec("SET TRANSACTION READ WRITE");  // a reader's are read-only unless told
+    if (version < 4) database.exec(kShowServerTiming);
+    transaction.commit();
+  } catch (const sql::Error& error) {
+    if (error.failure() == sql::Failure::lost) throw;
+    throw DatabaseError(name + ": has schema version " + std::to_string(version) +
+                        ", which this Kiln reads through temporary views, but the server refuses "
+                        "them (" + error.what() + "); the next command that writes migrates it");
   }
 }
 

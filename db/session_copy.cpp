@@ -79,12 +79,6 @@ void copy_conditions(const CopiedTrials& trials, sql::Database& source, sql::Dat
   copy_rows_of(trials, select, insert);
 }
 
-void copy_measured(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
-  if (!has_measured_rows(source)) return;
-  copy_metrics(trials, source, target);
-  copy_conditions(trials, source, target);
-}
-
 // The trials after the first `there`.
 void copy_trials(sql::Database& source, SessionId from, sql::Database& target, SessionId to,
                  std::int64_t there) {
@@ -107,7 +101,8 @@ void copy_trials(sql::Database& source, SessionId from, sql::Database& target, S
     trials.ids[row.integer(0)] = insert.run_for_id();
   }
   copy_samples(trials, source, target);
-  copy_measured(trials, source, target);
+  copy_metrics(trials, source, target);
+  copy_conditions(trials, source, target);
 }
 
 }  // namespace
@@ -122,23 +117,12 @@ std::vector<BestRow> best_rows_of(sql::Database& source, SessionId session) {
   return rows;
 }
 
-namespace {
-
-constexpr const char* kCopiedSession =
-    "SELECT kernel, spec_hash, problem, problem_json, device, device_info, "
-    "driver, compiler, tool_version, strategy, seed, options, budget, "
-    "space_size, started_at, finished_at, state, wall_seconds, timing FROM sessions WHERE id = ?";
-// Of a file that was written before version 4.
-constexpr const char* kCopiedUntimedSession =
-    "SELECT kernel, spec_hash, problem, problem_json, device, device_info, "
-    "driver, compiler, tool_version, strategy, seed, options, budget, "
-    "space_size, started_at, finished_at, state, wall_seconds, 'eager' FROM sessions WHERE id = ?";
-
-}  // namespace
-
 SessionId copy_session(sql::Database& source, SessionId from, sql::Database& target) {
-  sql::Statement row = has_timings(source) ? sql::Statement(source, kCopiedSession)
-                                           : sql::Statement(source, kCopiedUntimedSession);
+  sql::Statement row(source,
+                     "SELECT kernel, spec_hash, problem, problem_json, device, device_info, "
+                     "driver, compiler, tool_version, strategy, seed, options, budget, "
+                     "space_size, started_at, finished_at, state, wall_seconds, timing "
+                     "FROM sessions WHERE id = ?");
   row.bind(1, from);
   (void)row.step();
   sql::Statement insert(
@@ -202,7 +186,6 @@ void copy_best(sql::Database& source, std::int64_t best, sql::Database& target, 
   };
   const std::int64_t copy =
       id ? copied(sql::Statement(target, kCopyBestTo)) : copied(sql::Statement(target, kCopyBest));
-  if (!has_measured_rows(source)) return;
   sql::Statement objectives(source,
                             "SELECT name, value, default_value FROM objectives WHERE best = ?");
   sql::Statement objective(target,

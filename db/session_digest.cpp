@@ -77,12 +77,6 @@ constexpr const char* kSessions =
     "tool_version, spec_hash, strategy, seed, options, budget, space_size, timing, state, "
     "finished_at, wall_seconds FROM sessions "
     "WHERE (?1 = '' OR (kernel = ?1 AND problem = ?2 AND device = ?3)) ORDER BY id";
-// Of a file that was written before version 4.
-constexpr const char* kUntimedSessions =
-    "SELECT id, started_at, kernel, problem, problem_json, device, device_info, driver, compiler, "
-    "tool_version, spec_hash, strategy, seed, options, budget, space_size, 'eager' AS timing, "
-    "state, finished_at, wall_seconds FROM sessions "
-    "WHERE (?1 = '' OR (kernel = ?1 AND problem = ?2 AND device = ?3)) ORDER BY id";
 constexpr int kFirstOfIdentity = 1;
 constexpr int kFirstOfProgress = 17;
 constexpr int kSessionColumns = 20;
@@ -91,7 +85,6 @@ constexpr int kSessionColumns = 20;
 class MeasuredReader {
  public:
   MeasuredReader(sql::Database& database, SessionId session) {
-    if (!has_measured_rows(database)) return;
     sql::Statement metrics(database, kMetricsOfSession);
     metrics.bind(1, session);
     while (metrics.step()) {
@@ -117,7 +110,6 @@ class MeasuredReader {
 };
 
 void add_objective(sql::Database& database, std::int64_t best, Json& json) {
-  if (!has_measured_rows(database)) return;
   sql::Statement query(database,
                        "SELECT name, value, default_value FROM objectives WHERE best = ?");
   query.bind(1, best);
@@ -196,8 +188,7 @@ std::string SessionDigest::order() const {
 
 std::vector<SessionDigest> read_digests(sql::Database& database, const DigestKey& key) {
   std::vector<SessionDigest> digests;
-  sql::Statement query = has_timings(database) ? sql::Statement(database, kSessions)
-                                               : sql::Statement(database, kUntimedSessions);
+  sql::Statement query(database, kSessions);
   query.bind_all(key.kernel, key.problem, key.device);
   while (query.step()) {
     SessionDigest digest;

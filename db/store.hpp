@@ -49,8 +49,7 @@ class Store {
   void begin_attempt(SessionId session, const std::string& config);
   /// Durable: a worker died over the config.
   void note_death(SessionId session, const std::string& config);
-  /// Returns the attempts without a trial, in the order of their first begin. Needs a store that
-  /// writes.
+  /// Returns the attempts without a trial, in the order of their first begin.
   [[nodiscard]] std::vector<AttemptRecord> attempts(SessionId session) const;
   /// Durable: adds wall time to the session, so that the time of a killed run counts.
   void add_wall_seconds(SessionId session, double seconds);

@@ -121,20 +121,59 @@ TEST_F(Postgres, AnotherSchemaVersionIsRefused) {
   }
 }
 
-TEST_F(Postgres, AServerOfVersionThreeIsReadAsItIsAndBroughtUpByTheNextWriter) {
+std::string dump(const std::string& url) {
+  std::string text;
+  dump_database(url, [&](const std::string& line) { text += line + "\n"; });
+  return text;
+}
+
+void make_version_three(const std::string& name) {
   PostgresServer& server = PostgresServer::shared();
-  const std::string url = server.new_database();
-  {
-    Store store(url, Store::Mode::write);
-    static_cast<void>(store.begin_session(test::some_session()));
-  }
-  const std::string name = PostgresServer::database_of(url);
   server.run(name, "ALTER TABLE kiln.sessions DROP COLUMN timing");
   server.run(name, "UPDATE kiln.schema_version SET version = 3");
-  EXPECT_EQ(Store(url, Store::Mode::read).sessions().at(0).key, test::some_session().key);
+}
+
+TEST_F(Postgres, AServerOfVersionThreeIsReadAsItIsAndBroughtUpByTheNextWriter) {
+  const std::string url = PostgresServer::shared().new_database();
+  {
+    Store store(url, Store::Mode::write);
+    const SessionId session = store.begin_session(some_session());
+    store.append(session, 1, some_trial(64));
+    store.finish(session, SessionState::finished, 1, some_best(64));
+  }
+  const std::string today = dump(url);
+  make_version_three(PostgresServer::database_of(url));
+  {
+    const Store reader(url, Store::Mode::read);
+    EXPECT_EQ(reader.info().schema_version, 3);
+    EXPECT_EQ(reader.sessions().at(0).key, some_session().key);
+    EXPECT_EQ(reader.trials(1).size(), 1U);
+    EXPECT_EQ(reader.bests("scale").at(0).key, some_session().key);
+  }
+  EXPECT_EQ(dump(url), today);
   const Store writer(url, Store::Mode::write);
   EXPECT_EQ(writer.info().schema_version, 4);
-  EXPECT_EQ(writer.sessions().at(0).key, test::some_session().key);
+  EXPECT_EQ(writer.sessions().at(0).key, some_session().key);
+  EXPECT_EQ(dump(url), today);
+}
+
+TEST_F(Postgres, AnOlderServerThatRefusesTemporaryViewsSaysSo) {
+  PostgresServer& server = PostgresServer::shared();
+  const std::string url = server.new_database();
+  { const Store store(url, Store::Mode::write); }
+  const std::string name = PostgresServer::database_of(url);
+  make_version_three(name);
+  server.run("postgres", "REVOKE TEMPORARY ON DATABASE " + name + " FROM PUBLIC");
+  server.run("postgres", "CREATE ROLE looker LOGIN");
+  server.run(name,
+             "GRANT USAGE ON SCHEMA kiln TO looker; GRANT SELECT ON ALL TABLES IN SCHEMA kiln TO "
+             "looker");
+  const std::string as_looker = server.url(name, "looker");
+  EXPECT_THAT(message_of([&] { const Store store(as_looker, Store::Mode::read); }),
+              AllOf(StartsWith(as_looker +
+                               ": has schema version 3, which this Kiln reads through temporary "
+                               "views, but the server refuses them (this role lacks a right ("),
+                    HasSubstr("; the next command that writes migrates it")));
 }
 
 TEST_F(Postgres, ARoleWithoutRightsIsTold) {
