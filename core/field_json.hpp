@@ -17,16 +17,6 @@
 
 namespace kiln {
 
-struct IgnoreFields {
-  template <typename Field>
-  void operator()(const char* /*name*/, Field& /*field*/) const {}
-};
-
-template <typename T>
-concept HasFields = requires(T& value) {
-  visit_fields(value, IgnoreFields{});
-};
-
 template <typename T>
 [[nodiscard]] Json field_json(const T& value) {
   if constexpr (HasFields<const T>) {

@@ -1,4 +1,7 @@
 // Trial: one config put through render, compile, verify and measure.
+//
+// A new field is written twice here, in its struct and in visit_fields() behind it, and nowhere
+// else: JSON and messages between processes walk over the fields.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,6 +11,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "core/fields.hpp"
 #include "core/outcome.hpp"
 
 namespace kiln {
@@ -19,6 +23,14 @@ struct TrialCost {
   std::int64_t verify_ns = 0;
   std::int64_t measure_ns = 0;
 };
+
+template <IsA<TrialCost> T, typename Visit>
+void visit_fields(T& cost, Visit&& visit) {
+  visit("render_ns", cost.render_ns);
+  visit("compile_ns", cost.compile_ns);
+  visit("verify_ns", cost.verify_ns);
+  visit("measure_ns", cost.measure_ns);
+}
 
 /// Samples::throttle where nothing is known.
 inline constexpr const char* kThrottleUnknown = "unknown";
@@ -40,6 +52,21 @@ struct Samples {
   bool dropped_early = false;  ///< clearly slower than the incumbent: few samples on purpose
 };
 
+template <IsA<Samples> T, typename Visit>
+void visit_fields(T& samples, Visit&& visit) {
+  visit("ns", samples.ns);
+  visit("cold_cache", samples.cold_cache);
+  visit("batch", samples.batch);
+  visit("clock_khz_before", samples.clock_khz_before);
+  visit("clock_khz_after", samples.clock_khz_after);
+  visit("memory_clock_khz", samples.memory_clock_khz);
+  visit("temperature_c", samples.temperature_c);
+  visit("power_mw", samples.power_mw);
+  visit("throttled", samples.throttled);
+  visit("throttle", samples.throttle);
+  visit("dropped_early", samples.dropped_early);
+}
+
 struct Trial {
   Config config;
   Outcome outcome = Outcome::ok;
@@ -57,6 +84,22 @@ struct Trial {
 
   [[nodiscard]] bool ok() const { return outcome == Outcome::ok; }
 };
+
+template <IsA<Trial> T, typename Visit>
+void visit_fields(T& trial, Visit&& visit) {
+  visit("config", trial.config);
+  visit("outcome", trial.outcome);
+  visit("message", trial.message);
+  visit("time_ns", trial.time_ns);
+  visit("samples", trial.samples);
+  visit("cost", trial.cost);
+  visit("max_error", trial.max_error);
+  visit("registers", trial.registers);
+  visit("spill_bytes", trial.spill_bytes);
+  visit("shared_bytes", trial.shared_bytes);
+  visit("metrics", trial.metrics);
+  visit("source_key", trial.source_key);
+}
 
 /// Median of `values` (mean of the middle two); 0 when empty.
 [[nodiscard]] double median(std::vector<double> values);

@@ -39,7 +39,7 @@ struct TimeUse {
   friend bool operator==(const TimeUse&, const TimeUse&) = default;
 };
 
-/// Calls `visit(name, field)` for each field, as core/fields.hpp does for those of a trial.
+/// Calls `visit(name, field)` for each field (core/fields.hpp).
 template <IsA<TimeUse> T, typename Visit>
 void visit_fields(T& use, Visit&& visit) {
   visit("ask_s", use.ask);

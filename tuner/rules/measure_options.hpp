@@ -31,7 +31,7 @@ struct MeasureOptions {
   StopOptions stop;
 };
 
-/// Calls `visit(name, field)` for each field, as core/fields.hpp does for those of a trial.
+/// Calls `visit(name, field)` for each field (core/fields.hpp).
 template <IsA<FinalsOptions> T, typename Visit>
 void visit_fields(T& options, Visit&& visit) {
   visit("min_rounds", options.min_rounds);

@@ -28,7 +28,7 @@ struct StopOptions {
   std::array<double, 4> drop_factors = {1.2, 1.08, 1.05, 1.03};
 };
 
-/// Calls `visit(name, field)` for each field, as core/fields.hpp does for those of a trial.
+/// Calls `visit(name, field)` for each field (core/fields.hpp).
 template <IsA<StopOptions> T, typename Visit>
 void visit_fields(T& options, Visit&& visit) {
   visit("min_samples", options.min_samples);
