@@ -1,7 +1,7 @@
 // Trial: one config put through render, compile, verify and measure.
 //
 // A new field is written twice here, in its struct and in visit_fields() behind it, and nowhere
-// else: JSON and messages between processes walk over the fields.
+// else: JSON, messages between processes and the database walk over the fields.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

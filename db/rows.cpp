@@ -16,6 +16,7 @@
 #include "core/utc_time.hpp"
 #include "db/measured_rows.hpp"
 #include "db/sql.hpp"
+#include "db/trial_fields.hpp"
 
 namespace kiln {
 namespace {
@@ -84,6 +85,7 @@ Trial trial_from_row(const sql::Statement& row) {
                      .throttled = row.integer(20) != 0,
                      .dropped_early = row.integer(21) != 0};
   }
+  read_trial_fields(row.text(22), trial);
   return trial;
 }
 
@@ -174,14 +176,15 @@ std::vector<SessionRecord> read_unfinished(sql::Database& database, const std::s
 }
 
 std::vector<TrialRecord> read_trials(sql::Database& database, SessionId session) {
-  sql::Statement query(database,
-                       "SELECT id, sequence, config_json, outcome, message, time_ns, max_error, "
-                       "registers, spill_bytes, shared_bytes, "
-                       "source_key, render_ns, compile_ns, verify_ns, measure_ns, ns, "
-                       "cold_cache, batch, clock_khz_before, "
-                       "clock_khz_after, throttled, dropped_early FROM trials LEFT JOIN samples "
-                       "ON samples.trial = trials.id "
-                       "WHERE session = ? ORDER BY sequence");
+  sql::Statement query(
+      database,
+      "SELECT id, sequence, config_json, outcome, message, time_ns, max_error, "
+      "registers, spill_bytes, shared_bytes, "
+      "source_key, render_ns, compile_ns, verify_ns, measure_ns, ns, "
+      "cold_cache, batch, clock_khz_before, "
+      "clock_khz_after, throttled, dropped_early, fields FROM trials LEFT JOIN samples "
+      "ON samples.trial = trials.id "
+      "WHERE session = ? ORDER BY sequence");
   query.bind(1, session);
   std::vector<TrialRecord> rows;
   while (query.step()) {
@@ -224,13 +227,14 @@ void insert_trial(sql::Database& database, SessionId session, std::int64_t seque
       "max_error, "
       "registers, spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, "
       "measure_ns, "
-      "recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+      "recorded_at, fields) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
   insert.bind_all(session, sequence, trial.config.text(), json_text(to_json(trial.config)),
                   std::string(name_of(trial.outcome)), trial.message, number_or(trial.time_ns, 0),
                   number_or(trial.max_error, std::numeric_limits<double>::infinity()),
                   trial.registers, trial.spill_bytes, trial.shared_bytes, trial.source_key,
                   trial.cost.render_ns, trial.cost.compile_ns, trial.cost.verify_ns,
-                  trial.cost.measure_ns, utc_now());
+                  trial.cost.measure_ns, utc_now(), trial_fields_text(trial));
   const std::int64_t id = insert.run_for_id();
   insert_measured(database, id, trial);
   if (trial.samples.ns.empty()) {

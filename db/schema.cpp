@@ -163,6 +163,11 @@ constexpr const char* kTiming =
 constexpr const char* kShowTiming =
     "CREATE TEMP VIEW sessions AS SELECT *, 'eager' AS timing FROM main.sessions";
 
+// Version 5: a JSON object of the fields that have no column of their own (db/trial_fields.hpp).
+constexpr const char* kFields = "ALTER TABLE trials ADD COLUMN fields TEXT NOT NULL DEFAULT '{}'";
+constexpr const char* kShowFields =
+    "CREATE TEMP VIEW trials AS SELECT *, '{}' AS fields FROM main.trials";
+
 constexpr const char* kShowTables = R"sql(
 DROP VIEW IF EXISTS temp.attempts;
 DROP VIEW IF EXISTS temp.metrics;
@@ -170,13 +175,14 @@ DROP VIEW IF EXISTS temp.conditions;
 DROP VIEW IF EXISTS temp.objectives;
 DROP VIEW IF EXISTS temp.drift;
 DROP VIEW IF EXISTS temp.sessions;
+DROP VIEW IF EXISTS temp.trials;
 )sql";
 
 // Statements are constants, so the numbers are written out.
 static_assert(kApplicationId == 1263094862);
 constexpr const char* kMarkAsOurs = "PRAGMA application_id = 1263094862";
-static_assert(kSchemaVersion == 4);
-constexpr const char* kMarkVersion = "PRAGMA user_version = 4";
+static_assert(kSchemaVersion == 5);
+constexpr const char* kMarkVersion = "PRAGMA user_version = 5";
 
 int application_of(SQLite::Database& database) {
   return database.execAndGet("PRAGMA application_id").getInt();
@@ -238,6 +244,7 @@ void prepare_schema(SQLite::Database& database, const std::string& name) {
   if (version_of(database) < 2) database.exec(kAttempts);
   if (version_of(database) < 3) database.exec(kMeasured);
   if (version_of(database) < 4) database.exec(kTiming);
+  if (version_of(database) < 5) database.exec(kFields);
   database.exec(kMarkVersion);
   transaction.commit();
 }
@@ -247,6 +254,7 @@ void show_as_current(SQLite::Database& database) {
   if (version < 2) database.exec(kShowAttempts);
   if (version < 3) database.exec(kShowMeasured);
   if (version < 4) database.exec(kShowTiming);
+  if (version < 5) database.exec(kShowFields);
 }
 
 void show_as_stored(SQLite::Database& database) { database.exec(kShowTables); }

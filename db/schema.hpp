@@ -14,7 +14,7 @@ class Database;
 
 namespace kiln {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 /// "KILN" in ASCII: tells our files from other SQLite files.
 inline constexpr int kApplicationId = 0x4b494c4e;
 

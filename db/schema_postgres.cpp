@@ -62,6 +62,7 @@ CREATE TABLE trials (
   verify_ns bigint NOT NULL,
   measure_ns bigint NOT NULL,
   recorded_at text COLLATE "C" NOT NULL,
+  fields text COLLATE "C" NOT NULL DEFAULT '{}',
   UNIQUE (session, sequence),
   UNIQUE (session, config)
 );
@@ -140,10 +141,10 @@ CREATE TABLE drift (
 CREATE INDEX drift_by_session ON drift (session);
 )sql";
 
-static_assert(kSchemaVersion == 4);
-constexpr const char* kMarkServerVersion = "INSERT INTO schema_version (version) VALUES (4)";
+static_assert(kSchemaVersion == 5);
+constexpr const char* kMarkServerVersion = "INSERT INTO schema_version (version) VALUES (5)";
 
-// The first version that a server may have; what a later one added.
+// The first version that a server may have; what later ones added.
 constexpr int kFirstServerVersion = 3;
 constexpr const char* kServerTiming = R"sql(
 ALTER TABLE sessions ADD COLUMN timing text COLLATE "C" NOT NULL DEFAULT 'eager'
@@ -152,6 +153,13 @@ UPDATE schema_version SET version = 4;
 )sql";
 constexpr const char* kShowServerTiming =
     "CREATE TEMP VIEW sessions AS SELECT *, 'eager'::text AS timing FROM kiln.sessions";
+
+constexpr const char* kServerFields = R"sql(
+ALTER TABLE trials ADD COLUMN fields text COLLATE "C" NOT NULL DEFAULT '{}';
+UPDATE schema_version SET version = 5;
+)sql";
+constexpr const char* kShowServerFields =
+    "CREATE TEMP VIEW trials AS SELECT *, '{}'::text AS fields FROM kiln.trials";
 
 // Two programs that create the tables at the same time: one waits for the other.
 constexpr const char* kLockSchema = "SELECT pg_advisory_xact_lock(1263094862)";
@@ -190,7 +198,8 @@ void prepare_server_schema(sql::Database& database, const std::string& name) {
   if (database.schema_version() < kSchemaVersion) {
     sql::Transaction transaction(database, sql::Access::write);
     (void)sql::query_integer(database, kLockSchema);
-    if (database.schema_version() < kSchemaVersion) database.exec(kServerTiming);
+    if (database.schema_version() < 4) database.exec(kServerTiming);
+    if (database.schema_version() < 5) database.exec(kServerFields);
     transaction.commit();
   }
 }
@@ -202,12 +211,14 @@ void show_server_as_current(sql::Database& database, const std::string& name) {
     sql::Transaction transaction(database, sql::Access::write);
     database.exec("SET TRANSACTION READ WRITE");  // a reader's are read-only unless told
     if (version < 4) database.exec(kShowServerTiming);
+    if (version < 5) database.exec(kShowServerFields);
     transaction.commit();
   } catch (const sql::Error& error) {
     if (error.failure() == sql::Failure::lost) throw;
     throw DatabaseError(name + ": has schema version " + std::to_string(version) +
                         ", which this Kiln reads through temporary views, but the server refuses "
-                        "them (" + error.what() + "); the next command that writes migrates it");
+                        "them (" +
+                        error.what() + "); the next command that writes migrates it");
   }
 }
 

@@ -85,15 +85,15 @@ void copy_trials(sql::Database& source, SessionId from, sql::Database& target, S
   sql::Statement row(source,
                      "SELECT id, sequence, config, config_json, outcome, message, time_ns, "
                      "max_error, registers, spill_bytes, shared_bytes, source_key, render_ns, "
-                     "compile_ns, verify_ns, measure_ns, recorded_at FROM trials "
+                     "compile_ns, verify_ns, measure_ns, recorded_at, fields FROM trials "
                      "WHERE session = ? AND sequence > ? ORDER BY sequence");
   row.bind_all(from, there);
   sql::Statement insert(
       target,
       "INSERT INTO trials (session, sequence, config, config_json, outcome, message, time_ns, "
       "max_error, registers, spill_bytes, shared_bytes, source_key, render_ns, compile_ns, "
-      "verify_ns, measure_ns, recorded_at) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+      "verify_ns, measure_ns, recorded_at, fields) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
   CopiedTrials trials = {from, there, {}};
   while (row.step()) {
     insert.bind(1, to);

@@ -116,16 +116,17 @@ void add_objective(sql::Database& database, std::int64_t best, Json& json) {
   if (query.step()) json["objective"] = columns_json(query, 0, 3);
 }
 
-// The last two columns are not part of the text.
+// The columns behind samples_ns are not part of the text, or not always.
 constexpr const char* kTrials =
     "SELECT sequence, config, config_json, outcome, message, time_ns, max_error, registers, "
     "spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, measure_ns, "
     "cold_cache, batch, clock_khz_before, clock_khz_after, throttled, dropped_early, "
-    "ns AS samples_ns, recorded_at, trials.id FROM trials LEFT JOIN samples ON samples.trial = "
-    "trials.id "
+    "ns AS samples_ns, recorded_at, trials.id, fields "
+    "FROM trials LEFT JOIN samples ON samples.trial = trials.id "
     "WHERE session = ? ORDER BY sequence";
 constexpr int kTrialColumns = 22;
 constexpr int kTrialId = 23;
+constexpr int kTrialFields = 24;
 
 constexpr const char* kBests =
     "SELECT config, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
@@ -137,6 +138,8 @@ constexpr int kBestId = 13;
 std::string trial_line(const MeasuredReader& measured, sql::Statement& row) {
   Json json = columns_json(row, 0, kTrialColumns);
   measured.add(row.integer(kTrialId), json);
+  // Left out if empty: the text of a trial from before version 5 stays as it was.
+  if (row.text(kTrialFields) != "{}") json["fields"] = column_json(row, kTrialFields);
   return line_of("trial", std::move(json));
 }
 

@@ -18,7 +18,7 @@ from typing import Any, Dict, Iterator, List, Optional, Union
 from .errors import DatabaseError, ProblemError
 
 APPLICATION_ID = 1263094862
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _TRIALS = """
 SELECT t.sequence, t.config, t.config_json, t.outcome, t.message, t.time_ns, t.max_error,

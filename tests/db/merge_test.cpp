@@ -281,6 +281,23 @@ TEST_P(MergeInto, OnceMoreChangesNothing) {
   EXPECT_EQ(dump(folder / "copy.db"), whole);
 }
 
+TEST_P(MergeInto, FieldsOfANewerProgramAreKeptAndNotRead) {
+  const MemoryFolder folder;
+  const fs::path file = folder / "a.db";
+  write(file, {{session_of("n=1", kMonday), 2, 1, 1, kMonday}});
+  const std::string today = dump(file);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec(R"(UPDATE trials SET fields = '{"of_tomorrow":[7]}' WHERE sequence = 2)");
+  const std::string tomorrow = dump(file);
+  EXPECT_NE(tomorrow, today);
+  EXPECT_THAT(tomorrow, HasSubstr(R"("fields":"{\"of_tomorrow\":[7]}")"));
+  merge_databases({file}, place("c.db"));
+  EXPECT_EQ(dump(place("c.db")), tomorrow);
+  EXPECT_EQ(Store(place("c.db"), Store::Mode::read).trials(1).size(), 2U);
+  merge_databases({place("c.db")}, folder / "back.db");
+  EXPECT_EQ(dump(folder / "back.db"), tomorrow);
+}
+
 TEST(Merge, TheDumpHoldsEverything) {
   const MemoryFolder folder;
   write(folder / "a.db", {{session_of("n=1", kMonday), 2, 1, 1, kMonday}});

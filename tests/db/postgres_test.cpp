@@ -116,7 +116,7 @@ TEST_F(Postgres, AnotherSchemaVersionIsRefused) {
   for (const Store::Mode mode : {Store::Mode::read, Store::Mode::write}) {
     EXPECT_EQ(message_of([&] { const Store store(url, mode); }),
               url +
-                  ": has schema version 9, this Kiln knows versions up to 4; use the newer Kiln "
+                  ": has schema version 9, this Kiln knows versions up to 5; use the newer Kiln "
                   "that made it");
   }
 }
@@ -127,34 +127,39 @@ std::string dump(const std::string& url) {
   return text;
 }
 
-void make_version_three(const std::string& name) {
+/// Takes from a server of today what the versions after `version` added.
+void make_older(const std::string& name, int version) {
   PostgresServer& server = PostgresServer::shared();
-  server.run(name, "ALTER TABLE kiln.sessions DROP COLUMN timing");
-  server.run(name, "UPDATE kiln.schema_version SET version = 3");
+  if (version < 5) server.run(name, "ALTER TABLE kiln.trials DROP COLUMN fields");
+  if (version < 4) server.run(name, "ALTER TABLE kiln.sessions DROP COLUMN timing");
+  server.run(name, "UPDATE kiln.schema_version SET version = " + std::to_string(version));
 }
 
-TEST_F(Postgres, AServerOfVersionThreeIsReadAsItIsAndBroughtUpByTheNextWriter) {
-  const std::string url = PostgresServer::shared().new_database();
-  {
-    Store store(url, Store::Mode::write);
-    const SessionId session = store.begin_session(some_session());
-    store.append(session, 1, some_trial(64));
-    store.finish(session, SessionState::finished, 1, some_best(64));
+TEST_F(Postgres, AnOlderServerIsReadAsItIsAndBroughtUpByTheNextWriter) {
+  for (const int version : {3, 4}) {
+    SCOPED_TRACE(version);
+    const std::string url = PostgresServer::shared().new_database();
+    {
+      Store store(url, Store::Mode::write);
+      const SessionId session = store.begin_session(some_session());
+      store.append(session, 1, some_trial(64));
+      store.finish(session, SessionState::finished, 1, some_best(64));
+    }
+    const std::string today = dump(url);
+    make_older(PostgresServer::database_of(url), version);
+    {
+      const Store reader(url, Store::Mode::read);
+      EXPECT_EQ(reader.info().schema_version, version);
+      EXPECT_EQ(reader.sessions().at(0).key, some_session().key);
+      EXPECT_EQ(reader.trials(1).size(), 1U);
+      EXPECT_EQ(reader.bests("scale").at(0).key, some_session().key);
+    }
+    EXPECT_EQ(dump(url), today);
+    const Store writer(url, Store::Mode::write);
+    EXPECT_EQ(writer.info().schema_version, 5);
+    EXPECT_EQ(writer.sessions().at(0).key, some_session().key);
+    EXPECT_EQ(dump(url), today);
   }
-  const std::string today = dump(url);
-  make_version_three(PostgresServer::database_of(url));
-  {
-    const Store reader(url, Store::Mode::read);
-    EXPECT_EQ(reader.info().schema_version, 3);
-    EXPECT_EQ(reader.sessions().at(0).key, some_session().key);
-    EXPECT_EQ(reader.trials(1).size(), 1U);
-    EXPECT_EQ(reader.bests("scale").at(0).key, some_session().key);
-  }
-  EXPECT_EQ(dump(url), today);
-  const Store writer(url, Store::Mode::write);
-  EXPECT_EQ(writer.info().schema_version, 4);
-  EXPECT_EQ(writer.sessions().at(0).key, some_session().key);
-  EXPECT_EQ(dump(url), today);
 }
 
 TEST_F(Postgres, AnOlderServerThatRefusesTemporaryViewsSaysSo) {
@@ -162,7 +167,7 @@ TEST_F(Postgres, AnOlderServerThatRefusesTemporaryViewsSaysSo) {
   const std::string url = server.new_database();
   { const Store store(url, Store::Mode::write); }
   const std::string name = PostgresServer::database_of(url);
-  make_version_three(name);
+  make_older(name, 3);
   server.run("postgres", "REVOKE TEMPORARY ON DATABASE " + name + " FROM PUBLIC");
   server.run("postgres", "CREATE ROLE looker LOGIN");
   server.run(name,

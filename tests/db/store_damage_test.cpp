@@ -62,6 +62,7 @@ std::string dump(const fs::path& path) {
 /// Takes from a file of today what the versions after `version` added.
 void make_older(const fs::path& path, int version) {
   SQLite::Database file(path.string(), SQLite::OPEN_READWRITE);
+  if (version < 5) file.exec("ALTER TABLE trials DROP COLUMN fields");
   if (version < 4) file.exec("ALTER TABLE sessions DROP COLUMN timing");
   if (version < 3) {
     file.exec("DROP TABLE metrics; DROP TABLE conditions; DROP TABLE objectives; DROP TABLE drift");
@@ -181,7 +182,7 @@ TEST(StoreDamage, ANewerSchemaAsksForTheNewerKiln) {
   for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read}) {
     EXPECT_EQ(error_of_open(path, mode),
               path.string() +
-                  ": has schema version 7, this Kiln knows versions up to 4; use the "
+                  ": has schema version 7, this Kiln knows versions up to 5; use the "
                   "newer Kiln that wrote it");
   }
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 0");
@@ -207,7 +208,7 @@ TEST(StoreDamage, AFileOfVersionOneIsReadAsItIsAndBroughtUpByTheNextWriter) {
   }
   EXPECT_EQ(bytes_of(path), before);
   Store writer(path, Store::Mode::write);
-  EXPECT_EQ(writer.info().schema_version, 4);
+  EXPECT_EQ(writer.info().schema_version, 5);
   EXPECT_EQ(writer.sessions().at(0).key.timing, Timing::eager);
   EXPECT_EQ(writer.trials(1).size(), 3U);
   writer.begin_attempt(1, "tile:block=64");
@@ -217,7 +218,7 @@ TEST(StoreDamage, AFileOfVersionOneIsReadAsItIsAndBroughtUpByTheNextWriter) {
 }
 
 TEST(StoreDamage, OlderFilesAnswerAndMergeAsFilesOfToday) {
-  for (int version = 1; version < 4; ++version) {
+  for (int version = 1; version < 5; ++version) {
     SCOPED_TRACE(version);
     const ScratchFolder folder;
     const fs::path path = folder / "kiln.db";
@@ -267,6 +268,17 @@ void make_read_only(const fs::path& folder, const fs::path& file) {
   fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
                               fs::perms::others_exec);
   fs::permissions(file, fs::perms::owner_read | fs::perms::others_read);
+}
+
+TEST(StoreDamage, FieldsThatAreNoJsonAreNamed) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "kiln.db";
+  write_database(path, 1);
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE trials SET fields = '{'");
+  EXPECT_THAT(error_of_open(path, Store::Mode::read),
+              ::testing::StartsWith(path.string() + ": a row holds malformed JSON: "));
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE trials SET fields = '[]'");
+  EXPECT_EQ(error_of_open(path, Store::Mode::read), "no error") << "it names no field";
 }
 
 TEST(StoreDamage, AReadOnlyFolderIsReadButNotWritten) {

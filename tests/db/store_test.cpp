@@ -7,8 +7,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/json.hpp"
 #include "tests/db/store_places.hpp"
 
 namespace kiln {
@@ -91,7 +93,7 @@ TEST_P(StoreTest, KeepsTrialsOfEveryOutcomeInOrder) {
   EXPECT_THAT(store.check(), IsEmpty());
 
   const Store::Info info = store.info();
-  EXPECT_EQ(info.schema_version, 4);
+  EXPECT_EQ(info.schema_version, 5);
   EXPECT_EQ(info.sessions, 1);
   EXPECT_EQ(info.trials, static_cast<std::int64_t>(given.size()));
   EXPECT_EQ(info.failures, static_cast<std::int64_t>(given.size()) - 1);
@@ -292,6 +294,41 @@ TEST_P(StoreTest, KeepsWhatIsMeasuredBesideTime) {
   EXPECT_THAT(store.drift(1), ElementsAre(drift));
   EXPECT_TRUE(drift.beyond_noise());
   EXPECT_THAT(store.check(), IsEmpty());
+}
+
+/// Gives each field another value than its default, and no two of a type the same.
+class FillFields {
+ public:
+  void operator()(const char* /*name*/, bool& field) { field = !field; }
+  void operator()(const char* /*name*/, std::int64_t& field) { field = ++last_; }
+  void operator()(const char* /*name*/, double& field) {
+    field = static_cast<double>(++last_) + 0.25;
+  }
+  void operator()(const char* name, std::string& field) { field = std::string("some ") + name; }
+  void operator()(const char* /*name*/, std::vector<double>& field) { field = {1.5, 2.5}; }
+  void operator()(const char* /*name*/, std::map<std::string, double>& field) {
+    field = {{"energy", 0.25}};
+  }
+  void operator()(const char* /*name*/, Config& field) { field = some_trial(64).config; }
+  void operator()(const char* /*name*/, Outcome& field) { field = Outcome::wrong_result; }
+  template <HasFields T>
+  void operator()(const char* /*name*/, T& nested) {
+    visit_fields(nested, *this);
+  }
+
+ private:
+  std::int64_t last_ = 0;
+};
+
+TEST_P(StoreTest, KeepsEachFieldOfATrial) {
+  Trial given;
+  visit_fields(given, FillFields());
+  {
+    Store store(place("kiln.db"), Store::Mode::write);
+    store.append(store.begin_session(some_session()), 1, given);
+  }
+  const Store store(place("kiln.db"), Store::Mode::read);
+  EXPECT_EQ(to_json(store.trials(1).at(0).trial).dump(1), to_json(given).dump(1));
 }
 
 TEST_P(StoreTest, ABestForEnergyLeavesTheBestForTimeAlone) {
