@@ -50,6 +50,9 @@ struct Samples {
   /// "unknown" where the driver does not tell.
   std::string throttle = kThrottleUnknown;
   bool dropped_early = false;  ///< clearly slower than the incumbent: few samples on purpose
+  /// Time of the config's very first run, in its first check: what a single launch pays; 0: not
+  /// known.
+  double first_run_ns = 0;
 };
 
 template <IsA<Samples> T, typename Visit>
@@ -65,6 +68,7 @@ void visit_fields(T& samples, Visit&& visit) {
   visit("throttled", samples.throttled);
   visit("throttle", samples.throttle);
   visit("dropped_early", samples.dropped_early);
+  visit("first_run_ns", samples.first_run_ns);
 }
 
 struct Trial {

@@ -281,6 +281,27 @@ TEST_P(MergeInto, OnceMoreChangesNothing) {
   EXPECT_EQ(dump(folder / "copy.db"), whole);
 }
 
+TEST_P(MergeInto, AFieldWithoutAColumnIsMergedByItsName) {
+  const MemoryFolder folder;
+  const fs::path file = folder / "a.db";
+  Trial known = some_trial(64);
+  known.samples.first_run_ns = 812.5;
+  {
+    Store store(file, Store::Mode::write);
+    const SessionId session = store.begin_session(session_of("n=1", kMonday));
+    store.append(session, 1, known);
+    store.append(session, 2, some_trial(128));
+  }
+  const std::string whole = dump(file);
+  EXPECT_THAT(whole, HasSubstr(R"("fields":"{\"first_run_ns\":812.5}")"));
+  EXPECT_EQ(whole.find("fields"), whole.rfind("fields")) << "left out of the second trial";
+  merge_databases({file}, place("c.db"));
+  EXPECT_EQ(dump(place("c.db")), whole);
+  const std::vector<TrialRecord> trials = Store(place("c.db"), Store::Mode::read).trials(1);
+  EXPECT_EQ(trials.at(0).trial.samples.first_run_ns, 812.5);
+  EXPECT_EQ(trials.at(1).trial.samples.first_run_ns, 0);
+}
+
 TEST_P(MergeInto, FieldsOfANewerProgramAreKeptAndNotRead) {
   const MemoryFolder folder;
   const fs::path file = folder / "a.db";

@@ -70,6 +70,7 @@ Trial trial_of(std::int64_t block_size, double time_ns) {
   trial.metrics["energy"] = 0.5 * time_ns;
   trial.samples.temperature_c = 60;
   trial.samples.power_mw = 300'000;
+  trial.samples.first_run_ns = 2 * time_ns;
   return trial;
 }
 
@@ -283,6 +284,8 @@ std::vector<std::string> rows_seeds() {
                               "t {\"variant\":\"plain\",\"tunables\":{}}",
                               "t {\"finalists\":[{}]}",
                               "t {\"finalists\":1}",
+                              "t {\"first_run_ns\":[]}",
+                              "t {\"first_run_ns\":\"inf\"}",
                               "t ../../x",
                               "t \xff\xfe",
                               "t finished",

@@ -85,6 +85,7 @@ TEST_F(MeasureTest, AConfigThatIsFarOffRunsOnceAfterItsFirstCheck) {
   EXPECT_TRUE(look->hopeless);
   EXPECT_EQ(look->samples.ns, (std::vector<double>{20000}));
   EXPECT_TRUE(look->samples.dropped_early);
+  EXPECT_EQ(look->samples.first_run_ns, 25000) << "its first check";
   EXPECT_EQ(look->samples.throttle, "power_cap");
   EXPECT_EQ(look->untimed_runs, 0);
   EXPECT_EQ(device_.runs, 1);
@@ -109,6 +110,7 @@ TEST_F(MeasureTest, AContendersFirstSamplesCount) {
   EXPECT_EQ(device_.runs, 6) << "those of the first look among them";
   EXPECT_EQ(samples.throttle, "power_cap");
   EXPECT_EQ(samples.clock_khz_before, 1980000);
+  EXPECT_EQ(samples.first_run_ns, 3000);
 }
 
 TEST_F(MeasureTest, AConfigThatDoesNotLeadIsSampledLess) {

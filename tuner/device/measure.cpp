@@ -224,6 +224,7 @@ Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence,
   FirstLook look;
   Samples& samples = look.samples;
   samples.cold_cache = options_.cold_cache;
+  samples.first_run_ns = check_ns;
   if (!races(incumbent_ns) || !options_.cold_cache || options_.timing == Timing::graph) {
     const Result<double> estimated = estimate(sequence);
     if (!estimated) return estimated.failure();
