@@ -1,5 +1,5 @@
-// Fields by name: a struct declares its fields a second time in a function visit_fields() beside it,
-// and JSON, messages between processes, the database and tests walk over them.
+// Fields by name: a struct declares its fields a second time in a function visit_fields() beside
+// it, and JSON, messages between processes, the database and tests walk over them.
 //
 //   struct Size {
 //     int rows = 0;

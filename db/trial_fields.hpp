@@ -1,5 +1,5 @@
-// The column `fields` of the table `trials`: the fields of a trial that have no column of their own,
-// as a JSON object by name. Private to db/.
+// The column `fields` of the table `trials`: the fields of a trial that have no column of their
+// own, as a JSON object by name. Private to db/.
 //
 // Fields from before schema version 5 have columns. Every later field of Trial, Samples and
 // TrialCost (core/trial.hpp) is stored here and needs no change in db/. A name means the same for

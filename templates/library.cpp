@@ -209,6 +209,23 @@ std::vector<std::string> KernelLibrary::names() const {
   return {unique.begin(), unique.end()};
 }
 
+namespace {
+
+InputError no_kernel(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return {{path, 0, 0}, "there is no such folder: a kernel is a folder with spec.toml"};
+  }
+  if (fs::is_regular_file(path, error)) {
+    return {{path, 0, 0},
+            "is a file: a kernel is a folder with spec.toml; 'kiln init " + path +
+                "' writes one for a source"};
+  }
+  return {{path, 0, 0}, "no spec.toml here: a kernel is a folder with spec.toml and its templates"};
+}
+
+}  // namespace
+
 KernelSpec KernelLibrary::load(const std::string& name_or_path) const {
   if (name_or_path.empty() || name_or_path.find('\0') != std::string::npos) {
     throw InputError("a kernel is asked for by its name or the path of its folder");
@@ -229,10 +246,7 @@ KernelSpec KernelLibrary::load(const std::string& name_or_path) const {
   if (path.filename() == "spec.toml")
     path = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (is_kernel_folder(path)) return load_folder(path);
-  if (name_or_path.find('/') != std::string::npos) {
-    throw InputError({name_or_path, 0, 0},
-                     "no spec.toml here: a kernel is a folder with spec.toml and its templates");
-  }
+  if (name_or_path.find('/') != std::string::npos) throw no_kernel(name_or_path);
   std::string searched = "built into kiln";
   for (const fs::path& folder : searched_) searched += ", " + folder.string();
   throw InputError("unknown kernel '" + name_or_path + "'" + did_you_mean(name_or_path, names()) +

@@ -75,7 +75,7 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
   if (node == nullptr) {
     throw InputError(SourceLocation{path, 0, 0},
                      "the spec has no [verify]: say how results are proved (reference, formulas, "
-                     "function or device_reference)");
+                     "function, [[verify.expected]] or device_reference)");
   }
   const TableReader table(
       *node, "[verify]",
@@ -133,6 +133,8 @@ std::vector<std::string> formula_names(const KernelSpec& spec) {
   }
   for (const ProblemField& field : spec.problem) names.push_back(field.name);
   for (const Derived& derived : spec.derived) names.push_back(derived.name);
+  std::sort(names.begin(), names.end());  // an argument may have the name of a field
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

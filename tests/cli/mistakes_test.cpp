@@ -148,6 +148,9 @@ INSTANTIATE_TEST_SUITE_P(
                 3,
                 "./folder: no spec.toml here: a kernel is a folder with "
                 "spec.toml and its templates\n"},
+        Mistake{{"tune", "./gone"},
+                3,
+                "./gone: there is no such folder: a kernel is a folder with spec.toml\n"},
         Mistake{{"tune", "reduce", "--kernel-path", "nowhere"}, 3, "nowhere: no such folder"},
         Mistake{{"tune", "reduce", "--problem", "n=ten", "--db", "new.db"},
                 3,

@@ -86,6 +86,44 @@ TEST_F(PlainKernel, ACFunctionThatDoesNotCompileEndsTheRun) {
   EXPECT_NE(output.err.find("spec.toml:38:13: the reference does not compile"), std::string::npos)
       << output.err;
   EXPECT_NE(output.err.find("matmul.c:5:"), std::string::npos) << output.err;
+  EXPECT_NE(output.err.find("5 |       dauble sum = 0;"), std::string::npos)
+      << "the compiler quotes another line: " << output.err;
+}
+
+TEST_F(PlainKernel, ACFunctionThatDoesNotExistOrTakesOthersIsAnsweredByTheCompiler) {
+  copy_kernel("examples/plain/tiled_matmul", "mine");
+  edit("mine/spec.toml", "\"matmul.c:matmul\"", "\"matmul.c:matmal\"");
+  Output output = tune("n=67");
+  EXPECT_EQ(output.exit_code, 3) << output.out;
+  EXPECT_NE(output.err.find("implicit declaration of function"), std::string::npos) << output.err;
+  edit("mine/spec.toml", "\"matmul.c:matmal\"", "\"matmul.c:matmul\"");
+  edit("mine/matmul.c", "const float* a", "const double* a");
+  output = tune("n=67");
+  EXPECT_EQ(output.exit_code, 3) << "f32 is no double: " << output.out;
+}
+
+TEST_F(PlainKernel, ACrashOfTheReferenceBlamesTheSpecAndNotTheDevice) {
+  copy_kernel("examples/plain/tiled_matmul", "mine");
+  edit("mine/spec.toml", "function = \"matmul.c:matmul\"", "device_reference = \"opencl\"");
+  edit("mine/tiled_matmul.cl", "c[row * n + column] = sum[r]",
+       "*(volatile __global float*)(size_t)64 = sum[r]");
+  const Output output = tune("n=67");
+  EXPECT_EQ(output.exit_code, 1) << output.out;
+  EXPECT_NE(output.err.find("the problem cannot be prepared on the device: while it computed the "
+                            "reference, the worker died: signal SIGSEGV, 3 times in a row"),
+            std::string::npos)
+      << output.err;
+  EXPECT_EQ(output.err.find("is gone"), std::string::npos) << output.err;
+}
+
+TEST_F(PlainKernel, AVariantThatWasAskedForAndFailsIsAFailure) {
+  copy_kernel("tests/tuner/kernels/accumulate", "mine");
+  const Output output = tune("n=1000", {"--variant", "twice"});
+  EXPECT_EQ(output.exit_code, 1) << output.out;
+  EXPECT_NE(output.out.find(" 1 of 1 config in "), std::string::npos) << output.out;
+  EXPECT_NE(output.out.find("the only config tried of variant 'twice' failed (wrong_result)"),
+            std::string::npos)
+      << output.out;
 }
 
 TEST_F(PlainKernel, AMissingSourceIsAnsweredInTheSpec) {

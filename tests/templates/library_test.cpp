@@ -126,6 +126,17 @@ TEST_F(Library, AFolderWithoutASpecIsNoKernel) {
   EXPECT_THROW(KernelLibrary({root_ / "nowhere"}), InputError);
 }
 
+TEST_F(Library, AFileIsNoKernelAndWhatIsNotThereIsNeither) {
+  const std::string source = (root_ / "saxpy.cl").string();
+  std::ofstream(source) << "__kernel void saxpy() {}\n";
+  EXPECT_EQ(error_of(KernelLibrary(), source),
+            source + ": is a file: a kernel is a folder with spec.toml; 'kiln init " + source +
+                "' writes one for a source");
+  const std::string gone = (root_ / "gone").string();
+  EXPECT_EQ(error_of(KernelLibrary(), gone),
+            gone + ": there is no such folder: a kernel is a folder with spec.toml");
+}
+
 TEST_F(Library, LinksOutOfTheFolderAreRefused) {
   write("secret.inja", "secret");
   fs::path link = root_ / "mine" / "scale" / "stolen.inja";

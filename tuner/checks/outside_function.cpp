@@ -42,15 +42,19 @@ Call compiled(const KernelSpec& spec, const std::string& text) {
   const bool is_c = function.file.ends_with(".c");
   const std::string compiler = is_c ? "cc" : "c++";
   const ScratchFolder scratch;
-  const fs::path source = scratch.path() / (is_c ? "reference.c" : "reference.cpp");
+  const fs::path source = scratch.path() / (is_c ? "call.c" : "call.cpp");
   const fs::path library = scratch.path() / "reference.so";
   std::ofstream(source) << text;
   const std::string folder = fs::absolute(fs::path(spec.path).parent_path()).string();
-  std::vector<std::string> words = {compiler, "-O2", "-w", "-fPIC", "-shared"};
+  // Without -w, which would silence the errors, too. Warnings are read by nobody.
+  std::vector<std::string> words = {compiler, "-O2", "-fPIC", "-shared"};
   if (is_c) words.emplace_back("-Werror=incompatible-pointer-types");
   if (is_c) words.emplace_back("-Werror=implicit-function-declaration");
   words.insert(words.end(), {"-I" + folder, "-o", library.string(), source.string(), "-lm"});
-  const Ended ended = run_program(words, scratch.path());
+  // There the compiler finds the file that #line names, and quotes it. A worker of another machine
+  // has the text alone.
+  const Ended ended =
+      run_program(words, fs::is_directory(folder) ? fs::path(folder) : scratch.path());
   if (ended.exit_code == 127)
     throw InputError("the reference needs the compiler '" + compiler + "'");
   if (!ended.is_ok()) {

@@ -268,6 +268,14 @@ void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
 void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
   const State was = state_;
   const std::string obituary = worker_->obituary();
+  // The device opened each time, so it is there.
+  if (was == State::preparing && reference_.empty() && failed_starts_ + 1 == kMaxFailedStarts) {
+    throw Error(ExitCode::failed,
+                fmt::format("the problem cannot be prepared on the device: while it computed the "
+                            "reference, {}, {} times in a row; a shape, grid or access of the "
+                            "spec that is wrong does that",
+                            obituary, kMaxFailedStarts));
+  }
   start_worker();
   if (was == State::opening || was == State::preparing) {
     count_failed_start(obituary);
