@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 
 #include "core/setting.hpp"
 #include "core/suggest.hpp"
+#include "search/strategies/base/strategy_base.hpp"
 #include "small_variant.hpp"
 #include "strategy_names.hpp"
 #include "tests/core/example_spec.hpp"
@@ -387,6 +389,23 @@ TEST(LocalSearch, GoesOnFromTheBestThatItWasTold) {
   const std::optional<std::size_t> next = strategy->ask();
   ASSERT_TRUE(next);
   EXPECT_EQ(std::count(neighbours.begin(), neighbours.end(), *next), 1);
+}
+
+// ---- a strategy that breaks its word
+
+class Repeats final : public StrategyBase {
+ public:
+  using StrategyBase::StrategyBase;
+
+ private:
+  std::optional<std::size_t> propose() override { return space().default_index(); }
+};
+
+TEST(StrategyBase, AConfigThatIsProposedTwiceIsADefectAndNoEndlessSession) {
+  const Space space = Space::build(small_variant({{"width", {1, 2, 4}}}, {}));
+  Repeats strategy(space, 1);
+  EXPECT_EQ(strategy.ask(), space.default_index());
+  EXPECT_THROW((void)strategy.ask(), std::logic_error);
 }
 
 }  // namespace

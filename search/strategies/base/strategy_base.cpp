@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/strategies/base/strategy_base.hpp"
 
+#include <stdexcept>
+#include <string>
+
 namespace kiln {
 namespace {
 
@@ -18,6 +21,11 @@ std::optional<std::size_t> StrategyBase::ask() {
   const std::optional<std::size_t> index =
       is_taken(first) ? propose() : std::optional<std::size_t>(first);
   if (index) {
+    // Whoever asks again for an untried config would never get one.
+    if (is_taken(*index)) {
+      throw std::logic_error("the strategy proposed config " + std::to_string(*index) +
+                             ", which is taken or not legal");
+    }
     taken_.insert(*index);
     pending_.insert(*index);
   }

@@ -37,7 +37,7 @@ class StrategyBase : public Strategy {
   void tell(std::size_t index, const Trial& trial) final;
 
  protected:
-  /// The next config; must not be taken. nullopt: nothing now.
+  /// The next config; ask() throws std::logic_error if it is taken. nullopt: nothing now.
   [[nodiscard]] virtual std::optional<std::size_t> propose() = 0;
   /// A trial came in. `asked`: it was proposed here, and not told before.
   virtual void learn(std::size_t index, const Trial& trial, bool asked);
