@@ -289,9 +289,7 @@ bool retune(std::vector<CheckedBest> all, const CheckFlags& options) {
   const Screen screen = screen_of(STDERR_FILENO);
   fmt::print(stderr, "\nTuned again:\n{}",
              report(summaries, std::nullopt, ReportFormat::text, screen));
-  return std::all_of(summaries.begin(), summaries.end(), [](const SessionSummary& summary) {
-    return summary.result && summary.result->best;
-  });
+  return std::all_of(summaries.begin(), summaries.end(), found_best);
 }
 
 struct Checks {

@@ -79,6 +79,7 @@ bool ends_all(const Error& error) {
 void run_ready(const ReadySession& session, const std::string& title, const DeviceInfo& device,
                Store& store, const SearchOptions& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options, session.settings);
+  summary.variants = tune_with.variants;
   ProgressLine progress(fmt::format("{} {} {}", title, summary.kernel, summary.problem),
                         tune_with.budget,
                         options.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());

@@ -275,6 +275,19 @@ std::string drift_remark(const std::vector<DriftRecord>& drift) {
 
 }  // namespace
 
+bool is_asked_for(const SessionSummary& session, const TrialRecord& trial) {
+  const std::vector<std::string>& variants = session.variants;
+  return variants.empty() ||
+         std::count(variants.begin(), variants.end(), trial.trial.config.variant) > 0;
+}
+
+bool found_best(const SessionSummary& session) {
+  return session.result && session.result->best &&
+         std::any_of(session.trials.begin(), session.trials.end(), [&](const TrialRecord& trial) {
+           return trial.trial.ok() && is_asked_for(session, trial);
+         });
+}
+
 SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
   SessionSummary summary{
       .kernel = spec.name, .problem = problem.short_text(spec), .result = {}, .error = {}};

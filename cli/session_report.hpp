@@ -23,8 +23,16 @@ struct SessionSummary {
   std::optional<SessionResult> result;
   std::string error;    ///< why there is no result
   std::string doubt{};  ///< a kernel that is proved only against itself: a sentence; else empty
-  std::vector<TrialRecord> trials{};  ///< of the session, for the remarks; empty: there are none
+  std::vector<TrialRecord> trials{};    ///< of the session, for the remarks; empty: there are none
+  std::vector<std::string> variants{};  ///< that alone were asked for (--variant); empty: all
 };
+
+/// Is the trial of a variant that was asked for? The default config of another one is measured
+/// beside them.
+[[nodiscard]] bool is_asked_for(const SessionSummary& session, const TrialRecord& trial);
+
+/// Has the session a best, and did a config of a variant that was asked for run?
+[[nodiscard]] bool found_best(const SessionSummary& session);
 
 [[nodiscard]] SessionSummary summarise(const KernelSpec& spec, const Problem& problem,
                                        const DeviceInfo& device);

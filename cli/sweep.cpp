@@ -90,8 +90,6 @@ std::vector<SweptSession> requested_sessions(const std::vector<Request>& request
   return sessions;
 }
 
-bool found_best(const SessionSummary& summary) { return summary.result && summary.result->best; }
-
 /// Adds a summary for each session that was begun: all of them, or those until a signal came, or
 /// until the error that it throws.
 void run_sessions(const std::vector<SweptSession>& sessions, const DeviceInfo& device, Store& store,

@@ -164,6 +164,7 @@ bool SweptDevice::tune_one(std::size_t index) {
   const ReadySession& ready = group_.sessions[index].ready;
   SessionSummary summary = summarise(ready.spec, ready.problem, device());
   const TuneOptions tune_with = options_of(ready);
+  summary.variants = tune_with.variants;
   ProgressLine progress(
       fmt::format("[{}/{}] {} {} {}", place_.first + index + 1, shared_.sessions,
                   selector_of(device()), summary.kernel, summary.problem),

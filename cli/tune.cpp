@@ -54,6 +54,7 @@ std::string_view end_text(SessionEnd end) {
 void run_session(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
                  const TuneFlags& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options.search, options.search.settings);
+  summary.variants = tune_with.variants;
   Store store(options.common.database, Store::Mode::write);
   ProgressLine progress(
       fmt::format("{} {}", spec.name, problem.short_text(spec)), tune_with.budget,
@@ -63,17 +64,9 @@ void run_session(const KernelSpec& spec, const Problem& problem, const DeviceInf
   summary.trials = store.trials(summary.result->id);
 }
 
-/// With --variant: of those variants. The default config of another one is measured beside them.
-bool is_asked_for(const TrialRecord& record, const SearchSettings& settings) {
-  const std::vector<std::string>& variants = settings.variants;
-  return variants.empty() ||
-         std::count(variants.begin(), variants.end(), record.trial.config.variant) > 0;
-}
-
-std::int64_t tried_of(const SessionSummary& summary, const SearchSettings& settings) {
-  if (settings.variants.empty()) return summary.result->trials;
+std::int64_t tried_of(const SessionSummary& summary) {
   return std::count_if(summary.trials.begin(), summary.trials.end(),
-                       [&](const TrialRecord& each) { return is_asked_for(each, settings); });
+                       [&](const TrialRecord& each) { return is_asked_for(summary, each); });
 }
 
 void print_tune_text(const SessionSummary& summary, const KernelSpec& spec,
@@ -87,21 +80,14 @@ void print_tune_text(const SessionSummary& summary, const KernelSpec& spec,
   fmt::print("\n");
   print_line(
       fmt::format("session {}: {} of {} in {:.1f} s; {} cache{}; {}; database {}", result.id,
-                  tried_of(summary, options.search.settings), counted(result.space_size, "config"),
-                  result.wall_seconds, options.search.warm_cache ? "warm" : "cold",
+                  tried_of(summary), counted(result.space_size, "config"), result.wall_seconds,
+                  options.search.warm_cache ? "warm" : "cold",
                   options.search.settings.timing == Timing::graph ? ", timed in a graph" : "",
                   end_text(result.end), options.common.database.string()));
   const Objective objective =
       find_objective(spec, options.search.settings.objective.value_or("time"));
   for (const std::string& line : remarks(summary, objective.unit)) print_line(line);
   for (const std::string& line : doubts({summary})) print_line(line);
-}
-
-bool found_one(const SessionSummary& summary, const SearchSettings& settings) {
-  return summary.result->best &&
-         std::any_of(summary.trials.begin(), summary.trials.end(), [&](const TrialRecord& record) {
-           return record.trial.ok() && is_asked_for(record, settings);
-         });
 }
 
 ExitCode run_tune(const TuneFlags& options) {
@@ -127,7 +113,7 @@ ExitCode run_tune(const TuneFlags& options) {
     print_interrupted(fmt::format("session {}", summary.result->id), options.search.fresh);
     return interrupted_exit_code();
   }
-  return found_one(summary, options.search.settings) ? ExitCode::ok : ExitCode::failed;
+  return found_best(summary) ? ExitCode::ok : ExitCode::failed;
 }
 
 }  // namespace

@@ -124,6 +124,15 @@ TEST_F(PlainKernel, AVariantThatWasAskedForAndFailsIsAFailure) {
   EXPECT_NE(output.out.find("the only config tried of variant 'twice' failed (wrong_result)"),
             std::string::npos)
       << output.out;
+  write("plan.toml",
+        "name = \"p\"\n[[kernels]]\nkernel = \"accumulate\"\nproblems = [\"n=1000\"]\n");
+  const Words sweep = {"sweep",    "plan.toml", "--kernel-path", "mine",
+                       "--device", "opencl",    "--trials",      "4",
+                       "--db",     "sweep.db",  "--warm-cache"};
+  EXPECT_EQ(kiln(sweep).exit_code, 0);
+  Words of_twice = sweep;
+  of_twice.insert(of_twice.end(), {"--variant", "twice"});
+  EXPECT_EQ(kiln(of_twice).exit_code, 1) << "as tune does";
 }
 
 TEST_F(PlainKernel, AMissingSourceIsAnsweredInTheSpec) {
