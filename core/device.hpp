@@ -17,8 +17,8 @@ struct DeviceInfo {
   std::string backend;  ///< "cuda", "hip", "opencl"
   int ordinal = 0;      ///< index within the backend
   std::string name;     ///< marketing name, e.g. "NVIDIA H200"
-  std::string
-      vendor;  ///< "nvidia", "amd", "intel", "cpu" (PoCL), or the platform's own, lower case
+  /// "nvidia", "amd", "intel", "cpu" (PoCL), or the platform's own, lower case.
+  std::string vendor;
   std::string architecture;  ///< compiler target: "sm_90a", "gfx90a", or "opencl-<vendor>-<device>"
   std::string driver;        ///< driver version text
   std::string compiler;      ///< compiler and version, e.g. "nvrtc 13.0"
@@ -31,8 +31,8 @@ struct DeviceInfo {
   std::array<std::int64_t, 3> max_block = {256, 256, 256};
   std::array<std::int64_t, 3> max_grid = {2147483647, 65535, 65535};
   std::int64_t max_shared_bytes = 32768;  ///< per block, without asking for more
-  std::int64_t max_shared_bytes_optin =
-      32768;  ///< per block, as dynamic shared memory with the attribute set
+  /// Per block, as dynamic shared memory with the attribute set.
+  std::int64_t max_shared_bytes_optin = 32768;
   std::int64_t shared_bytes_per_unit = 32768;  ///< per compute unit
   std::int64_t registers_per_block = 65536;
   std::int64_t max_threads_per_unit = 2048;

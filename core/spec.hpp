@@ -31,8 +31,8 @@ struct ProblemField {
   std::vector<Value> values;     ///< the only values allowed; empty: any
   std::optional<Value> minimum;  ///< inclusive; integer and floating
   std::optional<Value> maximum;
-  std::optional<Expression>
-      fallback;  ///< key `default`: expression over earlier fields; absent: must be given
+  /// Key `default`: expression over earlier fields; absent: must be given.
+  std::optional<Expression> fallback;
   std::vector<std::string> variables;  ///< formulas: the names it may use
   bool specialize = false;  ///< baked into the source; otherwise a run-time argument at most
   double weight = 1.0;      ///< share in the distance between problems; 0: ignored by near_size
@@ -61,8 +61,8 @@ struct Argument {
   Expression dtype;                ///< gives the name of an element type
   std::vector<Expression> shape;   ///< buffers: elements per dimension, outermost first
   std::optional<Expression> when;  ///< absent or true: the argument exists for this problem
-  std::optional<Expression>
-      value;  ///< scalars computed from the problem; the caller never passes them
+  /// Scalars computed from the problem; the caller never passes them.
+  std::optional<Expression> value;
   std::optional<Expression> example;  ///< scalars passed by the caller: the value used while tuning
   Expression fill;         ///< inputs: how they are filled for timing (docs/spec_format.md)
   Expression fill_verify;  ///< inputs: how they are filled for the first check
@@ -82,8 +82,8 @@ struct Tunable {
   std::string doc;
   std::vector<Value> values;  ///< in the order of the spec; all of one type
   Value fallback;             ///< key `default`; one of values; safe on every device
-  std::optional<Expression>
-      when;  ///< conditional: exists only where true (over earlier tunables, problem, device)
+  /// Conditional: exists only where true (over earlier tunables, problem, device).
+  std::optional<Expression> when;
   SourceLocation where;
 };
 
@@ -118,8 +118,8 @@ struct TensorMap {
   std::vector<Expression> upper;
   std::vector<Expression> element_strides;  ///< one in how many elements is copied; empty: all
   std::optional<Expression> swizzle;        ///< bytes: 0, 32, 64 or 128
-  std::optional<Expression>
-      promotion;                   ///< bytes fetched into the last-level cache: 0, 64, 128, 256
+  /// Bytes fetched into the last-level cache: 0, 64, 128, 256.
+  std::optional<Expression> promotion;
   std::optional<Expression> tf32;  ///< whether copies round elements of f32 to tf32
   bool fill_nan = false;           ///< what a copy gives outside the shape; otherwise zeros
   std::optional<Expression> when;  ///< exists only where true
@@ -145,8 +145,8 @@ struct Step {
   std::optional<Expression> programmatic;  ///< launch: may begin before the step before has ended
   /// Launch: names of arguments, workspaces and tensor maps in the kernel's order.
   std::vector<std::string> arguments;
-  std::vector<std::string>
-      constants;       ///< launch: read arguments that the kernel sees in constant memory
+  /// Launch: read arguments that the kernel sees in constant memory.
+  std::vector<std::string> constants;
   std::string buffer;  ///< clear: argument or workspace
   SourceLocation where;
 };
@@ -168,8 +168,8 @@ struct Variant {
   std::vector<std::string> groups;   ///< names of the [groups.NAME] whose parts it has
   std::string template_file;         ///< in the spec's folder; empty: a plain source
   std::optional<PlainSource> plain;  ///< in place of a template
-  std::optional<Expression>
-      requires_;  ///< over backend, device.* and the problem; absent: always possible
+  /// Over backend, device.* and the problem; absent: always possible.
+  std::optional<Expression> requires_;
   std::vector<Tunable> tunables;
   std::vector<Derived> derived;
   std::vector<Constraint> constraints;
@@ -185,10 +185,10 @@ struct Variant {
 /// How results are proved.
 struct Verification {
   std::string reference;  ///< CPU loop by name (built-in kernels); may be empty
-  std::map<std::string, Expression>
-      formulas;  ///< elementwise: output name -> expression over same-index elements and scalars
-  std::map<std::string, Expression>
-      written;  ///< output name -> is this element written? Of outputs that are written in part
+  /// Elementwise: output name -> expression over same-index elements and scalars.
+  std::map<std::string, Expression> formulas;
+  /// Output name -> is this element written? Of outputs that are written in part.
+  std::map<std::string, Expression> written;
   std::string device_reference;  ///< "variant" or "variant:tunable=value,...": trusted where the
                                  ///< CPU loop is too slow
   std::optional<Expression> cpu_operations;  ///< scalar operations of the CPU loop; above a limit
@@ -237,8 +237,8 @@ struct KernelSpec {
   std::vector<ProblemField> problem;  ///< in the order of the file
   std::vector<Constraint> problem_rules;
   std::vector<Derived> derived;  ///< over the problem only
-  std::vector<DistanceTerm>
-      distance;  ///< over the same; empty: the numeric fields with their weights
+  /// [[distance]], over the fields and `derived`; empty: the numeric fields with their weights.
+  std::vector<DistanceTerm> distance;
   std::vector<Argument> arguments;
   std::vector<Variant> variants;  ///< the first possible one holds the default config
   Verification verify;

@@ -34,8 +34,8 @@ struct VariantReport {
   std::size_t configs = 0;         ///< legal ones; where !exact an estimate from samples
   bool exact = true;               ///< no rule is late
   std::vector<RuleReport> rules;   ///< `when`s, derived values, constraints, launch limits
-  std::vector<std::string>
-      order;  ///< tunables as indices order them; those with one value left out
+  /// Tunables as indices order them; those with one value left out.
+  std::vector<std::string> order;
   std::vector<std::size_t> parts;  ///< lengths of the runs of `order` that no rule connects
   std::size_t states = 0;          ///< partial combinations that had to be told apart
   std::size_t bytes = 0;           ///< memory that the configs take

@@ -327,8 +327,8 @@ Result<OpenClKernel> OpenClModule::make_kernel(std::string_view name) const {
   cl_kernel handle = made.handle.get();
   KILN_OPENCL_TRY(get_kernel_info, handle, CL_KERNEL_NUM_ARGS, sizeof made.parameter_count,
                   &made.parameter_count, nullptr);
-  cl_ulong shared =
-      0;  // read before any argument is set: PoCL counts dynamic local memory in later
+  // Read before any argument is set: PoCL counts dynamic local memory in later.
+  cl_ulong shared = 0;
   KILN_OPENCL_TRY(get_kernel_work_group_info, handle, device_, CL_KERNEL_LOCAL_MEM_SIZE,
                   sizeof shared, &shared, nullptr);
   made.static_shared_bytes = shared;

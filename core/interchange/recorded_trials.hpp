@@ -29,8 +29,8 @@ struct RecordedTrial {
   std::string message;             ///< the file's own word for a failure; empty for ok
   double time_ns = 0;              ///< 0 unless ok
   std::vector<double> samples_ns;  ///< single runs, where the file has them
-  std::vector<std::pair<std::string, double>>
-      metrics;           ///< other numbers by name, units as recorded
+  /// Other numbers by name, units as recorded.
+  std::vector<std::pair<std::string, double>> metrics;
   std::string taken_at;  ///< timestamp of the file; may be empty
   friend bool operator==(const RecordedTrial&, const RecordedTrial&) = default;
 };

@@ -10,8 +10,8 @@
 namespace kiln {
 
 struct FinalsOptions {
-  std::size_t min_rounds =
-      8;  ///< fewer give no interval at 99% confidence (tuner/rules/verdict.hpp)
+  /// Fewer give no interval at 99% confidence (tuner/rules/verdict.hpp).
+  std::size_t min_rounds = 8;
   std::size_t max_rounds = 50;
   double max_ns = 2e9;  ///< time limit of all rounds; min_rounds has priority
 };

@@ -35,8 +35,8 @@ struct LtPlan {
   LtMatrix second;
   LtMatrix result;
   int batch = 1;
-  bool has_fast_sums =
-      false;  ///< 8-bit floats: sums may also be kept in the matrix unit throughout
+  /// 8-bit floats: sums may also be kept in the matrix unit throughout.
+  bool has_fast_sums = false;
 };
 
 /// Nothing for element types and precisions that cublasLt does not have; `reason` then says why.

@@ -24,8 +24,8 @@ class RandomOrder {
 
  private:
   std::size_t left_;
-  std::unordered_map<std::size_t, std::size_t>
-      moved_;  // a shuffled list, where it differs from 0, 1, 2...
+  // A shuffled list, where it differs from 0, 1, 2...
+  std::unordered_map<std::size_t, std::size_t> moved_;
 };
 
 class StrategyBase : public Strategy {
