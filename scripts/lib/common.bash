@@ -18,6 +18,9 @@ die() {
   exit 1
 }
 
+# need_value WHAT OPTION [VALUE...]: ends the script if no value follows the option.
+need_value() { [[ $# -ge 3 && -n $3 ]] || die "$2 expects $1 (see --help)"; }
+
 # Prints the comment block that opens a script: the help text has one source.
 print_header() {
   awk 'NR == 1 { next } !/^#/ { exit } /SPDX-/ { next } { sub(/^# ?/, ""); print }' "$1"
