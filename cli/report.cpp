@@ -15,6 +15,7 @@
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
+#include "core/json_text.hpp"
 #include "db/store.hpp"
 #include "report/page.hpp"
 
@@ -124,11 +125,10 @@ ExitCode run_report(const ReportFlags& options) {
     throw UsageError(
         "two of --db and two of --session exclude each other (see kiln report --help)");
   const Report report = read_report(options);
-  const std::string page = report_page(
-      {.title = report.title + " - Kiln",
-       .answer = answer_html(report),
-       .details = details_html(report),
-       .data = report_json(report).dump(-1, ' ', false, Json::error_handler_t::replace)});
+  const std::string page = report_page({.title = report.title + " - Kiln",
+                                        .answer = answer_html(report),
+                                        .details = details_html(report),
+                                        .data = json_text(report_json(report))});
   write_text_file(options.output, page);
   if (options.output != "-")
     fmt::print("{}: {}\n", options.output, pretty_bytes(static_cast<double>(page.size())));

@@ -14,6 +14,7 @@
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "core/field_json.hpp"
 #include "core/suggest.hpp"
 #include "db/store.hpp"
 
@@ -62,7 +63,7 @@ Json shown_json(const ShownSession& shown) {
   json.update(answer_json(shown));
   json["rows"] = Json::array();
   for (const TrialRecord& row : shown.trials) {
-    json["rows"].push_back(to_json(row.trial));
+    json["rows"].push_back(field_json(row.trial));
     json["rows"].back()["sequence"] = row.sequence;
   }
   return json;

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/fields.hpp"
+
 namespace kiln {
 
 /// One rendered translation unit.
@@ -26,6 +28,16 @@ struct Source {
   friend bool operator==(const Source&, const Source&) = default;
 };
 
+template <IsA<Source> T, typename Visit>
+void visit_fields(T& source, Visit&& visit) {
+  visit("name", source.name);
+  visit("text", source.text);
+  visit("entries", source.entries);
+  visit("has_cpp_names", source.has_cpp_names);
+  visit("options", source.options);
+  visit("origins", source.origins);
+}
+
 /// A compiled source, for one backend and architecture.
 struct Binary {
   std::vector<std::byte> data;     ///< cubin, code object or OpenCL program binary
@@ -36,17 +48,29 @@ struct Binary {
   std::map<std::string, std::string> symbols;  ///< entry -> symbol, where Source::has_cpp_names
 };
 
+/// All but `data`.
+template <IsA<Binary> T, typename Visit>
+void visit_fields(T& binary, Visit&& visit) {
+  visit("log", binary.log);
+  visit("registers", binary.registers);
+  visit("spill_bytes", binary.spill_bytes);
+  visit("shared_bytes", binary.shared_bytes);
+  visit("symbols", binary.symbols);
+}
+
 /// What a binary is made for. Only PoCL, which generates code when a block size is known, makes
 /// them differently.
 enum class BinaryUse {
-  kept,   ///< many loads in other processes
-  once,   ///< about one load: what a launch does anyway is left to it
-  ready,  ///< as kept; a launch has nothing left to compile. Sets an environment variable while it
-          ///< compiles, so no other thread of the process may read the environment.
+  kept,  ///< many loads in other processes
+  once,  ///< about one load: code that a launch generates anyway is left to the launch
+  /// As kept, but a launch has nothing left to compile. Sets an environment variable while it
+  /// compiles, so no other thread of the process may read the environment.
+  ready,
 };
 
-/// Key of a binary: text without comments (docs of tunables stand in some), options, C++ names,
-/// backend, architecture and compiler (hex, 32 characters).
+/// Returns the key of a binary (hex, 32 characters) from the text without comments, the options,
+/// the C++ names, backend, architecture and compiler. Comments do not count, since some contain the
+/// docs of tunables.
 [[nodiscard]] std::string binary_key(const Source& source, const std::string& backend,
                                      const std::string& architecture, const std::string& compiler);
 

@@ -4,7 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -17,6 +20,29 @@
 
 namespace kiln {
 
+namespace detail {
+
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+template <typename T>
+inline constexpr bool kIsVector = false;
+template <typename T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+
+/// The enumerator that a JSON text names; throws InputError for another text.
+template <typename Parse>
+auto named(const Json& json, const char* what, const Parse& parse) {
+  const auto& name = json.get_ref<const std::string&>();
+  const auto value = parse(name);
+  if (!value) throw InputError("malformed JSON: '" + name + "' is no " + what);
+  return *value;
+}
+
+}  // namespace detail
+
+/// Enumerators without names become numbers, for processes of one program.
 template <typename T>
 [[nodiscard]] Json field_json(const T& value) {
   if constexpr (HasFields<const T>) {
@@ -24,18 +50,24 @@ template <typename T>
     visit_fields(value,
                  [&](const char* name, const auto& field) { json[name] = field_json(field); });
     return json;
-  } else if constexpr (std::same_as<T, Config>) {
+  } else if constexpr (detail::kIsOptional<T>) {
+    return value ? field_json(*value) : Json(nullptr);
+  } else if constexpr (detail::kIsVector<T>) {
+    Json json = Json::array();
+    for (const auto& each : value) json.push_back(field_json(each));
+    return json;
+  } else if constexpr (std::same_as<T, Config> || std::same_as<T, Value>) {
     return to_json(value);
+  } else if constexpr (std::same_as<T, std::pair<std::string, Value>>) {
+    return Json::array({value.first, to_json(value.second)});
   } else if constexpr (std::same_as<T, Outcome> || std::same_as<T, Timing>) {
     return name_of(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return static_cast<int>(value);
   } else if constexpr (std::same_as<T, std::string>) {
     return valid_utf8(value);
   } else if constexpr (std::same_as<T, double>) {
     return number_to_json(value);
-  } else if constexpr (std::same_as<T, std::vector<double>>) {
-    Json json = Json::array();
-    for (const double each : value) json.push_back(number_to_json(each));
-    return json;
   } else {
     return value;
   }
@@ -47,23 +79,27 @@ template <typename T>
 void read_field(const Json& json, T& value) {
   if constexpr (HasFields<T>) {
     visit_fields(value, [&](const char* name, auto& field) { read_field(json.at(name), field); });
+  } else if constexpr (detail::kIsOptional<T>) {
+    value.reset();
+    if (!json.is_null()) read_field(json, value.emplace());
+  } else if constexpr (detail::kIsVector<T>) {
+    if (!json.is_array()) throw InputError("malformed JSON: " + json.dump() + " is no list");
+    value.clear();
+    for (const Json& each : json) read_field(each, value.emplace_back());
   } else if constexpr (std::same_as<T, Config>) {
     value = config_from_json(json);
+  } else if constexpr (std::same_as<T, Value>) {
+    value = value_from_json(json);
+  } else if constexpr (std::same_as<T, std::pair<std::string, Value>>) {
+    value = {json.at(0).get<std::string>(), value_from_json(json.at(1))};
   } else if constexpr (std::same_as<T, Outcome>) {
-    const auto& name = json.get_ref<const std::string&>();
-    const auto outcome = parse_outcome(name);
-    if (!outcome) throw InputError("malformed JSON: '" + name + "' is no outcome");
-    value = *outcome;
+    value = detail::named(json, "outcome", parse_outcome);
   } else if constexpr (std::same_as<T, Timing>) {
-    const auto& name = json.get_ref<const std::string&>();
-    const auto timing = parse_timing(name);
-    if (!timing) throw InputError("malformed JSON: '" + name + "' is no timing");
-    value = *timing;
+    value = detail::named(json, "timing", parse_timing);
+  } else if constexpr (std::is_enum_v<T>) {
+    value = static_cast<T>(json.get<int>());
   } else if constexpr (std::same_as<T, double>) {
     value = number_from_json(json);
-  } else if constexpr (std::same_as<T, std::vector<double>>) {
-    value.clear();
-    for (const Json& each : json) value.push_back(number_from_json(each));
   } else {
     json.get_to(value);
   }

@@ -1,4 +1,6 @@
 // JSON forms of the core values: worker messages, --json output and database columns share them.
+// Structs with visit_fields() have theirs in core/field_json.hpp; that of a device, here, leaves
+// out what few devices have.
 //
 // from_json of a malformed text throws InputError. Values keep their type (integers stay integers).
 // SPDX-License-Identifier: Apache-2.0
@@ -8,9 +10,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/artifact.hpp"
-#include "core/launch_plan.hpp"
-#include "core/trial.hpp"
+#include "core/config.hpp"
+#include "core/device.hpp"
+#include "core/problem.hpp"
 
 namespace kiln {
 
@@ -20,15 +22,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json to_json(const Config& config);    ///< {"variant": ..., "tunables": {...}}
 [[nodiscard]] Json to_json(const Problem& problem);  ///< {"m": 512, ...}
 [[nodiscard]] Json to_json(const DeviceInfo& device);
-[[nodiscard]] Json to_json(const Trial& trial);
-[[nodiscard]] Json to_json(const Source& source);
-[[nodiscard]] Json to_json(const LaunchPlan& plan);
 
 [[nodiscard]] Value value_from_json(const Json& json);
 [[nodiscard]] Config config_from_json(const Json& json);
 [[nodiscard]] DeviceInfo device_from_json(const Json& json);
-[[nodiscard]] Trial trial_from_json(const Json& json);
-[[nodiscard]] Source source_from_json(const Json& json);
-[[nodiscard]] LaunchPlan plan_from_json(const Json& json);
 
 }  // namespace kiln

@@ -13,6 +13,7 @@
 
 #include "core/errors.hpp"
 #include "core/interchange/json_parser.hpp"
+#include "core/json_text.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -87,10 +88,6 @@ void JsonLine::allow_only(const std::vector<std::string>& known) const {
                                    did_you_mean(key, known), comma_list(known)));
     }
   }
-}
-
-std::string json_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string json_lines_trouble(const std::filesystem::path& path) {

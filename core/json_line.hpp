@@ -38,9 +38,6 @@ class JsonLine {
   const Json& json_;
 };
 
-/// On one line; bytes that are no UTF-8 become the replacement character.
-[[nodiscard]] std::string json_text(const Json& json);
-
 /// Appends `json` as one line with one write, so that many processes may share the file without a
 /// lock. Makes missing folders. Returns false if the line cannot be written whole.
 bool append_json_line(const std::filesystem::path& path, const Json& json) noexcept;

@@ -1,5 +1,5 @@
-// What JSON cannot hold as it is: broken UTF-8 from compilers and drivers, and infinite numbers.
-// Private to core.
+// JSON for values that it cannot hold as they are: broken UTF-8 from compilers and drivers, and
+// infinite numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,5 +18,8 @@ namespace kiln {
 
 /// Inverse of number_to_json. Throws InputError.
 [[nodiscard]] double number_from_json(const nlohmann::ordered_json& json);
+
+/// On one line; bytes that are no UTF-8 become the replacement character.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/fields.hpp"
 #include "core/outcome.hpp"
 
 namespace kiln {
@@ -18,6 +19,13 @@ struct Failure {
   /// replaced.
   bool sticky = false;
 };
+
+template <IsA<Failure> T, typename Visit>
+void visit_fields(T& failure, Visit&& visit) {
+  visit("outcome", failure.outcome);
+  visit("message", failure.message);
+  visit("sticky", failure.sticky);
+}
 
 /// A value of type T or a Failure. `if (!result) return result.failure();`
 template <typename T>

@@ -7,6 +7,7 @@
 
 #include "core/json.hpp"
 #include "core/json_line.hpp"
+#include "core/json_text.hpp"
 #include "core/utc_time.hpp"
 #include "db/measured_rows.hpp"
 #include "db/rows.hpp"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "core/json_text.hpp"
 
 namespace kiln {
 namespace {
@@ -50,8 +51,7 @@ DollarText with_dollar_placeholders(std::string_view statement) {
 // The JSON library replaces as dumps do, so that a session has one text in every store.
 std::string storable_text(std::string_view text) {
   const Json json(text);
-  std::string valid =
-      Json::parse(json.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  std::string valid = Json::parse(json_text(json)).get<std::string>();
   for (std::size_t at = valid.find('\0'); at != std::string::npos; at = valid.find('\0', at)) {
     valid.replace(at, 1, kReplacement);
   }
@@ -84,7 +84,7 @@ std::string one_line(std::string_view message) {
 
 std::string explain_server(std::string_view sqlstate, const std::string& said) {
   if (sqlstate == "42501") {
-    return "this role lacks a right (" + said +
+    return "this role has no permission (" + said +
            "); use another role, or let the owner run `kiln fleet init` and GRANT kiln_work or "
            "kiln_submit to it";
   }

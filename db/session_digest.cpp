@@ -2,7 +2,6 @@
 #include "db/session_digest.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <tuple>
@@ -12,6 +11,7 @@
 
 #include "core/hash.hpp"
 #include "core/json.hpp"
+#include "core/json_text.hpp"
 #include "db/measured_rows.hpp"
 #include "db/postgres_text.hpp"
 #include "db/rows.hpp"
@@ -20,20 +20,12 @@
 namespace kiln {
 namespace {
 
-// JSON has no NaN and no infinities.
-Json number(double value) {
-  if (std::isfinite(value)) {
-    return value;
-  }
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
 Json samples_json(const std::string& bytes) {
   Json list = Json::array();
   for (std::size_t i = 0; i < bytes.size() / sizeof(double); ++i) {
     double value = 0;
     std::memcpy(&value, bytes.data() + i * sizeof(double), sizeof value);
-    list.push_back(number(value));
+    list.push_back(number_to_json(value));
   }
   return list;
 }
@@ -45,7 +37,7 @@ Json column_json(const sql::Statement& row, int column) {
     case sql::Type::integer:
       return row.integer(column);
     case sql::Type::real:
-      return number(row.real(column));
+      return number_to_json(row.real(column));
     case sql::Type::blob:
       return samples_json(row.blob(column));
     case sql::Type::text:
@@ -64,7 +56,7 @@ Json columns_json(const sql::Statement& row, int first, int last) {
 std::string line_of(const char* kind, Json content) {
   Json line = Json::object();
   line[kind] = std::move(content);
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(line);
 }
 
 int rank_of(const std::string& state) {
@@ -88,7 +80,7 @@ class MeasuredReader {
     sql::Statement metrics(database, kMetricsOfSession);
     metrics.bind(1, session);
     while (metrics.step()) {
-      metrics_[metrics.integer(0)][metrics.text(1)] = number(metrics.real(2));
+      metrics_[metrics.integer(0)][metrics.text(1)] = number_to_json(metrics.real(2));
     }
     sql::Statement conditions(database, kConditionsOfSession);
     conditions.bind(1, session);
@@ -227,9 +219,9 @@ void write_session_text(sql::Database& database, const SessionDigest& session,
   for (const DriftRecord& drift : read_drift(database, session.id)) {
     sink(line_of("drift", {{"sequence", drift.sequence},
                            {"config", drift.config},
-                           {"ratio", number(drift.ratio)},
-                           {"low", number(drift.low)},
-                           {"high", number(drift.high)},
+                           {"ratio", number_to_json(drift.ratio)},
+                           {"low", number_to_json(drift.low)},
+                           {"high", number_to_json(drift.high)},
                            {"took_ns", drift.took_ns}}));
   }
   for (const BestLine& best : best_lines(database, session.id)) sink(best.line);

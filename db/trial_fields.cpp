@@ -8,6 +8,7 @@
 
 #include "core/field_json.hpp"
 #include "core/json_line.hpp"
+#include "core/json_text.hpp"
 
 namespace kiln {
 namespace {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/json_line.hpp"
+#include "core/json_text.hpp"
 #include "wisdom/wisdom.hpp"
 
 namespace kiln {

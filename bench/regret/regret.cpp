@@ -92,8 +92,7 @@ void Comparison::measure(const Entry& entry, Regret& regret) {
               .failure);
   FinalsJob job;
   for (const Config* config : {&entry.looked_up, &entry.fresh}) {
-    job.plans.push_back(
-        required(Setting(entry.spec, entry.problem, engine_->device()).plan(*config)));
+    job.configs.push_back(*config);
     job.binaries.push_back(required(compile(entry, *config)));
   }
   const FinalsReport report = engine_->run_finals(job);

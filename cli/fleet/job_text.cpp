@@ -5,58 +5,47 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/field_json.hpp"
 #include "core/json.hpp"
 
 namespace kiln::cli {
 namespace {
 
-template <typename Value>
-void put_setting(Json& json, const char* name, const std::optional<Value>& value) {
-  if (value) json[name] = *value;
-}
-
-template <typename Value>
-void take_setting(const Json& json, const char* name, std::optional<Value>& value) {
-  if (const auto found = json.find(name); found != json.end()) value = found->get<Value>();
-}
-
-void take_settings(const Json& json, SearchOptions& options) {
-  SearchSettings& settings = options.settings;
-  take_setting(json, "seconds", settings.seconds);
-  take_setting(json, "trials", settings.trials);
-  take_setting(json, "no_progress", settings.no_progress);
-  take_setting(json, "strategy", settings.strategy);
-  take_setting(json, "seed", settings.seed);
-  take_setting(json, "objective", settings.objective);
-  if (const auto found = json.find("variants"); found != json.end())
-    settings.variants = found->get<std::vector<std::string>>();
-  options.warm_cache = json.value("warm_cache", false);
-  if (const auto found = json.find("timing"); found != json.end()) {
-    settings.timing = parse_timing(found->get<std::string>());
-    if (!settings.timing) throw InputError("its settings cannot be read: 'timing' is no timing");
-  }
+/// Calls `visit(name, field)` for each setting that may be absent.
+template <typename Settings, typename Visit>
+void visit_optional(Settings& settings, const Visit& visit) {
+  visit("seconds", settings.seconds);
+  visit("trials", settings.trials);
+  visit("no_progress", settings.no_progress);
+  visit("strategy", settings.strategy);
+  visit("seed", settings.seed);
+  visit("objective", settings.objective);
+  visit("timing", settings.timing);
 }
 
 }  // namespace
 
 std::string settings_text(const SearchSettings& settings, bool warm_cache) {
   Json json = Json::object();
-  put_setting(json, "seconds", settings.seconds);
-  put_setting(json, "trials", settings.trials);
-  put_setting(json, "no_progress", settings.no_progress);
-  put_setting(json, "strategy", settings.strategy);
-  put_setting(json, "seed", settings.seed);
-  put_setting(json, "objective", settings.objective);
+  visit_optional(settings, [&](const char* name, const auto& field) {
+    if (field) json[name] = field_json(*field);
+  });
   if (!settings.variants.empty()) json["variants"] = settings.variants;
   if (warm_cache) json["warm_cache"] = true;
-  if (settings.timing) json["timing"] = name_of(*settings.timing);
   return json.dump();
 }
 
 void read_settings(const std::string& text, SearchOptions& options) {
   try {
-    take_settings(Json::parse(text), options);
+    const Json json = Json::parse(text);
+    visit_optional(options.settings, [&](const char* name, auto& field) {
+      if (json.contains(name)) read_field(json[name], field);
+    });
+    if (json.contains("variants")) json["variants"].get_to(options.settings.variants);
+    options.warm_cache = json.value("warm_cache", false);
   } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("its settings cannot be read: {}", error.what()));
+  } catch (const InputError& error) {
     throw InputError(fmt::format("its settings cannot be read: {}", error.what()));
   }
 }

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "core/interchange/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace kiln::interchange {
 namespace {

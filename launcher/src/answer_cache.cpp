@@ -11,16 +11,12 @@
 
 #include "core/hash.hpp"
 #include "core/json.hpp"
+#include "core/json_text.hpp"
 #include "core/setting.hpp"
 #include "lookup/candidates.hpp"
 
 namespace kiln {
 namespace {
-
-/// Whatever texts a stranger's row holds.
-std::string json_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 /// Cards of one kind are one device.
 std::string facts_of(DeviceInfo device) {
@@ -42,13 +38,11 @@ Binary packed(const Match& match) {
 }
 
 /// Throws Json::exception for what packed() does not write.
-std::optional<Match> unpacked(const Binary& binary, const KernelSpec& spec, const Problem& problem,
-                              const DeviceInfo& device) {
+std::optional<Match> unpacked(const Binary& binary, const Setting& setting) {
   const auto* text = reinterpret_cast<const char*>(binary.data.data());
   const Json json = Json::parse(text, text + binary.data.size());
   const std::optional<Grade> grade = parse_grade(json.at("grade").get<std::string>());
-  Result<Config> config =
-      Setting(spec, problem, device).launchable(json.at("config").get<std::string>());
+  Result<Config> config = setting.launchable(json.at("config").get<std::string>());
   if (!grade || !config) return std::nullopt;
   Match match;
   match.config = *std::move(config);
@@ -107,7 +101,7 @@ std::optional<Match> AnswerCache::find(const KernelSpec& spec, const Problem& pr
   const std::optional<CachedBinary> kept = cache_->find(key_of(spec, problem, rows));
   if (!kept) return std::nullopt;
   try {
-    return unpacked(kept->binary, spec, problem, device_);
+    return unpacked(kept->binary, {spec, problem, device_});
   } catch (const Json::exception&) {  // some other entry that has this key
     return std::nullopt;
   }

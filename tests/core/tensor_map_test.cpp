@@ -6,9 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "core/json.hpp"
 #include "core/launch_plan.hpp"
 #include "core/setting.hpp"
 #include "tests/core/example_spec.hpp"
@@ -146,18 +144,6 @@ TEST_F(TensorMaps, AreEvaluatedInBytes) {
   EXPECT_TRUE(result->steps[0].programmatic);
 }
 
-TEST_F(TensorMaps, TravelToTheWorkersWhole) {
-  const Result<LaunchPlan> result = plan("m=1000,k=96,lda=128,first=8,every=2");
-  ASSERT_TRUE(result) << result.failure().message;
-  const Json json = to_json(*result);
-  const LaunchPlan read = plan_from_json(json);
-  EXPECT_EQ(to_json(read), json);
-  EXPECT_TRUE(read.steps[0].programmatic);
-  ASSERT_EQ(read.tensor_maps.size(), 2u);
-  EXPECT_THAT(read.tensor_maps[0].element_strides, ElementsAre(2, 1));
-  EXPECT_TRUE(read.tensor_maps[0].fill_nan);
-}
-
 TEST_F(TensorMaps, AreDenseAndPlainUnlessTheySayOtherwise) {
   const Result<LaunchPlan> result = plan("m=100,k=96", "bulk:swizzle=0");
   ASSERT_TRUE(result) << result.failure().message;
@@ -178,7 +164,6 @@ TEST_F(TensorMaps, RoundF32ToTf32WhereTheySaySo) {
   ASSERT_TRUE(rounded) << rounded.failure().message;
   EXPECT_TRUE(rounded->find_tensor_map("map_a")->to_tf32);
   EXPECT_FALSE(rounded->find_tensor_map("map_c")->to_tf32);
-  EXPECT_TRUE(plan_from_json(to_json(*rounded)).find_tensor_map("map_a")->to_tf32);
   EXPECT_FALSE(plan("m=1000,k=96,lda=128,first=8")->find_tensor_map("map_a")->to_tf32);
   EXPECT_THAT(why_not("m=1000,k=96"), HasSubstr("copies round f32 to tf32, and it holds f16"));
 }
@@ -233,8 +218,6 @@ TEST_F(TensorMaps, OfImagesHaveCornersAndABoxOfPositions) {
   EXPECT_THAT(map.upper, ElementsAre(-1, -2));
   EXPECT_THAT(map.element_strides, ElementsAre(1, 2, 2, 1));
   EXPECT_THAT(map.stride_bytes, ElementsAre(76800, 2560, 128));
-  const Json json = to_json(*result);
-  EXPECT_EQ(to_json(plan_from_json(json)), json);
   EXPECT_TRUE(result->find_tensor_map("map_c")->lower.empty());
 }
 

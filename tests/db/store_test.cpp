@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/field_json.hpp"
 #include "core/json.hpp"
 #include "tests/db/store_places.hpp"
 
@@ -328,7 +329,7 @@ TEST_P(StoreTest, KeepsEachFieldOfATrial) {
     store.append(store.begin_session(some_session()), 1, given);
   }
   const Store store(place("kiln.db"), Store::Mode::read);
-  EXPECT_EQ(to_json(store.trials(1).at(0).trial).dump(1), to_json(given).dump(1));
+  EXPECT_EQ(field_json(store.trials(1).at(0).trial), field_json(given));
 }
 
 TEST_P(StoreTest, ABestForEnergyLeavesTheBestForTimeAlone) {

@@ -68,7 +68,7 @@ std::vector<TrialReport> MutantBench::run(const ProblemJob& problem, const std::
   for (const Job& job : jobs) {
     while (!device_.idle()) (void)wait();
     const double known_ns = pace == Pace::similar ? kSimilarNs : pace == Pace::known ? best_ns_ : 0;
-    device_.start({job.config, job.plan, *job.binary, known_ns}, DeviceClient::Chances::one);
+    device_.start({job.config, *job.binary, known_ns}, DeviceClient::Chances::one);
     std::optional<TrialReport> report;
     while (!report) report = wait();
     for (const double ns : report->samples.ns)

@@ -25,7 +25,6 @@ class MutantBench {
 
   struct Job {
     Config config;
-    LaunchPlan plan;
     const Binary* binary = nullptr;
   };
   /// What is known of the time that a run takes: a job that takes far longer hangs.

@@ -180,7 +180,7 @@ void MutantsTest::run(std::vector<Entry>& entries, const std::string& problem_te
         plan &&
         renderer_.render({spec_, problem, bench_->device()}, entry.config).text == entry.original;
     if (!same) continue;
-    jobs.push_back({entry.config, *plan, &entry.build.binary});
+    jobs.push_back({entry.config, &entry.build.binary});
     running.push_back(&entry);
   }
   if (jobs.empty()) return;

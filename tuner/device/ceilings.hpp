@@ -6,17 +6,28 @@
 #pragma once
 
 #include "backends/backend.hpp"
+#include "core/fields.hpp"
 #include "core/result.hpp"
 
 namespace kiln {
 
 struct Ceilings {
+  static constexpr const char* kType = "ceilings";  ///< of the message of a worker
   double read_bytes_per_s = 0;
   double copy_bytes_per_s = 0;  ///< bytes read and bytes written, both counted
   double f32_flops = 0;         ///< operations per second; a multiply-add is two
   double f64_flops = 0;         ///< 0 if the device has no f64
   friend bool operator==(const Ceilings&, const Ceilings&) = default;
 };
+
+/// Calls `visit(name, field)` for each field (core/fields.hpp).
+template <IsA<Ceilings> T, typename Visit>
+void visit_fields(T& ceilings, Visit&& visit) {
+  visit("read_bytes_per_s", ceilings.read_bytes_per_s);
+  visit("copy_bytes_per_s", ceilings.copy_bytes_per_s);
+  visit("f32_flops", ceilings.f32_flops);
+  visit("f64_flops", ceilings.f64_flops);
+}
 
 /// Blocks for a second or two. Needs two buffers of at most 2 GiB and at most an eighth of the
 /// device's memory each, and releases them. A shape that fails is skipped. A Failure means that no

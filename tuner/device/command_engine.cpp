@@ -92,22 +92,22 @@ class CommandEngine final : public TrialEngine {
 
   DeviceInfo device_ = command_device();
   KernelSpec spec_;
+  std::optional<Setting> setting_;
   MeasureOptions options_;
   std::string expected_;  ///< what `reference` printed
 };
 
 ProblemReport CommandEngine::prepare(const ProblemJob& job) {
   spec_ = parse_spec(job.spec_text, job.spec_path);
+  setting_.emplace(spec_, Problem::make(spec_, job.problem), device_);
   options_ = job.measure;
   const CommandSpec& command = *spec_.command;
   if (!command.reference) {
     return {std::nullopt,
             command.check ? "the exit code of the check" : "the exit code of the run"};
   }
-  const Problem problem = Problem::make(spec_, job.problem);
   const fs::path folder = make_folder(builds_folder());
-  const Ended ended = run_shell(
-      shell_text(spec_, *command.reference, Setting(spec_, problem, device_).scope()), folder);
+  const Ended ended = run_shell(shell_text(spec_, *command.reference, setting_->scope()), folder);
   std::error_code ignored;
   fs::remove_all(folder, ignored);
   if (!ended.is_ok()) return {failed_run("the reference", ended), {}};
@@ -147,15 +147,17 @@ Status CommandEngine::check(const LaunchPlan& plan, const fs::path& folder) cons
 Status CommandEngine::run_trial(const TrialJob& job,
                                 const std::function<void(const Checked&)>& checked,
                                 TrialReport& report) {
+  const Result<LaunchPlan> plan = setting_->plan(job.config);
+  if (!plan) return plan.failure();
   const fs::path folder = folder_of(job.binary);
   const auto start = std::chrono::steady_clock::now();
   report.samples.cold_cache = false;
   for (int i = 0; i < spec_.command->runs; ++i) {
-    Result<std::vector<double>> ns = sample(job.plan, folder);
+    Result<std::vector<double>> ns = sample(*plan, folder);
     if (!ns) return ns.failure();
     ++report.runs;
     if (i == 0) {
-      if (Status status = check(job.plan, folder); !status) return status;
+      if (Status status = check(*plan, folder); !status) return status;
     }
     checked({});  // each run has its own deadline
     report.samples.ns.insert(report.samples.ns.end(), ns->begin(), ns->end());
@@ -181,18 +183,27 @@ TrialReport CommandEngine::run(const TrialJob& job,
 
 FinalsReport CommandEngine::run_finals(const FinalsJob& job) {
   FinalsReport report;
-  report.samples.resize(job.plans.size());
-  report.wrong.resize(job.plans.size());
+  std::vector<LaunchPlan> plans;
+  for (const Config& config : job.configs) {
+    Result<LaunchPlan> plan = setting_->plan(config);
+    if (!plan) {
+      report.failure = plan.failure();
+      return report;
+    }
+    plans.push_back(std::move(*plan));
+  }
+  report.samples.resize(plans.size());
+  report.wrong.resize(plans.size());
   for (std::size_t round = 0; round < job.rounds.min_rounds; ++round) {
-    for (std::size_t i = 0; i < job.plans.size(); ++i) {
-      Result<std::vector<double>> ns = sample(job.plans[i], folder_of(job.binaries[i]));
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      Result<std::vector<double>> ns = sample(plans[i], folder_of(job.binaries[i]));
       if (!ns) {
         report.failure = ns.failure();
         return report;
       }
       report.samples[i].push_back(median(*ns));
       if (round > 0) continue;
-      if (Status right = check(job.plans[i], folder_of(job.binaries[i])); !right) {
+      if (Status right = check(plans[i], folder_of(job.binaries[i])); !right) {
         report.wrong[i] = right.failure().message;
       }
     }

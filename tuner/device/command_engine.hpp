@@ -1,4 +1,4 @@
-// What compile and device workers do for [command]: build a program, run it, believe it.
+// The compiler and the engine for [command]: a program is built, run, and reports its own time.
 //
 // A build has a folder of its own below $KILN_BUILDS, which the supervisor removes at the end; the
 // "binary" is the path of that folder. Programs run in the worker's process group, so that a

@@ -1,4 +1,4 @@
-// The times that a program tells of itself, out of what it wrote. Pure.
+// Reads a program's own times from its output. Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace kiln {
 
-/// One sample or more, in nanoseconds. Where more is better, a number becomes its reciprocal in
-/// seconds, so that the least is the best. The Failure {launch_error} says what was expected in
-/// `text`: a positive number.
+/// Returns one or more samples in nanoseconds. If more is better, a number counts as its reciprocal
+/// in seconds, so that the smallest is the best. The Failure {launch_error} states what was
+/// expected in `text`: a positive number.
 [[nodiscard]] Result<std::vector<double>> read_samples(const CommandSpec& command,
                                                        const std::string& text);
 

@@ -37,7 +37,7 @@ void serve_compile_jobs(const WorkerOptions& options, const WorkerParts& parts,
                         BlockingChannel& channel) {
   std::unique_ptr<Compiler> compiler;
   while (const auto frame = channel.receive()) {
-    const CompileJob job = decode_compile_job(*frame);
+    const CompileJob job = decode<CompileJob>(*frame);
     if (!compiler) {
       compiler = parts.open_compiler(options, job.target);
       compiler->prepare_for(job.use);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/device_ceilings.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "core/errors.hpp"
-#include "core/json.hpp"
 #include "tuner/device/worker_loops.hpp"
-#include "tuner/workers/messages.hpp"
+#include "tuner/workers/message_codec.hpp"
 #include "tuner/workers/worker_host.hpp"
 #include "tuner/workers/worker_process.hpp"
 
@@ -14,22 +11,6 @@ namespace kiln {
 namespace {
 
 constexpr std::chrono::seconds kCeilingsDeadline{120};
-constexpr const char* kType = "ceilings";
-
-Frame encode(const Ceilings& ceilings) {
-  const Json header = {{"type", kType},
-                       {"read_bytes_per_s", ceilings.read_bytes_per_s},
-                       {"copy_bytes_per_s", ceilings.copy_bytes_per_s},
-                       {"f32_flops", ceilings.f32_flops},
-                       {"f64_flops", ceilings.f64_flops}};
-  return {header.dump(), {}};
-}
-
-Ceilings decode(const Frame& frame) {
-  const Json header = Json::parse(frame.header);
-  return {header.at("read_bytes_per_s"), header.at("copy_bytes_per_s"), header.at("f32_flops"),
-          header.at("f64_flops")};
-}
 
 }  // namespace
 
@@ -53,10 +34,10 @@ Ceilings measure_device_ceilings(const std::string& backend, int ordinal,
   while (true) {
     poll_workers(workers, Clock::now() + kCeilingsDeadline);
     if (const std::optional<Frame> frame = worker.receive()) {
-      if (type_of(*frame) != kType) {
-        throw DeviceError(decode_unavailable(*frame).reason);
+      if (type_of(*frame) != Ceilings::kType) {
+        throw DeviceError(decode<Unavailable>(*frame).reason);
       }
-      return decode(*frame);
+      return decode<Ceilings>(*frame);
     }
     if (!worker.alive()) {
       throw DeviceError("the ceilings cannot be measured: " + worker.obituary());

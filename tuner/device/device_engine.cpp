@@ -6,6 +6,7 @@
 
 #include "backends/cached_compiler.hpp"
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "tuner/checks/extra_checks.hpp"
 #include "tuner/checks/problem_bench.hpp"
 #include "tuner/device/measure.hpp"
@@ -65,6 +66,7 @@ class DeviceEngine final : public TrialEngine {
   CachedCompiler toolbox_compiler_;
   Toolbox toolbox_;
   KernelSpec spec_;
+  std::optional<Setting> setting_;
   std::unique_ptr<ProblemBench> problem_;
   std::unique_ptr<ExtraChecks> extras_;
   MeasureOptions options_;
@@ -93,6 +95,7 @@ ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
   spec_ = parse_spec(job.spec_text, job.spec_path);
   spec_.files = job.spec_files;
   const Problem problem = Problem::make(spec_, job.problem);
+  setting_.emplace(spec_, problem, device_->info());
   options_ = job.measure;
   measurer_.emplace(*device_, job.measure);
   Result<std::unique_ptr<ProblemBench>> made = ProblemBench::create(
@@ -166,7 +169,9 @@ Status DeviceEngine::run_trial(const TrialJob& job,
                                const std::function<void(const Checked&)>& checked,
                                TrialReport& report) {
   const Stopwatch first_check;
-  Result<ConfigRun> run = ConfigRun::load(problem_->bench(), job.plan, job.binary);
+  const Result<LaunchPlan> plan = setting_->plan(job.config);
+  if (!plan) return plan.failure();
+  Result<ConfigRun> run = ConfigRun::load(problem_->bench(), *plan, job.binary);
   if (!run) return run.failure();
   if (Status status = check(*run, InputSet::verify, report); !status) return status;
   report.verify_ns = first_check.ns();
@@ -193,13 +198,17 @@ TrialReport DeviceEngine::run(const TrialJob& job,
 Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report) {
   // Workspaces are shared by position and grow: first make them large enough for all, then bind.
   Workspaces& workspaces = problem_->bench().workspaces;
-  for (const LaunchPlan& plan : job.plans) {
-    if (Status status = workspaces.prepare(plan); !status) return status;
+  std::vector<LaunchPlan> plans;
+  for (const Config& config : job.configs) {
+    Result<LaunchPlan> plan = setting_->plan(config);
+    if (!plan) return plan.failure();
+    if (Status status = workspaces.prepare(*plan); !status) return status;
+    plans.push_back(std::move(*plan));
   }
   std::vector<ConfigRun> runs;
   std::vector<const LaunchSequence*> sequences;
-  for (std::size_t i = 0; i < job.plans.size(); ++i) {
-    Result<ConfigRun> run = ConfigRun::load(problem_->bench(), job.plans[i], job.binaries[i]);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    Result<ConfigRun> run = ConfigRun::load(problem_->bench(), plans[i], job.binaries[i]);
     if (!run) return run.failure();
     if (Status status = run->run_once(InputSet::timing); !status) return status;
     runs.push_back(std::move(*run));
@@ -213,7 +222,7 @@ Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report)
   report.energy_j = std::move(rounds->energy_j);
   // A result that is right most of the time shows after so many runs, if ever.
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (Status status = workspaces.prepare(job.plans[i]); !status) return status;
+    if (Status status = workspaces.prepare(plans[i]); !status) return status;
     const Result<double> error =
         runs[i].run_checked(InputSet::timing, problem_->expected(InputSet::timing));
     if (!error && error.failure().outcome != Outcome::wrong_result) return error.failure();

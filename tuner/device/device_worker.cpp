@@ -21,12 +21,12 @@ Next answer(BlockingChannel& channel, const Report& report) {
 
 Next serve(TrialEngine& engine, const Frame& frame, BlockingChannel& channel) {
   const std::string type = type_of(frame);
-  if (type == "problem") return answer(channel, engine.prepare(decode_problem_job(frame)));
-  if (type == "trial") {
+  if (type == ProblemJob::kType) return answer(channel, engine.prepare(decode<ProblemJob>(frame)));
+  if (type == TrialJob::kType) {
     const auto checked = [&](const Checked& news) { (void)channel.send(encode(news)); };
-    return answer(channel, engine.run(decode_trial_job(frame), checked));
+    return answer(channel, engine.run(decode<TrialJob>(frame), checked));
   }
-  if (type == "finals") return answer(channel, engine.run_finals(decode_finals_job(frame)));
+  if (type == FinalsJob::kType) return answer(channel, engine.run_finals(decode<FinalsJob>(frame)));
   throw InputError("the device worker was sent an unknown message: '" + type + "'");
 }
 

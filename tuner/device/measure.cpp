@@ -200,7 +200,7 @@ Result<double> Measurer::take(const LaunchSequence& sequence, const SampleRuns& 
       if (*taken > 0) return *taken / static_cast<double>(runs.batch);
     }
     return Failure{Outcome::launch_error,
-                   "a cold run in a graph is too short to be told from the flush before it; "
+                   "a cold run in a graph is too short to distinguish from the flush before it; "
                    "measure it with a warm cache"};
   }
   if (options_.cold_cache) {
@@ -322,7 +322,7 @@ Result<double> Measurer::measure_energy(const LaunchSequence& sequence, double e
     if (*to > *from) return (*to - *from) / static_cast<double>(runs);
     from = to;  // it stood still, or was set back: nothing runs on nothing
   }
-  return Failure{Outcome::launch_error, "the meter of energy stands still"};
+  return Failure{Outcome::launch_error, "the energy meter does not move"};
 }
 
 /// In a race each of the first samples may be the last. Then come those that are enough for a

@@ -26,11 +26,11 @@ void take_answer(Question& question) {
   WorkerProcess& worker = *question.worker;
   std::string& reason = question.answer.unavailable;
   if (const auto frame = worker.receive()) {
-    if (type_of(*frame) == "devices") {
-      question.answer.devices = decode_device_list(*frame).devices;
+    if (type_of(*frame) == DeviceList::kType) {
+      question.answer.devices = decode<DeviceList>(*frame).devices;
       if (question.answer.devices.empty()) reason = "no device";
     } else {
-      reason = decode_unavailable(*frame).reason;
+      reason = decode<Unavailable>(*frame).reason;
     }
   } else if (!worker.alive()) {
     reason = worker.obituary();

@@ -92,12 +92,10 @@ TrialPipeline::Candidate TrialPipeline::make_candidate(const Config& config) con
   trial.config = config;
   const auto start = Clock::now();
   try {
-    Result<LaunchPlan> plan = setting_.plan(config);
-    if (!plan) {
+    if (const Result<LaunchPlan> plan = setting_.plan(config); !plan) {
       set_failure(trial, plan.failure());
       return candidate;
     }
-    candidate.plan = std::move(*plan);
     candidate.source = renderer_.render(setting_, config);
   } catch (const InputError& error) {
     set_failure(trial, {Outcome::compile_error, error.what()});
@@ -248,7 +246,7 @@ void TrialPipeline::start_on_device(Candidate candidate, const Build& build, dou
   count_idle_time(build);
   const bool suspected = suspects_.contains(candidate.trial.config.text());
   running_ = std::make_unique<Candidate>(std::move(candidate));
-  device_.start({running_->trial.config, running_->plan, *build.binary, incumbent_ns},
+  device_.start({running_->trial.config, *build.binary, incumbent_ns},
                 suspected ? DeviceClient::Chances::one : DeviceClient::Chances::two);
 }
 
@@ -380,8 +378,7 @@ std::optional<TrialPipeline::Unproven> TrialPipeline::prove(const std::vector<Co
 
 std::optional<Failure> TrialPipeline::prove_once(const Candidate& candidate, const Binary& binary,
                                                  double incumbent_ns) {
-  device_.start(
-      {candidate.trial.config, candidate.plan, binary, incumbent_ns, TrialPurpose::prove});
+  device_.start({candidate.trial.config, binary, incumbent_ns, TrialPurpose::prove});
   std::optional<TrialReport> report;
   while (!(report = device_.step())) {
     wait(Clock::now() + std::chrono::seconds(1));
@@ -404,7 +401,7 @@ std::optional<Result<FinalsJob>> TrialPipeline::make_finals(const std::vector<Co
     if (!await_turn(candidate, stop)) return std::nullopt;
     const Build& build = builds_.at(candidate.trial.source_key);
     if (build.failure) return *build.failure;
-    job.plans.push_back(std::move(candidate.plan));
+    job.configs.push_back(std::move(candidate.trial.config));
     job.binaries.push_back(*build.binary);
   }
   return job;
@@ -431,7 +428,7 @@ std::optional<FinalsReport> TrialPipeline::run_again(const Config& config,
   request_build(candidate);  // for the next time, where it is not at hand
   const Build& build = builds_.at(candidate.trial.source_key);
   if (!build.done || build.failure) return std::nullopt;
-  return device_.run_finals({{candidate.plan}, {*build.binary}, rounds}, stop);
+  return device_.run_finals({{config}, {*build.binary}, rounds}, stop);
 }
 
 const Config* TrialPipeline::hurry() {

@@ -40,8 +40,8 @@ class TrialPipeline {
   /// A worker died over this config in an earlier run of the session: one more death is enough.
   void suspect(const std::string& config_text) { suspects_.insert(config_text); }
 
-  /// Returns whether another config may be submitted. The compilers have two sources beyond one
-  /// each, unless the device is behind.
+  /// Returns whether another config may be submitted. The compilers get two sources more than
+  /// there are workers, unless the device has not kept up.
   [[nodiscard]] bool wants_more() const;
   void submit(const Config& config);
   [[nodiscard]] std::size_t in_flight() const {
@@ -99,7 +99,6 @@ class TrialPipeline {
  private:
   struct Candidate {
     Trial trial;
-    LaunchPlan plan;
     Source source;                     ///< cleared once it is submitted for compiling
     std::optional<Forecast> forecast;  ///< once it is compiled
   };

@@ -88,8 +88,8 @@ std::vector<CompilePool::Compiled> CompilePool::step() {
 void CompilePool::step_worker(Worker& worker, std::vector<Compiled>& done) {
   while (const auto frame = worker.process->receive()) {
     const std::string type = type_of(*frame);
-    if (type == "unavailable") {
-      const Unavailable unavailable = decode_unavailable(*frame);
+    if (type == Unavailable::kType) {
+      const Unavailable unavailable = decode<Unavailable>(*frame);
       // An OpenCL compiler is part of its device's driver, which was there a moment ago.
       if (options_.target.backend == "opencl" && unavailable.code == ExitCode::no_device)
         throw TransientError(unavailable.code, unavailable.reason);
@@ -99,7 +99,7 @@ void CompilePool::step_worker(Worker& worker, std::vector<Compiled>& done) {
       worker.process->kill();
       break;
     }
-    done.push_back({worker.job->key, decode_compile_report(*frame)});
+    done.push_back({worker.job->key, decode<CompileReport>(*frame)});
     end_job(worker);
     worker.process->set_deadline(std::nullopt);
   }

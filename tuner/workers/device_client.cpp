@@ -78,7 +78,7 @@ void DeviceClient::prepare() {
 }
 
 void DeviceClient::start(TrialJob job, Chances chances) {
-  trial_ = std::make_unique<Trial>(Trial{std::move(job), chances});
+  trial_ = std::make_unique<StartedTrial>(StartedTrial{std::move(job), chances});
   send_trial();
 }
 
@@ -146,16 +146,16 @@ void require_timing(const MeasureOptions& options, const DeviceClient& device) {
 
 void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report) {
   const std::string type = type_of(frame);
-  if (type == "opened") {
-    Opened opened = decode_opened(frame);
+  if (type == Opened::kType) {
+    Opened opened = decode<Opened>(frame);
     device_ = std::move(opened.device);
     energy_unavailable_ = std::move(opened.energy_unavailable);
     graphs_unavailable_ = std::move(opened.graphs_unavailable);
     state_ = State::idle;
     worker_->set_deadline(std::nullopt);
     if (problem_) prepare();
-  } else if (type == "prepared") {
-    ProblemReport prepared = decode_problem_report(frame);
+  } else if (type == ProblemReport::kType) {
+    ProblemReport prepared = decode<ProblemReport>(frame);
     if (prepared.failure) host_.require_room(backend_);
     // It could be prepared before: the device is at fault, or who else uses it.
     if (prepared.failure && !reference_.empty()) {
@@ -172,20 +172,20 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     state_ = State::idle;
     worker_->set_deadline(std::nullopt);
     if (trial_) send_trial();  // its first worker died
-  } else if (type == "checked" && trial_) {
+  } else if (type == Checked::kType && trial_) {
     trial_->checked = true;
     trial_->first_check = Clock::now() - sent_;
     const MeasureOptions& measure = problem_->measure;
-    const double run_ns = decode_checked(frame).run_ns;
+    const double run_ns = decode<Checked>(frame).run_ns;
     const double expected = measure.stop.max_ns +
                             run_ns * static_cast<double>(measure.stop.min_samples) +
                             energy_ns(measure, run_ns);
     set_limit(run_limit(deadlines_, trial_->job.incumbent_ns) +
               nanoseconds(kMeasureSlack * expected) + kCheckSlack * longest_check_);
-  } else if (type == "measured" && trial_) {
-    handle_report(decode_trial_report(frame), report);
-  } else if (type == "finished") {
-    finals_ = decode_finals_report(frame);
+  } else if (type == TrialReport::kType && trial_) {
+    handle_report(decode<TrialReport>(frame), report);
+  } else if (type == FinalsReport::kType) {
+    finals_ = decode<FinalsReport>(frame);
     if (finals_->failure) host_.require_room(backend_);
     state_ = State::idle;
     worker_->set_deadline(std::nullopt);
@@ -193,8 +193,8 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
       worker_->kill();
       start_worker();
     }
-  } else if (type == "unavailable") {
-    const Unavailable unavailable = decode_unavailable(frame);
+  } else if (type == Unavailable::kType) {
+    const Unavailable unavailable = decode<Unavailable>(frame);
     // A device that was there may be busy for a moment with what its last worker left behind.
     if (!device_ && unavailable.code == ExitCode::no_device)
       throw TransientError(unavailable.code, unavailable.reason);
@@ -307,7 +307,7 @@ std::optional<FinalsReport> DeviceClient::run_finals(const FinalsJob& job,
   const FinalsOptions& finals = job.rounds;
   finals_.reset();
   state_ = State::running;
-  const auto configs = static_cast<int>(job.plans.size());
+  const auto configs = static_cast<int>(job.configs.size());
   const auto slowest = deadlines_.run_cap * configs * 2;
   const double energy =
       energy_ns(problem_->measure, 0) * configs * static_cast<double>(finals.max_rounds);

@@ -99,7 +99,7 @@ class DeviceClient {
 
  private:
   enum class State { opening, preparing, idle, running };
-  struct Trial {
+  struct StartedTrial {
     TrialJob job;
     Chances chances = Chances::two;
     bool checked = false;           ///< whether the first check is over
@@ -130,7 +130,7 @@ class DeviceClient {
   std::string graphs_unavailable_;
   std::optional<ProblemJob> problem_;
   std::string reference_;
-  std::unique_ptr<Trial> trial_;
+  std::unique_ptr<StartedTrial> trial_;
   std::optional<TrialReport> held_;  ///< waits for a new worker
   bool waits_for_worker_ = true;
   std::optional<Clock::time_point> hurried_at_;

@@ -1,4 +1,4 @@
-// UTF-8, as far as a reader of JSON needs it. Private to interchange.
+// UTF-8, as far as JSON needs it. Private to core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kiln::interchange {
+namespace kiln {
 
 /// Bytes of the first character of `text`; 0 where it is no well-formed UTF-8.
 [[nodiscard]] inline std::size_t utf8_length(std::string_view text) {
@@ -48,4 +48,4 @@ inline void append_utf8(std::uint32_t point, std::string& out) {
   }
 }
 
-}  // namespace kiln::interchange
+}  // namespace kiln
