@@ -29,8 +29,8 @@ struct SessionKey {
   std::string tool_version;
   std::string strategy;
   std::uint64_t seed = 0;
-  std::string options;  ///< everything else that changes results, canonical text: cache mode,
-                        ///< variants, objective
+  /// Canonical text of everything else that changes results (db/session_options.hpp).
+  std::string options;
   Timing timing = Timing::eager;
   friend bool operator==(const SessionKey&, const SessionKey&) = default;
 };

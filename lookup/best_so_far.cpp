@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "db/session_options.hpp"
+
 namespace kiln {
 namespace {
 
 bool is_about_time(const SessionRecord& session) {
-  return session.key.options.find(" objective=") == std::string::npos;
+  return !find_option(session.key.options, session_option::kObjective);
 }
 
 bool is_faster(const TrialRecord& a, const TrialRecord& b) {

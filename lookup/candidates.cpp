@@ -8,11 +8,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "core/json.hpp"
 #include "core/setting.hpp"
+#include "db/session_options.hpp"
+#include "db/stored_problem.hpp"
 
 namespace kiln {
 namespace {
@@ -28,16 +28,9 @@ constexpr double kOtherTiming = 1;
 
 std::optional<Problem> problem_of(const KernelSpec& spec, const BestRecord& best) {
   try {
-    std::vector<std::pair<std::string, Value>> fields;
-    const Json json = Json::parse(best.problem_json);
-    for (const auto& [name, value] : json.items()) {
-      fields.emplace_back(name, value_from_json(value));
-    }
-    return Problem::make(spec, fields);
+    return Problem::make(spec, stored_fields(best.problem_json, best.session));
   } catch (const Error&) {
-    return std::nullopt;  // written for another version of the spec
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
+    return std::nullopt;  // written for another version of the spec, or damaged
   }
 }
 
@@ -158,12 +151,8 @@ KernelIdentity::KernelIdentity(const KernelSpec& spec)
 
 bool KernelIdentity::has(const BestRecord& best) const {
   if (best.key.kernel != spec_.name) return false;
-  const std::string_view options = best.key.options;
-  const std::size_t at = options.find(kComputesOption);
-  if (at != std::string_view::npos) {
-    const std::string_view value = options.substr(at + kComputesOption.size());
-    return value.substr(0, value.find(' ')) == computation_;
-  }
+  if (const auto computes = find_option(best.key.options, session_option::kComputes))
+    return *computes == computation_;
   const bool is_shipped = best.layer == kShippedLayer;
   return !is_shipped || spec_.shipped_computation.empty() ||
          spec_.shipped_computation == computation_;

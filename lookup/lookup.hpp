@@ -19,9 +19,6 @@
 
 namespace kiln {
 
-/// Marks, in the options of a session, what its kernel computes (computation_hash()).
-inline constexpr std::string_view kComputesOption = " computes=";
-
 /// Recognises the bests of a kernel. Another kernel of the same name may compute something else. If
 /// a session did not record what it computes, its name decides. For shipped rows it is known.
 class KernelIdentity {
@@ -43,7 +40,7 @@ inline constexpr std::array kGrades = {Grade::exact, Grade::near_size, Grade::sa
 [[nodiscard]] std::string_view name_of(Grade grade);
 [[nodiscard]] std::optional<Grade> parse_grade(std::string_view name);
 
-/// How a reason goes on where the row that answers was not measured by the `wanted` timing.
+/// The end of a reason if the answering row was not measured by the `wanted` timing.
 [[nodiscard]] std::string other_timing_text(Timing wanted);
 
 struct Match {

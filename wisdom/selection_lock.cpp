@@ -9,6 +9,8 @@
 #include "core/errors.hpp"
 #include "core/hash.hpp"
 #include "core/json_line.hpp"
+#include "core/json_text.hpp"
+#include "db/evidence.hpp"
 #include "wisdom/shipped.hpp"
 #include "wisdom/wisdom.hpp"
 
@@ -19,22 +21,18 @@ namespace {
 constexpr int kPlainVersion = 1;
 constexpr int kShippedVersion = 2;
 
-/// What of the evidence a lookup reads: configs and how much slower they are, not the samples.
-std::string without_samples(const std::string& evidence) {
-  const Json json = Json::parse(evidence, nullptr, false);
-  Json kept = {{"finalists", Json::array()}};
-  if (!json.is_object()) return kept.dump();
-  for (const char* list : {"finalists", "close", "first"}) {
-    const auto found = json.find(list);
-    if (found == json.end() || !found->is_array()) continue;
-    kept[list] = *found;
-    for (Json& entry : kept[list]) {
-      if (!entry.is_object()) continue;
-      for (const char* key : {"samples_ns", "origin", "why"}) entry.erase(key);
-      if (list == std::string_view("finalists")) entry["samples_ns"] = Json::array();
-    }
+/// The part of the evidence that a lookup reads: configs and their slowdowns, not the samples.
+std::string without_samples(const std::string& text) {
+  Evidence evidence = read_evidence(text);
+  Evidence kept;
+  kept.finalists = std::move(evidence.finalists);
+  for (Finalist& finalist : kept.finalists) {
+    finalist.ns.clear();
+    finalist.values.clear();
   }
-  return kept.dump(-1, ' ', false, Json::error_handler_t::replace);
+  kept.close = std::move(evidence.close);
+  kept.first = std::move(evidence.first);
+  return to_text(kept);
 }
 
 /// The shipped rows that a header names.
@@ -91,7 +89,7 @@ std::string write_selection_lock(std::span<const BestRecord> bests, const Locked
     header["shipped"] = shipped_hash();
     header["shipped_devices"] = shipped.devices;
   }
-  return header.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n' + content;
+  return json_text(header) + '\n' + content;
 }
 
 std::vector<BestRecord> read_selection_lock(std::string_view text, const std::string& file) {

@@ -9,15 +9,15 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "core/json_text.hpp"
 #include "core/version.hpp"
+#include "db/session_options.hpp"
 
 namespace kiln {
 namespace {
 
 // Names of devices come from drivers: bytes that are no UTF-8 are replaced, never an error.
-std::string text_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string text_line(const Json& json) { return json_text(json) + '\n'; }
 
 /// What orders bests whatever database they come from.
 auto export_order(const BestRecord& best) {
@@ -44,10 +44,8 @@ Json object_or(const std::string& text, const Json& otherwise) {
 
 std::string options_of(const BestRecord& best) {
   // The launches of a session's variants are for the machine that may run it again.
-  std::string options = best.key.options.substr(0, best.key.options.find(" launches="));
-  if (options.ends_with(kImported)) options.resize(options.size() - kImported.size());
-  if (options.ends_with(' ')) options.pop_back();
-  return options;
+  return without_option(without_option(best.key.options, session_option::kLaunches),
+                        session_option::kImported);
 }
 
 Json best_line(const BestRecord& best) {

@@ -19,10 +19,6 @@ namespace kiln {
 
 inline constexpr int kWisdomVersion = 1;
 
-/// Marks the options of an imported session. Such a session never answers or continues a `kiln
-/// tune` of this machine. Wisdom text does not carry the mark.
-inline constexpr std::string_view kImported = "imported";
-
 /// Returns the text of `bests`, in an order that depends only on their content: equal bests give
 /// equal text. Ends with a newline.
 [[nodiscard]] std::string write_wisdom(std::span<const BestRecord> bests);

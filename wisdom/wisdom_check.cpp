@@ -10,6 +10,7 @@
 #include "core/json.hpp"
 #include "core/setting.hpp"
 #include "db/close_configs.hpp"
+#include "db/session_options.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/lookup.hpp"
 #include "wisdom/wisdom.hpp"
@@ -72,10 +73,10 @@ void check_wisdom(const KernelSpec& spec, BestRecord& best) {
 FinishedSession imported_session(const KernelSpec& spec, const BestRecord& best) {
   FinishedSession session;
   session.record.key = best.key;
-  session.record.key.options += fmt::format("{}{}", best.key.options.empty() ? "" : " ", kImported);
+  add_option(session.record.key.options, session_option::kImported);
   session.record.device_info = best.device_info;
   session.record.problem_json = best.problem_json;
-  session.record.budget = kImported;
+  session.record.budget = session_option::kImported;
   session.record.started_at = best.published_at;
   session.record.finished_at = best.published_at;
   session.record.state = SessionState::finished;

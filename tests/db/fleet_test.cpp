@@ -234,9 +234,9 @@ TEST_F(PostgresFleet, RolesHaveTheRightsThatTheyNeedAndNoMore) {
   Fleet worker(server.url(name, "wes"));
   submitter.submit("plan", {job("n=1"), job("n=2")}, 3);
   EXPECT_THAT(fleet_message([&] { (void)submitter.lease(kFirst, kOffer, 60); }),
-              HasSubstr("this role lacks a right (permission denied for table jobs)"));
+              HasSubstr("this role has no permission (permission denied for table jobs)"));
   EXPECT_THAT(fleet_message([&] { worker.submit("plan", {job("n=3")}, 3); }),
-              HasSubstr("this role lacks a right (permission denied for table plans)"));
+              HasSubstr("this role has no permission (permission denied for table plans)"));
   FleetLease lease = *worker.lease(kFirst, kOffer, 60);
   EXPECT_EQ(worker.renew(lease, kFirst, 1, 60), LeaseState::held);
   worker.give_back(lease, kFirst, outbox("a.db", lease.work.problem, 2, SessionState::interrupted),
@@ -244,7 +244,8 @@ TEST_F(PostgresFleet, RolesHaveTheRightsThatTheyNeedAndNoMore) {
   lease = *worker.lease(kFirst, kOffer, 60);
   EXPECT_TRUE(worker.finish(lease.job, kFirst,
                             outbox("b.db", lease.work.problem, 4, SessionState::finished), "{}"));
-  const std::string denied = "this role lacks a right (permission denied to cancel or retry a job)";
+  const std::string denied =
+      "this role has no permission (permission denied to cancel or retry a job)";
   EXPECT_THAT(fleet_message([&] { worker.cancel(0); }), HasSubstr(denied));
   EXPECT_EQ(submitter.cancel(0), 1);
   EXPECT_THAT(fleet_message([&] { worker.retry(0); }), HasSubstr(denied));

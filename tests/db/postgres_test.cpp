@@ -177,7 +177,7 @@ TEST_F(Postgres, AnOlderServerThatRefusesTemporaryViewsSaysSo) {
   EXPECT_THAT(message_of([&] { const Store store(as_looker, Store::Mode::read); }),
               AllOf(StartsWith(as_looker +
                                ": has schema version 3, which this Kiln reads through temporary "
-                               "views, but the server refuses them (this role lacks a right ("),
+                               "views, but the server refuses them (this role has no permission ("),
                     HasSubstr("; the next command that writes migrates it")));
 }
 
@@ -188,13 +188,14 @@ TEST_F(Postgres, ARoleWithoutRightsIsTold) {
   const std::string name = PostgresServer::database_of(url);
   server.run("postgres", "CREATE ROLE stranger LOGIN");
   const std::string as_stranger = server.url(name, "stranger");
-  EXPECT_EQ(message_of([&] { const Store store(as_stranger, Store::Mode::read); }),
-            as_stranger +
-                ": this role lacks a right (permission denied for schema kiln); use another role, "
-                "or let the owner run `kiln fleet init` and GRANT kiln_work or kiln_submit to it");
+  EXPECT_EQ(
+      message_of([&] { const Store store(as_stranger, Store::Mode::read); }),
+      as_stranger +
+          ": this role has no permission (permission denied for schema kiln); use another role, "
+          "or let the owner run `kiln fleet init` and GRANT kiln_work or kiln_submit to it");
   const std::string empty = server.url("postgres", "stranger");
   EXPECT_THAT(message_of([&] { const Store store(empty, Store::Mode::write); }),
-              HasSubstr(": this role lacks a right (permission denied for database postgres)"));
+              HasSubstr(": this role has no permission (permission denied for database postgres)"));
 }
 
 TEST_F(Postgres, EachWayNotToConnectHasItsSentence) {

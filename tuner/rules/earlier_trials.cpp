@@ -12,6 +12,7 @@
 #include "core/json.hpp"
 #include "core/launch_plan.hpp"
 #include "core/setting.hpp"
+#include "db/session_options.hpp"
 #include "templates/renderer.hpp"
 
 namespace kiln {
@@ -20,25 +21,20 @@ namespace {
 /// More than a session measures in hours; each is a commit of its own.
 constexpr std::size_t kMostTaken = 2000;
 
-std::string without_launches(const std::string& options) {
-  return options.substr(0, options.find(kLaunchesOption));
-}
-
 bool differs_by_spec_alone(const SessionKey& a, const SessionKey& b) {
   SessionKey same = a;
   same.spec_hash = b.spec_hash;
-  same.options = without_launches(a.options);
+  same.options = without_option(a.options, session_option::kLaunches);
   SessionKey other = b;
-  other.options = without_launches(b.options);
+  other.options = without_option(b.options, session_option::kLaunches);
   return same == other;
 }
 
 /// By variant.
 std::map<std::string, std::string> launches_of(const std::string& options) {
   std::map<std::string, std::string> launches;
-  const std::size_t at = options.find(kLaunchesOption);
-  if (at == std::string::npos) return launches;  // of a Kiln that did not note them
-  std::string_view rest = std::string_view(options).substr(at + kLaunchesOption.size());
+  // Empty for a session of a Kiln that did not note them.
+  std::string_view rest = find_option(options, session_option::kLaunches).value_or("");
   while (!rest.empty()) {
     const std::string_view one = rest.substr(0, rest.find(','));
     const std::size_t colon = one.find(':');

@@ -1,9 +1,9 @@
-// Trials that outlive an edit of the spec: those of the session before the edit whose kernels, as
-// rendered and launched, are what they were.
+// Trials that stay valid after an edit of the spec: their kernels are rendered and launched as
+// before.
 //
-// The text of a spec changes with every comment. What was measured depends on the source that the
-// compiler got, on how it is launched, on what is computed and checked, and on device, driver,
-// compiler and options. A config for which all of these are the same is not measured again.
+// The text of a spec changes with every comment. A measurement depends on the rendered source, its
+// launches, the computation and its checks, and on device, driver, compiler and options. If all of
+// these are the same, the config is not measured again.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,10 +20,7 @@
 
 namespace kiln {
 
-/// Names the hashes of a session's launches, by variant, in SessionKey::options; stands last.
-inline constexpr std::string_view kLaunchesOption = " launches=";
-
-/// "naive:1a2b...,tiled:3c4d...": launch_hash of each variant.
+/// "naive:1a2b...,tiled:3c4d...": launch_hash of each variant, for session_option::kLaunches.
 [[nodiscard]] std::string launches_text(const KernelSpec& spec);
 
 struct EarlierTrials {
@@ -33,9 +30,10 @@ struct EarlierTrials {
   std::int64_t others = 0;    ///< of that session: what was measured has changed, or is gone
 };
 
-/// What holds of the newest session whose key differs from `key` by the spec's text alone. Trials
-/// whose outcome may have had a passing cause (deadlines, faults, memory) are measured again, and
-/// programs ([command]) are: a spec does not say what their builds read. Renders each config.
+/// Returns the valid trials of the newest session whose key differs from `key` only by the spec's
+/// text. Leaves out outcomes that may have had a passing cause (deadlines, faults, memory), and all
+/// trials of programs ([command]), since a spec does not list what their builds read. Renders each
+/// config.
 [[nodiscard]] EarlierTrials earlier_trials(const Store& store, const SessionKey& key,
                                            const Setting& setting, const Space& space);
 

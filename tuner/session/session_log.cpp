@@ -14,6 +14,7 @@
 #include "core/json.hpp"
 #include "core/utc_time.hpp"
 #include "core/version.hpp"
+#include "db/session_options.hpp"
 #include "lookup/best_so_far.hpp"
 #include "lookup/lookup.hpp"
 #include "tuner/checks/recorded_arrays.hpp"
@@ -23,25 +24,30 @@ namespace kiln {
 namespace {
 
 /// Everything else that changes results, as canonical text.
-std::string options_text(const TuneOptions& options, const KernelSpec& spec, const Problem& problem,
-                         const DeviceInfo& device) {
+std::string options_text(const TuneOptions& options, const Setting& setting) {
   std::vector<std::string> variants = options.variants;
   std::sort(variants.begin(), variants.end());
-  std::string text =
-      fmt::format("cache={} variants={}", options.measure.cold_cache ? "cold" : "warm",
-                  variants.empty() ? "all" : fmt::format("{}", fmt::join(variants, ",")));
+  std::string text;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    add_option(text, name, value);
+  };
+  add(session_option::kCache, options.measure.cold_cache ? "cold" : "warm");
+  add(session_option::kVariants,
+      variants.empty() ? "all" : fmt::format("{}", fmt::join(variants, ",")));
   if (options.warm_configs == 0) {
-    text += " warm_start=off";
+    add(session_option::kWarmStart, "off");
   } else if (options.warm_configs != kWarmConfigs) {
-    text += fmt::format(" warm_start={}", options.warm_configs);
+    add(session_option::kWarmStart, std::to_string(options.warm_configs));
   }
-  if (options.objective != kTimeObjective) text += " objective=" + options.objective;
-  if (options.measure.cold_cache && device.last_level_bytes > 0)
-    text += fmt::format(" last_level={}", device.last_level_bytes);
-  if (const std::string recorded = recorded_hash(spec, problem); !recorded.empty())
-    text += " recorded=" + recorded;
-  text += std::string(kComputesOption) + computation_hash(spec);
-  return text + std::string(kLaunchesOption) + launches_text(spec);
+  if (options.objective != kTimeObjective) add(session_option::kObjective, options.objective);
+  const std::int64_t last_level = setting.device().last_level_bytes;
+  if (options.measure.cold_cache && last_level > 0)
+    add(session_option::kLastLevel, std::to_string(last_level));
+  const std::string recorded = recorded_hash(setting.spec(), setting.problem());
+  if (!recorded.empty()) add(session_option::kRecorded, recorded);
+  add(session_option::kComputes, computation_hash(setting.spec()));
+  add(session_option::kLaunches, launches_text(setting.spec()));
+  return text;
 }
 
 std::string budget_text(const Budget& budget) {
@@ -54,7 +60,8 @@ std::string budget_text(const Budget& budget) {
 }
 
 SessionRecord make_record(const TuneRequest& request, const std::string& strategy,
-                          const DeviceInfo& device, std::int64_t space_size) {
+                          const Setting& setting, std::int64_t space_size) {
+  const DeviceInfo& device = setting.device();
   SessionRecord record;
   record.key = {request.spec.name,
                 content_hash(request.spec),
@@ -65,7 +72,7 @@ SessionRecord make_record(const TuneRequest& request, const std::string& strateg
                 kVersion,
                 strategy,
                 request.options.seed,
-                options_text(request.options, request.spec, request.problem, device)};
+                options_text(request.options, setting)};
   record.key.timing = request.options.measure.timing;
   record.device_info = device;
   record.problem_json = to_json(request.problem).dump();
@@ -111,11 +118,12 @@ void check_numbers(SessionId session, const std::vector<TrialRecord>& trials) {
 }  // namespace
 
 SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::string& strategy,
-                       const DeviceInfo& device, const Space& space, const Scoring& scoring)
+                       const Setting& setting, const Space& space, const Scoring& scoring)
     : store_(store),
+      setting_(setting),
       space_(space),
       scoring_(scoring),
-      record_(make_record(request, strategy, device, static_cast<std::int64_t>(space.size()))) {
+      record_(make_record(request, strategy, setting, static_cast<std::int64_t>(space.size()))) {
   if (request.options.fresh) return;
   const auto stored = find_newest(store, record_.key);
   if (!stored) return;
@@ -138,9 +146,8 @@ SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::stri
 
 bool SessionLog::answers(const Budget& budget) const {
   if (record_.id == 0 || record_.state != SessionState::finished || trials_.empty()) return false;
-  const bool exhausted_space = tried_of_space_ >= record_.space_size;
   const bool unlimited = !budget.seconds && !budget.trials && !budget.no_progress_trials;
-  return exhausted_space || unlimited || budget.exhausted(search_progress()).has_value();
+  return tried_every_config() || unlimited || budget.exhausted(search_progress()).has_value();
 }
 
 void SessionLog::begin() {

@@ -19,9 +19,9 @@ namespace kiln {
 class SessionLog {
  public:
   /// Looks for a stored session with the request's key and reads its trials. Writes nothing.
-  /// `space` and `scoring` must outlive it.
+  /// The setting's spec, `space` and `scoring` must outlive it.
   SessionLog(Store& store, const TuneRequest& request, const std::string& strategy,
-             const DeviceInfo& device, const Space& space, const Scoring& scoring);
+             const Setting& setting, const Space& space, const Scoring& scoring);
 
   /// Returns whether a finished session answers the request, because the budget leaves no room for
   /// more.
@@ -45,8 +45,10 @@ class SessionLog {
   [[nodiscard]] bool is_of_another_card() const {
     return stored_ordinal_ && *stored_ordinal_ != record_.device_info.ordinal;
   }
+  [[nodiscard]] bool tried_every_config() const { return tried_of_space_ >= record_.space_size; }
   [[nodiscard]] const SessionKey& key() const { return record_.key; }
-  [[nodiscard]] const DeviceInfo& device() const { return record_.device_info; }
+  /// The request's spec and problem on the session's device.
+  [[nodiscard]] const Setting& setting() const { return setting_; }
   [[nodiscard]] const std::vector<TrialRecord>& trials() const { return trials_; }
   /// Returns the leader's time, corrected for the current drift; 0 if there is no leader.
   [[nodiscard]] double best_ns() const;
@@ -82,6 +84,7 @@ class SessionLog {
   [[nodiscard]] double elapsed_seconds() const { return earlier_seconds_ + run_seconds(); }
 
   Store& store_;
+  const Setting setting_;
   const Space& space_;
   const Scoring& scoring_;
   SessionRecord record_;
