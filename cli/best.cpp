@@ -151,11 +151,10 @@ Json tuned_json(const BestRecord& best) {
           {"compiler", best.key.compiler}};
 }
 
-Json match_json(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                const Match& match) {
-  Json json = {{"kernel", spec.name},
-               {"problem", to_json(problem)},
-               {"device", identity_of(device)},
+Json match_json(const Setting& setting, const Match& match) {
+  Json json = {{"kernel", setting.spec().name},
+               {"problem", to_json(setting.problem())},
+               {"device", identity_of(setting.device())},
                {"grade", name_of(match.grade)},
                {"distance", match.distance},
                {"reason", match.reason},
@@ -189,10 +188,10 @@ std::string tuned_text(const BestRecord& best) {
   return is_unfinished(best) ? text : text + "; " + best.published_at;
 }
 
-void print_match(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                 const Match& match) {
-  print_fact("kernel", fmt::format("{}  {}", spec.name, problem.short_text(spec)));
-  print_fact("device", identity_of(device));
+void print_match(const Setting& setting, const Match& match) {
+  const KernelSpec& spec = setting.spec();
+  print_fact("kernel", fmt::format("{}  {}", spec.name, setting.problem().short_text(spec)));
+  print_fact("device", identity_of(setting.device()));
   print_fact("config", match.config.text());
   print_fact("grade", fmt::format("{}: {}", name_of(match.grade), match.reason));
   if (!match.best) return;
@@ -234,17 +233,17 @@ ExitCode run_best(const BestFlags& options) {
   (void)find_objective(spec, options.objective);
   std::vector<BestRecord> bests = layered_bests(options, spec);
   const DeviceInfo device = device_to_ask_for(spec, options, bests);
-  require_problem_fits({spec, problem, device});
+  const Setting setting(spec, problem, device);
+  require_problem_fits(setting);
   if (!options.pareto.empty())
-    return print_pareto({spec, problem, device, options.pareto, options.timing, options.common});
-  const Result<Match> match =
-      lookup({spec, problem, device}, bests, options.timing.value_or(Timing::eager));
+    return print_pareto({setting, options.pareto, options.timing, options.common});
+  const Result<Match> match = lookup(setting, bests, options.timing.value_or(Timing::eager));
   if (!match) throw DeviceError(match.failure().message);
   if (options.common.json) {
-    fmt::print("{}", json_output(match_json(spec, problem, device, *match)));
+    fmt::print("{}", json_output(match_json(setting, *match)));
     return ExitCode::ok;
   }
-  print_match(spec, problem, device, *match);
+  print_match(setting, *match);
   if (options.explain) print_steps(*match);
   return ExitCode::ok;
 }
@@ -288,7 +287,7 @@ void add_best_command(CLI::App& app, Work& work) {
   command->footer(
       "Without --problem: lists the problems of the kernel that are known.\n"
       "Grades, best first: exact, near_size, same_arch, same_vendor, default. A session that has\n"
-      "not finished answers too, with its fastest config so far, and the answer says so.\n"
+      "not finished also answers, with its fastest config so far; the answer is marked.\n"
       "\n"
       "Example:\n"
       "  kiln best matmul --problem m=500,n=500,k=500,dtype=f32 --json\n"

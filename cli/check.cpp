@@ -282,7 +282,7 @@ bool retune(std::vector<CheckedBest> all, const CheckFlags& options) {
   for (const CheckedBest& checked : all) {
     if (stop_on_signals()) return false;
     const ReadySession& session = checked.session;
-    summaries.push_back(summarise(session.spec, session.problem, checked.device));
+    summaries.push_back(summarise({session.spec, session.problem, checked.device}));
     run_ready(session, fmt::format("[{}/{}]", summaries.size(), all.size()), checked.device, store,
               search, summaries.back());
   }
@@ -343,7 +343,7 @@ ExitCode run_check(const CheckFlags& options) {
 void add_check_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<CheckFlags>();
   CLI::App* command =
-      app.add_subcommand("check", "Measure stored bests again, and tell which of them still hold");
+      app.add_subcommand("check", "Measure stored bests again and print which still hold");
   command
       ->add_option("plan", options->plan,
                    "Plan file with the problems; without it: every best of the database that was\n"

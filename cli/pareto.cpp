@@ -13,6 +13,7 @@
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
+#include "db/session_options.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
@@ -32,11 +33,12 @@ std::pair<Objective, Objective> two_objectives(const ParetoRequest& request) {
     throw UsageError(fmt::format("--pareto: expected two objectives such as time,energy, not '{}'",
                                  request.objectives));
   }
-  return {find_objective(request.spec, first), find_objective(request.spec, second)};
+  return {find_objective(request.setting.spec(), first),
+          find_objective(request.setting.spec(), second)};
 }
 
-std::string cache_of(const SessionRecord& session) {
-  return session.key.options.substr(0, session.key.options.find(' '));
+std::optional<std::string_view> cache_of(const SessionRecord& session) {
+  return find_option(session.key.options, session_option::kCache);
 }
 
 // Values compare only where everything but the search is the same as in the newest session.
@@ -49,10 +51,10 @@ bool comparable(const SessionRecord& one, const SessionRecord& newest) {
 std::vector<SessionRecord> comparable_sessions(const Store& store, const ParetoRequest& request) {
   std::vector<SessionRecord> sessions = store.sessions();
   std::erase_if(sessions, [&](const SessionRecord& session) {
-    return session.key.kernel != request.spec.name ||
-           session.key.problem != request.problem.text() ||
-           session.key.device != identity_of(request.device) ||
-           session.key.spec_hash != content_hash(request.spec) ||
+    return session.key.kernel != request.setting.spec().name ||
+           session.key.problem != request.setting.problem().text() ||
+           session.key.device != identity_of(request.setting.device()) ||
+           session.key.spec_hash != content_hash(request.setting.spec()) ||
            session.key.timing != request.timing.value_or(session.key.timing);
   });
   if (sessions.empty()) return {};
@@ -122,7 +124,7 @@ ExitCode print_pareto(const ParetoRequest& request) {
   const Store store(request.common.database, Store::Mode::read);
   const std::vector<SessionRecord> sessions = comparable_sessions(store, request);
   const std::map<std::string, Trial> trials = newest_trials(store, sessions);
-  const Metrics metrics({request.spec, request.problem, request.device});
+  const Metrics metrics(request.setting);
   std::vector<Point> points;
   std::vector<std::pair<double, double>> scores;
   for (const auto& [text, trial] : trials) {
@@ -133,10 +135,11 @@ ExitCode print_pareto(const ParetoRequest& request) {
     scores.emplace_back(a.score(*first), b.score(*second));
   }
   if (points.empty()) {
-    throw Error(ExitCode::failed,
-                fmt::format("no trial of {} {} on {} has both {} and {}", request.spec.name,
-                            request.problem.short_text(request.spec), identity_of(request.device),
-                            a.name, b.name));
+    throw Error(
+        ExitCode::failed,
+        fmt::format("no trial of {} {} on {} has both {} and {}", request.setting.spec().name,
+                    request.setting.problem().short_text(request.setting.spec()),
+                    identity_of(request.setting.device()), a.name, b.name));
   }
   std::vector<Point> front;
   for (const std::size_t index : pareto_front(scores)) front.push_back(points[index]);
@@ -146,9 +149,9 @@ ExitCode print_pareto(const ParetoRequest& request) {
                counted(static_cast<std::int64_t>(points.size()), "config"));
     return ExitCode::ok;
   }
-  fmt::print("{}", json_output({{"kernel", request.spec.name},
-                                {"problem", to_json(request.problem)},
-                                {"device", identity_of(request.device)},
+  fmt::print("{}", json_output({{"kernel", request.setting.spec().name},
+                                {"problem", to_json(request.setting.problem())},
+                                {"device", identity_of(request.setting.device())},
                                 {"objectives", {a.name, b.name}},
                                 {"configs", points.size()},
                                 {"front", front_json(front, a, b)}}));

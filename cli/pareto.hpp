@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "core/device.hpp"
-#include "core/problem.hpp"
+#include "core/setting.hpp"
 #include "core/timing.hpp"
 
 namespace kiln::cli {
@@ -21,9 +20,7 @@ namespace kiln::cli {
     const std::vector<std::pair<double, double>>& points);
 
 struct ParetoRequest {
-  const KernelSpec& spec;
-  const Problem& problem;
-  const DeviceInfo& device;
+  const Setting& setting;
   std::string objectives;        ///< "time,energy"
   std::optional<Timing> timing;  ///< of the sessions; nullopt: that of the newest
   const CommonOptions& common;

@@ -40,12 +40,13 @@ ExitCode run_render(const RenderFlags& options) {
       options.config.empty() ? setting.default_config() : setting.parse(options.config);
   if (options.common.json && !options.report)
     throw UsageError("--json is for --report: the source is text");
-  if (const Status legal = setting.check(config); !legal) {
-    throw InputError(
-        fmt::format("{} is not legal here: {}", config.text(), legal.failure().message));
+  const Result<LaunchPlan> plan = setting.plan(config);
+  if (!plan) {
+    throw InputError(fmt::format("{} cannot be launched on {}: {}", config.text(),
+                                 device.architecture, plan.failure().message));
   }
   if (options.report) {
-    print_render_report({spec, problem, config, device},
+    print_render_report(setting, config, *plan,
                         options.common.json ? ReportForm::json : ReportForm::text);
     return ExitCode::ok;
   }
@@ -67,7 +68,7 @@ void add_render_command(CLI::App& app, Work& work) {
   add_kernel_and_problem(*command, options->kernel, options->problem);
   command
       ->add_option("--config", options->config,
-                   "Config, e.g. tile:tile_rows=32; what is left out takes its default")
+                   "Config, e.g. tile:tile_rows=32; omitted tunables take their defaults")
       ->type_name("TEXT");
   command->add_option("--backend", options->backend, "cuda, hip or opencl")
       ->type_name("BACKEND")

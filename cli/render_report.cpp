@@ -106,31 +106,30 @@ Json json_of(const Line& line) {
   return json;
 }
 
-Binary compile_rendered(const RenderedConfig& rendered) {
-  const Source source =
-      Renderer(rendered.spec)
-          .render({rendered.spec, rendered.problem, rendered.device}, rendered.config);
-  Result<Binary> binary = WorkerCompiler(rendered.device).compile(source);
+Binary compile_rendered(const Setting& setting, const Config& config) {
+  const Source source = Renderer(setting.spec()).render(setting, config);
+  Result<Binary> binary = WorkerCompiler(setting.device()).compile(source);
   if (!binary) {
-    throw InputError(fmt::format("{} does not compile for {}: {}", rendered.config.text(),
-                                 rendered.device.architecture, binary.failure().message));
+    throw InputError(fmt::format("{} does not compile for {}: {}", config.text(),
+                                 setting.device().architecture, binary.failure().message));
   }
   return std::move(*binary);
 }
 
 }  // namespace
 
-void print_render_report(const RenderedConfig& rendered, ReportForm form) {
-  const auto& [spec, problem, config, device] = rendered;
-  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
-  if (!plan) throw InputError(config.text() + " is not legal here: " + plan.failure().message);
-  const Binary binary = compile_rendered(rendered);
+void print_render_report(const Setting& setting, const Config& config, const LaunchPlan& plan,
+                         ReportForm form) {
+  const KernelSpec& spec = setting.spec();
+  const Problem& problem = setting.problem();
+  const DeviceInfo& device = setting.device();
+  const Binary binary = compile_rendered(setting, config);
   const std::vector<KernelResources> kernels = kernels_of_code_object(binary.data);
   std::vector<Line> lines;
-  for (const StepPlan& step : plan->steps) {
+  for (const StepPlan& step : plan.steps) {
     if (step.kind == StepKind::launch) lines.push_back(line_of(step, binary, kernels, device));
   }
-  const std::optional<Forecast> forecast = Prior({spec, problem, device}).forecast(config, binary);
+  const std::optional<Forecast> forecast = Prior(setting).forecast(config, binary);
   const double forecast_ns = forecast ? forecast->time_ns : 0;
   if (form == ReportForm::json) {
     Json launches = Json::array();

@@ -13,9 +13,10 @@
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/command_spec.hpp"
+#include "core/field_json.hpp"
 #include "core/outside_reference.hpp"
 #include "core/setting.hpp"
-#include "tuner/rules/time_use.hpp"
+#include "db/time_use.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -214,7 +215,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   if (result.best) {
     const BestRecord& best = *result.best;
     const std::optional<TimeUse> use = read_evidence(best.evidence).time_use;
-    json["time_use"] = use ? Json::parse(time_use_json(*use)) : Json(nullptr);
+    json["time_use"] = use ? field_json(*use) : Json(nullptr);
     json["timing"] = name_of(best.key.timing);
     json["config"] = to_json(best.config);
     json["config_text"] = best.config.text();
@@ -240,12 +241,7 @@ std::string json_report(const std::vector<SessionSummary>& sessions,
   for (const SessionSummary& session : sessions) {
     json["sessions"].push_back(session_json(session, ceilings));
   }
-  if (ceilings) {
-    json["ceilings"] = {{"read_bytes_per_s", ceilings->read_bytes_per_s},
-                        {"copy_bytes_per_s", ceilings->copy_bytes_per_s},
-                        {"f32_flops", ceilings->f32_flops},
-                        {"f64_flops", ceilings->f64_flops}};
-  }
+  if (ceilings) json["ceilings"] = field_json(*ceilings);
   return json_output(json);
 }
 
@@ -265,12 +261,14 @@ std::string drift_remark(const std::vector<DriftRecord>& drift) {
   const auto [least, most] = std::minmax_element(
       drift.begin(), drift.end(),
       [](const DriftRecord& a, const DriftRecord& b) { return a.ratio < b.ratio; });
+  std::string times = fmt::format("{:.2f}", least->ratio);
+  const std::string last = fmt::format("{:.2f}", most->ratio);
+  if (last != times) times += " to " + last;
   return fmt::format(
-      "drift: the leading config, run again during the search, took {:.2f} to {:.2f} times as long "
-      "as at first; trials are corrected for that up to 1.25x, and the finals, where configs run "
-      "in "
-      "turn, decide",
-      least->ratio, most->ratio);
+      "drift: the leading config, run again during the search, took {} times as long as at first; "
+      "trials are corrected for that up to 1.25x, and the finals, where configs run in turn, "
+      "decide",
+      times);
 }
 
 }  // namespace
@@ -288,7 +286,9 @@ bool found_best(const SessionSummary& session) {
          });
 }
 
-SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
+SessionSummary summarise(const Setting& setting) {
+  const KernelSpec& spec = setting.spec();
+  const Problem& problem = setting.problem();
   SessionSummary summary{
       .kernel = spec.name, .problem = problem.short_text(spec), .result = {}, .error = {}};
   if (spec.command) {
@@ -304,23 +304,14 @@ SessionSummary summarise(const KernelSpec& spec, const Problem& problem, const D
         "CPU loop or a formula ([verify] of the spec)",
         spec.name, spec.verify.device_reference);
   }
-  Scope scope = Setting(spec, problem, device).scope();
   double read = 0;
   double written = 0;
-  for (const Argument& argument : spec.arguments) {
-    if (argument.access == Access::scalar ||
-        (argument.when && !argument.when->evaluate_bool(scope))) {
-      continue;
-    }
-    const std::optional<DType> dtype = parse_dtype(argument.dtype.evaluate_string(scope));
-    double bytes = dtype ? static_cast<double>(size_of(*dtype)) : 0;
-    for (const Expression& extent : argument.shape) {
-      bytes *= extent.evaluate_number(scope);
-    }
-    read += argument.access != Access::write ? bytes : 0;
-    written += argument.access != Access::read ? bytes : 0;
-    if (dtype == DType::f64) {
-      summary.arithmetic = DType::f64;
+  if (const Result<LaunchPlan> arguments = setting.arguments()) {
+    for (const BufferPlan& buffer : arguments->buffers) {
+      const auto bytes = static_cast<double>(buffer.bytes());
+      read += buffer.access != Access::write ? bytes : 0;
+      written += buffer.access != Access::read ? bytes : 0;
+      if (buffer.dtype == DType::f64) summary.arithmetic = DType::f64;
     }
   }
   summary.read_share = read + written > 0 ? read / (read + written) : 0;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/terminal.hpp"
-#include "core/spec.hpp"
+#include "core/setting.hpp"
 #include "tuner/device/ceilings.hpp"
 #include "tuner/session/session.hpp"
 
@@ -34,8 +34,7 @@ struct SessionSummary {
 /// Has the session a best, and did a config of a variant that was asked for run?
 [[nodiscard]] bool found_best(const SessionSummary& session);
 
-[[nodiscard]] SessionSummary summarise(const KernelSpec& spec, const Problem& problem,
-                                       const DeviceInfo& device);
+[[nodiscard]] SessionSummary summarise(const Setting& setting);
 
 /// What a table has no room for, a line each: the objective's value where it is not time, variants
 /// of which every config failed, noise, a clock that was held back, drift. `unit`: of the
@@ -43,8 +42,7 @@ struct SessionSummary {
 [[nodiscard]] std::vector<std::string> remarks(const SessionSummary& session,
                                                const std::string& unit);
 
-/// What the kernels of these sessions are proved by, a line for each that only a variant of its own
-/// vouches for.
+/// Returns a line for each kernel of these sessions whose only reference is one of its variants.
 [[nodiscard]] std::vector<std::string> doubts(const std::vector<SessionSummary>& sessions);
 
 enum class ReportFormat { text, markdown, json };

@@ -96,7 +96,7 @@ void run_sessions(const std::vector<SweptSession>& sessions, const DeviceInfo& d
                   const SweepFlags& options, std::vector<SessionSummary>& summaries) {
   for (const SweptSession& session : sessions) {
     const ReadySession& ready = session.ready;
-    summaries.push_back(summarise(ready.spec, ready.problem, device_of(ready.spec, device)));
+    summaries.push_back(summarise({ready.spec, ready.problem, device_of(ready.spec, device)}));
     const std::string title = fmt::format("[{}/{}]", summaries.size(), sessions.size());
     run_ready(ready, title, device_of(ready.spec, device), store, options.search, summaries.back());
     if (session.request && found_best(summaries.back())) {
@@ -304,8 +304,8 @@ void add_sweep_command(CLI::App& app, Work& work) {
           "joins the databases (docs/several_devices.md)")
       ->type_name("K/N");
   command->add_flag("--requested", options->requested,
-                    "Instead of a plan: tune what launchers asked for and no session has tuned,\n"
-                    "the most often asked for first (docs/launcher.md)");
+                    "Instead of a plan: tune the untuned problems that launchers requested,\n"
+                    "most requested first (docs/lookup.md)");
   options->requests = requested_path().value_or(default_requests_path());
   command
       ->add_option("--requests", options->requests,
@@ -328,13 +328,13 @@ void add_sweep_command(CLI::App& app, Work& work) {
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
-      "What the command line says of budget and search goes before what the plan says.\n"
+      "Options of budget and search on the command line override those of the plan.\n"
       "The whole plan is checked before the first session starts. A session that fails is a row\n"
       "of the table; the others go on, and the exit code is 1. While the device is away, or a "
       "disk\n"
       "is full (the database's, or that of temporary files), the sweep waits.\n"
       "Several devices: each kind of device tunes every session once, equal devices share them. A\n"
-      "device that goes away gives its session back to the others.\n"
+      "device that goes away returns its session to the others.\n"
       "\n"
       "Example:\n"
       "  kiln sweep examples/demo.plan.toml --device opencl --markdown");

@@ -162,7 +162,7 @@ TuneOptions SweptDevice::options_of(const ReadySession& session) const {
 
 bool SweptDevice::tune_one(std::size_t index) {
   const ReadySession& ready = group_.sessions[index].ready;
-  SessionSummary summary = summarise(ready.spec, ready.problem, device());
+  SessionSummary summary = summarise({ready.spec, ready.problem, device()});
   const TuneOptions tune_with = options_of(ready);
   summary.variants = tune_with.variants;
   ProgressLine progress(
@@ -208,8 +208,8 @@ bool SweptDevice::wait_for_device(const TransientError& error, const AttemptWitn
                                   std::size_t index) {
   if (shared_.stop) return false;
   if (witness.started && !witness.tried && ++barren_[index] == kMaxBarrenAttempts) {
-    SessionSummary summary = summarise(group_.sessions[index].ready.spec,
-                                       group_.sessions[index].ready.problem, device());
+    SessionSummary summary = summarise(
+        {group_.sessions[index].ready.spec, group_.sessions[index].ready.problem, device()});
     summary.error = barren_attempts_text(error.reason());
     end_session(index, std::move(summary));
   } else {

@@ -46,21 +46,23 @@ std::string_view end_text(SessionEnd end) {
     case SessionEnd::interrupted:
       return "interrupted";
     case SessionEnd::stored:
-      return "answered from the database (--fresh tunes anew)";
+      return "answered from the database (--fresh tunes again)";
   }
   return "?";
 }
 
-void run_session(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                 const TuneFlags& options, SessionSummary& summary) {
+void run_session(const Setting& setting, const TuneFlags& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options.search, options.search.settings);
   summary.variants = tune_with.variants;
   Store store(options.common.database, Store::Mode::write);
   ProgressLine progress(
-      fmt::format("{} {}", spec.name, problem.short_text(spec)), tune_with.budget,
+      fmt::format("{} {}", setting.spec().name, setting.problem().short_text(setting.spec())),
+      tune_with.budget,
       options.search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());
-  summary.result = tune_patiently({spec, problem, device.backend, device.ordinal, tune_with}, store,
-                                  progress, patience_of(options.search));
+  const DeviceInfo& device = setting.device();
+  summary.result =
+      tune_patiently({setting.spec(), setting.problem(), device.backend, device.ordinal, tune_with},
+                     store, progress, patience_of(options.search));
   summary.trials = store.trials(summary.result->id);
 }
 
@@ -96,9 +98,10 @@ ExitCode run_tune(const TuneFlags& options) {
   check_names(options.search.settings, spec);
   const DeviceInfo device = choose_device(spec, options.device);
 
-  SessionSummary summary = summarise(spec, problem, device);
+  const Setting setting(spec, problem, device);
+  SessionSummary summary = summarise(setting);
   try {
-    run_session(spec, problem, device, options, summary);
+    run_session(setting, options, summary);
   } catch (const TransientError&) {
     if (!stop_on_signals()) throw;
     print_interrupted("waiting", options.search.fresh);
@@ -130,8 +133,8 @@ void add_tune_command(CLI::App& app, Work& work) {
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
-      "Every trial is stored as it ends. The same command again goes on where an interrupted\n"
-      "session stopped, and answers from the database where it had finished.\n"
+      "Every trial is stored as it ends. Run the same command again to continue an interrupted\n"
+      "session; a finished session answers from the database.\n"
       "\n"
       "Examples:\n"
       "  kiln tune matmul --problem m=4096,n=4096,k=4096,dtype=f32 --seconds 120\n"

@@ -36,6 +36,17 @@ std::optional<double> number(const Value& value) {
   return std::isfinite(real) && real >= 0 ? std::optional(real) : std::nullopt;
 }
 
+/// nullopt: the scope is not known, or the metric divides by zero there.
+std::optional<double> value_in(const std::optional<Scope>& scope, const Metric& metric) {
+  if (!scope) return std::nullopt;
+  try {
+    const std::optional<Value> value = evaluate_known(metric.value, *scope);
+    return value ? number(*value) : std::nullopt;
+  } catch (const EvaluationError&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& measured_names() {
@@ -72,10 +83,15 @@ Objective find_objective(const KernelSpec& spec, std::string_view name) {
 
 Metrics::Metrics(Setting setting) : setting_(std::move(setting)), cost_(setting_.cost()) {}
 
-Scope Metrics::scope_of(const Trial& trial) const {
+std::optional<Scope> Metrics::scope_of(const Trial& trial) const {
   const bool is_known = setting_.spec().find_variant(trial.config.variant) != nullptr;
-  if (!is_known) return setting_.scope();  // of an older spec
-  Scope scope = setting_.scope(trial.config);
+  Scope scope;
+  try {
+    if (!is_known) return setting_.scope();  // of an older spec
+    scope = setting_.scope(trial.config);
+  } catch (const EvaluationError&) {
+    return std::nullopt;
+  }
   const auto set_known = [&](const char* name, std::int64_t value) {
     if (value >= 0) scope.set(name, value);
   };
@@ -91,22 +107,15 @@ Scope Metrics::scope_of(const Trial& trial) const {
   return scope;
 }
 
-std::optional<double> Metrics::value(const Metric& metric, const Trial& trial) const {
-  try {
-    const std::optional<Value> value = evaluate_known(metric.value, scope_of(trial));
-    return value ? number(*value) : std::nullopt;
-  } catch (const EvaluationError&) {
-    return std::nullopt;  // a division by zero for this config: it has no value
-  }
-}
-
 std::map<std::string, double> Metrics::of(const Trial& trial) const {
   std::map<std::string, double> values;
   if (!trial.ok()) return values;
   const auto energy = trial.metrics.find(std::string(kEnergyObjective));
   if (energy != trial.metrics.end()) values.insert(*energy);
+  if (setting_.spec().metrics.empty()) return values;
+  const std::optional<Scope> scope = scope_of(trial);
   for (const Metric& metric : setting_.spec().metrics) {
-    if (const auto known = value(metric, trial)) values.emplace(metric.name, *known);
+    if (const auto known = value_in(scope, metric)) values.emplace(metric.name, *known);
   }
   return values;
 }
@@ -119,7 +128,7 @@ std::optional<double> Metrics::value(const Objective& objective, const Trial& tr
     return energy == trial.metrics.end() ? std::nullopt : std::optional(energy->second);
   }
   const Metric* metric = find_metric(setting_.spec(), objective.name);
-  return metric == nullptr ? std::nullopt : value(*metric, trial);
+  return metric == nullptr ? std::nullopt : value_in(scope_of(trial), *metric);
 }
 
 }  // namespace kiln

@@ -1,7 +1,7 @@
 // Objectives and metrics: the number that a session makes small or large.
 //
-// "time" is what every session measures, "energy" what an NVIDIA GPU's own meter says, everything
-// else a metric of the spec: an expression over what a config knows and over what was measured
+// "time" is measured by every session. "energy" comes from the meter of an NVIDIA GPU. Any other
+// name is a metric of the spec: an expression over the config and its measurements
 // (docs/spec_format.md). All are compared as scores: positive, smaller is better.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -53,8 +53,8 @@ class Metrics {
   [[nodiscard]] std::optional<double> value(const Objective& objective, const Trial& trial) const;
 
  private:
-  [[nodiscard]] std::optional<double> value(const Metric& metric, const Trial& trial) const;
-  [[nodiscard]] Scope scope_of(const Trial& trial) const;
+  /// What a metric may name; nullopt if the spec cannot evaluate the config.
+  [[nodiscard]] std::optional<Scope> scope_of(const Trial& trial) const;
 
   Setting setting_;
   ProblemCost cost_;

@@ -49,28 +49,24 @@ std::optional<double> slowdown_in(const BestRecord& best, const CallRecord& call
   return std::nullopt;
 }
 
-/// How many times the work of `b` that of `a` is, by what the spec says of both.
-double cost_ratio(const KernelSpec& spec, const DeviceInfo& device, const Problem& a,
-                  const Problem& b) {
-  const ProblemCost from = Setting(spec, a, device).cost();
-  const ProblemCost to = Setting(spec, b, device).cost();
-  const double bytes = from.bytes > 0 ? to.bytes / from.bytes : 0;
-  const double flops = from.flops > 0 ? to.flops / from.flops : 0;
+/// The work of `b` as a multiple of that of `a`, by the spec's [cost].
+double cost_ratio(const ProblemCost& a, const ProblemCost& b) {
+  const double bytes = a.bytes > 0 ? b.bytes / a.bytes : 0;
+  const double flops = a.flops > 0 ? b.flops / a.flops : 0;
   const double ratio = std::max(bytes, flops);
   return ratio > 0 ? ratio : 1;
 }
 
-void estimate_near(CallEstimate& estimate, const KernelSpec& spec, const Problem& problem,
-                   const DeviceInfo& device, const CallRecord& calls,
+void estimate_near(CallEstimate& estimate, const Setting& setting, const CallRecord& calls,
                    std::span<const Candidate> candidates) {
   const Candidate& nearest = candidates.front();
-  estimate.best_ns = nearest.best->time_ns * cost_ratio(spec, device, nearest.measured, problem);
+  const Setting measured(setting.spec(), nearest.measured, setting.device());
+  estimate.best_ns = nearest.best->time_ns * cost_ratio(measured.cost(), setting.cost());
   if (calls.grade == kDefaultGrade) {
     estimate.slowdown = loss_of_defaults(candidates);
     return;
   }
-  for (const ExpectedConfig& expected :
-       rank_configs(neighbourhood_of({spec, problem, device}, candidates))) {
+  for (const ExpectedConfig& expected : rank_configs(neighbourhood_of(setting, candidates))) {
     if (expected.config == calls.config) estimate.slowdown = std::max(1.0, expected.slowdown);
   }
 }
@@ -97,7 +93,8 @@ CallEstimate estimate_calls(const KernelSpec& spec, const CallRecord& calls,
       estimate.unknown = "nothing was tuned on its device";
       return estimate;
     }
-    std::vector<Candidate> candidates = ranked_candidates({spec, problem, *device}, rows);
+    const Setting setting(spec, problem, *device);
+    std::vector<Candidate> candidates = ranked_candidates(setting, rows);
     if (candidates.empty()) {
       estimate.unknown = "nothing like it was tuned";
       return estimate;
@@ -107,7 +104,7 @@ CallEstimate estimate_calls(const KernelSpec& spec, const CallRecord& calls,
       estimate.best_ns = candidates.front().best->time_ns;
       estimate.slowdown = slowdown_in(*candidates.front().best, calls);
     } else {
-      estimate_near(estimate, spec, problem, *device, calls, candidates);
+      estimate_near(estimate, setting, calls, candidates);
     }
     if (!estimate.slowdown) estimate.unknown = "the config that ran was measured nowhere near";
   } catch (const Error& error) {

@@ -195,7 +195,7 @@ class BestCollector {
   void add_best(const RecordedTrials& group, const std::string& own_fields) {
     const Problem problem =
         Problem::parse(spec_, with_recorded_sizes(problem_, group) + own_fields);
-    BestRecord best = best_of_recorded(spec_, problem, device_, group);
+    BestRecord best = best_of_recorded({spec_, problem, device_}, group);
     const auto [known, is_new] = known_.emplace(problem.text(), Known{&group, found_.bests.size()});
     if (is_new) {
       found_.bests.push_back(std::move(best));

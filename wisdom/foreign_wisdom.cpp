@@ -151,15 +151,17 @@ bool fits(const KernelSpec& spec, const DeviceInfo& device, const RecordedTrials
          (recorded.trials.empty() || find_variant_of(spec, tunables_of(recorded)) != nullptr);
 }
 
-BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,
-                            const DeviceInfo& device, const RecordedTrials& recorded) {
+BestRecord best_of_recorded(const Setting& setting, const RecordedTrials& recorded) {
+  const Problem& problem = setting.problem();
+  const DeviceInfo& device = setting.device();
   if (!recorded.other_objective.empty()) {
-    throw InputError(fmt::format("{}: its objective is {}; expected the time, of which bests are",
-                                 recorded.path, recorded.other_objective));
+    throw InputError(
+        fmt::format("{}: its objective is {}; expected time: only bests for time can be imported",
+                    recorded.path, recorded.other_objective));
   }
   check_device(device, recorded);
   std::string reason = "no config of it was ok";
-  const std::vector<TrialRecord> trials = legal_trials({spec, problem, device}, recorded, reason);
+  const std::vector<TrialRecord> trials = legal_trials(setting, recorded, reason);
   if (trials.empty()) {
     throw InputError(fmt::format("{}: holds no config that is legal for {} on {}: {}",
                                  recorded.path, problem.text(), identity_of(device), reason));
@@ -168,8 +170,8 @@ BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,
       trials.begin(), trials.end(),
       [](const auto& a, const auto& b) { return a.trial.time_ns < b.trial.time_ns; });
   BestRecord best;
-  best.key = {.kernel = spec.name,
-              .spec_hash = content_hash(spec),
+  best.key = {.kernel = setting.spec().name,
+              .spec_hash = content_hash(setting.spec()),
               .problem = problem.text(),
               .device = identity_of(device),
               .driver = "unknown",

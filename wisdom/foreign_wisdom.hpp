@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/interchange/recorded_trials.hpp"
+#include "core/setting.hpp"
 #include "db/records.hpp"
 
 namespace kiln {
@@ -26,7 +27,6 @@ namespace kiln {
 /// are unknown, so the best is stale everywhere. Its time of publication is 1970, so every best of
 /// our own is newer. Throws InputError if it was measured on another device, the tunables belong to
 /// no variant, or no config is legal.
-[[nodiscard]] BestRecord best_of_recorded(const KernelSpec& spec, const Problem& problem,
-                                          const DeviceInfo& device, const RecordedTrials& recorded);
+[[nodiscard]] BestRecord best_of_recorded(const Setting& setting, const RecordedTrials& recorded);
 
 }  // namespace kiln

@@ -8,9 +8,10 @@
 #include "cli/failures.hpp"
 #include "cli/show/show.hpp"
 #include "core/errors.hpp"
+#include "core/field_json.hpp"
 #include "db/stored_problem.hpp"
+#include "db/time_use.hpp"
 #include "lookup/best_so_far.hpp"
-#include "tuner/rules/time_use.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -140,7 +141,7 @@ ShownSession read_session(const Store& store, const SessionRecord& record, Probl
 Json answer_json(const ShownSession& shown) {
   const std::optional<TimeUse> use =
       shown.best ? read_evidence(shown.best->evidence).time_use : std::nullopt;
-  return {{"time_use", use ? Json::parse(time_use_json(*use)) : Json(nullptr)},
+  return {{"time_use", use ? field_json(*use) : Json(nullptr)},
           {"best", shown.best ? best_json(*shown.best) : Json(nullptr)},
           {"verdict", shown.best ? verdict_text(*shown.best) : "none"},
           {"finals", finals_json(shown)},

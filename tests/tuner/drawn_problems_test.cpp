@@ -28,7 +28,7 @@ class DrawnProblems : public testing::Test {
   }
   /// Problems of the spec at hand.
   std::vector<Problem> draw(const std::string& base, std::uint64_t seed) {
-    ProblemDrawer drawer(spec_, Problem::parse(spec_, base), device_, {kOperations, seed});
+    ProblemDrawer drawer({spec_, Problem::parse(spec_, base), device_}, {kOperations, seed});
     std::vector<Problem> drawn;
     while (drawn.size() < kWanted) {
       std::optional<Problem> next = drawer.next();
@@ -66,8 +66,8 @@ TEST_F(DrawnProblems, AreLegalOthersAndSmall) {
     const Problem tuned = Problem::parse(spec_, base.problem);
     for (auto problem = drawn.begin(); problem != drawn.end(); ++problem) {
       EXPECT_EQ(Problem::make(spec_, problem->fields()), *problem) << "no rule is broken";
-      EXPECT_LE(cpu_operations(spec_, *problem, device_), kOperations) << problem->text();
-      EXPECT_LE(argument_elements(spec_, *problem, device_), 4 * kOperations) << problem->text();
+      EXPECT_LE(cpu_operations({spec_, *problem, device_}), kOperations) << problem->text();
+      EXPECT_LE(argument_elements({spec_, *problem, device_}), 4 * kOperations) << problem->text();
       EXPECT_TRUE(shares_source(spec_, tuned, *problem)) << problem->text();
       EXPECT_NE(*problem, tuned);
       EXPECT_EQ(std::find(drawn.begin(), problem, *problem), problem) << "drawn twice";

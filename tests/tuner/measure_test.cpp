@@ -225,9 +225,10 @@ TEST_F(MeasureTest, ARunThatCannotBeToldFromTheFlushIsNoSample) {
   graph.timing = Timing::graph;
   const auto samples = Measurer(device_, graph).measure(sequence("quick"), look_of(5000), 0);
   ASSERT_FALSE(samples);
-  EXPECT_EQ(samples.failure().message,
-            "a cold run in a graph is too short to be told from the flush before it; measure it "
-            "with a warm cache");
+  EXPECT_EQ(
+      samples.failure().message,
+      "a cold run in a graph is too short to distinguish from the flush before it; measure it "
+      "with a warm cache");
 }
 
 }  // namespace

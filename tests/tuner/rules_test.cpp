@@ -91,9 +91,9 @@ TEST(ShrinkProblem, HalvesTheLargestSizesAndLetsDefaultsFollow) {
   const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=1000,columns=60000");
-  EXPECT_EQ(cpu_operations(spec, problem, device), 3e8);
-  const Problem small = shrink_problem(spec, problem, device, 1e5);
-  EXPECT_LE(cpu_operations(spec, small, device), 1e5);
+  EXPECT_EQ(cpu_operations({spec, problem, device}), 3e8);
+  const Problem small = shrink_problem({spec, problem, device}, 1e5);
+  EXPECT_LE(cpu_operations({spec, small, device}), 1e5);
   EXPECT_EQ(small.integer("stride"), small.integer("columns"));
   EXPECT_EQ(small.integer("window"), 5);
 }
@@ -101,7 +101,7 @@ TEST(ShrinkProblem, HalvesTheLargestSizesAndLetsDefaultsFollow) {
 TEST(ShrinkProblem, KeepsToTheRulesOfTheProblem) {
   const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
-  const Problem small = shrink_problem(spec, Problem::parse(spec, "rows=3,columns=7"), device, 1);
+  const Problem small = shrink_problem({spec, Problem::parse(spec, "rows=3,columns=7"), device}, 1);
   EXPECT_EQ(small.integer("rows"), 1);
   EXPECT_EQ(small.integer("columns"), 4);
 }
@@ -110,7 +110,7 @@ TEST(ShrinkProblem, LeavesASmallProblemAlone) {
   const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=10,columns=20");
-  EXPECT_EQ(shrink_problem(spec, problem, device, 1e6), problem);
+  EXPECT_EQ(shrink_problem({spec, problem, device}, 1e6), problem);
 }
 
 TEST(BorderProblems, AreWhereAConfigGetsItsSecondBlockAndItsThird) {
@@ -121,20 +121,20 @@ TEST(BorderProblems, AreWhereAConfigGetsItsSecondBlockAndItsThird) {
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
   const Config config = Setting(spec, problem, device).default_config();
-  const std::vector<Problem> borders = border_problems(spec, config, problem, device, 5e4);
+  const std::vector<Problem> borders = border_problems({spec, problem, device}, config, 5e4);
   ASSERT_EQ(borders.size(), 3U) << "whatever rows there are, there is one block";
   EXPECT_EQ(borders[0].integer("rows"), 2);
   EXPECT_EQ(borders[0].integer("columns"), 101);
   EXPECT_EQ(borders[1].integer("columns"), 151);
   EXPECT_EQ(borders[2].integer("columns"), 227);
-  EXPECT_TRUE(border_problems(spec, config, problem, device, 300).empty()) << "too long a loop";
+  EXPECT_TRUE(border_problems({spec, problem, device}, config, 300).empty()) << "too long a loop";
 }
 
 TEST(ExtraProblems, HaveTailsWholeVectorsAndNextToNothing) {
   const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
-  const std::vector<Problem> extras = extra_problems(spec, problem, device, 5e4);
+  const std::vector<Problem> extras = extra_problems({spec, problem, device}, 5e4);
   ASSERT_EQ(extras.size(), 10U);
   EXPECT_EQ(extras[0].integer("columns"), 125);
   EXPECT_EQ(extras[0].integer("rows"), 59);
@@ -155,7 +155,7 @@ TEST(ExtraProblems, AreLargeInOneDirectionOnly) {
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
   std::vector<std::string> shapes;
-  for (const Problem& extra : extra_problems(spec, problem, device, 5e4))
+  for (const Problem& extra : extra_problems({spec, problem, device}, 5e4))
     shapes.push_back(extra.text_of("rows") + "x" + extra.text_of("columns"));
   // Fewer than four columns are against a rule: there they stay as they are.
   const std::vector<std::string> stretched = {"65x128", "2x4095", "17x513",
@@ -167,7 +167,7 @@ TEST(ExtraProblems, HaveManyOfWhatTheProblemHasOneOf) {
   const KernelSpec spec = KernelLibrary().load("convolution");
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "h=32 w=32 fh=5 fw=3 stride=2");
-  const std::vector<Problem> extras = extra_problems(spec, problem, device, 3e5);
+  const std::vector<Problem> extras = extra_problems({spec, problem, device}, 3e5);
   const auto has_many = [](const Problem& extra) {
     return extra.integer("n") > 4 && extra.integer("c") > 4 && extra.integer("k") > 4 &&
            extra.integer("groups") == 1;
@@ -179,7 +179,7 @@ TEST(ExtraProblems, AreLargerThanASmallProblem) {
   const KernelSpec spec = parse_spec(kMatrixSpec, "matrix/spec.toml");
   const DeviceInfo device = device_for_architecture("opencl", "opencl");
   const Problem problem = Problem::parse(spec, "rows=64,columns=128");
-  const std::vector<Problem> extras = extra_problems(spec, problem, device, 2e5);
+  const std::vector<Problem> extras = extra_problems({spec, problem, device}, 2e5);
   ASSERT_EQ(extras.size(), 11U);
   EXPECT_EQ(extras[0].integer("columns"), 253);
   EXPECT_EQ(extras[0].integer("rows"), 123);

@@ -17,7 +17,7 @@ namespace {
 class ScoringTest : public testing::Test {
  protected:
   [[nodiscard]] Scoring scoring(const std::string& objective) const {
-    return {spec_, problem_, device_, objective};
+    return {{spec_, problem_, device_}, objective};
   }
   [[nodiscard]] Trial trial_of(std::int64_t block, double time_ns) const {
     Trial trial;

@@ -34,7 +34,7 @@ Result<std::unique_ptr<ExtraChecks>> ExtraChecks::create(const ProblemBench::Too
   const double operations = has_cpu_reference(spec) ? max_operations : 0;
   std::unique_ptr<ExtraChecks> checks(new ExtraChecks(tools, spec, problem, seed, operations));
   if (operations <= 0) return checks;
-  for (Problem& chosen : extra_problems(spec, problem, tools.device.info(), operations)) {
+  for (Problem& chosen : extra_problems({spec, problem, tools.device.info()}, operations)) {
     if (!shares_source(spec, problem, chosen)) continue;
     Extra& extra = checks->chosen_.emplace_back(Extra{std::move(chosen), nullptr, nullptr});
     if (Status status = checks->prepare(extra); !status) return status.failure();
@@ -119,7 +119,8 @@ Result<double> ExtraChecks::check_at_borders(const Config& config, const ConfigR
   double worst = 0;
   if (max_operations_ <= 0) return worst;
   const DeviceInfo& device = tools_.device.info();
-  for (const Problem& problem : border_problems(spec_, config, problem_, device, max_operations_)) {
+  for (const Problem& problem :
+       border_problems({spec_, problem_, device}, config, max_operations_)) {
     const Result<LaunchPlan> plan = Setting(spec_, problem, device).plan(config);
     if (!plan || !shares_source(spec_, problem_, problem)) continue;
     const Result<Extra*> extra = border(problem);
@@ -158,16 +159,16 @@ Result<double> ExtraChecks::check_on_drawn(const Config& config, const ConfigRun
 /// A vector with a tail; a matrix of shapes like the problem's, so that what wants whole vectors
 /// runs.
 Problem ExtraChecks::small_problem_to_walk() const {
-  const DeviceInfo& device = tools_.device.info();
+  const Setting setting(spec_, problem_, tools_.device.info());
   const double operations = std::min(max_operations_, kWalkedOperations);
-  Problem like = shrink_problem(spec_, problem_, device, operations);
+  Problem like = shrink_problem(setting, operations);
   const auto above_one =
       std::count_if(spec_.problem.begin(), spec_.problem.end(), [&](const ProblemField& field) {
         return field.type == FieldType::integer && !field.specialize &&
                like.integer(field.name) > 1;
       });
   if (above_one > 1) return like;
-  const std::vector<Problem> others = extra_problems(spec_, problem_, device, operations);
+  const std::vector<Problem> others = extra_problems(setting, operations);
   return others.empty() ? like : others.front();
 }
 
@@ -184,7 +185,7 @@ Status ExtraChecks::make_walks() {
   if (max_operations_ <= 0) return Done{};
   const DeviceInfo& device = tools_.device.info();
   const auto operations = [&](const Problem& problem) {
-    return cpu_operations(spec_, problem, device);
+    return cpu_operations({spec_, problem, device});
   };
   const auto add = [&](const Problem& problem, std::size_t max_places) {
     Result<std::unique_ptr<ExtremeWalk>> walk = make_walk(problem, max_places);
@@ -198,10 +199,10 @@ Status ExtraChecks::make_walks() {
     if (!status) return status;
   }
   if (walks_.empty()) return Done{};
-  Problem larger = shrink_problem(spec_, problem_, device, max_operations_);
+  Problem larger = shrink_problem({spec_, problem_, device}, max_operations_);
   while (operations(larger) <= max_operations_) {
     if (Status status = add(larger, kPlacesOfLarger); !status) return status;
-    const Problem half = shrink_problem(spec_, larger, device, operations(larger) / 2);
+    const Problem half = shrink_problem({spec_, larger, device}, operations(larger) / 2);
     if (half == larger) break;
     larger = half;
   }

@@ -56,7 +56,7 @@ class ExtraChecks {
         problem_(problem),
         seed_(seed),
         max_operations_(max_operations),
-        drawer_(spec, problem, tools.device.info(), {max_operations, seed}) {}
+        drawer_({spec, problem, tools.device.info()}, {max_operations, seed}) {}
   [[nodiscard]] Status prepare(Extra& extra);
   [[nodiscard]] Status reseed_first(const Config& config);
   [[nodiscard]] Result<double> check_on_chosen(const Config& config, const ConfigRun& run);

@@ -33,11 +33,10 @@ std::string cpu_reference_text(const KernelSpec& spec) {
                                        : "the CPU loop '" + spec.verify.reference + "'";
 }
 
-bool is_for_cpu(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                double max_cpu_operations) {
-  if (!has_cpu_reference(spec)) return false;
-  const bool names_other = !spec.verify.device_reference.empty();
-  return cpu_operations(spec, problem, device) <=
+bool is_for_cpu(const Setting& setting, double max_cpu_operations) {
+  if (!has_cpu_reference(setting.spec())) return false;
+  const bool names_other = !setting.spec().verify.device_reference.empty();
+  return cpu_operations(setting) <=
          (names_other ? max_cpu_operations : std::max(max_cpu_operations, kPatientOperations));
 }
 
@@ -61,7 +60,7 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
                                  problem.text()));
   }
   const Setting setting(spec, problem, device);
-  const bool on_cpu = is_recorded || is_for_cpu(spec, problem, device, max_cpu_operations);
+  const bool on_cpu = is_recorded || is_for_cpu(setting, max_cpu_operations);
   const Config config = on_cpu ? setting.default_config() : device_reference(setting);
   const Result<LaunchPlan> plan = setting.plan(config);
   if (!plan) return plan.failure();
@@ -224,7 +223,7 @@ Result<std::string> ProblemBench::gaps_in(ConfigRun& run, InputSet set,
 
 /// Runs the device reference on a problem that the CPU loop can do, and compares.
 Status ProblemBench::check_device_reference(const Config& config, std::uint64_t seed) {
-  const Problem small = shrink_problem(spec_, problem_, tools_.device.info(), kShrunkOperations);
+  const Problem small = shrink_problem({spec_, problem_, tools_.device.info()}, kShrunkOperations);
   Result<std::unique_ptr<ProblemBench>> trusted =
       create(tools_, spec_, small, seed, std::numeric_limits<double>::infinity());
   if (!trusted) return trusted.failure();

@@ -24,11 +24,12 @@ enum class InputSet { verify, timing };
 
 /// The contents of the inputs of the first check.
 enum class VerifyInputs {
-  filled,      ///< as the spec says
-  with_edges,  ///< where it says uniform, also the values on edges; where it says ramp, the
-               ///< extremes elsewhere, and the set for timing has them at the ends of a ramp, or is
-               ///< what the spec wants there (fill_extra); for small problems that are never
-               ///< timed: a fence is behind each of their inputs, where the device has any
+  filled,  ///< the spec's fills
+  /// For small problems that are never timed. Uniform fills also contain edge values. Ramps have
+  /// their extremes at other places in the first set, and at their ends in the set for timing,
+  /// unless the spec requests another fill there (fill_extra). If the device has fences, one
+  /// follows each input.
+  with_edges,
 };
 
 /// The poison of outputs before a run.

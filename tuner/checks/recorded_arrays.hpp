@@ -20,8 +20,8 @@ struct RecordedValues {
 };
 
 /// Returns nullopt if nothing was recorded for the problem. `plan`: of any config. Throws
-/// InputError with the place in the spec for a file that cannot be read, or whose type or shape is
-/// not that of its argument, and for an input or output that has no file.
+/// InputError with the place in the spec if a file cannot be read, if its type or shape is not that
+/// of its argument, or if an input or output has no file.
 [[nodiscard]] std::optional<RecordedValues> read_recorded(const KernelSpec& spec,
                                                           const Problem& problem,
                                                           const LaunchPlan& plan);

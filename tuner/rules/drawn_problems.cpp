@@ -41,8 +41,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t unit) {
 
 class ProblemDrawer::Impl {
  public:
-  Impl(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-       const Limits& limits);
+  Impl(const Setting& setting, const Limits& limits);
   std::optional<Problem> next();
 
  private:
@@ -97,7 +96,7 @@ class ProblemDrawer::Impl {
   [[nodiscard]] bool fits(const Problem& problem, double max_operations) const;
 
   const KernelSpec& spec_;
-  const DeviceInfo& device_;
+  DeviceInfo device_;
   Problem base_;
   std::vector<Problem> known_;  ///< the base, and what was drawn
   double max_operations_;
@@ -112,16 +111,15 @@ class ProblemDrawer::Impl {
   Problem problem_;  ///< the same with all fields
 };
 
-ProblemDrawer::Impl::Impl(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                          const Limits& limits)
-    : spec_(spec),
-      device_(device),
-      base_(problem),
-      known_({problem}),
+ProblemDrawer::Impl::Impl(const Setting& setting, const Limits& limits)
+    : spec_(setting.spec()),
+      device_(setting.device()),
+      base_(setting.problem()),
+      known_({base_}),
       max_operations_(limits.max_operations),
       dice_(limits.seed),
-      smallest_(problem),
-      problem_(problem) {
+      smallest_(base_),
+      problem_(base_) {
   choose_fields();
   make_smallest();
 }
@@ -176,8 +174,8 @@ void ProblemDrawer::Impl::make_smallest() {
 }
 
 bool ProblemDrawer::Impl::fits(const Problem& problem, double max_operations) const {
-  return cpu_operations(spec_, problem, device_) <= max_operations &&
-         argument_elements(spec_, problem, device_) <= kElementsPerOperation * max_operations;
+  return cpu_operations({spec_, problem, device_}) <= max_operations &&
+         argument_elements({spec_, problem, device_}) <= kElementsPerOperation * max_operations;
 }
 
 ProblemDrawer::Impl::Change ProblemDrawer::Impl::change(
@@ -326,9 +324,8 @@ std::optional<Problem> ProblemDrawer::Impl::next() {
   return std::nullopt;
 }
 
-ProblemDrawer::ProblemDrawer(const KernelSpec& spec, const Problem& problem,
-                             const DeviceInfo& device, const Limits& limits)
-    : impl_(std::make_unique<Impl>(spec, problem, device, limits)) {}
+ProblemDrawer::ProblemDrawer(const Setting& setting, const Limits& limits)
+    : impl_(std::make_unique<Impl>(setting, limits)) {}
 ProblemDrawer::~ProblemDrawer() = default;
 ProblemDrawer::ProblemDrawer(ProblemDrawer&&) noexcept = default;
 

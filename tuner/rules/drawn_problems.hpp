@@ -11,32 +11,32 @@
 #include <memory>
 #include <optional>
 
-#include "core/device.hpp"
-#include "core/problem.hpp"
+#include "core/setting.hpp"
 
 namespace kiln {
 
 /// Draws different legal problems with the compile-time fields of `problem`, never `problem`
 /// itself.
 ///
-/// A size is tiny, a small multiple of a power of two or next to one, anything (evenly in log
-/// space), or what `problem` has. In half of these problems all are of one order of magnitude, and
-/// in half of them one size in its turn is several tiles of 32 and a tail. One problem in six has
-/// small multiples of powers of two from 16 to 128, so that tiles are full, and one in three
-/// multiples of 8, so that vectors are. Sizes that are 1 unless a caller says otherwise are more in
-/// most problems. A draw that is against a rule of the spec becomes a multiple of the sizes that
-/// the rule names with it, or makes them its multiples. What is computed from other fields by
-/// default (a distance between rows) differs from that now and then.
+/// - One problem in six has small multiples of powers of two from 16 to 128, so tiles are full.
+/// - One in three has multiples of 8, so vectors are full and tiles have tails.
+/// - In the others a size is tiny, a small multiple of a power of two or one off it, any number
+///   (evenly in log space), or the size in `problem`. In half of them all sizes have one order of
+///   magnitude. In half of them one size, each in turn, is several tiles of 32 and a tail.
+///
+/// Sizes that are 1 by default are larger in most problems. If a size breaks a rule of the spec, it
+/// becomes a multiple of the sizes that the rule names, or makes them its multiples. One in four
+/// fields that are computed from others by default (a distance between rows) gets another value.
 class ProblemDrawer {
  public:
   struct Limits {
-    /// Of the CPU loop on each problem; its arguments have at most four times so many elements.
+    /// Operations of the CPU loop on each problem. Its arguments have at most four times as many
+    /// elements.
     double max_operations = 0;
     std::uint64_t seed = 0;  ///< the same seed draws the same problems everywhere
   };
-  /// `spec` and `device` must outlive it.
-  ProblemDrawer(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                const Limits& limits);
+  /// Draws problems like the setting's; the setting's spec must outlive it.
+  ProblemDrawer(const Setting& setting, const Limits& limits);
   ~ProblemDrawer();
   ProblemDrawer(ProblemDrawer&&) noexcept;
 

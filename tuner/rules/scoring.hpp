@@ -14,10 +14,9 @@ namespace kiln {
 
 class Scoring {
  public:
-  /// Throws InputError when `spec`, which must outlive it, has no such objective.
-  Scoring(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-          const std::string& objective)
-      : objective_(find_objective(spec, objective)), metrics_({spec, problem, device}) {}
+  /// Throws InputError when the setting's spec, which must outlive it, has no such objective.
+  Scoring(const Setting& setting, const std::string& objective)
+      : objective_(find_objective(setting.spec(), objective)), metrics_(setting) {}
 
   [[nodiscard]] const Objective& objective() const { return objective_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }

@@ -108,10 +108,11 @@ Problem resized(const KernelSpec& spec, const Problem& problem, Sizes sizes) {
 
 /// Doubles sizes, one after the other, as long as the CPU loop keeps to `max_operations`: a kernel
 /// that is tuned for little still has to be right with many blocks.
-Problem grown(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-              double max_operations) {
-  Problem large = problem;
-  Fields fields = without_defaults(spec, problem);
+Problem grown(const Setting& setting, double max_operations) {
+  const KernelSpec& spec = setting.spec();
+  const DeviceInfo& device = setting.device();
+  Problem large = setting.problem();
+  Fields fields = without_defaults(spec, large);
   for (bool grew = true; grew;) {
     grew = false;
     for (const std::size_t index : halvable(spec, fields)) {
@@ -119,8 +120,8 @@ Problem grown(const KernelSpec& spec, const Problem& problem, const DeviceInfo& 
       std::get<std::int64_t>(changed[index].second) *= 2;
       auto made = try_problem(spec, changed);
       // A loop whose cost does not grow with the size would be doubled for ever.
-      if (!made || cpu_operations(spec, *made, device) > max_operations ||
-          cpu_operations(spec, *made, device) <= cpu_operations(spec, large, device))
+      if (!made || cpu_operations({spec, *made, device}) > max_operations ||
+          cpu_operations({spec, *made, device}) <= cpu_operations({spec, large, device}))
         continue;
       large = std::move(*made);
       fields = std::move(changed);
@@ -183,7 +184,7 @@ class Shape {
     return true;
   }
   [[nodiscard]] double cost(const Problem& problem) const {
-    return cpu_operations(spec_, problem, device_);
+    return cpu_operations({spec_, problem, device_});
   }
 
   const KernelSpec& spec_;
@@ -254,9 +255,8 @@ Problem deepened(Shape shape, const std::vector<std::string>& ones,
 }
 
 /// Of all launches; nullopt where the config is not legal.
-std::optional<double> count_blocks(const KernelSpec& spec, const Config& config,
-                                   const Problem& problem, const DeviceInfo& device) {
-  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
+std::optional<double> count_blocks(const Setting& setting, const Config& config) {
+  const Result<LaunchPlan> plan = setting.plan(config);
   if (!plan) return std::nullopt;
   double blocks = 0;
   for (const StepPlan& step : plan->steps) {
@@ -298,10 +298,10 @@ std::optional<Problem> try_problem(const KernelSpec& spec, const Fields& fields)
   }
 }
 
-double argument_elements(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
-  const Scope scope = Setting(spec, problem, device).scope();
+double argument_elements(const Setting& setting) {
+  const Scope& scope = setting.scope();
   double elements = 0;
-  for (const Argument& argument : spec.arguments) {
+  for (const Argument& argument : setting.spec().arguments) {
     if (argument.access == Access::scalar ||
         (argument.when && !argument.when->evaluate_bool(scope)))
       continue;
@@ -312,16 +312,16 @@ double argument_elements(const KernelSpec& spec, const Problem& problem, const D
   return elements;
 }
 
-double cpu_operations(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device) {
-  if (!spec.verify.cpu_operations) return argument_elements(spec, problem, device);
-  return spec.verify.cpu_operations->evaluate_number(Setting(spec, problem, device).scope());
+double cpu_operations(const Setting& setting) {
+  const std::optional<Expression>& operations = setting.spec().verify.cpu_operations;
+  return operations ? operations->evaluate_number(setting.scope()) : argument_elements(setting);
 }
 
-Problem shrink_problem(const KernelSpec& spec, const Problem& problem, const DeviceInfo& device,
-                       double max_operations) {
-  Problem small = problem;
-  Fields fields = without_defaults(spec, problem);
-  while (cpu_operations(spec, small, device) > max_operations) {
+Problem shrink_problem(const Setting& setting, double max_operations) {
+  const KernelSpec& spec = setting.spec();
+  Problem small = setting.problem();
+  Fields fields = without_defaults(spec, small);
+  while (cpu_operations({spec, small, setting.device()}) > max_operations) {
     std::optional<Problem> halved;
     for (const std::size_t position : halvable(spec, fields)) {
       halved = halve(spec, fields, position);
@@ -333,18 +333,20 @@ Problem shrink_problem(const KernelSpec& spec, const Problem& problem, const Dev
   return small;
 }
 
-std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& problem,
-                                    const DeviceInfo& device, double max_operations) {
-  const Problem small = shrink_problem(spec, problem, device, max_operations);
+std::vector<Problem> extra_problems(const Setting& setting, double max_operations) {
+  const KernelSpec& spec = setting.spec();
+  const Problem& problem = setting.problem();
+  const DeviceInfo& device = setting.device();
+  const Setting small(spec, shrink_problem(setting, max_operations), device);
   std::vector<Problem> extras;
-  if (cpu_operations(spec, small, device) > max_operations) return extras;
+  if (cpu_operations(small) > max_operations) return extras;
   const auto add = [&](Problem extra) {
     const bool is_new =
         extra != problem && std::find(extras.begin(), extras.end(), extra) == extras.end();
-    if (is_new && cpu_operations(spec, extra, device) <= max_operations)
+    if (is_new && cpu_operations({spec, extra, device}) <= max_operations)
       extras.push_back(std::move(extra));
   };
-  const Problem base = grown(spec, small, device, max_operations);
+  const Problem base = grown(small, max_operations);
   for (const Sizes sizes : {Sizes::ragged, Sizes::aligned, Sizes::tiny, Sizes::one_past})
     add(resized(spec, base, sizes));
 
@@ -367,9 +369,11 @@ std::vector<Problem> extra_problems(const KernelSpec& spec, const Problem& probl
   return extras;
 }
 
-std::vector<Problem> border_problems(const KernelSpec& spec, const Config& config,
-                                     const Problem& problem, const DeviceInfo& device,
+std::vector<Problem> border_problems(const Setting& setting, const Config& config,
                                      double max_operations) {
+  const KernelSpec& spec = setting.spec();
+  const Problem& problem = setting.problem();
+  const DeviceInfo& device = setting.device();
   std::vector<Problem> found;
   const std::vector<std::string> names = names_of_sizes(spec, problem);
   for (std::size_t i = 0; i < std::min(names.size(), kStretchedSizes); ++i) {
@@ -381,12 +385,12 @@ std::vector<Problem> border_problems(const KernelSpec& spec, const Config& confi
     const auto at = [&](std::int64_t value) -> std::optional<Problem> {
       Shape shape = base;
       if (!shape.set(names[i], value)) return std::nullopt;
-      if (cpu_operations(spec, shape.problem(), device) > max_operations) return std::nullopt;
+      if (cpu_operations({spec, shape.problem(), device}) > max_operations) return std::nullopt;
       return shape.problem();
     };
     const auto blocks_at = [&](std::int64_t value) {
       const std::optional<Problem> made = at(value);
-      return made ? count_blocks(spec, config, *made, device) : std::nullopt;
+      return made ? count_blocks({spec, *made, device}, config) : std::nullopt;
     };
     const std::optional<std::int64_t> border =
         border_of(blocks_at, static_cast<std::int64_t>(max_operations));

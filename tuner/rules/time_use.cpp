@@ -1,10 +1,8 @@
-// Writes where the time of a search went, as JSON and in words.
+// Writes where the time of a search went.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/time_use.hpp"
 
 #include <fmt/format.h>
-
-#include "core/field_json.hpp"
 
 namespace kiln {
 namespace {
@@ -12,8 +10,6 @@ namespace {
 double per_cent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 }  // namespace
-
-std::string time_use_json(const TimeUse& use) { return field_json(use).dump(); }
 
 std::vector<std::string> lines_of(const TimeUse& use) {
   const auto share = [&](double part) { return per_cent(part, use.search); };

@@ -1,4 +1,4 @@
-// Where a search spent its time (db/time_use.hpp), as JSON and in words. Pure.
+// Where a search spent its time (db/time_use.hpp), in words. Pure.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,9 +8,6 @@
 #include "db/time_use.hpp"
 
 namespace kiln {
-
-/// Returns it as the JSON object that `kiln tune --json` and `kiln show --json` print.
-[[nodiscard]] std::string time_use_json(const TimeUse& use);
 
 /// Returns text for people: one line for each of device, compilers, supervisor and GPU.
 [[nodiscard]] std::vector<std::string> lines_of(const TimeUse& use);

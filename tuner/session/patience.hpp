@@ -20,7 +20,7 @@ struct Patience {
   bool for_device = true;
 };
 
-/// A session that loses its device so often without a trial in between is the cause itself.
+/// A session that loses its device this many times in a row without a trial is the cause itself.
 inline constexpr int kMaxBarrenAttempts = 3;
 
 /// Why such a session is given up. `reason` is that of the last loss.

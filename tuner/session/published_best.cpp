@@ -30,10 +30,10 @@ const Variant* naive_variant(const KernelSpec& spec) {
   return spec.find_variant(reference.substr(0, reference.find(':')));
 }
 
-std::optional<Config> naive_config(const TuneRequest& request, const DeviceInfo& device) {
-  const Variant* naive = naive_variant(request.spec);
+std::optional<Config> naive_config(const Setting& setting) {
+  const Variant* naive = naive_variant(setting.spec());
   if (naive == nullptr) return std::nullopt;
-  return Setting(request.spec, request.problem, device).default_config(*naive);
+  return setting.default_config(*naive);
 }
 
 Evidence finals_evidence(const Scoring& scoring, const std::vector<TrialRecord>& candidates,
@@ -46,8 +46,8 @@ Evidence finals_evidence(const Scoring& scoring, const std::vector<TrialRecord>&
   return evidence;
 }
 
-BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const SessionLog& log,
-                     const Finalists& finalists, const FinalsRounds& rounds) {
+BestRecord make_best(const Scoring& scoring, const SessionLog& log, const Finalists& finalists,
+                     const FinalsRounds& rounds) {
   const bool measured = rounds.ns.size() == finalists.trials.size();
   const FinalsVerdict verdict = judge(finalists, rounds);
   const auto time_of = [&](std::size_t i) {
@@ -61,7 +61,8 @@ BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const S
 
   BestRecord best = log.new_best();
   best.config = finalists.trials[verdict.winner]->trial.config;
-  best.template_hash = template_hash(request.spec, *request.spec.find_variant(best.config.variant));
+  const KernelSpec& spec = log.setting().spec();
+  best.template_hash = template_hash(spec, *spec.find_variant(best.config.variant));
   best.time_ns = time_of(verdict.winner);
   best.value = value_of(verdict.winner);
   if (finalists.default_index) {
@@ -69,13 +70,13 @@ BestRecord make_best(const TuneRequest& request, const Scoring& scoring, const S
     best.default_value = value_of(*finalists.default_index);
   }
   best.verdict = verdict.verdict;
-  if (const std::optional<Config> naive = naive_config(request, log.device())) {
+  if (const std::optional<Config> naive = naive_config(log.setting())) {
     best.naive_time_ns = log.time_of(*naive);
     for (std::size_t i = 0; i < finalists.trials.size(); ++i) {
       if (finalists.trials[i]->trial.config == *naive) best.naive_time_ns = time_of(i);
     }
   }
-  const ProblemCost cost = Setting(request.spec, request.problem, log.device()).cost();
+  const ProblemCost cost = log.setting().cost();
   best.bytes = cost.bytes;
   best.flops = cost.flops;
   return best;

@@ -20,12 +20,11 @@ struct FinalsRounds {
 
 /// Returns the variant whose default config is the naive figure; nullptr if the spec has none.
 [[nodiscard]] const Variant* naive_variant(const KernelSpec& spec);
-/// The naive config of the request; nullopt: the spec has none.
-[[nodiscard]] std::optional<Config> naive_config(const TuneRequest& request,
-                                                 const DeviceInfo& device);
+/// Returns that default config; nullopt if the spec has none.
+[[nodiscard]] std::optional<Config> naive_config(const Setting& setting);
 
-/// What the finals say. `candidates`: the trials that a lookup may return. Configs that came close
-/// are told by time, so they are left out for another objective.
+/// Returns the evidence of the finals. `candidates`: the trials that a lookup may return. Close
+/// configs are chosen by time, so another objective has none.
 [[nodiscard]] Evidence finals_evidence(const Scoring& scoring,
                                        const std::vector<TrialRecord>& candidates,
                                        const Finalists& finalists, const FinalsRounds& rounds);
@@ -33,8 +32,7 @@ struct FinalsRounds {
 /// The best without its evidence. `finalists`: at least one, chosen among the judged trials of
 /// `log`. If the finalists could not be measured, the samples of the search decide and the verdict
 /// is unmeasurable.
-[[nodiscard]] BestRecord make_best(const TuneRequest& request, const Scoring& scoring,
-                                   const SessionLog& log, const Finalists& finalists,
-                                   const FinalsRounds& rounds);
+[[nodiscard]] BestRecord make_best(const Scoring& scoring, const SessionLog& log,
+                                   const Finalists& finalists, const FinalsRounds& rounds);
 
 }  // namespace kiln

@@ -55,10 +55,10 @@ class SessionRun {
         warm_(warm),
         earlier_(earlier),
         device_(device),
-        strategy_(new_strategy(request, log.device(), space)),
-        default_config_(Setting(request.spec, request.problem, log.device()).default_config()),
-        compilers_(host, compile_options(request.options, log.device())),
-        pipeline_({request.spec, request.problem, log.device()}, compilers_, device),
+        strategy_(new_strategy(request.options, log.setting(), space)),
+        default_config_(log.setting().default_config()),
+        compilers_(host, compile_options(request.options, log.setting().device())),
+        pipeline_(log.setting(), compilers_, device),
         schedule_(request.options.drift) {}
 
   SessionEnd search();
@@ -154,7 +154,7 @@ void SessionRun::judge_open_attempts() {
     const bool guilty = attempt.begun >= (attempt.deaths > 0 ? 2 : kPatience);
     if (guilty) {
       Trial trial;
-      trial.config = Setting(request_.spec, request_.problem, log_.device()).parse(attempt.config);
+      trial.config = log_.setting().parse(attempt.config);
       trial.outcome = Outcome::device_fault;
       trial.message = fmt::format(
           "quarantined after {} attempts that came to no end, its worker seen to die in {} of "
@@ -180,14 +180,12 @@ void SessionRun::submit_first_configs() {
   for (const WarmConfig& warm : warm_) {
     if (may_submit()) submit_once(warm.config);
   }
-  const Variant* naive = naive_variant(request_.spec);
+  const std::optional<Config> naive = naive_config(log_.setting());
+  if (!naive || !may_submit()) return;
   const std::vector<std::string>& wanted = request_.options.variants;
-  if (naive == nullptr || !may_submit()) return;
-  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), naive->name) == wanted.end())
+  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), naive->variant) == wanted.end())
     return;
-  const Config config =
-      Setting(request_.spec, request_.problem, log_.device()).default_config(*naive);
-  if (space_.index_of(config)) submit_once(config);
+  if (space_.index_of(*naive)) submit_once(*naive);
 }
 
 bool SessionRun::may_submit() const {
@@ -341,6 +339,8 @@ SessionEnd SessionRun::search() {
     for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
       record(trial, Then::wait);
   }
+  // The last configs may have come in after the limit was reached.
+  if (*end != SessionEnd::interrupted && log_.tried_every_config()) return SessionEnd::exhausted;
   return *end;
 }
 
@@ -353,10 +353,10 @@ void mark_interrupted(SessionLog& log) {
   }
 }
 
-std::optional<BestRecord> best_so_far(const TuneRequest& request, const SessionLog& log) {
+std::optional<BestRecord> best_so_far(const SessionLog& log) {
   std::optional<BestRecord> best = log.so_far();
   if (!best) return best;
-  const ProblemCost cost = Setting(request.spec, request.problem, log.device()).cost();
+  const ProblemCost cost = log.setting().cost();
   best->bytes = cost.bytes;
   best->flops = cost.flops;
   return best;
@@ -377,19 +377,19 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   host.require_room(request.backend);
   DeviceClient device(host, request.backend, request.ordinal, session_deadlines(request));
   const DeviceInfo info = device.open();
-  require_problem_fits({request.spec, request.problem, info});
-  const Space space =
-      Space::build({request.spec, request.problem, info}, {request.options.variants});
+  const Setting setting(request.spec, request.problem, info);
+  require_problem_fits(setting);
+  const Space space = Space::build(setting, {request.options.variants});
 
-  const Scoring scoring(request.spec, request.problem, info, request.options.objective);
+  const Scoring scoring(setting, request.options.objective);
   require_meter(scoring.objective(), request.options, device);
   require_timing(request.options.measure, device);
-  require_recorded_arrays({request.spec, request.problem, info});
-  const std::unique_ptr<SessionLog> opened = open_log(store, request, info, space, scoring);
+  require_recorded_arrays(setting);
+  const std::unique_ptr<SessionLog> opened = open_log(store, request, setting, space, scoring);
   SessionLog& log = *opened;
   if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);
   device.set_problem(session_job(request, scoring.objective()));
-  const std::vector<WarmConfig> warm = find_warm_configs(request, info, space, store);
+  const std::vector<WarmConfig> warm = find_warm_configs(request.options, setting, space, store);
   EarlierTrials earlier;
   if (!request.options.fresh && log.trials().empty())
     earlier = find_earlier_trials(request, log, space, store);
@@ -409,7 +409,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
     SessionResult result = log.result(end);
     result.warm = warm;
     result.earlier_trials = static_cast<std::int64_t>(earlier.trials.size());
-    if (!result.best) result.so_far = best_so_far(request, log);
+    if (!result.best) result.so_far = best_so_far(log);
     return result;
   } catch (const DatabaseError&) {
     throw;  // nothing more can be written

@@ -35,9 +35,9 @@ struct TuneOptions {
   std::uint64_t seed = 1;             ///< of the strategy and of the inputs
   std::vector<std::string> variants;  ///< only these; empty: all that are possible
   Budget budget;
-  /// After the default config, start from up to this many configs that were best on similar
-  /// problems and devices, by the store and the shipped bests. 0 if sessions must not know of each
-  /// other. A large number with a budget of little more tries only what is known elsewhere.
+  /// After the default config, start from at most this many configs that were best on similar
+  /// problems and devices, from the store and the shipped bests. Set 0 if sessions must not know of
+  /// each other. A large number, with a budget of few more trials, tries only known configs.
   std::size_t warm_configs = kWarmConfigs;
 
   std::string objective = "time";  ///< "time", "energy" or a metric of the spec
@@ -58,8 +58,8 @@ struct TuneOptions {
   /// Shared by sessions that run at the same time, in place of compile_workers.
   CompileSlots* compile_slots = nullptr;
   std::chrono::milliseconds compile_deadline{60000};
-  /// Heap of one compile worker: raise it for a compiler that honestly needs more.
-  /// 0: their share of half of the machine's memory, between 1 and 16 GiB.
+  /// Heap of one compile worker in bytes. Raise it for a compiler that needs more. 0: the worker's
+  /// share of half of the machine's memory, between 2 and 16 GiB.
   std::uint64_t compile_memory_bytes = 0;
   DeviceDeadlines deadlines;
   std::filesystem::path worker_program;  ///< empty: this program (tuner/device/worker.hpp)
@@ -150,12 +150,11 @@ class SessionObserver {
   virtual void on_warning(const std::string&) {}
 };
 
-/// Throws UsageError, InputError, DeviceError, DatabaseError or TransientError for what ends a run;
-/// trials never do.
+/// Throws UsageError, InputError, DeviceError, DatabaseError or TransientError if the run must end.
+/// A trial never throws.
 ///
-/// The same request again: an unfinished session goes on, nothing is measured twice. A finished one
-/// is answered from the store, unless the budget now leaves room for more (more seconds, more
-/// trials than were used): then it goes on.
+/// If the same request is made again, an unfinished session goes on and measures nothing twice. A
+/// finished session answers from the store, unless the new budget is larger: then it goes on.
 ///
 /// Several threads may call it at the same time with one store, each for another device.
 [[nodiscard]] SessionResult tune(const TuneRequest& request, Store& store,

@@ -152,7 +152,7 @@ std::optional<SessionFinals::Field> SessionFinals::choose_proven() {
 void SessionFinals::measure_naive(const Finalists& finalists, BestRecord& best) const {
   constexpr double kLongestRun = 0.1e9;
   constexpr FinalsOptions kRounds = {8, 8, 0};
-  const std::optional<Config> naive = naive_config(request_, log_.device());
+  const std::optional<Config> naive = naive_config(log_.setting());
   if (!naive || scoring_.objective().needs_energy) return;
   const auto took_part =
       std::any_of(finalists.trials.begin(), finalists.trials.end(),
@@ -175,7 +175,7 @@ FinalsEnd SessionFinals::run() {
   if (finalists.trials.size() > 1) rounds = measure_finalists(finalists);
   if (!rounds) return {true, std::nullopt, {}};
   if (finalists.trials.empty()) return {};  // none was right to the end
-  BestRecord best = make_best(request_, scoring_, log_, finalists, *rounds);
+  BestRecord best = make_best(scoring_, log_, finalists, *rounds);
   if (!rounds->ns.empty()) measure_naive(finalists, best);
   return {false, std::move(best), finals_evidence(scoring_, field->trials, finalists, *rounds)};
 }

@@ -53,10 +53,9 @@ class SessionFinals {
   [[nodiscard]] Finalists choose(const Field& field, const std::vector<std::string>& ranking) const;
   /// nullopt: stopped. All finalists and close configs have passed every check.
   [[nodiscard]] std::optional<Field> choose_proven();
-  /// Runs the naive config in turn with the best and tells its time by the clock of the finals: the
-  /// best's time there, times the ratio of the two. It takes no part in the finals, where a slow
-  /// neighbour would disturb those that may win. Where one run takes too long, or fails now, its
-  /// time of the search stands.
+  /// Runs the naive config in turn with the best. Its time is the best's time in the finals, times
+  /// the ratio of the two. It takes no part in the finals, where a slow config would disturb the
+  /// finalists. If one run takes too long, or fails, its time of the search is kept.
   void measure_naive(const Finalists& finalists, BestRecord& best) const;
   /// Returns nullopt if stopped. Removes finalists with a wrong result.
   [[nodiscard]] std::optional<FinalsRounds> measure_finalists(Finalists& finalists);

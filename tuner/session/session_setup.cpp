@@ -81,21 +81,21 @@ DeviceDeadlines session_deadlines(const TuneRequest& request) {
   return deadlines;
 }
 
-std::unique_ptr<Strategy> new_strategy(const TuneRequest& request, const DeviceInfo& device,
+std::unique_ptr<Strategy> new_strategy(const TuneOptions& options, const Setting& setting,
                                        const Space& space) {
-  const Prior prior({request.spec, request.problem, device});
-  return make_strategy(strategy_of(request.options), space, request.options.seed, &prior);
+  const Prior prior(setting);
+  return make_strategy(strategy_of(options), space, options.seed, &prior);
 }
 
-std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const DeviceInfo& device,
+std::vector<WarmConfig> find_warm_configs(const TuneOptions& options, const Setting& setting,
                                           const Space& space, const Store& store) {
-  const std::size_t most = request.options.warm_configs;
+  const std::size_t most = options.warm_configs;
   if (most == 0) return {};
-  std::vector<BestRecord> bests = store.bests(request.spec.name);
-  std::ranges::move(shipped_bests(request.spec.name), std::back_inserter(bests));
-  std::vector<WarmConfig> warm = warm_configs({request.spec, request.problem, device}, bests, most,
-                                              request.options.measure.timing);
-  const Config first = Setting(request.spec, request.problem, device).default_config();
+  const std::string& kernel = setting.spec().name;
+  std::vector<BestRecord> bests = store.bests(kernel);
+  std::ranges::move(shipped_bests(kernel), std::back_inserter(bests));
+  std::vector<WarmConfig> warm = warm_configs(setting, bests, most, options.measure.timing);
+  const Config first = setting.default_config();
   std::erase_if(warm, [&](const WarmConfig& each) {
     return each.config == first || !space.index_of(each.config);
   });
@@ -104,12 +104,10 @@ std::vector<WarmConfig> find_warm_configs(const TuneRequest& request, const Devi
 
 EarlierTrials find_earlier_trials(const TuneRequest& request, const SessionLog& log,
                                   const Space& space, const Store& store) {
-  const DeviceInfo& device = log.device();
-  EarlierTrials earlier =
-      earlier_trials(store, log.key(), {request.spec, request.problem, device}, space);
-  if (request.options.same_card && earlier.ordinal != device.ordinal) return {};
-  keep_within(request.options.budget,
-              Setting(request.spec, request.problem, device).default_config(), earlier);
+  const Setting& setting = log.setting();
+  EarlierTrials earlier = earlier_trials(store, log.key(), setting, space);
+  if (request.options.same_card && earlier.ordinal != setting.device().ordinal) return {};
+  keep_within(request.options.budget, setting.default_config(), earlier);
   return earlier;
 }
 
@@ -142,16 +140,16 @@ void require_meter(const Objective& objective, const TuneOptions& options,
 }
 
 std::unique_ptr<SessionLog> open_log(Store& store, const TuneRequest& request,
-                                     const DeviceInfo& device, const Space& space,
+                                     const Setting& setting, const Space& space,
                                      const Scoring& scoring) {
   const std::string strategy = strategy_of(request.options);
-  auto log = std::make_unique<SessionLog>(store, request, strategy, device, space, scoring);
+  auto log = std::make_unique<SessionLog>(store, request, strategy, setting, space, scoring);
   const bool is_good = !request.options.same_card || !log->is_of_another_card() ||
                        log->answers(request.options.budget);
   if (is_good) return log;
   TuneRequest anew = request;
   anew.options.fresh = true;
-  return std::make_unique<SessionLog>(store, anew, strategy, device, space, scoring);
+  return std::make_unique<SessionLog>(store, anew, strategy, setting, space, scoring);
 }
 
 }  // namespace kiln

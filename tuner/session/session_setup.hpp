@@ -1,5 +1,5 @@
-// What a session begins with: its strategy, the configs and trials that are known already, its log,
-// and the limits of its workers.
+// Prepares a session: its strategy, the known configs and trials, its log, and the limits of its
+// workers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,14 +28,14 @@ namespace kiln {
 /// Those of the options; a program ([command]) has the time that its spec gives it.
 [[nodiscard]] DeviceDeadlines session_deadlines(const TuneRequest& request);
 
-[[nodiscard]] std::unique_ptr<Strategy> new_strategy(const TuneRequest& request,
-                                                     const DeviceInfo& device, const Space& space);
+[[nodiscard]] std::unique_ptr<Strategy> new_strategy(const TuneOptions& options,
+                                                     const Setting& setting, const Space& space);
 
 /// Configs that the store and the shipped bests know of problems and devices around; without the
 /// default config.
-[[nodiscard]] std::vector<WarmConfig> find_warm_configs(const TuneRequest& request,
-                                                        const DeviceInfo& device,
-                                                        const Space& space, const Store& store);
+[[nodiscard]] std::vector<WarmConfig> find_warm_configs(const TuneOptions& options,
+                                                        const Setting& setting, const Space& space,
+                                                        const Store& store);
 
 /// Trials of the session before an edit of the spec: as many as the budget has, the default config
 /// among the first.
@@ -50,7 +50,7 @@ void require_meter(const Objective& objective, const TuneOptions& options,
 
 /// The log of the session that answers or goes on, or of a new one.
 [[nodiscard]] std::unique_ptr<SessionLog> open_log(Store& store, const TuneRequest& request,
-                                                   const DeviceInfo& device, const Space& space,
+                                                   const Setting& setting, const Space& space,
                                                    const Scoring& scoring);
 
 }  // namespace kiln
