@@ -7,6 +7,7 @@
 
 #include "core/command_spec.hpp"
 #include "core/device.hpp"
+#include "core/spec/visit_expressions.hpp"
 #include "core/suggest.hpp"
 #include "templates/plain_source.hpp"
 
@@ -213,16 +214,6 @@ void note(const std::vector<Expression>& expressions, std::set<std::string>& use
   for (const Expression& expression : expressions) note(expression, used);
 }
 
-void note(const TensorMap& map, std::set<std::string>& used) {
-  note(map.of, used);
-  for (const auto* value : {&map.dtype, &map.offset, &map.swizzle, &map.promotion, &map.when}) {
-    note(*value, used);
-  }
-  for (const auto* values : {&map.shape, &map.strides, &map.box, &map.element_strides}) {
-    note(*values, used);
-  }
-}
-
 std::vector<TextPattern> lines_of(const CommandSpec& command) {
   std::vector<TextPattern> lines = command.build;
   lines.push_back(command.run);
@@ -254,20 +245,16 @@ std::set<std::string> names_in_expressions(const Variant& variant) {
   std::set<std::string> used;
   for (const Derived& derived : variant.derived) note(derived.value, used);
   for (const Tunable& tunable : variant.tunables) note(tunable.when, used);
-  for (const Workspace& workspace : variant.workspaces) {
-    note(workspace.dtype, used);
-    note(workspace.count, used);
-    note(workspace.when, used);
+  const auto visit = [&](const char* /*key*/, const Expression& expression) {
+    note(expression, used);
+  };
+  for (const Workspace& workspace : variant.workspaces) visit_expressions(workspace, visit);
+  for (const TensorMap& map : variant.tensor_maps) {
+    note(map.of, used);
+    visit_expressions(map, visit);
   }
-  for (const TensorMap& map : variant.tensor_maps) note(map, used);
   for (const auto& [backend, options] : variant.compiler_options) note(options.holes(), used);
-  for (const Step& step : variant.steps) {
-    note(step.when, used);
-    note(step.entry.holes(), used);
-    note(step.shared_bytes, used);
-    note(step.programmatic, used);
-    for (const auto* extents : {&step.grid, &step.block, &step.cluster}) note(*extents, used);
-  }
+  for (const Step& step : variant.steps) visit_expressions(step, visit);
   return used;
 }
 

@@ -83,7 +83,7 @@ void validate_recorded(const KernelSpec& spec) {
     }
     if (std::find(seen.begin(), seen.end(), problem) != seen.end())
       throw InputError(recorded.problem_where,
-                       fmt::format("{}: the problem '{}' stands twice", kTitle, problem.text()));
+                       fmt::format("{}: the problem '{}' appears twice", kTitle, problem.text()));
     seen.push_back(std::move(problem));
   }
 }

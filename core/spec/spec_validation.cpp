@@ -13,6 +13,7 @@
 #include "core/metrics.hpp"
 #include "core/spec/known_names.hpp"
 #include "core/spec/spec_parser.hpp"
+#include "core/spec/visit_expressions.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -31,6 +32,14 @@ void check_optional(const KnownNames& known, const std::optional<Expression>& ex
 void check_all(const KnownNames& known, const std::vector<Expression>& expressions,
                const std::string& what) {
   for (const Expression& expression : expressions) known.check(expression, what);
+}
+
+/// All of `part`, which messages name as `owner`: "step 'conv'".
+template <typename Part>
+void check_expressions(const KnownNames& known, const Part& part, const std::string& owner) {
+  visit_expressions(part, [&](const char* key, const Expression& expression) {
+    known.check(expression, fmt::format("'{}' of {}", key, owner));
+  });
 }
 
 void check_constraints(const KnownNames& known, const std::vector<Constraint>& constraints) {
@@ -104,7 +113,7 @@ void validate_arguments(const KernelSpec& spec, const KnownNames& known) {
     validate_argument(known, argument);
     has_output |= argument.access == Access::write || argument.access == Access::read_write;
     if (!names.insert(argument.name).second) {
-      throw InputError(argument.where, fmt::format("argument '{}' stands twice", argument.name));
+      throw InputError(argument.where, fmt::format("argument '{}' appears twice", argument.name));
     }
   }
   if (!has_output) {
@@ -163,39 +172,16 @@ void validate_step(const KernelSpec& spec, const Variant& variant, const Step& s
                    const KnownNames& known) {
   const std::string name =
       step.kind == StepKind::launch ? step.entry.text() : "clear " + step.buffer;
-  const auto what = [&](std::string_view key) {
-    return fmt::format("'{}' of step '{}'", key, name);
-  };
-  check_optional(known, step.when, what("when"));
-  check_all(known, step.entry.holes(), "'entry'");
-  check_all(known, step.grid, what("grid"));
-  check_all(known, step.block, what("block"));
-  check_all(known, step.cluster, what("cluster"));
-  check_optional(known, step.shared_bytes, what("shared_bytes"));
-  check_optional(known, step.programmatic, what("programmatic"));
+  check_expressions(known, step, fmt::format("step '{}'", name));
   check_step_buffers(spec, variant, step);
 }
 
 void validate_tensor_map(const KernelSpec& spec, const Variant& variant, const TensorMap& map,
                          const KnownNames& known) {
-  const auto what = [&](std::string_view key) {
-    return fmt::format("'{}' of tensor map '{}'", key, map.name);
-  };
   KnownNames with_buffers = known;
   with_buffers.add(buffer_names(spec, variant, false));
-  with_buffers.check(map.of, what("of"));
-  check_optional(known, map.dtype, what("dtype"));
-  check_optional(known, map.offset, what("offset"));
-  check_all(known, map.shape, what("shape"));
-  check_all(known, map.strides, what("strides"));
-  check_all(known, map.box, what("box"));
-  check_all(known, map.lower, what("lower"));
-  check_all(known, map.upper, what("upper"));
-  check_all(known, map.element_strides, what("element_strides"));
-  check_optional(known, map.swizzle, what("swizzle"));
-  check_optional(known, map.promotion, what("l2_promotion"));
-  check_optional(known, map.tf32, what("tf32"));
-  check_optional(known, map.when, what("when"));
+  with_buffers.check(map.of, fmt::format("'of' of tensor map '{}'", map.name));
+  check_expressions(known, map, fmt::format("tensor map '{}'", map.name));
   const auto names_it = [&](const Step& step) {
     return std::find(step.arguments.begin(), step.arguments.end(), map.name) !=
            step.arguments.end();
@@ -220,9 +206,7 @@ void validate_variant(const KernelSpec& spec, const Variant& variant, KnownNames
   check_constraints(known, variant.constraints);
   std::set<std::string> taken;
   for (const Workspace& workspace : variant.workspaces) {
-    known.check(workspace.dtype, fmt::format("'dtype' of workspace '{}'", workspace.name));
-    known.check(workspace.count, fmt::format("'count' of workspace '{}'", workspace.name));
-    check_optional(known, workspace.when, fmt::format("'when' of workspace '{}'", workspace.name));
+    check_expressions(known, workspace, fmt::format("workspace '{}'", workspace.name));
     if (spec.find_argument(workspace.name) || !taken.insert(workspace.name).second) {
       throw InputError(variant.where,
                        fmt::format("workspace '{}': the name is already taken", workspace.name));
@@ -318,7 +302,7 @@ void validate_spec(const KernelSpec& spec) {
   std::set<std::string> variants;
   for (const Variant& variant : spec.variants) {
     if (!variants.insert(variant.name).second) {
-      throw InputError(variant.where, fmt::format("variant '{}' stands twice", variant.name));
+      throw InputError(variant.where, fmt::format("variant '{}' appears twice", variant.name));
     }
     validate_variant(spec, variant, known);
   }

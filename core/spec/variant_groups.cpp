@@ -118,7 +118,7 @@ VariantParts VariantGroups::parts_of(const TableReader& variant) {
   std::vector<Place> places;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (std::count(names.begin(), names.begin() + static_cast<long>(i), names[i]) > 0) {
-      fail(items[i], fmt::format("'{}' stands twice", names[i]));
+      fail(items[i], fmt::format("'{}' appears twice", names[i]));
     }
     Group* group = find(names[i]);
     if (group != nullptr) {

@@ -20,7 +20,7 @@ class VariantGroups {
   VariantGroups(const TableReader& spec, VariantKind kind);
 
   /// The variant's own parts and those of the groups that it uses, in the order of `use`. Throws
-  /// InputError at an entry of `use` that is unknown or stands twice.
+  /// InputError at an entry of `use` that is unknown or appears twice.
   [[nodiscard]] VariantParts parts_of(const TableReader& variant);
 
   /// Throws InputError at the first group that no variant used.

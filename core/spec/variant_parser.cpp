@@ -53,7 +53,7 @@ void check_tunable_values(const TableReader& table, const Tunable& tunable) {
     }
     if (std::find(tunable.values.begin(), tunable.values.begin() + static_cast<long>(i), value) !=
         tunable.values.begin() + static_cast<long>(i)) {
-      table.fail("values", fmt::format("the value {} stands twice", to_text(value)));
+      table.fail("values", fmt::format("the value {} appears twice", to_text(value)));
     }
   }
 }

@@ -149,7 +149,7 @@ TEST(PlainSpec, MistakesAreNamedWithTheirPlace) {
       {"if fast", "if fest",
        "spec.toml:32:41: unknown name 'fest' in the compiler options for "
        "cuda; did you mean 'fast'?"},
-      {"{tile * 2}", "{tyle}", "spec.toml:34:29: unknown name 'tyle' in 'entry'; did you mean "},
+      {"{tile * 2}", "{tyle}", "spec.toml:34:29: unknown name 'tyle' in 'entry' of step "},
       {"ns::copy<{dtype}", "ns::{dtype}<",
        "spec.toml:34:10: 'ns::{dtype}<, {tile * 2}, {fast}>' is no name for a kernel of "
        "src/copy.cu: write name, or name<arguments>, with values in braces: conv<{tile}>"},

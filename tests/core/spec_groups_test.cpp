@@ -143,8 +143,8 @@ TEST(SpecGroups, RefuseNamesThatMeanNothing) {
               AllOf(StartsWith("spec.toml:34:18: "),
                     HasSubstr("[[variants]]: 'use': 'load' is no group, and no tunable or derived "
                               "value of the variant itself; did you mean 'loads'?")));
-  EXPECT_THAT(spec_error(grouped("\"block\", \"loads\", \"block\"")), HasSubstr("'block' stands "
-                                                                                "twice"));
+  EXPECT_THAT(spec_error(grouped("\"block\", \"loads\", \"block\"")),
+              HasSubstr("'block' appears twice"));
   EXPECT_THAT(spec_error(grouped("1")), HasSubstr("'use' must be a list of strings"));
 }
 

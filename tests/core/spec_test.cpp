@@ -146,7 +146,7 @@ TEST(Spec, RefusesTunablesThatAreNoLists) {
       spec_error(with("values = [32, 64]", "values = [32, 2.5]")),
       HasSubstr("all values must be of one type; 32 is of type integer, 2.5 of type float"));
   EXPECT_THAT(spec_error(with("values = [32, 64]", "values = [32, 32]")),
-              HasSubstr("the value 32 stands twice"));
+              HasSubstr("the value 32 appears twice"));
   EXPECT_THAT(spec_error(with("values = [32, 64]", "values = []")),
               HasSubstr("'values' must list at least one value"));
   EXPECT_THAT(spec_error(with("values = [32, 64]\n", "")),
@@ -162,9 +162,9 @@ TEST(Spec, RefusesNamesThatStandTwiceOrMeanSomethingElse) {
   EXPECT_THAT(spec_error(with("[variants.tunables.block_x]", "[variants.tunables.min]")),
               HasSubstr("'min' is a word of the expression language and cannot name a tunable"));
   EXPECT_THAT(spec_error(with("name = \"naive\"", "name = \"tile\"")),
-              HasSubstr("variant 'tile' stands twice"));
+              HasSubstr("variant 'tile' appears twice"));
   EXPECT_THAT(spec_error(with("name = \"mask\"", "name = \"in\"")),
-              HasSubstr("argument 'in' stands twice"));
+              HasSubstr("argument 'in' appears twice"));
   EXPECT_THAT(spec_error(with("name = \"transpose\"", "name = \"Trans-pose\"")),
               HasSubstr("spec.toml:1:1: the spec: 'Trans-pose' is no kernel name"));
 }

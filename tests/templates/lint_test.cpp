@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "templates/template_lint.hpp"
 #include "tests/templates/small_kernel.hpp"
 
 namespace kiln::test {
@@ -125,6 +126,30 @@ TEST(Lint, ATunableThatNothingReadsIsRefused) {
   std::string one_value = text;
   one_value.replace(one_value.find("[1, 2]"), 6, "[1]");
   EXPECT_EQ(refusal_of("", one_value), "") << "a constant is measured once";
+}
+
+// A search would try each value of the tunable for one kernel, or refuse one that matters.
+TEST(Lint, EveryExpressionOfATensorMapReadsItsNames) {
+  const std::string corners = "lower = ['0']\nupper = ['0']\n";
+  for (const std::string key :
+       {"lower = ['-edge']\nupper = ['0']", "lower = ['0']\nupper = ['edge']",
+        "strides = ['n * edge', 'n']", "element_strides = ['1', 'edge', '1']", "offset = 'edge'",
+        "swizzle = 'edge'", "l2_promotion = 'edge'", "tf32 = 'edge == 1'", "when = 'edge == 1'"}) {
+    const bool has_corners = key.starts_with("lower");
+    const KernelSpec spec = parse_spec(
+        "name = 'copy'\nproblem.n = { type = 'int', min = 1 }\n"
+        "arguments = [{ name = 'x', access = 'read', dtype = 'f32', shape = ['n', 'n', 'n'] },\n"
+        "{ name = 'y', access = 'write', dtype = 'f32', shape = ['n'] }]\n"
+        "verify.formulas = { y = '1' }\n[[variants]]\nname = 'bulk'\ntemplate = 'bulk.inja'\n"
+        "[variants.tunables.edge]\nvalues = [0, 1]\ndefault = 1\n"
+        "[[variants.tensor_maps]]\nname = 'tiles'\nof = 'x'\nshape = ['n', 'n', 'n']\n"
+        "box = [8, 8]\n" +
+            (has_corners ? "" : corners) + key +
+            "\n[[variants.steps]]\nentry = 'copy'\ngrid = [1]\nblock = [32]\n"
+            "arguments = ['tiles', 'y']\n",
+        "copy/spec.toml");
+    EXPECT_THAT(names_in_expressions(spec.variants[0]), testing::Contains("edge")) << key;
+  }
 }
 
 TEST(Lint, AllTemplatesThatDoNotParseAreListed) {
