@@ -14,6 +14,7 @@
 #include "backends/compiler_log.hpp"
 #include "backends/cuda/nvrtc_api.hpp"
 #include "backends/cuda/ptxas_log.hpp"
+#include "backends/rtc_program.hpp"
 #include "core/errors.hpp"
 
 namespace kiln {
@@ -45,61 +46,7 @@ int capability_of(std::string_view architecture) {
   return error == std::errc{} && known_suffix ? capability : 0;
 }
 
-class NvrtcProgram {
- public:
-  explicit NvrtcProgram(const Source& source) {
-    code_ = nvrtc().create_program(&handle_, source.text.c_str(), source.name.c_str(), 0, nullptr,
-                                   nullptr);
-    if (!source.has_cpp_names) return;
-    for (const std::string& entry : source.entries) {
-      if (code_ == 0) code_ = nvrtc().add_name(handle_, entry.c_str());
-    }
-  }
-  ~NvrtcProgram() {
-    if (handle_ != nullptr) nvrtc().destroy_program(&handle_);
-  }
-  NvrtcProgram(const NvrtcProgram&) = delete;
-  NvrtcProgram& operator=(const NvrtcProgram&) = delete;
-
-  /// NVRTC's code; 0 for success.
-  [[nodiscard]] int compile(const std::vector<std::string>& options) const {
-    if (code_ != 0) return code_;
-    std::vector<const char*> pointers;
-    pointers.reserve(options.size());
-    for (const std::string& option : options) pointers.push_back(option.c_str());
-    return nvrtc().compile_program(handle_, static_cast<int>(pointers.size()), pointers.data());
-  }
-
-  [[nodiscard]] std::string log() const {
-    std::size_t bytes = 0;
-    if (handle_ == nullptr || nvrtc().get_program_log_size(handle_, &bytes) != 0 || bytes == 0)
-      return {};
-    std::string log(bytes, '\0');
-    nvrtc().get_program_log(handle_, log.data());
-    while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
-    return log;
-  }
-
-  /// The symbol that a kernel with a C++ name became; empty when there is none.
-  [[nodiscard]] std::string symbol_of(const std::string& entry) const {
-    const char* symbol = nullptr;
-    const int code = nvrtc().get_lowered_name(handle_, entry.c_str(), &symbol);
-    return code == 0 && symbol != nullptr ? symbol : "";
-  }
-
-  [[nodiscard]] std::vector<std::byte> cubin() const {
-    std::size_t bytes = 0;
-    if (nvrtc().get_cubin_size(handle_, &bytes) != 0) return {};
-    std::vector<std::byte> data(bytes);
-    if (bytes > 0 && nvrtc().get_cubin(handle_, reinterpret_cast<char*>(data.data())) != 0)
-      return {};
-    return data;
-  }
-
- private:
-  void* handle_ = nullptr;
-  int code_ = 0;
-};
+using NvrtcProgram = RtcProgram<NvrtcApi>;
 
 class NvrtcCompiler final : public Compiler {
  public:
@@ -113,18 +60,10 @@ class NvrtcCompiler final : public Compiler {
 
     Binary binary;
     read_ptxas_resources(log, binary);
-    const std::vector<std::string> entries = ptxas_entries(log);
-    for (const std::string& entry : source.entries) {
-      const std::string symbol = source.has_cpp_names ? program->symbol_of(entry) : entry;
-      if (source.has_cpp_names) binary.symbols[entry] = symbol;
-      if (std::find(entries.begin(), entries.end(), symbol) == entries.end()) {
-        return Failure{Outcome::compile_error,
-                       fmt::format("{} has no kernel named '{}' (it has: {})", source.name, entry,
-                                   fmt::join(entries, ", "))};
-      }
-    }
+    if (Status named = program->take_symbols(source, ptxas_entries(log), binary); !named)
+      return named.failure();
     binary.log = with_template_places(log, source);
-    binary.data = program->cubin();
+    binary.data = program->output(&NvrtcApi::get_cubin_size, &NvrtcApi::get_cubin);
     if (binary.data.empty())
       return Failure{Outcome::compile_error, "NVRTC made no cubin for " + architecture_};
     return binary;
@@ -134,7 +73,7 @@ class NvrtcCompiler final : public Compiler {
   /// Tries again without what this NVRTC does not know, or what the source may miss.
   int compile_as_it_can(const Source& source, std::unique_ptr<NvrtcProgram>& program) {
     const auto attempt = [&] {
-      program = std::make_unique<NvrtcProgram>(source);
+      program = std::make_unique<NvrtcProgram>(nvrtc(), source);
       return program->compile(options_for(source));
     };
     int code = attempt();
