@@ -1,7 +1,8 @@
 // Trial: one config put through render, compile, verify and measure.
 //
-// A new field is written twice here, in its struct and in visit_fields() behind it, and nowhere
-// else: JSON, messages between processes and the database walk over the fields.
+// A new field is written in its struct and in visit_fields() below it, and nowhere else: JSON,
+// messages between processes and the database walk over the fields, and scripts/update_schemas
+// writes its comment into the schema of trials.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,12 +17,12 @@
 
 namespace kiln {
 
-/// What each stage of the trial took, in nanoseconds of wall time.
+/// What each stage of the trial took.
 struct TrialCost {
-  std::int64_t render_ns = 0;
-  std::int64_t compile_ns = 0;
-  std::int64_t verify_ns = 0;
-  std::int64_t measure_ns = 0;
+  std::int64_t render_ns = 0;   ///< rendering, in nanoseconds of wall time
+  std::int64_t compile_ns = 0;  ///< compiling, in nanoseconds of wall time
+  std::int64_t verify_ns = 0;   ///< checking, in nanoseconds of wall time
+  std::int64_t measure_ns = 0;  ///< measuring, in nanoseconds of wall time
 };
 
 template <IsA<TrialCost> T, typename Visit>
@@ -37,21 +38,22 @@ inline constexpr const char* kThrottleUnknown = "unknown";
 
 /// How the samples were taken.
 struct Samples {
-  std::vector<double> ns;             ///< time of one run of all steps, in the order taken
-  bool cold_cache = true;             ///< last-level cache flushed before each sample
-  std::int64_t batch = 1;             ///< runs per sample (the sample is their mean)
-  std::int64_t clock_khz_before = 0;  ///< 0: not known
-  std::int64_t clock_khz_after = 0;
-  std::int64_t memory_clock_khz = 0;  ///< after; 0: not known
-  std::int64_t temperature_c = 0;     ///< after, of the chip; 0: not known
-  std::int64_t power_mw = 0;          ///< after, of the board; 0: not known
-  bool throttled = false;
-  /// Why the clock was held back during the samples: words such as "power_cap,heat", "none";
-  /// "unknown" where the driver does not tell.
+  std::vector<double> ns;             ///< times of one run of all steps, in the order taken
+  bool cold_cache = true;             ///< the last-level cache was flushed before each sample
+  std::int64_t batch = 1;             ///< runs per sample; the sample is their mean
+  std::int64_t clock_khz_before = 0;  ///< clock before, in kHz; 0: not known
+  std::int64_t clock_khz_after = 0;   ///< clock after, in kHz; 0: not known
+  std::int64_t memory_clock_khz = 0;  ///< memory clock after, in kHz; 0: not known
+  std::int64_t temperature_c = 0;     ///< chip after, in degrees Celsius; 0: not known
+  std::int64_t power_mw = 0;          ///< power of the board after, in milliwatts; 0: not known
+  bool throttled = false;             ///< the clock was held back
+  /// Why the clock was held back: words such as "power_cap,heat", or "none"; "unknown" if the
+  /// driver does not report it.
   std::string throttle = kThrottleUnknown;
-  bool dropped_early = false;  ///< clearly slower than the incumbent: few samples on purpose
-  /// Time of the config's very first run, in its first check: what a single launch pays; 0: not
-  /// known.
+  /// Clearly slower than the fastest config so far: few samples on purpose.
+  bool dropped_early = false;
+  /// Time of the config's first run, in its first check, in nanoseconds: what a single launch
+  /// costs; 0: not known.
   double first_run_ns = 0;
 };
 
@@ -72,19 +74,19 @@ void visit_fields(T& samples, Visit&& visit) {
 }
 
 struct Trial {
-  Config config;
-  Outcome outcome = Outcome::ok;
-  std::string message;  ///< why not ok; empty for ok
-  double time_ns = 0;   ///< median of samples; 0 unless ok
-  Samples samples;
-  TrialCost cost;
-  double max_error = 0;  ///< largest error seen in verification, relative to the allowed one
-  std::int64_t registers = -1;
-  std::int64_t spill_bytes = -1;
-  std::int64_t shared_bytes = -1;
-  /// What the spec's metrics give for it, and "energy" (joules of one run) where that was measured.
+  Config config;                   ///< the config that was tried
+  Outcome outcome = Outcome::ok;   ///< what became of it
+  std::string message;             ///< why it was not ok; empty: it was
+  double time_ns = 0;              ///< median of the samples, in nanoseconds; 0 unless ok
+  Samples samples;                 ///< how it was measured
+  TrialCost cost;                  ///< what the trial took
+  double max_error = 0;            ///< largest error found, relative to the allowed one
+  std::int64_t registers = -1;     ///< registers of a thread; -1: not known
+  std::int64_t spill_bytes = -1;   ///< spilled bytes of a thread; -1: not known
+  std::int64_t shared_bytes = -1;  ///< shared memory of a block, in bytes; -1: not known
+  /// Values of the spec's metrics by name, and "energy" (joules of one run) if it was measured.
   std::map<std::string, double> metrics;
-  std::string source_key;  ///< binary_key of the rendered source; equal keys shared one compile
+  std::string source_key;  ///< hash of the rendered source; equal sources were compiled once
 
   [[nodiscard]] bool ok() const { return outcome == Outcome::ok; }
 };
