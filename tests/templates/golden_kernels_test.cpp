@@ -27,9 +27,19 @@ struct Dialect {
   std::vector<std::string> architectures;  // the first on which a variant is possible counts
 };
 
+// An OpenCL device that is a CPU, which some variants ask for.
+constexpr const char* kOpenClCpu = "opencl on a CPU";
+
+DeviceInfo device_of(const Dialect& dialect, const std::string& architecture) {
+  if (architecture != kOpenClCpu) return device_for_architecture(dialect.backend, architecture);
+  DeviceInfo device = device_for_architecture(dialect.backend, "opencl");
+  device.is_cpu = true;
+  return device;
+}
+
 const std::vector<Dialect> kDialects = {{"cuda", "cu", {"sm_90a"}},
                                         {"hip", "hip", {"gfx90a", "gfx1100"}},
-                                        {"opencl", "cl", {"opencl"}}};
+                                        {"opencl", "cl", {"opencl", kOpenClCpu}}};
 
 // A variant is shown for the first of its kernel's problems that it takes.
 const std::map<std::string, std::vector<std::string>> kProblems = {
@@ -54,7 +64,7 @@ const std::map<std::string, std::vector<std::string>> kProblems = {
 std::optional<std::string> source_of(const KernelSpec& spec, const Variant& variant,
                                      const Dialect& dialect) {
   for (const std::string& architecture : dialect.architectures) {
-    const DeviceInfo device = device_for_architecture(dialect.backend, architecture);
+    const DeviceInfo device = device_of(dialect, architecture);
     for (const std::string& text : kProblems.at(spec.name)) {
       const Problem problem = Problem::parse(spec, text);
       const Config config = Setting(spec, problem, device).default_config(variant);
