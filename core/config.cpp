@@ -24,7 +24,6 @@ const Value* Config::find(std::string_view tunable) const {
 }
 
 std::string difference_text(const Config& config, const Config& other) {
-  if (config.variant != other.variant) return config.text();
   std::vector<std::string> parts;
   for (const auto& [name, value] : config.values) {
     const Value* old = other.find(name);

@@ -24,8 +24,8 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-/// What sets `config` apart from `other`: "tile_m=64 instead of 128, splits=4, without ping_pong";
-/// the whole config where the variants differ.
+/// How `config` differs from another config of its variant: "tile_m=64 instead of 128, splits=4,
+/// without ping_pong".
 [[nodiscard]] std::string difference_text(const Config& config, const Config& other);
 
 }  // namespace kiln

@@ -67,20 +67,22 @@ void ask_the_neighbours(Match& match, const Setting& setting,
     Result<Config> legal = setting.launchable(expected.config);
     if (!legal) continue;
     const Config& of_nearest = candidates.front().best->config;
-    const std::string difference = difference_text(*legal, of_nearest);
     const bool is_alike = legal->variant == of_nearest.variant;
+    const std::string difference =
+        is_alike ? "its config with " + difference_text(*legal, of_nearest)
+                 : fmt::format("another config, of variant '{}',", legal->variant);
     match.config = std::move(*legal);
     match.reason +=
-        fmt::format("; {}, {}{} is expected to be closer to the best",
+        fmt::format("; {}, {} is expected to be closer to the best",
                     problems == 1 ? "by how its tiles fit"
                                   : fmt::format("with the {} nearest together", problems),
-                    is_alike ? "its config with " : "", difference);
+                    difference);
     for (const ExpectedConfig& other : ranking) {
       if (other.config == nearest) {
-        match.steps.push_back(expectation_text(match.grade, "this config", other, problems));
+        match.steps.push_back(expectation_text(match.grade, "that config", other, problems));
       }
     }
-    match.steps.push_back(expectation_text(match.grade, difference, expected, problems) +
+    match.steps.push_back(expectation_text(match.grade, "this config", expected, problems) +
                           ": chosen instead");
     return;
   }
@@ -123,13 +125,17 @@ Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, 
       ranked_candidates(setting, bests, Devices::alike, timing);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
-    const std::string title = fmt::format(
-        "{}: {} {}", name_of(candidate.grade), candidate.best->config.text(),
-        candidate.best->session > 0 ? fmt::format("from session {}", candidate.best->session)
-                                    : "of those that come with Kiln");
-    Result<Config> legal = setting.launchable(candidate.best->config.text());
+    const auto title = [&](const std::string& config) {
+      const std::int64_t session = candidate.best->session;
+      return fmt::format(
+          "{}: {} {}", name_of(candidate.grade), config,
+          session > 0 ? fmt::format("from session {}", session) : "of those that come with Kiln");
+    };
+    const std::string text = candidate.best->config.text();
+    Result<Config> legal = setting.launchable(text);
     if (!legal) {
-      match.steps.push_back(fmt::format("{}: passed over: {}", title, legal.failure().message));
+      match.steps.push_back(
+          fmt::format("{}: passed over: {}", title(text), legal.failure().message));
       continue;
     }
     match.config = std::move(*legal);
@@ -143,10 +149,13 @@ Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, 
     match.other_timing = candidate.best->key.timing != timing;
     if (match.other_timing) match.reason += other_timing_text(timing);
     match.best = *candidate.best;
-    match.steps.push_back(title + ": chosen");
+    const std::size_t step = match.steps.size();
+    match.steps.push_back(title(text) + ": chosen");
     if (candidate.measured != setting.problem()) {
       ask_the_neighbours(match, setting, std::span(candidates).subspan(i));
     }
+    // The chosen config is printed with the steps, so they need not repeat it.
+    if (match.steps.size() == step + 1) match.steps[step] = title("this config") + ": chosen";
     return match;
   }
   Result<Config> fallback = setting.launchable_default();
@@ -167,7 +176,7 @@ Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, 
         " ({} of another kernel named '{}', with other arguments, problem or verification)",
         others == 1 ? "there is a best" : fmt::format("there are {} bests", others), spec.name);
   }
-  match.steps.push_back(fmt::format("default: {}: chosen", match.config.text()));
+  match.steps.push_back("default: this config: chosen");
   return match;
 }
 

@@ -86,16 +86,11 @@ const std::vector<const Value*>& TileCounter::VariantGrids::values_for(const Slo
   return arguments_;
 }
 
-// A `when` that depends on a tunable that does not exist here is false; nullopt where it is neither
-// true nor false.
-std::optional<bool> TileCounter::VariantGrids::is_launched(const SlottedStep& step) {
+// A `when` that depends on a tunable that does not exist here is false, as in exists() of
+// core/constraint_text.hpp.
+bool TileCounter::VariantGrids::is_launched(const SlottedStep& step) {
   if (!step.when) return true;
-  const std::optional<Value> value = step.when->expression->evaluate(values_for(*step.when));
-  if (!value) return false;
-  if (const bool* truth = std::get_if<bool>(&*value)) return *truth;
-  const auto* number = std::get_if<std::int64_t>(&*value);
-  if (number == nullptr || (*number != 0 && *number != 1)) return std::nullopt;
-  return *number == 1;
+  return step.when->expression->evaluate_truth(values_for(*step.when)).value_or(false);
 }
 
 std::optional<double> TileCounter::VariantGrids::product(const std::vector<Slotted>& extents) {
@@ -111,9 +106,7 @@ std::optional<double> TileCounter::VariantGrids::product(const std::vector<Slott
 std::optional<Tiles> TileCounter::VariantGrids::tiles(const Config& config) {
   set(config);
   for (const SlottedStep& step : steps_) {
-    const std::optional<bool> launched = is_launched(step);
-    if (!launched) return std::nullopt;
-    if (!*launched) continue;
+    if (!is_launched(step)) continue;
     const std::optional<double> blocks = product(step.grid);
     const std::optional<double> threads = product(step.block);
     std::optional<std::int64_t> shared = 0;

@@ -1,9 +1,9 @@
 // TileCounter: counts the tiles of a kernel's configs on one problem.
 //
-// A lookup counts some dozens of configs on each of several problems. Most values that the spec's
-// expressions use are the same for all configs. So device and problem are evaluated once, and names
-// are looked up once per variant. Asked of Setting::scope() config by config, a lookup of matmul
-// takes half as many instructions again. Private to lookup/.
+// A lookup counts some dozens of configs on each of several problems. Most values in the spec's
+// expressions are the same for all configs. So device and problem are evaluated once, and names are
+// looked up once per variant. One call of Setting::scope() per config would cost more. Private to
+// lookup/.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -69,7 +69,7 @@ class TileCounter {
     [[nodiscard]] std::vector<Slotted> slotted(const std::vector<Expression>& expressions);
     void set(const Config& config);
     [[nodiscard]] const std::vector<const Value*>& values_for(const Slotted& expression);
-    [[nodiscard]] std::optional<bool> is_launched(const SlottedStep& step);
+    [[nodiscard]] bool is_launched(const SlottedStep& step);
     [[nodiscard]] std::optional<double> product(const std::vector<Slotted>& extents);
 
     std::map<std::string_view, std::size_t> slot_by_name_;
