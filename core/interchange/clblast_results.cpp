@@ -215,18 +215,8 @@ RecordedTrials read_clblast_results(std::string_view text, const std::string& pa
 std::vector<RecordedTrials> read_clblast_database(std::string_view text, const std::string& path) {
   const interchange::JsonRows file = interchange::parse_rows(text, path, "sections", "section");
   std::vector<RecordedTrials> groups = read_sections(file, path);
-  RecordedTrials broken;
-  broken.path = path;
-  broken.bad = file.bad;
-  if (file.is_cut && file.bad.empty()) {
-    broken.bad.push_back(
-        fmt::format("{}: the file ends behind section {}; expected the end of \"sections\"", path,
-                    file.rows.size()));
-  }
-  if (groups.empty() && broken.bad.empty()) {
-    throw InputError({path, 0, 0}, "expected \"sections\" to be a list with at least one section");
-  }
-  if (!broken.bad.empty()) groups.insert(groups.begin(), std::move(broken));
+  interchange::add_faults(groups, file, path, "sections", "section",
+                          "expected \"sections\" to be a list with at least one section");
   return groups;
 }
 

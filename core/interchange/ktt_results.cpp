@@ -35,13 +35,19 @@ class KttReader {
     stated_ns_ = interchange::stated_unit(*metadata, recorded.path);
   }
 
-  /// A result that cannot be read becomes a message.
-  void read(const JsonRow& row) {
-    try {
-      recorded_.trials.push_back(read_trial(row));
-    } catch (const InputError& error) {
-      recorded_.bad.emplace_back(error.what());
-    }
+  /// Throws InputError with the place of the fault.
+  [[nodiscard]] RecordedTrial read(const JsonRow& row) {
+    if (!row.json.is_object()) refuse(row, "expected an object, found " + shown(&row.json));
+    check_kernel(row);
+    RecordedTrial trial;
+    const std::string fault =
+        interchange::take_config(recorded_.tunables, config_of(row), trial.values);
+    if (!fault.empty()) refuse(row, fault);
+    read_status(row, trial);
+    if (trial.outcome == Outcome::ok) trial.time_ns = time_of(row);
+    read_metrics(row, trial);
+    trial.taken_at = taken_at_;
+    return trial;
   }
 
   void finish() {
@@ -54,20 +60,6 @@ class KttReader {
  private:
   [[noreturn]] static void refuse(const JsonRow& row, const std::string& message) {
     throw InputError(row.where, fmt::format("result {}: {}", row.key, message));
-  }
-
-  [[nodiscard]] RecordedTrial read_trial(const JsonRow& row) {
-    if (!row.json.is_object()) refuse(row, "expected an object, found " + shown(&row.json));
-    check_kernel(row);
-    RecordedTrial trial;
-    const std::string fault =
-        interchange::take_config(recorded_.tunables, config_of(row), trial.values);
-    if (!fault.empty()) refuse(row, fault);
-    read_status(row, trial);
-    if (trial.outcome == Outcome::ok) trial.time_ns = time_of(row);
-    read_metrics(row, trial);
-    trial.taken_at = taken_at_;
-    return trial;
   }
 
   void check_kernel(const JsonRow& row) {
@@ -155,14 +147,7 @@ bool is_ktt_results(std::string_view text) {
 }
 
 RecordedTrials read_ktt_results(std::string_view text, const std::string& path) {
-  RecordedTrials recorded;
-  const interchange::JsonRows file = interchange::open_results(text, path, "Results", recorded);
-  KttReader reader(file.head, recorded);
-  for (const JsonRow& row : file.rows) reader.read(row);
-  reader.finish();
-  interchange::sort_values(recorded.tunables);
-  drop_contradictions(recorded);
-  return recorded;
+  return interchange::read_results<KttReader>(text, path, "Results");
 }
 
 }  // namespace kiln

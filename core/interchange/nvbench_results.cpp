@@ -14,6 +14,7 @@
 #include "core/interchange/failure_words.hpp"
 #include "core/interchange/json_parser.hpp"
 #include "core/interchange/json_reading.hpp"
+#include "core/interchange/recorded_rows.hpp"
 #include "core/interchange/tunable_values.hpp"
 #include "core/interchange/words.hpp"
 
@@ -239,18 +240,8 @@ std::vector<RecordedTrials> read_nvbench_results(std::string_view text, const st
       groups.push_back(std::move(group));
     }
   }
-  RecordedTrials broken;
-  broken.path = path;
-  broken.bad = file.bad;
-  if (file.is_cut && file.bad.empty()) {
-    broken.bad.push_back(
-        fmt::format("{}: the file ends behind benchmark {}; expected the end of \"benchmarks\"",
-                    path, file.rows.size()));
-  }
-  if (groups.empty() && broken.bad.empty()) {
-    throw InputError({path, 0, 0}, "expected \"benchmarks\" with states, found a list without any");
-  }
-  if (!broken.bad.empty()) groups.insert(groups.begin(), std::move(broken));
+  interchange::add_faults(groups, file, path, "benchmarks", "benchmark",
+                          "expected \"benchmarks\" with states, found a list without any");
   return groups;
 }
 

@@ -1,12 +1,14 @@
-// The opening of a file whose results stand in one list.
+// Reads files with a list of results, or of groups of results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/interchange/json_parser.hpp"
 #include "core/interchange/recorded_trials.hpp"
+#include "core/interchange/tunable_values.hpp"
 
 namespace kiln::interchange {
 
@@ -15,5 +17,32 @@ namespace kiln::interchange {
 /// is no result.
 [[nodiscard]] JsonRows open_results(std::string_view text, const std::string& path, const char* key,
                                     RecordedTrials& recorded);
+
+/// Puts the faults of a list of groups, each with results of its own, in front of `groups`.
+/// `entry`: what one entry of the list is called. Throws InputError with `expected` where there is
+/// neither a group nor a fault.
+void add_faults(std::vector<RecordedTrials>& groups, const JsonRows& file, const std::string& path,
+                std::string_view key, std::string_view entry, const std::string& expected);
+
+/// Reads the results under `key` by a Reader: made of the head and `recorded`, its read() returns
+/// the trial of a row or throws InputError with its place, and finish() ends it.
+template <typename Reader>
+[[nodiscard]] RecordedTrials read_results(std::string_view text, const std::string& path,
+                                          const char* key) {
+  RecordedTrials recorded;
+  const JsonRows file = open_results(text, path, key, recorded);
+  Reader reader(file.head, recorded);
+  for (const JsonRow& row : file.rows) {
+    try {
+      recorded.trials.push_back(reader.read(row));
+    } catch (const InputError& error) {
+      recorded.bad.emplace_back(error.what());
+    }
+  }
+  reader.finish();
+  sort_values(recorded.tunables);
+  drop_contradictions(recorded);
+  return recorded;
+}
 
 }  // namespace kiln::interchange

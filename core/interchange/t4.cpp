@@ -39,13 +39,16 @@ class T4Reader {
     direction_ = metadata != nullptr ? interchange::other_objective(nullptr, *metadata) : "";
   }
 
-  /// A result that cannot be read becomes a message.
-  void read(const JsonRow& row) {
-    try {
-      recorded_.trials.push_back(read_trial(row));
-    } catch (const InputError& error) {
-      recorded_.bad.emplace_back(error.what());
-    }
+  /// Throws InputError with the place of the fault.
+  [[nodiscard]] RecordedTrial read(const JsonRow& row) {
+    if (!row.json.is_object()) refuse(row, "expected an object, found " + shown(&row.json));
+    RecordedTrial trial;
+    trial.values = read_values(row);
+    read_validity(row, trial);
+    note_objective(row);
+    read_measurements(row, trial);
+    trial.taken_at = text_member(row.json, "timestamp");
+    return trial;
   }
 
   void finish() {
@@ -59,17 +62,6 @@ class T4Reader {
  private:
   [[noreturn]] static void refuse(const JsonRow& row, const std::string& message) {
     throw InputError(row.where, fmt::format("result {}: {}", row.key, message));
-  }
-
-  [[nodiscard]] RecordedTrial read_trial(const JsonRow& row) {
-    if (!row.json.is_object()) refuse(row, "expected an object, found " + shown(&row.json));
-    RecordedTrial trial;
-    trial.values = read_values(row);
-    read_validity(row, trial);
-    note_objective(row);
-    read_measurements(row, trial);
-    trial.taken_at = text_member(row.json, "timestamp");
-    return trial;
   }
 
   [[nodiscard]] std::vector<Value> read_values(const JsonRow& row) {
@@ -214,14 +206,7 @@ bool is_t4(std::string_view text) {
 }
 
 RecordedTrials read_t4(std::string_view text, const std::string& path) {
-  RecordedTrials recorded;
-  const interchange::JsonRows file = interchange::open_results(text, path, "results", recorded);
-  T4Reader reader(file.head, recorded);
-  for (const JsonRow& row : file.rows) reader.read(row);
-  reader.finish();
-  interchange::sort_values(recorded.tunables);
-  drop_contradictions(recorded);
-  return recorded;
+  return interchange::read_results<T4Reader>(text, path, "results");
 }
 
 }  // namespace kiln

@@ -135,7 +135,7 @@ TEST(KttResults, ThatAreCutAreReadUpToThere) {
   EXPECT_THAT(inside.bad, ElementsAre(HasSubstr("result '3': the file ends here")));
   const RecordedTrials between = groups_of(text.substr(0, text.rfind("\n  ],"))).at(0);
   EXPECT_EQ(between.trials.size(), 6u);
-  EXPECT_THAT(between.bad, ElementsAre("f.json: the file ends behind result 6; expected the end "
+  EXPECT_THAT(between.bad, ElementsAre("f.json: the file ends after result 6; expected the end "
                                        "of \"Results\""));
 }
 

@@ -293,7 +293,7 @@ TEST(OneBadRow, OfT4CostsThatResult) {
   EXPECT_THAT(recorded.bad[0], HasSubstr("result '2': NaN is no JSON"));
   const std::string cut = t4(good + ",\n" + good);
   EXPECT_THAT(read(cut.substr(0, cut.size() - 2)).bad,
-              ElementsAre("f.json: the file ends behind result 2; expected the end of "
+              ElementsAre("f.json: the file ends after result 2; expected the end of "
                           "\"results\""));
 }
 
