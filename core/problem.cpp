@@ -75,6 +75,25 @@ void check_given_names(const KernelSpec& spec, const Fields& given) {
   }
 }
 
+// One error for all missing fields, so that a user does not meet them one at a time.
+void check_nothing_missing(const KernelSpec& spec, const Fields& given) {
+  std::vector<const ProblemField*> missing;
+  for (const ProblemField& field : spec.problem) {
+    if (!field.fallback && find_field(given, field.name) == nullptr) missing.push_back(&field);
+  }
+  if (missing.empty()) return;
+  if (missing.size() == 1) {
+    throw InputError(fmt::format("problem field '{}' of {} is missing: {}", missing[0]->name,
+                                 spec.name, expectation(*missing[0])));
+  }
+  std::vector<std::string> texts;
+  for (const ProblemField* field : missing) {
+    texts.push_back(fmt::format("'{}' ({})", field->name, expectation(*field)));
+  }
+  throw InputError(
+      fmt::format("problem fields of {} are missing: {}", spec.name, comma_list(texts)));
+}
+
 void check_problem_rules(const KernelSpec& spec, const Problem& problem) {
   Scope scope;
   problem.add_to_scope(spec, scope);
@@ -145,14 +164,11 @@ Problem Problem::parse(const KernelSpec& spec, std::string_view text) {
 Problem Problem::make(const KernelSpec& spec,
                       const std::vector<std::pair<std::string, Value>>& given) {
   check_given_names(spec, given);
+  check_nothing_missing(spec, given);
   Problem problem;
   Scope scope;
   for (const ProblemField& field : spec.problem) {
     const Value* value = find_field(given, field.name);
-    if (value == nullptr && !field.fallback) {
-      throw InputError(fmt::format("problem field '{}' of {} is missing: {}", field.name, spec.name,
-                                   expectation(field)));
-    }
     const Value filled =
         checked_field(spec, field, value != nullptr ? *value : field.fallback->evaluate(scope));
     problem.fields_.emplace_back(field.name, filled);

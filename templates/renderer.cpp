@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "core/command_spec.hpp"
 #include "core/hash.hpp"
 #include "core/setting.hpp"
+#include "core/source_text.hpp"
+#include "core/suggest.hpp"
 #include "templates/plain_source.hpp"
 #include "templates/prelude.hpp"
 #include "templates/source_head.hpp"
@@ -105,8 +108,11 @@ std::vector<std::string> entries_of(const KernelSpec& spec, const Variant& varia
     if (std::count(entries.begin(), entries.end(), entry) > 0) continue;
     bool present = has_identifier(text, entry);
     if (!present && (!step.when || step.when->evaluate_bool(scope))) {
-      throw InputError({file_path(spec, variant.template_file), 0, 0},
-                       "a step launches '" + entry + "', but the rendered text has no such kernel");
+      const std::set<std::string> names = identifiers_of(text);
+      throw InputError(step.where, "a step launches '" + entry + "', but the text rendered from " +
+                                       file_path(spec, variant.template_file) +
+                                       " has no such kernel" +
+                                       did_you_mean(entry, {names.begin(), names.end()}));
     }
     if (present) entries.push_back(entry);
   }

@@ -86,6 +86,14 @@ TEST(Problem, CanonicalTextReadsBackAsTheSameProblem) {
   }
 }
 
+TEST(Problem, NamesAllMissingFieldsAtOnce) {
+  const KernelSpec spec = parse_spec(with("default = \"rows\"\n", ""), "spec.toml");
+  EXPECT_EQ(
+      error_of(spec, "dtype=f32"),
+      "problem fields of transpose are missing: 'rows' (an integer of at least 1), 'cols' (an "
+      "integer from 1 to 1000000)");
+}
+
 TEST(Problem, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(error_of("cols=3"),
             "problem field 'rows' of transpose is missing: an integer of at least 1");

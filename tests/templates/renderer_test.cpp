@@ -96,9 +96,10 @@ TEST(Renderer, AStepWithoutItsKernelIsAnError) {
     (void)render(scale_spec("KERNEL(1, 1, 1) scale_stride(void) {}\n"));
     FAIL() << "the missing kernel was not seen";
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "scale/strided.inja: a step launches 'scale_strided', but the rendered text has "
-                 "no such kernel");
+    EXPECT_STREQ(
+        error.what(),
+        "scale/spec.toml:78:1: a step launches 'scale_strided', but the text rendered from "
+        "scale/strided.inja has no such kernel; did you mean 'scale_stride'?");
   }
 }
 
