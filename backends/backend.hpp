@@ -221,8 +221,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// What its compilers pass beside a source's own options, as far as it decides what comes out,
-  /// the architecture aside. Part of the key of binaries that are kept; loads nothing.
+  /// Returns the options that its compilers add to those of a source, without the architecture, as
+  /// far as they change the binary. Part of the key of cached binaries. Loads no library.
   [[nodiscard]] virtual std::string compiler_options() const = 0;
   /// Loads the vendor library. Throws DeviceError("unavailable: reason") when it is not there or
   /// reports no device.

@@ -2,8 +2,8 @@
 // hand back the work.
 //
 // The command line is parsed before anything runs; `Work` is what main() calls then. Commands print
-// to stdout what was asked for, and to stderr what happens meanwhile; errors that end a run are
-// thrown (core/errors.hpp) and printed by main().
+// their result to stdout and progress to stderr. Errors that end a run are thrown (core/errors.hpp)
+// and printed by main().
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

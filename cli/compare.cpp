@@ -244,11 +244,11 @@ void add_config_options(CLI::App& command, CompareFlags& options) {
                   "The best of this session of the database; may repeat")
       ->type_name("NUMBER")
       ->allow_extra_args(false);
-  command.add_option("--copies", options.copies, "Enter each config so many times")
+  command.add_option("--copies", options.copies, "Enter each config COUNT times")
       ->type_name("COUNT")
       ->check(whole_number(1))
       ->capture_default_str();
-  command.add_option("--finals", options.finals, "Do it all so many times")
+  command.add_option("--finals", options.finals, "Repeat all finals COUNT times")
       ->type_name("COUNT")
       ->check(whole_number(1))
       ->capture_default_str();
@@ -270,7 +270,7 @@ void add_config_options(CLI::App& command, CompareFlags& options) {
 void add_compare_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<CompareFlags>();
   CLI::App* command = app.add_subcommand(
-      "compare", "Run given configs of one problem in turn, and tell which is faster");
+      "compare", "Run the given configs of one problem in turn and print which is faster");
   add_kernel_and_problem(*command, options->kernel, options->problem);
   add_config_options(*command, *options);
   add_device_option(*command, options->device);

@@ -136,7 +136,7 @@ std::vector<DeviceInfo> choose_devices(const std::vector<const KernelSpec*>& spe
   std::vector<DeviceInfo> devices;
   for (const std::string& name : split_at_commas(text)) {
     if (name == kAll)
-      throw UsageError(fmt::format("--device {}: 'all' stands alone, without other names", text));
+      throw UsageError(fmt::format("--device {}: 'all' cannot be combined with other names", text));
     const DeviceInfo* device = find_device(backends, name);
     if (device == nullptr) throw no_such_device(name, backends);
     const auto is_same = [&](const DeviceInfo& known) {

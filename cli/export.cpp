@@ -207,8 +207,8 @@ void add_export_command(CLI::App& app, Work& work) {
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   command->footer(
-      "Prints the names of the files it wrote. Several problems give files numbered in their "
-      "order.\n"
+      "Prints the names of the files it wrote. With several problems, the files are numbered\n"
+      "in their order.\n"
       "\n"
       "Example:\n"
       "  kiln export reduce --problem n=1e6 --problem n=1e8 --arch sm_90a --header ./generated");

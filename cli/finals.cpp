@@ -81,7 +81,7 @@ std::string noise_remark(const std::vector<Finalist>& finalists,
     if (most >= kNotableDisagreement) text += "; ";
     text += fmt::format("differences under {:.0f}% mean nothing there", std::ceil(100 * error));
   }
-  return text + "; a machine that does nothing else gives sharper times";
+  return text + "; times are more precise on an idle machine";
 }
 
 }  // namespace kiln::cli

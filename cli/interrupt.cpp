@@ -47,8 +47,8 @@ void ignore_closed_pipes() { ::signal(SIGPIPE, SIG_IGN); }
 ExitCode interrupted_exit_code() { return static_cast<ExitCode>(128 + g_signal.load()); }
 
 void print_interrupted(const std::string& what, bool fresh) {
-  fmt::print(stderr, "kiln: {} was interrupted; the same command{} goes on from here\n", what,
-             fresh ? " without --fresh" : "");
+  fmt::print(stderr, "kiln: {} was interrupted; run the same command again{} to continue\n", what,
+             fresh ? ", without --fresh," : "");
 }
 
 }  // namespace kiln::cli

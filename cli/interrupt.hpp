@@ -15,8 +15,8 @@ namespace kiln::cli {
 
 [[nodiscard]] bool was_interrupted();
 
-/// A pipe whose reader went away is an error of the write, not the end of the process, which would
-/// leave a session open and a folder of workers behind.
+/// Makes a write to a closed pipe an error. Otherwise SIGPIPE would end the process and leave an
+/// open session and a scratch folder.
 void ignore_closed_pipes();
 
 /// 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP.

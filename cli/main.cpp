@@ -25,7 +25,7 @@ namespace {
 using kiln::ExitCode;
 
 constexpr const char* kFooter =
-    "kiln help COMMAND, or kiln COMMAND --help, tells more of a command.\n"
+    "For more about a command: kiln help COMMAND, or kiln COMMAND --help.\n"
     "\n"
     "Exit codes: 0 ok, 1 nothing valid found or a check failed, 2 usage,\n"
     "3 bad spec, template, problem, config or plan, 4 no such device, 5 unusable database,\n"

@@ -1,5 +1,5 @@
-// The sessions of a plan, with everything that a user wrote in it checked before the first of them
-// runs, and how one is run: for `kiln sweep` and `kiln check`.
+// Reads the sessions of a plan for `kiln sweep` and `kiln check`, and runs one. The whole plan is
+// checked before the first session runs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

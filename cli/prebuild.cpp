@@ -186,9 +186,9 @@ void add_prebuild_command(CLI::App& app, Work& work) {
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
-      "CUDA and HIP kernels need no GPU: give --arch, for what each device of it that the\n"
-      "database knows and one that it does not know would run, or the identity of one device\n"
-      "(`kiln db info`). OpenCL compiles for its own devices.\n"
+      "CUDA and HIP kernels need no GPU: give --arch to compile for every device of that\n"
+      "architecture in the database, and for one that it does not know; or give the identity of\n"
+      "one device (`kiln db info`). OpenCL compiles for its own devices.\n"
       "\n"
       "Example:\n"
       "  kiln prebuild reduce --problem n=1e6 --problem n=1e8 --arch sm_90a --cache ./kernels");

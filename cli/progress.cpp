@@ -83,7 +83,7 @@ void ProgressLine::on_start(const SessionStart& start) {
       fmt::format("{}: {} on {}, strategy {}, session {}{}", title_,
                   counted(start.space_size, "config"), start.device.name, start.strategy, start.id,
                   start.stored_trials > 0
-                      ? fmt::format(" (goes on after {})", counted(start.stored_trials, "trial"))
+                      ? fmt::format(" (continues after {})", counted(start.stored_trials, "trial"))
                       : ""));
   if (start.earlier_session != 0) {
     print_line(fmt::format("{}: {} of session {} hold and are not run again, {} changed by an edit",

@@ -207,7 +207,7 @@ void add_replay_command(CLI::App& app, Work& work) {
   command
       ->add_option(
           "--strategy", options->strategies,
-          "Strategies by name, with commas between, or all (kiln tune --help tells of each)")
+          "Names of strategies, separated by commas, or all (kiln tune --help describes them)")
       ->type_name("STRATEGY")
       ->delimiter(',')
       ->check([](const std::string& name) {

@@ -140,7 +140,7 @@ void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t 
   add_warm_start_option(command, options);
   add_process_options(command, options);
   command.add_flag("--fresh", options.fresh,
-                   "Start anew: neither continue nor answer from a stored session");
+                   "Start a new session, even if a stored one could continue or answer");
   command.add_flag("--quiet", options.quiet, "No progress on stderr, only warnings");
   options.patience = patience;
   command

@@ -247,7 +247,7 @@ ExitCode run_space(const SpaceFlags& options) {
 void add_space_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<SpaceFlags>();
   CLI::App* command = app.add_subcommand(
-      "space", "Count the configs of a problem, and tell what each constraint cuts");
+      "space", "Count the configs of a problem and print how many each constraint removes");
   command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
       ->type_name("KERNEL");
   command

@@ -26,9 +26,9 @@ class Table {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// Columns of the widest line of cells.
   [[nodiscard]] std::size_t width() const;
-  /// The table as text, each line ended; no trailing spaces. No line is longer than `width`: where
-  /// the cells are too long, those of the last column take several lines, and where that leaves
-  /// them too little room, each row is a block: its first cell, then the others with their
+  /// The table as text, each line ended; no trailing spaces. No line is longer than `width`. If the
+  /// cells are too long, those of the last column take several lines. If the last column then has
+  /// too little room, each row becomes a block: its first cell, then the others with their
   /// headings.
   [[nodiscard]] std::string text(std::optional<std::size_t> width = std::nullopt) const;
 

@@ -17,8 +17,8 @@ namespace kiln {
 /// apply and so holds. Throws EvaluationError for a rule that has no truth value.
 [[nodiscard]] bool holds(const Expression& rule, const Scope& scope);
 
-/// Does what has this `when` exist? Not where the answer depends on a tunable that does not exist
-/// here. Throws EvaluationError for a `when` that has no truth value.
+/// Returns whether a part of the spec with this `when` exists. It does not if the answer depends on
+/// a tunable that does not exist here. Throws EvaluationError for a `when` that has no truth value.
 [[nodiscard]] bool exists(const Expression& when, const Scope& scope);
 
 /// Why `rule` is false: "rows * cols <= limit: 65536 <= 49152 is false" for comparisons (the first

@@ -89,11 +89,11 @@ class Expression {
   /// The same as a condition. Throws EvaluationError for a string, which has no truth value.
   [[nodiscard]] std::optional<bool> evaluate_truth(std::span<const Value* const> slots) const;
 
-  /// Formulas only: C source over the same variables, every literal of type `real` ("float" or
-  /// "double"), every operation in brackets, functions by their C names (sin, not sinf; also pow,
-  /// fmin, fmax, fabs, floor, ceil). Variables stand as `(name)`, as arguments as `name`, and must
-  /// be of type `real` where the text is pasted, index variables too: a formula knows real numbers
-  /// only, so i / n is a true division.
+  /// Formulas only: returns C source over the same variables. Every literal has the type `real`
+  /// ("float" or "double"), every operation is in brackets, and functions have their C names (sin,
+  /// not sinf; also pow, fmin, fmax, fabs, floor, ceil). Variables are written as `(name)`, or as
+  /// `name` if they are arguments. All of them, index variables too, must have the type `real`
+  /// where the text is pasted: a formula only knows real numbers, so i / n is a true division.
   [[nodiscard]] std::string to_c(std::string_view real) const;
 
   struct Code;

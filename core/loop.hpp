@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-/// The numbers of table [variants.loop], of one block of the launch that it names; of blocks that
-/// differ, the one that has most to do.
+/// The numbers of the table [variants.loop], for one block of the launch that it names. If blocks
+/// differ, they are those of the block with the most work.
 template <class Number>
 struct LoopOf {
   Number rounds;           ///< of the loop, over the life of the block

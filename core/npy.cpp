@@ -73,7 +73,7 @@ class HeaderReader {
         has_shape = true;
       } else {
         fail(
-            fmt::format("the key '{}' is unknown or stands twice; expected descr, fortran_order "
+            fmt::format("the key '{}' is unknown or appears twice; expected descr, fortran_order "
                         "and shape, once each",
                         key));
       }

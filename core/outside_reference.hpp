@@ -49,7 +49,7 @@ struct KernelSpec;
 /// The arrays that were recorded for this problem; nullptr: none.
 [[nodiscard]] const RecordedArrays* find_recorded(const KernelSpec& spec, const Problem& problem);
 
-/// Whether nothing but a variant of the spec itself says what is right for this problem.
+/// Returns whether the only reference for this problem is a variant of the spec itself.
 [[nodiscard]] bool is_proved_by_itself(const KernelSpec& spec, const Problem& problem);
 
 }  // namespace kiln

@@ -8,9 +8,9 @@
 
 namespace kiln {
 
-/// A Failure {constraint, why} where no config can run the problem on this device: a scalar that
-/// its type cannot hold, an argument that cannot be, arguments that together are larger than the
-/// device's memory. The text names the number.
+/// Returns a Failure {constraint, why} if no config can run the problem on this device: a type
+/// cannot hold its scalar, an argument is impossible, or the arguments together exceed the device's
+/// memory. The text names the number.
 [[nodiscard]] Status check_problem_fits(const Setting& setting);
 
 /// The same as an InputError. For whoever is about to run configs.

@@ -1,5 +1,5 @@
-// Setting: a spec, a problem and a device together. They decide which configs are legal and what
-// each of them launches, so defaults, rules and launch plans are asked of a setting.
+// Setting: a spec, a problem and a device together. They determine the default config, which
+// configs are legal, and what each config launches.
 //
 // A value, cheap to copy. What problem and device put into the scope of the spec's expressions is
 // evaluated once, so keep a setting where many configs are looked at. Safe to read from many

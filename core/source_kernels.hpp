@@ -1,8 +1,8 @@
 // What `kiln init` reads in a plain source: its kernels, their parameters, and its macros.
 //
-// A reader of declarations, not a compiler: what stands inside #if counts as there, and macros are
-// not expanded. What it takes from the text of a kernel (does it write this buffer, does it use
-// two dimensions) are guesses for a person to confirm.
+// It reads declarations and does not compile: code inside #if counts, and macros are not expanded.
+// Its findings about a kernel's body (whether it writes a buffer, how many dimensions it uses) are
+// guesses for a person to confirm.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -189,10 +189,10 @@ struct Verification {
   std::map<std::string, Expression> formulas;
   /// Output name -> is this element written? Of outputs that are written in part.
   std::map<std::string, Expression> written;
-  std::string device_reference;  ///< "variant" or "variant:tunable=value,...": trusted where the
-                                 ///< CPU loop is too slow
-  std::optional<Expression> cpu_operations;  ///< scalar operations of the CPU loop; above a limit
-                                             ///< the device reference is used
+  /// "variant" or "variant:tunable=value,...": trusted if the CPU loop is too slow.
+  std::string device_reference;
+  /// Scalar operations of the CPU loop. Above a limit, the device reference is used.
+  std::optional<Expression> cpu_operations;
   Expression sum_length;  ///< terms added into one output element (1: none); sets the tolerance
   std::optional<Expression> exact;  ///< true: the first check (fill_verify) must agree bit for bit
   /// Relative rounding of the inputs that a kernel may make before it computes (default: none).
@@ -203,7 +203,7 @@ struct Verification {
   std::shared_ptr<const OutsideReference> outside;
   SourceLocation where;  ///< of the table in the spec
 
-  /// Nothing but a variant of the spec itself says what is right, recorded problems aside.
+  /// Returns whether the only reference is a variant of the spec itself, recorded problems aside.
   [[nodiscard]] bool by_itself() const;
 };
 
@@ -252,8 +252,8 @@ struct KernelSpec {
   /// By path below the spec's folder: its *.inja, the plain sources and the headers that these
   /// include. Filled by the library.
   std::map<std::string, std::string> files;
-  std::string shipped_computation;  ///< computation_hash() of the kernel of this name that comes
-                                    ///< with Kiln; empty: none does, or this is it
+  /// computation_hash() of the shipped kernel of this name. Empty: there is none, or this is it.
+  std::string shipped_computation;
 
   [[nodiscard]] const Variant* find_variant(std::string_view name) const;
   [[nodiscard]] const Argument* find_argument(std::string_view name) const;
@@ -300,10 +300,10 @@ enum class SpecOrigin {
 /// Content key of everything that shapes results: spec text and its templates (hex, 16 characters).
 [[nodiscard]] std::string content_hash(const KernelSpec& spec);
 
-/// Content key of what the kernel computes, whatever its templates: problem fields, arguments,
-/// derived values, references (hex, 16 characters). Where only a variant of its own proves a
-/// kernel, that variant's template says what it computes, and counts. Kernels of one name that
-/// differ in it are different kernels.
+/// Returns a key of what the kernel computes (hex, 16 characters): problem fields, arguments,
+/// derived values and references. Templates do not count. But if the only reference is a variant of
+/// the kernel, the template of that variant defines the computation and counts. Kernels of one name
+/// with different keys are different kernels.
 [[nodiscard]] std::string computation_hash(const KernelSpec& spec);
 
 /// The same for one variant: its template and what that includes, without the spec's other

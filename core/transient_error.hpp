@@ -1,4 +1,4 @@
-// What ends a run and may pass: whoever tries the same again later can succeed.
+// TransientError: ends a run for a reason that may pass, so a later attempt can succeed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// Evidence: what a session knows of its best beyond the best itself: the finals with their samples,
-// configs that came close, where its first configs came from, and how it spent its time.
+// Evidence: the facts that support a session's best. It holds the finals with their samples, the
+// configs that came close, the origins of the first configs, and the time use.
 //
 // BestRecord stores it as JSON text, which imported rows may have from strangers. It is put
 // together as a value, written once, and read by read_evidence(). Lookups read many rows and need

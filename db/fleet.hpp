@@ -26,7 +26,7 @@ struct FleetJob {
   double weight = 0;      ///< jobs of more weight are leased first
 };
 
-/// Who works: a device of a process of a host.
+/// One device of a worker process.
 struct FleetWorker {
   std::string name;    ///< "host:pid"
   std::string device;  ///< "cuda:3": equal cards are told apart
@@ -71,8 +71,8 @@ struct FleetJobState {
 
 class Fleet {
  public:
-  /// Creates the tables of sessions and of the fleet where they lack, and the roles kiln_submit and
-  /// kiln_work with the rights that they need. Needs a role that may do so. Throws as Store.
+  /// Creates missing tables of sessions and of the fleet, and the roles kiln_submit and kiln_work
+  /// with their rights. The caller's role must be allowed to do so. Throws as Store.
   static void init(const std::filesystem::path& url);
 
   /// Connects. Throws as Store; DatabaseError if the server has no fleet. A connection that is lost
@@ -85,17 +85,17 @@ class Fleet {
   /// A text that no other fleet has.
   [[nodiscard]] std::string identity();
 
-  /// Stores a plan with its jobs, all or none; returns its number. `lives`: a job is set aside when
-  /// so many leases of it ended without their worker.
+  /// Stores a plan with its jobs, all or none; returns its number. `lives`: a job is set aside once
+  /// this many of its leases ended without their worker.
   std::int64_t submit(const std::string& plan, const std::vector<FleetJob>& jobs, int lives);
-  /// Cancels what is not done of a plan; 0: of every plan. Returns how many jobs. This and the next
-  /// two throw InputError if there is no such plan.
+  /// Cancels the unfinished jobs of a plan; 0: of every plan. Returns their number. This and the
+  /// next two functions throw InputError if there is no such plan.
   std::int64_t cancel(std::int64_t plan);
   /// Failed, cancelled and set aside jobs wait again, with all their lives. Returns how many.
   std::int64_t retry(std::int64_t plan);
   [[nodiscard]] std::vector<FleetJobState> jobs(std::int64_t plan);
 
-  /// Returns leases that ended, then leases the job of most weight for `seconds`. nullopt: none
+  /// Ends expired leases, then leases the waiting job of most weight for `seconds`. nullopt: no job
   /// waits.
   [[nodiscard]] std::optional<FleetLease> lease(const FleetWorker& worker, const FleetOffer& offer,
                                                 double seconds);
@@ -104,7 +104,8 @@ class Fleet {
   /// Renews the lease for `seconds` from now. Writes a new epoch into `lease` if it is taken back.
   [[nodiscard]] LeaseState renew(FleetLease& lease, const FleetWorker& worker, std::int64_t trials,
                                  double seconds);
-  /// The job waits again at once; no life is lost. What `file` holds of it is stored.
+  /// Returns the lease: the job waits again at once and loses no life. Stores its trials from
+  /// `file`.
   void give_back(const FleetLease& lease, const FleetWorker& worker,
                  const std::filesystem::path& file, const std::string& reason);
   /// Stores the sessions of `file` and marks the job done, in one transaction. False: another

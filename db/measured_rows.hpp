@@ -15,8 +15,8 @@ class Database;
 
 namespace kiln {
 
-/// Of a session: the trial's row id and what was measured, for all trials in one statement, because
-/// on a server each takes a way there and back.
+/// Select the trial's row id and the measurements, for all trials of a session. One statement reads
+/// them all, because each statement to a server costs a round trip.
 inline constexpr const char* kMetricsOfSession =
     "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = metrics.trial "
     "WHERE session = ? ORDER BY name";

@@ -55,8 +55,8 @@ auto naming(const std::filesystem::path& place, Work&& work) {
 /// Throws DatabaseError, or TransientError for a server that is away.
 [[nodiscard]] std::unique_ptr<MergedSource> open_source(const std::filesystem::path& place);
 
-/// What stays: every session that no other copy outdoes, in the order of all sources. Counts in
-/// `report` what does not.
+/// Returns the sessions to keep: those that no other copy extends, in the order of all sources.
+/// Counts the others in `report`.
 [[nodiscard]] std::vector<MergedCopy> choose_copies(
     const std::vector<std::unique_ptr<MergedSource>>& sources, MergeReport& report);
 

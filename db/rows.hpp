@@ -61,8 +61,8 @@ void insert_best(sql::Database& database, SessionId session, const BestRecord& b
 /// Returns whether there is a best of this kernel, problem, device and config with the same time of
 /// publication.
 [[nodiscard]] bool has_best(sql::Database& database, const BestRecord& best);
-/// The row id that puts a best of another database behind one that was published later; nullopt if
-/// it is the newest of its kernel, problem and device.
+/// Returns a row id for a best of another database that sorts it before bests published later.
+/// nullopt if it is the newest of its kernel, problem and device.
 [[nodiscard]] std::optional<std::int64_t> id_behind_newer(sql::Database& database,
                                                           const BestRecord& best);
 /// Inserts the session with its state and times unchanged, its trials and its best.

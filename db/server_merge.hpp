@@ -1,8 +1,8 @@
-// Merges sessions into the tables of a server, beside other programs that write there. Private to
+// Merges sessions into the tables of a server, while other programs write there too. Private to
 // db/.
 //
-// A session that is there already is extended in its place: rows are added, none is removed. So a
-// role without the right to delete may merge, and merging once more changes nothing.
+// Extends a stored session in place: adds rows and removes none. So a role without the right to
+// delete may merge, and merging twice changes nothing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,9 +19,9 @@ namespace kiln {
 void merge_sessions(const std::vector<MergedCopy>& copies, sql::Database& target,
                     MergeReport& report);
 
-/// Adds what `sources` hold and the server `url` lacks, all of it in one transaction. Leaves the
-/// totals of the report at 0: counting takes longer than a small merge. Throws
-/// DatabaseError, or TransientError if the server went away; then nothing, or all of it, is stored.
+/// Adds the rows of `sources` that the server `url` lacks, in one transaction. Leaves the totals of
+/// the report at 0: counting takes longer than a small merge. Throws DatabaseError, or
+/// TransientError if the server went away; then either nothing or everything is stored.
 [[nodiscard]] MergeReport merge_into_server(
     const std::vector<std::unique_ptr<MergedSource>>& sources, const std::filesystem::path& url);
 

@@ -14,7 +14,7 @@ namespace kiln {
 [[nodiscard]] std::string shown_place(const std::filesystem::path& place);
 
 /// Returns why this URL is refused, as a sentence without its password; empty if it is accepted. A
-/// URL with a password stands in lists of processes and in histories of shells, so none is taken.
+/// URL with a password is refused, since process lists and shell histories would show it.
 [[nodiscard]] std::string server_url_fault(const std::filesystem::path& place);
 
 /// Whether commands that only look may open it: the file exists, or a server is named.

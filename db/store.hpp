@@ -82,7 +82,7 @@ class Store {
   /// Returns the best that this session published last; nullopt if none.
   [[nodiscard]] std::optional<BestRecord> best_of(SessionId session) const;
 
-  /// Of every session of which a trial was ok; reads neither samples nor evidence.
+  /// Returns an answer for each session with an `ok` trial. Reads neither samples nor evidence.
   [[nodiscard]] std::map<SessionId, SessionAnswer> answers() const;
 
   struct Info {

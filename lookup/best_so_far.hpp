@@ -1,5 +1,5 @@
-// The best of a session that has not finished, from its trials: what it would answer if it ended
-// now, without the proof that finals give.
+// The provisional best of an unfinished session: the fastest of its trials so far. No finals have
+// confirmed it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -30,18 +30,19 @@ struct Candidate {
   double staleness = 0;            ///< the handicap's part for staleness, relative to a fresh row
 };
 
-/// Whose bests are candidates.
+/// The devices whose bests are candidates.
 enum class Devices {
-  alike,  ///< of the same backend and vendor: what a lookup trusts
-  any,    ///< also of other GPUs for a GPU, of other CPUs for a CPU: worth a trial, no more; they
-          ///< come last, with Grade::fallback
+  /// Devices of the same backend and vendor. A lookup uses only these.
+  alike,
+  /// Also other GPUs for a GPU, and other CPUs for a CPU. Their bests are worth a trial, no more:
+  /// they come last, with Grade::fallback.
+  any,
 };
 
 /// Returns the bests of the kernel that match this problem on this device at any grade, in the
 /// order in which a lookup tries them. They point into `bests`. Does not check whether their
-/// configs are legal here. A row of another timing than `timing` is a candidate only where its
-/// problem and device have no row of this timing, and goes behind rows of this timing as a problem
-/// further away does.
+/// configs are legal here. A row of the other timing is a candidate only if its problem and device
+/// have no row of `timing`. It then ranks like a row of a problem further away.
 [[nodiscard]] std::vector<Candidate> ranked_candidates(const Setting& setting,
                                                        std::span<const BestRecord> bests,
                                                        Devices devices = Devices::alike,

@@ -1,7 +1,7 @@
 // Coverage: what an application's recorded calls ran with, and what tuning the rest would be worth.
 //
-// Pure: works on rows already read. All times are estimates from the rows: of a tuned problem its
-// own, of another the nearest tuned problem's, scaled by the cost that the spec states.
+// Pure: works on rows already read. All times are estimates from the rows: a tuned problem
+// has its own times; another has those of the nearest tuned problem, scaled by the spec's [cost].
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

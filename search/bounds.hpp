@@ -1,9 +1,9 @@
-// Bounds: refuses a partial combination when no values of the open tunables can mend it.
+// Bounds: refuses a partial combination if no values of the open tunables can make it legal.
 //
-// Every number that a rule will compute from tunables without a value yet lies in an interval, from
-// the least to the greatest of their values: tile * (2 + a) * 4 <= limit is lost when it is lost
-// for the smallest a. Only what cannot be otherwise counts: names that may have no value, texts,
-// and operations that are not monotone leave an interval open. Private to search.
+// Each open tunable has an interval from its smallest to its largest value, and so has each number
+// that a rule computes from it. For example, tile * (2 + a) * 4 <= limit fails for every a if it
+// fails for the smallest a. Names that may have no value, texts, and operations that are not
+// monotone have no bounds. Private to search.
 //
 // Method: interval arithmetic as in R. Moore, "Interval Analysis" (1966).
 // SPDX-License-Identifier: Apache-2.0
@@ -30,8 +30,8 @@ class Bounds {
   /// `rules` and `levels` must outlive the bounds.
   Bounds(const RuleSet& rules, const std::vector<Level>& levels);
 
-  /// A rule that every continuation of a combination at `level` breaks; its live registers are set.
-  /// At a level where this has not refused anything for long, few combinations are looked at.
+  /// Returns a rule that every continuation of a combination at `level` breaks. The combination's
+  /// live registers must be set. Checks few combinations at a level that has refused none for long.
   [[nodiscard]] std::optional<std::size_t> broken(std::size_t level,
                                                   const expression::Cell* registers);
 

@@ -27,7 +27,7 @@ void check(const Budget& budget) {
   }
   if (budget.trials && *budget.trials < 1) {
     throw UsageError(
-        fmt::format("a budget of {} trials allows none; give at least 1", *budget.trials));
+        fmt::format("a budget of {} trials allows no trial; set at least 1", *budget.trials));
   }
   if (budget.no_progress_trials && *budget.no_progress_trials < 1) {
     throw UsageError(

@@ -1,9 +1,9 @@
 // Diagram: a set of rows as a decision diagram, with an exact count under every node.
 //
-// One level per column; a node holds, per value of its column that leads to a row, the node of the
-// next level. Equal rests of rows are stored once, so the diagram of a product of independent parts
-// is as large as the parts together, and a set far too large to list is still counted, indexed and
-// sampled exactly. Row i is found by walking down with the counts.
+// One level per column. For each value that leads to a row, a node holds the node of the next
+// level. Equal rests of rows are stored once, so the diagram of a product of independent parts is
+// as large as the parts together. Even a set too large to list is counted, indexed and sampled
+// exactly. A walk down the counts finds row i.
 //
 // Method: multi-valued decision diagrams, reduced and quasi-reduced as in A. Srinivasan, T. Kam, S.
 // Malik, R. Brayton, "Algorithms for discrete function manipulation", ICCAD 1990. Private to

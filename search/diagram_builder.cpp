@@ -23,7 +23,7 @@ using expression::Register;
 
 constexpr std::uint32_t kCut = 0xFFFFFFFF;
 
-struct Budget {
+struct BuildLimits {
   std::size_t states = 0;
   std::size_t work = 0;  // values tried in states
 };
@@ -32,13 +32,13 @@ struct Budget {
 class Attempt {
  public:
   Attempt(const RuleSet& rules, const Variant& variant, const std::vector<bool>& late,
-          TunableOrder order, const Budget& budget)
+          TunableOrder order, const BuildLimits& limits)
       : rules_(rules),
         variant_(variant),
         order_(std::move(order)),
         levels_(plan_levels(rules, order_, late)),
         bounds_(rules, levels_),
-        budget_(budget),
+        limits_(limits),
         registers_(rules.network().registers()),
         cuts_(rules.reports()) {
     const std::size_t count = order_.variables.size();
@@ -48,7 +48,7 @@ class Attempt {
     }
   }
 
-  /// False when the budget did not suffice.
+  /// False if the limits did not suffice.
   bool forwards() {
     StateLayer layer({});
     if (passes(0, 1, {0, 0})) static_cast<void>(layer.add(registers_.data(), 1));
@@ -60,7 +60,7 @@ class Attempt {
         layer.load(state, registers_.data());
         expand(p, {p, state}, layer.weight(state), next);
         work_ += columns_of(p);
-        if (states_ + next.size() > budget_.states || work_ > budget_.work) {
+        if (states_ + next.size() > limits_.states || work_ > limits_.work) {
           reached_ = p + 1;
           return false;
         }
@@ -224,7 +224,7 @@ class Attempt {
   TunableOrder order_;
   std::vector<Level> levels_;
   Bounds bounds_;
-  Budget budget_;
+  BuildLimits limits_;
   std::vector<Cell> registers_;
   std::vector<RuleReport> cuts_;
   std::vector<std::uint64_t> below_;  // combinations of the variables from p on
@@ -237,7 +237,7 @@ class Attempt {
   std::size_t reached_ = 0;  // level at which forwards() gave up
 };
 
-// Estimates err: the orders race with small budgets first, so that a bad one costs little. Returns
+// Estimates err: the orders race with small limits first, so that a bad one costs little. Returns
 // nothing when no order did with `max_states`; `widest` is then the rule to set aside.
 std::optional<BuiltDiagram> race(const RuleSet& rules, const Variant& variant,
                                  const std::vector<bool>& late, std::size_t max_states,

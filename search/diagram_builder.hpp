@@ -1,13 +1,12 @@
-// From rules to a diagram of all legal rows. Private to search.
+// Builds the diagram of all legal rows from the rules of a variant. Private to search.
 //
-// Forwards, level by level, the states that combinations can be in (state_layer.hpp): each state
-// takes every value of the next tunable, computes what that completes and drops what a rule
-// refuses. Backwards, from the last level, the nodes of the diagram. The work is in proportion to
-// the number of states, not of combinations or configs.
+// The first pass goes forwards over the levels and collects states (state_layer.hpp). It extends
+// each state by every value of the next tunable, computes the completed operations, and drops
+// combinations that break a rule. The second pass goes backwards and writes the nodes. The work is
+// proportional to the number of states, not of combinations or configs.
 //
-// A set of rules that needs too many states is not refused: the rule that needs most is set aside
-// (`late`), until the rest fits. The diagram then holds more than the legal rows, and those who
-// use it check the late rules row by row.
+// If the rules need too many states, the rule that needs most of them is set aside (`late`), until
+// the rest fits. The diagram then also holds illegal rows. Its users check the late rules per row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

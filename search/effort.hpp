@@ -1,8 +1,8 @@
-// Effort: how much may be looked at before an answer is given up. Private to search.
+// Effort: the number of steps that a search for a legal config may take. Private to search.
 //
-// Where legal configs are too rare to be drawn and too many indices lie between them, looking for
-// one has no end. What looks for one takes an effort, spends it step by step (about a microsecond
-// each) and stops when it is spent; a count, not a time, so that every run does the same.
+// If legal configs are rare, a search for one might not end. Each search therefore spends an effort
+// step by step, about a microsecond each, and stops when none is left. Steps are counted, not
+// timed, so every run behaves the same.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

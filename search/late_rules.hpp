@@ -25,8 +25,8 @@ class LateRules {
   /// Do the late rules hold for this row (one value index per tunable of the variant)?
   [[nodiscard]] bool hold(std::span<const ValueIndex> row) const;
 
-  /// For whoever assigns column after column (search/legal_scan.hpp). Computes and checks what one
-  /// level completes; the registers of its operands are set.
+  /// Computes and checks everything that one level completes (search/legal_scan.hpp). The registers
+  /// of its operands must be set.
   [[nodiscard]] bool passes(const Level& level, expression::Cell* registers) const;
   /// Their bounds have refused nothing yet: to be copied.
   [[nodiscard]] const RuleSet& rules() const { return rules_; }

@@ -19,7 +19,7 @@
 
 namespace kiln {
 
-/// Not for several threads. What it is made of must outlive it.
+/// Not thread-safe. The diagram and the rules must outlive it.
 class LegalScan {
  public:
   LegalScan(const Diagram& diagram, const LateRules& late);
@@ -44,9 +44,10 @@ class LegalScan {
   std::vector<expression::Cell> registers_;
 };
 
-/// Where a scan in order may meet nothing for long, because of the values that it began with: looks
-/// from one random `place` after the other, twice as far each time, until `look` finds an index or
-/// has seen all there are (nullopt with some of its effort left), or the effort is spent.
+/// Scans from random places, since a single scan may find nothing for long after an unlucky start.
+/// Calls `look` for one random `place` after another, each time with twice the effort. Ends when
+/// `look` finds an index, when it has scanned everything (nullopt with effort left), or when the
+/// effort is spent.
 [[nodiscard]] std::optional<std::size_t> scan_from_places(
     Effort& effort, const std::function<std::size_t()>& place,
     const std::function<std::optional<std::size_t>(std::size_t place, Effort&)>& look);

@@ -1,5 +1,5 @@
-// LevelPlan: what there is to compute, to check and to remember each time one more tunable has its
-// value. Private to search.
+// LevelPlan: lists the operations to compute, the rules to check and the registers to keep after
+// each tunable gets its value. Private to search.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

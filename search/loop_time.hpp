@@ -1,9 +1,9 @@
 // The time of a launch whose main loop the spec describes ([variants.loop]): a pipeline of copies
 // and matrix instructions, fed from the memory of the device.
 //
-// A round takes as long as the slowest of what it needs: the arithmetic, the reads of shared memory
-// and the copies of all blocks that share the compute unit, or a copy's latency spread over the
-// rounds that are under way. Results are stored after the loop, while nothing multiplies. It is a
+// A round takes as long as its slowest part. The parts are the arithmetic, the reads of shared
+// memory and the copies of all blocks on the compute unit, and a copy's latency divided by the
+// rounds in flight. Results are stored after the loop, while nothing multiplies. It is a
 // roofline (Williams, Waterman, Patterson, 2009) of each level that a tiled kernel uses, with
 // Little's law for the latency. The constants were fitted to 3,500 random configs of matrix
 // products on an H100; docs/results/search_prior.md says how good it is.

@@ -12,9 +12,9 @@
 
 namespace kiln {
 
-/// Goes from a config towards `wanted`, tunable by tunable in random order, keeping each step that
-/// is legal: an answer where `wanted` itself is not in the space. Values that one of both lacks
-/// stay as they are. Both must be of one variant.
+/// Moves a config towards `wanted`, tunable by tunable in random order, and keeps each legal step.
+/// So it returns a config even if `wanted` is not in the space. A tunable that one of them lacks
+/// does not change. Both must be of one variant.
 [[nodiscard]] std::size_t move_towards(const Space& space, std::size_t from,
                                        const std::vector<ValueIndex>& wanted, Random& random);
 
@@ -25,9 +25,9 @@ namespace kiln {
 /// A random hamming neighbour; the config itself where it has none.
 [[nodiscard]] std::size_t random_neighbour(const Space& space, std::size_t index, Random& random);
 
-/// The config of another variant that is most like this one: its default config, or what is reached
-/// on the way from there to the values that tunables of the same names have here. nullopt: the
-/// default config of `variant` (a position among those in the space) is not in the space.
+/// Returns the config of another variant that is most like this one. Starts at the default config
+/// of `variant` (a position among those in the space), and moves tunables of the same names towards
+/// the values here. nullopt: that default config is not in the space.
 [[nodiscard]] std::optional<std::size_t> counterpart(const Space& space, std::size_t index,
                                                      std::size_t variant, Random& random);
 

@@ -1,10 +1,10 @@
-// Prior: what can be said of a config before anything is compiled.
+// Prior: forecasts the time of a config before anything is compiled.
 //
-// From the launch (grid, block, dynamic shared memory), the limits of the device and the cost that
-// the spec states: how much of the device the launch can keep busy, how many bytes it can have
-// under way, and from both a time that is good for one thing: telling hopeless configs. Where the
-// spec describes the main loop of a variant ([variants.loop]), the time also ranks its configs
-// (search/loop_time.hpp); docs/results/search_prior.md has the evidence of both. Registers, spills
+// The inputs are the launch (grid, block, dynamic shared memory), the limits of the device and the
+// spec's [cost]. They determine how much of the device the launch can keep busy and how many bytes
+// it can have in flight. The resulting time only serves to recognise hopeless configs. If the spec
+// describes the main loop of a variant ([variants.loop]), the time also ranks its configs
+// (search/loop_time.hpp). docs/results/search_prior.md has the evidence. Registers, spills
 // and static shared memory, which only a compiler knows, count as free unless a compiled binary is
 // given. Pure: no device, no files.
 //
@@ -69,9 +69,9 @@ class Prior {
   ProblemCost cost_;
 };
 
-/// A config whose forecast time is more than so many times the least one is hopeless. No best that
-/// was measured is. A described loop is compared with other such loops only: what is said of the
-/// rest is what they could do at best.
+/// A config is hopeless if its forecast is more than this many times the least one. No measured
+/// best was hopeless. A described loop is compared only with other described loops, since the
+/// forecasts of the rest are lower bounds.
 inline constexpr double kHopeless = 2;
 
 /// Tells hopeless forecasts among those that it was shown.
@@ -87,8 +87,8 @@ class Hopes {
   double fastest_loop_ns_ = std::numeric_limits<double>::infinity();
 };
 
-/// Those of `indices` that are not hopeless, in their order; where these are fewer than `least`,
-/// the next ones in the order of their times, too. Never fewer than min(least, indices.size()).
+/// Returns the `indices` that are not hopeless, in their order. If they are fewer than `least`,
+/// adds those with the next smallest times. Never fewer than min(least, indices.size()).
 [[nodiscard]] std::vector<std::size_t> hopeful(const Prior& prior, const Space& space,
                                                std::span<const std::size_t> indices,
                                                std::size_t least);

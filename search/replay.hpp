@@ -23,10 +23,10 @@ namespace kiln {
 /// What a recorded space offers to a search.
 struct ReplayTarget {
   double optimum_ns = 0;
-  double median_ns = 0;             ///< of the configs that ran
-  double worst_ns = 0;              ///< counts as found while every evaluation failed
-  std::vector<double> baseline_ns;  ///< [n - 1]: what n random evaluations find on average;
-                                    ///< as many as the budget allows
+  double median_ns = 0;  ///< of the configs that ran
+  double worst_ns = 0;   ///< counts as found while every evaluation failed
+  /// [n - 1]: the average best time after n random evaluations, up to the budget.
+  std::vector<double> baseline_ns;
 };
 
 [[nodiscard]] ReplayTarget replay_target(const RecordedSpace& recorded);

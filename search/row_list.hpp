@@ -32,8 +32,8 @@ class RowList {
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] ValueIndex value(std::uint64_t row, std::size_t column) const;
-  /// Those of `rows`, which agree in all columns before `column`, that have the value there; empty
-  /// where none has.
+  /// Returns the rows among `rows` that have the value in `column`; empty if none has. All `rows`
+  /// must agree in the columns before it.
   [[nodiscard]] Range within(Range rows, std::size_t column, ValueIndex value) const;
   [[nodiscard]] std::size_t bytes() const;
 

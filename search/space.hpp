@@ -40,8 +40,8 @@ struct SpaceRow {
 
 struct SpaceOptions {
   std::vector<std::string> variants;  ///< only these; empty: all that are possible
-  /// Partial combinations of one variant that are told apart at most, at about 100 bytes each
-  /// while building. A space that needs more is not exact (see Space::is_exact).
+  /// The largest number of states of one variant, about 100 bytes each while building. A space that
+  /// needs more is not exact (see Space::is_exact).
   std::size_t max_states = 1'000'000;
 };
 
@@ -64,10 +64,9 @@ class Space {
   /// Number of indices; of configs, too, where the space is exact.
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// False where so many values hang together that the configs cannot be counted in reasonable time
-  /// and memory. Some rules are then checked config by config: indices may name combinations that
-  /// are not legal. sample() draws until it meets one that is; scan() finds those that are too rare
-  /// for that.
+  /// False if the rules tie so many values together that counting the configs would take too much
+  /// time or memory. Some rules are then checked config by config, and indices may name illegal
+  /// combinations. sample() draws until it finds a legal config; scan() finds rarer ones.
   [[nodiscard]] bool is_exact() const;
 
   /// Does the index name a legal config? Always true in an exact space.
@@ -112,9 +111,9 @@ class Space {
   [[nodiscard]] std::optional<std::size_t> sample(Random& random, Range range,
                                                   Effort& effort) const;
 
-  /// A legal config that `is_wanted`, looked for in order from random places on: it finds rarer
-  /// ones than sample() does, but not uniformly. nullopt: there is none, or the effort, a step for
-  /// each value that is tried, was spent before that was known.
+  /// Returns a legal config that `is_wanted`, found by scans from random places. It finds rarer
+  /// configs than sample() does, but not uniformly. Each tried value is one step of the effort.
+  /// nullopt: there is none, or the effort was spent first.
   [[nodiscard]] std::optional<std::size_t> scan(Random& random,
                                                 const std::function<bool(std::size_t)>& is_wanted,
                                                 Effort& effort) const;

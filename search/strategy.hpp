@@ -27,11 +27,11 @@ class Strategy {
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;
 
-  /// The next config to try. The first is the default config; no config comes twice, and none that
-  /// was told. May be called many times before a tell(), to keep the compilers busy. Returns
-  /// nullopt if there is nothing to propose now. If all asked configs were told, nullopt means that
-  /// the space is exhausted or, in a space that is not exact (Space::is_exact), that a bounded
-  /// search found no untried config.
+  /// Returns the next config to try, the default config first. Never returns a config twice, nor
+  /// one that tell() reported. May be called many times before a tell(), to keep the compilers
+  /// busy. Returns nullopt if there is nothing to propose now. If every proposed config was
+  /// reported, nullopt means that the space is exhausted. In a space that is not exact
+  /// (Space::is_exact), it means that a bounded search found no untried config.
   [[nodiscard]] virtual std::optional<std::size_t> ask() = 0;
 
   /// Reports the trial of a config, in any order. A config that was never asked may be told too: by

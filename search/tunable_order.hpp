@@ -1,8 +1,8 @@
 // The order in which a space assigns its tunables. Private to search.
 //
-// Between two assignments a combination is known by the values that later rules still need: with
-// few of them, few combinations have to be told apart. The order is chosen to keep them few, by
-// estimate; any order that assigns a tunable behind those of its `when` gives the same configs.
+// Two combinations are one state if they agree in all values that later rules still need. The order
+// is chosen so that these values are few, by estimate. Any order gives the same configs, if it
+// assigns each tunable after the tunables of its `when`.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

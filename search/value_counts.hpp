@@ -10,9 +10,9 @@
 
 namespace kiln {
 
-/// Upper estimates: operands are taken as independent, and the results of few combinations are
-/// computed, those of many are taken as different. A tunable's values are those that the rules of
-/// this tunable alone allow. Counts what is asked for, once.
+/// Upper estimates. Operands count as independent. If there are few combinations, their results are
+/// computed; otherwise each counts as different. Considers only the values of a tunable that its
+/// own rules allow. Each count is computed once, when it is first requested.
 class ValueCounts {
  public:
   /// `rules` must outlive the counts.

@@ -228,7 +228,7 @@ InputError no_kernel(const std::string& path) {
 
 KernelSpec KernelLibrary::load(const std::string& name_or_path) const {
   if (name_or_path.empty() || name_or_path.find('\0') != std::string::npos) {
-    throw InputError("a kernel is asked for by its name or the path of its folder");
+    throw InputError("give the name of a kernel or the path of its folder");
   }
   for (const fs::path& folder : folders_) {
     if (fs::absolute(folder / "").parent_path().filename() == name_or_path)

@@ -1,8 +1,8 @@
 // Plain sources: files that reach the compiler as they are, with values as macros in front.
 //
-// Headers that lie in the kernel's folder are pasted in where they are included, so that one text
-// is all that there is to compile, and its hash all that there is to know. #line keeps the user's
-// file and line in every message. Two kinds of lines give way, each to an empty one:
+// Headers of the kernel's folder are pasted in where they are included. So the compiler gets a
+// single text, and its hash identifies all of it. #line keeps the user's file and line in every
+// message. Two kinds of lines are replaced by empty ones:
 //   #define NAME ...        of a macro that Kiln defines: the config's value counts
 //   #include <cuda_runtime.h> and its like: what they declare is built into NVRTC and hipRTC
 // SPDX-License-Identifier: Apache-2.0

@@ -55,9 +55,8 @@ struct HostArray {
 
 /// What one call of a reference sees. `arrays` maps argument names to their arrays:
 /// - `read` arguments: the inputs in their own element type;
-/// - `write` arguments: outputs of the argument's shape, allocated by the caller with zeros, of
-/// element
-///   type f64 (i64 where the argument's element type is an integer), for the reference to fill;
+/// - `write` arguments: outputs for the reference to fill. The caller allocates them with the
+///   argument's shape, zeros, and the element type f64 (i64 for integer arguments);
 /// - `read_write` arguments: as outputs, holding the values before the call.
 /// `scalars` holds every scalar argument that exists for this problem.
 struct ReferenceCall {

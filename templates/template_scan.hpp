@@ -1,6 +1,5 @@
-// Guards a template before inja sees it: everything that inja reads differently from what the
-// author meant, accepts though it is broken, or crashes on, is refused here with its place and what
-// to write.
+// Checks a template before inja parses it. Refuses everything that inja misreads, accepts although
+// it is broken, or crashes on. The message states the place and what to write instead.
 //
 // Refused: `tile-1` (one name to inja), filters (`x | f`), `a or b and c` and `not a == b` without
 // parentheses (inja binds them unexpectedly), for/if that cross or never end, names in a list
@@ -17,8 +16,8 @@
 
 namespace kiln {
 
-/// Where the text behind a tag goes on, by the end of the tag: behind the line break. Only of tags
-/// (statements and comments) that are alone on their line, but for others of these.
+/// For each tag (statement or comment) on a line with nothing but such tags: the end of the tag ->
+/// where the text continues, after the line break.
 using LineBreaks = std::map<std::size_t, std::size_t>;
 
 struct ScannedTemplate {

@@ -107,7 +107,7 @@ class TagBody {
       return at + 1;
     }
     if (c == '|') fail(at, "there are no filters: write f(x) for 'x | f'");
-    if (c == '\'') fail(at, "texts in templates stand in double quotes");
+    if (c == '\'') fail(at, "write texts in templates in double quotes");
     if (c == '/') fail(at, "'/' would give a fraction: write div(a, b) for whole numbers");
     if (c == '-' && negative(at)) fail(at, "there is no sign in templates: write 0 - x");
     if (std::string_view("+-*%^=").find(c) == std::string_view::npos) refuse_character(at);

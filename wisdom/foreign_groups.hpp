@@ -1,5 +1,5 @@
-// What a file of another tool gives to one kernel: a file may hold several kernels, devices and
-// problems, and sizes of the problem among the tunables.
+// Extracts the bests of one kernel from a file of another tool. A file may hold several kernels,
+// devices and problems. Its tunables may include sizes of the problem.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,12 +19,12 @@ struct ForeignBests {
 
 /// Returns the best of each problem in the groups of `file`, as best_of_recorded does.
 ///
-/// - A recorded tunable that `problem` names as {NAME}, or that is a field of the spec's problem
-///   and a tunable of no variant, is a size of the problem: its values tell problems apart.
-/// - Of a file with several parts, those of another device or with other tunables are passed over;
-///   if a part has the name of the spec, so are the parts of other names.
-/// - Of two groups with the same sizes the faster best counts. Two groups with different sizes that
-///   become the same problem are bad: `problem` must name what tells them apart.
+/// - A recorded tunable is a size of the problem if `problem` names it as {NAME}, or if it is a
+///   problem field of the spec and a tunable of no variant. Each of its values is another problem.
+/// - If a file has several parts, parts of other devices or with other tunables are skipped. If one
+///   part has the name of the spec, parts with other names are skipped too.
+/// - If two groups have the same sizes, the faster best counts. If two groups with different sizes
+///   become the same problem, both are bad: `problem` must name the size that differs.
 [[nodiscard]] ForeignBests bests_of_groups(const KernelSpec& spec, const std::string& problem,
                                            const DeviceInfo& device, const std::string& file,
                                            std::vector<RecordedTrials> groups);

@@ -1,9 +1,9 @@
-// Selection lock: a text that pins the selection of configs, so that all ranks of a job choose
-// alike, whatever databases their machines hold. docs/lookup.md says how to use it.
+// Selection lock: a text that pins the selection of configs. All ranks of a job then choose the
+// same configs, whatever databases their machines hold. docs/lookup.md describes its use.
 //
-// A header with the hash of the rest, then wisdom: what a selection depends on, besides the spec
-// and the device. Measurements behind it stay in the database. The shipped rows are named by their
-// hash: a Kiln that ships others does not follow the lock.
+// The text is a header with the hash of the rest, then wisdom: everything that a selection depends
+// on except the spec and the device. The samples stay in the database. The lock names the shipped
+// rows by their hash; a Kiln that ships other rows does not follow the lock.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,8 +27,8 @@ struct LockedShipped {
                                                const LockedShipped& shipped = {});
 
 /// The bests of a lock and the shipped rows that it names, in the locked layer. Throws InputError
-/// "FILE:LINE: ..." for a text that is no lock, is damaged or was edited (its hash does not fit),
-/// and for one that names other shipped rows than those of this Kiln.
+/// "FILE:LINE: ..." if the text is not a lock, is damaged or was edited (its hash does not match),
+/// or if it names other shipped rows than this Kiln has.
 [[nodiscard]] std::vector<BestRecord> read_selection_lock(std::string_view text,
                                                           const std::string& file);
 

@@ -100,7 +100,7 @@ NvmlDevice::NvmlDevice(const std::string& pci_bus_id) : energy_unavailable_(nvml
   }
   counts_energy_ = counted_j().has_value();
   if (!counts_energy_ && !power_w()) {
-    energy_unavailable_ = "NVML tells neither energy nor power of this device";
+    energy_unavailable_ = "NVML reports neither energy nor power for this device";
   }
 }
 

@@ -1,5 +1,5 @@
-// What an NVIDIA GPU tells of itself beside running kernels: clocks, heat, power, what holds its
-// clock back, and the energy it has used. From NVML, where that is installed.
+// NvmlDevice: the clocks, temperature, power and energy of an NVIDIA GPU, and the reasons for a
+// limited clock. They come from NVML, if it is installed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -86,7 +86,7 @@ ExitCode run_db_export(const DbExportFlags& options) {
     write_as_wisdom(bests, options);
   }
   if (bests.empty()) {
-    fmt::print(stderr, "kiln: warning: {} holds no best that was asked for\n",
+    fmt::print(stderr, "kiln: warning: {} has no best that matches\n",
                options.common.database.string());
   }
   return bests.empty() ? ExitCode::failed : ExitCode::ok;

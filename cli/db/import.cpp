@@ -185,8 +185,7 @@ void add_db_import(CLI::App& db, Work& work) {
                    "prints it")
       ->type_name("DEVICE")
       ->capture_default_str();
-  command->add_flag("--skip-bad", options->skip_bad,
-                    "Import what is sound instead of refusing everything for one bad line");
+  command->add_flag("--skip-bad", options->skip_bad, "Skip bad lines and import the rest");
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);

@@ -44,7 +44,7 @@ ExitCode run_db_merge(const DbMergeFlags& options) {
     fmt::print("  {} held by another copy already\n", count_of(report.repeated, "session"));
   }
   if (report.apart > 0) {
-    fmt::print("  {} kept beside another that began alike and went on otherwise\n",
+    fmt::print("  {} kept as separate copies: same beginning, different continuation\n",
                count_of(report.apart, "session"));
   }
   return ExitCode::ok;
@@ -69,7 +69,7 @@ void add_db_merge(CLI::App& db, Work& work) {
   add_json_option(*command, options->common);
   command->footer(
       "Of copies of one session the furthest stays; copies that went on apart are both kept.\n"
-      "A target file is replaced in one step, its sessions are numbered anew; sessions of a "
+      "A target file is replaced in one step, its sessions get new numbers; sessions of a "
       "server\n"
       "keep their numbers.");
   command->callback([options, &work] { work = [options] { return run_db_merge(*options); }; });

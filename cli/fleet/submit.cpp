@@ -159,7 +159,7 @@ void add_fleet_submit(CLI::App& fleet, Work& work) {
       ->allow_extra_args(false);
   command
       ->add_option("--lives", options->lives,
-                   "A job is set aside when its lease ended so often without its worker")
+                   "Set a job aside after this many leases ended without their worker")
       ->type_name("COUNT")
       ->check(whole_number(1, 1000))
       ->capture_default_str();

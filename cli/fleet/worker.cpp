@@ -161,7 +161,7 @@ void FleetDevice::end_job(const FleetLease& lease, const Attempt& attempt) {
     }
   } catch (const TransientError& reason) {
     warn(
-        fmt::format("{}; what was measured is kept in {}, and the next `kiln fleet work` on this "
+        fmt::format("{}; the measurements are kept in {}, and the next `kiln fleet work` on this "
                     "host delivers it",
                     reason.what(), file.string()));
     if (attempt.ending != Ending::interrupted) throw;

@@ -76,8 +76,8 @@ struct TrialChoice {
                                        const std::map<SessionId, SessionAnswer>& answers,
                                        ProblemNames& names, const Screen& screen);
 
-/// Which tunables matter, of the variant that was tried most: a line for each of the three that
-/// explain most of the spread of times, with its fastest value and how sure that is.
+/// Returns which tunables of the most tried variant matter. One line for each of the three tunables
+/// that explain most of the spread of times, with its fastest value and how certain that is.
 [[nodiscard]] std::vector<std::string> importance(const std::vector<TrialRecord>& trials);
 
 /// The same of every variant with trials enough, the one that was tried most first, with every

@@ -1,7 +1,7 @@
 // The compiled form of an expression: three-address bytecode over a frame of cells.
 //
-//   frame = [ one cell per name | temporaries ]      operand k >= 0: frame[k]; k < 0: constants[-1
-//   - k]
+//   frame = [ one cell per name | temporaries ]
+//   operand k >= 0: frame[k]; k < 0: constants[-1 - k]
 //
 // Leaves (names and constants) cost no instruction: they are operands. Made by compile(), run by
 // evaluate.cpp, immutable in between.
@@ -52,9 +52,9 @@ struct Instruction {
   std::int16_t b;  ///< second operand or jump target
 };
 
-/// Instructions [begin, end) run only where the `and`/`or` that is gathered in `dst` is undecided.
-/// When it is unknown and one of them fails, the whole is unknown: the missing value may well guard
-/// against the fault, as in `tile != 0 and n % tile == 0`.
+/// Instructions [begin, end) run only while the `and` or `or` in `dst` is undecided. If `dst` is
+/// unknown and one of them fails, the result is unknown: the missing value may guard against the
+/// fault, as in `tile != 0 and n % tile == 0`.
 struct GuardedRegion {
   std::int16_t begin;
   std::int16_t end;

@@ -241,7 +241,7 @@ std::optional<LaunchError> ArgumentBinder::bind_buffer(std::size_t index,
   const std::size_t begin = given.offset + (offsets_in_handle_ ? handle : 0);
   if (begin % kMemoryAlignment != 0 && needed > 0) {
     return error(
-        fmt::format("argument '{}' begins {} bytes behind a multiple of {}: configs may "
+        fmt::format("argument '{}' begins {} bytes after a multiple of {}: configs may "
                     "load whole vectors",
                     plan.name, begin % kMemoryAlignment, kMemoryAlignment));
   }

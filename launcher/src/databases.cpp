@@ -46,10 +46,10 @@ bool read_lock(const std::string& path, const DeviceInfo& device, TunedRows& row
   std::ostringstream text;
   if (file.is_open()) text << file.rdbuf();
   if (!file || !text) {
-    rows.warnings.push_back({Kind::lock_unusable,
-                             path +
-                                 (file.is_open() ? ": cannot be read" : ": there is no such lock") +
-                                 "; the databases are asked, and ranks may choose apart"});
+    rows.warnings.push_back(
+        {Kind::lock_unusable,
+         path + (file.is_open() ? ": cannot be read" : ": there is no such lock") +
+             "; the databases are used instead, and ranks may choose different configs"});
     return false;
   }
   try {
@@ -66,7 +66,8 @@ bool read_lock(const std::string& path, const DeviceInfo& device, TunedRows& row
   } catch (const Error& reason) {
     rows.warnings.push_back(
         {Kind::lock_unusable,
-         std::string(reason.what()) + "; the databases are asked, and ranks may choose apart"});
+         std::string(reason.what()) +
+             "; the databases are used instead, and ranks may choose different configs"});
     return false;
   }
 }

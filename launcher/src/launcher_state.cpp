@@ -1,5 +1,4 @@
-// What a launcher knows and keeps: from the name of a kernel and a problem to the config that a
-// lookup chooses, and to a kernel that is ready to run.
+// Finds the config for a kernel and a problem, prepares the kernel, and keeps both for later calls.
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/src/launcher_state.hpp"
 
@@ -193,8 +192,8 @@ bool Launcher::State::is_current(const KernelEntry& entry, std::size_t tuned) {
   return known_of(entry).tuned == tuned;
 }
 
-// What is inserted in the table is looked at once more: had the tuner's thread replaced the rows
-// before it was there, nobody else would take it out again.
+// Checks the rows again after inserting a match. If the tuner's thread replaced them before the
+// match was in the table, nobody else would remove the match.
 Expected<Launcher::MatchHandle> Launcher::State::select(std::string_view kernel,
                                                         std::string_view problem) {
   const ProblemKey key(kernel, problem);

@@ -31,7 +31,7 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
       static_cast<std::int64_t>(std::clamp(seconds, 0.0, kMostSeconds) * 1000));
 }
 
-// What the program says last tells why it ended; without the name that it begins with.
+// Returns the program's last line, which states why it ended, without the prefix "kiln: error: ".
 std::string last_line(const std::string& said) {
   const std::size_t end = said.find_last_not_of('\n');
   if (end == std::string::npos) return "";

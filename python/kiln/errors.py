@@ -1,6 +1,6 @@
 """The exceptions of the package: one class for each kind of mistake.
 
-Every class derives from KilnError, and from the standard exception that it is a case of.
+Every class but Interrupted derives from KilnError, and from the standard exception that it is a case of.
 SPDX-License-Identifier: Apache-2.0
 """
 

@@ -140,7 +140,7 @@ std::optional<double> ModelSearch::skill() const {
   Eigen::VectorXd predicted(count);
   Eigen::VectorXd measured(count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    const Comparison& one = comparisons_[static_cast<std::size_t>(i)];
+    const PredictedTime& one = comparisons_[static_cast<std::size_t>(i)];
     predicted[i] = one.predicted;
     measured[i] = std::min(one.measured, cap);
   }

@@ -1,13 +1,13 @@
-// ModelSearch: what the trials so far say about configs not tried yet.
+// ModelSearch: predicts the times of untried configs from the trials so far, and proposes the best.
 //
-// A Gaussian process over the logarithm of times predicts a pool of candidates: all configs of a
-// small space; of a large one a sample and what short walks from the fastest configs come to, drawn
-// anew now and then; and in either the neighbours of the fastest configs. A second reading of the
-// same process tells how likely a candidate is to run at all. Cost of an ask: O(points x pool),
-// both bounded.
-// Variants are spaces of their own, between which hardly a step leads. So that a search does not
-// stay in the one that was ahead first, every fourth proposal is of a rival: the least tried of the
-// variants that come close.
+// A Gaussian process over the logarithm of times predicts a pool of candidates. The pool of a small
+// space is all of its configs. That of a large space is a sample and the ends of short walks from
+// the fastest configs, drawn again from time to time. Both contain the neighbours of the fastest
+// configs. A second reading of the process predicts how likely a candidate is to run at all. A
+// proposal costs O(points x pool), both bounded.
+//
+// Hardly a step leads from one variant to another. So every fourth proposal comes from a rival: the
+// least tried variant whose best time is close to the leader's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -72,7 +72,7 @@ class ModelSearch {
   };
 
   /// Logarithms of nanoseconds.
-  struct Comparison {
+  struct PredictedTime {
     float predicted = 0;
     float measured = 0;
   };
@@ -106,7 +106,7 @@ class ModelSearch {
   [[nodiscard]] float value_of(const Point& point, float ceiling) const;
   [[nodiscard]] std::vector<std::size_t> fastest_points(
       std::size_t count, std::optional<std::size_t> variant = std::nullopt) const;
-  /// So many of all, and `of_rivals` of each rival beside them.
+  /// Returns the `count` fastest points of all variants, and the `of_rivals` fastest of each rival.
   [[nodiscard]] std::vector<std::size_t> fastest_with_rivals(std::size_t count,
                                                              std::size_t of_rivals) const;
 
@@ -120,8 +120,8 @@ class ModelSearch {
   std::vector<VariantState> variants_;                    // by position among those in the space
   std::size_t proposals_ = 0;
   std::size_t failed_count_ = 0;
-  std::optional<std::size_t> best_;     // place in points_
-  std::deque<Comparison> comparisons_;  // of proposals made here, the latest last
+  std::optional<std::size_t> best_;        // place in points_
+  std::deque<PredictedTime> comparisons_;  // of proposals made here, the latest last
 
   GaussianKernel kernel_;
   std::optional<GaussianProcess> process_;

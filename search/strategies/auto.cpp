@@ -1,12 +1,12 @@
 // auto: Kiln's own mixture, the default.
 //
-// It begins with the default config of every variant, since somebody chose those, with the best by
-// forecast where the spec allows one, and with a Latin hypercube. Then a model of the times
-// (search/model/model_search.hpp) proposes, in turn, where the largest improvement is expected and
-// what it takes for the fastest config left. The latter is greedy: most often a neighbour of the
-// best config, so that the end of a search is a local search with foresight, where expected
-// improvement alone keeps exploring. While the model's predictions do not come true, every other
-// proposal is one of local search, which needs no smoothness.
+// It begins with the default config of every variant, since somebody chose those. Then come the
+// best configs by forecast, if the spec describes its loops, and a Latin hypercube. After that, a
+// model of the times (search/model/model_search.hpp) proposes two configs with the largest expected
+// improvement for each config that it predicts to be the fastest. The latter is usually a neighbour
+// of the best config. So a search ends as a local search, while expected improvement alone keeps
+// exploring. While the model predicts badly, every other proposal comes from local search, which
+// needs no smoothness.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <vector>
@@ -84,7 +84,7 @@ class Auto final : public StrategyBase {
 
 StrategyEntry auto_strategy() {
   return strategy_entry<Auto>(
-      "Kiln's mixture: a model of the times, asked for promising and for fast configs");
+      "Kiln's own: a model of the times proposes promising and fast configs");
 }
 
 }  // namespace kiln

@@ -79,7 +79,7 @@ TEST_F(NvmlTest, SaysWhyEnergyIsNotKnown) {
   variable<bool>("kiln_stub_counts_energy") = false;
   variable<bool>("kiln_stub_tells_power") = false;
   NvmlDevice silent(kBusId);
-  EXPECT_EQ(silent.energy_unavailable(), "NVML tells neither energy nor power of this device");
+  EXPECT_EQ(silent.energy_unavailable(), "NVML reports neither energy nor power for this device");
   EXPECT_FALSE(silent.energy_j().has_value());
   NvmlDevice unknown("0000:99:00.0");
   EXPECT_EQ(unknown.energy_unavailable(), "NVML does not know the device 0000:99:00.0 (error 6)");

@@ -279,7 +279,8 @@ TEST_F(FleetRuns, EachTroubleOfTheServerHasOneSentenceAndExitCodeFive) {
   expect_said(server_->url("nothing"), "the server does not have this database or role (");
 
   server_->run(name, "CREATE ROLE stranger LOGIN");
-  expect_said(server_->url(name, "stranger"), "this role lacks a right (permission denied for ");
+  expect_said(server_->url(name, "stranger"),
+              "this role has no permission (permission denied for ");
 
   std::ofstream(server_->folder() / "data/pg_hba.conf")
       << "local all kiln_owner trust\nlocal all all scram-sha-256\n";

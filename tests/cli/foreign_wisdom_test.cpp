@@ -86,7 +86,8 @@ TEST_F(ForeignWisdomTest, OfAnotherObjectiveNothingIsPublished) {
             "opencl", "--db", "kiln.db", "--kernel-path", kForeignKernels});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_EQ(output.err,
-            "kiln: error: t4.json: its objective is energy; expected the time, of which bests are\n"
+            "kiln: error: t4.json: its objective is energy; expected time: only bests for "
+            "time can be imported\n"
             "nothing was imported; --skip-bad imports the rest\n");
 }
 

@@ -61,7 +61,7 @@ TEST_F(Interrupted, ByAKillTheSameCommandGoesOnAndRepeatsNothing) {
   const Output again = kiln(words);
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_NE(
-      again.err.find("session 1 (goes on after " + std::to_string(before.size()) + " trials)"),
+      again.err.find("session 1 (continues after " + std::to_string(before.size()) + " trials)"),
       std::string::npos)
       << again.err;
 
@@ -80,8 +80,8 @@ TEST_F(Interrupted, ByCtrlCItKeepsItsTrialsAndSaysHowToGoOn) {
   const Output output = running.output();
   EXPECT_EQ(output.exit_code, 130);
   EXPECT_NE(output.out.find("; interrupted; database kiln.db\n"), std::string::npos) << output.out;
-  EXPECT_TRUE(
-      output.err.ends_with("kiln: session 1 was interrupted; the same command goes on from here\n"))
+  EXPECT_TRUE(output.err.ends_with(
+      "kiln: session 1 was interrupted; run the same command again to continue\n"))
       << output.err;
   EXPECT_EQ(state(), "interrupted");
   // Who stops a session because it is good enough leaves with the config.
@@ -103,8 +103,8 @@ TEST_F(Interrupted, BySigtermOfAFreshSessionItWarnsOfTheFlag) {
   const Output output = running.output();
   EXPECT_EQ(output.exit_code, 143);
   EXPECT_TRUE(
-      output.err.ends_with("kiln: session 1 was interrupted; the same command without "
-                           "--fresh goes on from here\n"))
+      output.err.ends_with("kiln: session 1 was interrupted; run the same command again, "
+                           "without --fresh, to continue\n"))
       << output.err;
 }
 

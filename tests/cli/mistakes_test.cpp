@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"render", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem", "n=10",
                  "--config", "plain:block_size=128,items=8"},
                 3,
-                "plain:block_size=128,items=8 is not legal here: "}));
+                "plain:block_size=128,items=8 cannot be launched on sm_90a: "}));
 
 INSTANTIATE_TEST_SUITE_P(
     OfPlans, Mistakes,

@@ -62,7 +62,7 @@ TEST_F(ProgressLines, TellTheStartTheFirstBestAndWarnings) {
 TEST_F(ProgressLines, SayThatASessionGoesOn) {
   EXPECT_EQ(
       told(ProgressLine::Mode::lines, [](ProgressLine& line) { line.on_start(start(7)); }),
-      "scale n=100: 29 configs on A100, strategy local, session 3 (goes on after 7 trials)\n");
+      "scale n=100: 29 configs on A100, strategy local, session 3 (continues after 7 trials)\n");
 }
 
 TEST_F(ProgressLines, SayWhatASessionStartsFrom) {

@@ -165,7 +165,7 @@ TEST(Report, TellsHowFarSearchAndFinalsDisagree) {
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0],
             "noise: for the same config search and finals differ by up to 2.30x, so compare only "
-            "times of the finals; a machine that does nothing else gives sharper times");
+            "times of the finals; times are more precise on an idle machine");
   summary.trials[0].trial.time_ns = 10'100;
   EXPECT_TRUE(remarks(summary, "").empty());
   summary.result->best->evidence = "no JSON";
@@ -206,7 +206,7 @@ TEST(Summarise, CountsWhatIsReadAndWritten) {
   DeviceInfo device;
   device.backend = "opencl";
   const Problem problem = Problem::parse(spec, "rows=64,cols=32,dtype=f64");
-  const SessionSummary summary = summarise(spec, problem, device);
+  const SessionSummary summary = summarise({spec, problem, device});
   EXPECT_EQ(summary.kernel, "transpose");
   EXPECT_EQ(summary.problem, problem.short_text(spec));
   EXPECT_DOUBLE_EQ(summary.read_share, 0.5);

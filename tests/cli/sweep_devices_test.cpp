@@ -167,7 +167,7 @@ TEST_F(SweepDevices, AListNamesThem) {
             "kiln: error: --device opencl:1,opencl:1 names opencl:1 twice\n");
   words[3] = "all,opencl:0";
   EXPECT_EQ(kiln(words, kTwoEqual).err,
-            "kiln: error: --device all,opencl:0: 'all' stands alone, without other names\n");
+            "kiln: error: --device all,opencl:0: 'all' cannot be combined with other names\n");
   words[3] = "opencl:0,opencl:7";
   const Output missing = kiln(words, kTwoEqual);
   EXPECT_EQ(missing.exit_code, 4);
@@ -248,7 +248,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
     EXPECT_EQ(output.exit_code, 130);
     EXPECT_NE(output.err.find("kiln: a sweep with "), std::string::npos) << output.err;
     EXPECT_TRUE(output.err.ends_with(
-        " of 3 sessions left was interrupted; the same command goes on from here\n"))
+        " of 3 sessions left was interrupted; run the same command again to continue\n"))
         << output.err;
   }
   const auto configs = [&](SessionId id) {
@@ -272,7 +272,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
     EXPECT_TRUE(std::equal(texts.begin(), texts.end(), after.begin())) << "a trial was lost";
     const std::string title = fmt::format("] opencl:{} scale", ordinals[id]);
     if (texts.size() == 12) continue;  // it had ended
-    const std::string line = fmt::format("session {} (goes on after {}", id, texts.size());
+    const std::string line = fmt::format("session {} (continues after {}", id, texts.size());
     const std::size_t at = again.err.find(line);
     ASSERT_NE(at, std::string::npos) << again.err;
     const std::size_t start = again.err.rfind('\n', at) + 1;

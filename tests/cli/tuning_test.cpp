@@ -130,7 +130,7 @@ TEST_F(Tuning, AnswersTheSameCommandFromTheDatabase) {
   EXPECT_EQ(first["sessions"][0]["state"], "finished");
   EXPECT_EQ(kiln_json(words), first);
   Words in_text = tune_scale({"--trials", "1"});
-  EXPECT_NE(kiln(in_text).out.find("; answered from the database (--fresh tunes anew);"),
+  EXPECT_NE(kiln(in_text).out.find("; answered from the database (--fresh tunes again);"),
             std::string::npos);
 }
 

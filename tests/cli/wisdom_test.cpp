@@ -111,7 +111,7 @@ TEST_F(WisdomTest, AnExportOfNothingSaysSo) {
   EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
   const Output output = kiln({"db", "export", "o.jsonl", "--db", "kiln.db", "--kernel", "reduce"});
   EXPECT_EQ(output.exit_code, 1);
-  EXPECT_EQ(output.err, "kiln: warning: kiln.db holds no best that was asked for\n");
+  EXPECT_EQ(output.err, "kiln: warning: kiln.db has no best that matches\n");
   EXPECT_EQ(kiln({"db", "export", "no/o.jsonl", "--db", "kiln.db", "--device", kGpu}).err,
             "kiln: error: no/o.jsonl: cannot be written\n");
 }

@@ -82,7 +82,7 @@ TEST(Npy, MistakesHaveASentence) {
   EXPECT_EQ(fault_of(npy_of("{'descr': '<f4', 'shape': (1,)}", 4)),
             "x.npy: byte 41 of its header: expected the keys descr, fortran_order and shape");
   EXPECT_EQ(fault_of(npy_of("{'size': 3}", 4)),
-            "x.npy: byte 18 of its header: the key 'size' is unknown or stands twice; expected "
+            "x.npy: byte 18 of its header: the key 'size' is unknown or appears twice; expected "
             "descr, fortran_order and shape, once each");
 }
 

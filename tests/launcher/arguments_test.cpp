@@ -205,7 +205,7 @@ TEST_F(Arguments, AStepThatForgetsOneIsAnErrorOfPrepare) {
 
 TEST_F(Arguments, MemoryThatIsNotAlignedIsRefused) {
   EXPECT_EQ(launch("reduce", "n=10", {memory("in", some_, 4092, 4), memory("out", some_, 4)}),
-            "reduce: argument 'in' begins 4 bytes behind a multiple of 16: configs may load whole "
+            "reduce: argument 'in' begins 4 bytes after a multiple of 16: configs may load whole "
             "vectors");
 }
 

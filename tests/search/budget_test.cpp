@@ -53,7 +53,7 @@ TEST(Budget, OfNothingIsRefused) {
   EXPECT_EQ(refusal({.seconds = 0.0, .trials = {}, .no_progress_trials = {}}),
             "a budget of 0 s leaves no time for a single trial; give a number above 0");
   EXPECT_EQ(refusal({.seconds = {}, .trials = 0, .no_progress_trials = {}}),
-            "a budget of 0 trials allows none; give at least 1");
+            "a budget of 0 trials allows no trial; set at least 1");
   EXPECT_EQ(refusal({.seconds = {}, .trials = {}, .no_progress_trials = -1}),
             "stopping after -1 trials without progress allows none; give at least 1");
   EXPECT_NE(refusal({.seconds = std::numeric_limits<double>::quiet_NaN(),

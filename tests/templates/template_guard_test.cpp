@@ -101,7 +101,7 @@ TEST(TemplateGuard, LiteralsAreWellFormed) {
             "scale/strided.inja:1:17: only ASCII in template texts");
   EXPECT_EQ(error_of("{{ null }}"), "scale/strided.inja:1:4: there is no null in templates");
   EXPECT_EQ(error_of("{{ load('f32', dtype) }}"),
-            "scale/strided.inja:1:9: texts in templates stand in double quotes");
+            "scale/strided.inja:1:9: write texts in templates in double quotes");
   EXPECT_EQ(error_of("{{ load(\"f32, dtype) }}"),
             "scale/strided.inja:1:9: the text that starts here has no closing '\"' on its line");
   EXPECT_EQ(error_of("## for i in [1, tile]\n## endfor\n"),

@@ -1,8 +1,9 @@
 // The arguments of a launch: by name, typed where the application knows the type.
 //
-//   kernel.launch(stream, {kiln::array("in", in, n), kiln::scalar("alpha", 0.5), kiln::array("out",
-//   out, n)}); kernel.launch(queue,  {kiln::memory("in", cl_mem_in, bytes), kiln::memory("out",
-//   cl_mem_out, bytes)});
+//   kernel.launch(stream, {kiln::array("in", in, n), kiln::scalar("alpha", 0.5),
+//                          kiln::array("out", out, n)});
+//   kernel.launch(queue, {kiln::memory("in", cl_mem_in, bytes),
+//                         kiln::memory("out", cl_mem_out, bytes)});
 //
 // C++17, standard library only.
 // SPDX-License-Identifier: Apache-2.0
@@ -82,8 +83,8 @@ LaunchArgument array(std::string_view name, T* pointer, std::size_t count) {
 }
 
 /// A number passed by value. A whole number fits every type that can hold it. A floating-point
-/// number fits only floating-point arguments; they round to nearest and refuse finite numbers
-/// beyond their range. e4m3 has no infinities and refuses those, too.
+/// number fits only floating-point arguments. They round to nearest and refuse finite numbers
+/// beyond their range. e4m3 also refuses infinities, since it has none.
 template <typename T>
 LaunchArgument scalar(std::string_view name, T value) {
   static_assert(std::is_arithmetic_v<T>, "kiln::scalar takes numbers");

@@ -7,10 +7,10 @@
 //
 // Each call prepares its kernel the first time it sees a problem and finds it again later, without
 // allocating; a program with one problem in its hottest loop keeps the Launcher::Kernel instead.
-// Pointers are device pointers or cl_mem and must hold what the problem says: their sizes are not
-// known here and not checked. Memory that a config needs between its steps is the launcher's own
-// (pooled), or a block of the caller's: the last argument, as large as workspace_of() says. `queue`
-// is a stream or command queue of the launcher's context; null is the one it was opened with.
+// Pointers are device pointers or cl_mem. The size of their memory is not known here and not
+// checked. Some configs need memory between their steps. The launcher allocates it (pooled), or the
+// caller passes a block of at least workspace_of() bytes as the last argument. `queue` is a stream
+// or command queue of the launcher's context; null is the queue that the launcher was opened with.
 // C++17, standard library only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,8 +30,8 @@
 
 namespace kiln {
 
-/// A block of device memory for what a config keeps between its steps. Null: the launcher's own.
-/// Must be wanted with Launcher::Workspace::caller; may be given with pooled, too.
+/// Device memory that a config uses between its steps. Null: the launcher's own. Required with
+/// Launcher::Workspace::caller, optional with pooled.
 struct CallWorkspace {
   const void* memory = nullptr;  ///< device pointer or cl_mem
   std::size_t bytes = 0;         ///< from `offset` on
@@ -41,8 +41,9 @@ struct CallWorkspace {
 /// How large the block must be for a call.
 struct WorkspaceNeed {
   std::size_t bytes = 0;  ///< 0: none is needed
-  bool zeroed = false;    ///< must be all zero before the first call with it, and used for calls of
-                          ///< this problem alone from then on: they leave it so
+  /// The block must be all zero before its first call. Each call leaves it zero, so use it only for
+  /// calls of this problem from then on.
+  bool zeroed = false;
 };
 
 /// out[r] = op over i of map(in[r, i]): a vector (results = 1), the rows of a dense row-major
@@ -64,7 +65,7 @@ struct ReduceCall {
 };
 
 /// index[r] = i of the smallest (arg_min) or largest (arg_max) in[r, i], value[r] = that element.
-/// Of equal elements the first; the first NaN before every number.
+/// Of equal elements the first one counts. The first NaN comes before every number.
 struct ArgReduceCall {
   std::int64_t n = 0;         ///< elements of a row
   std::int64_t results = 1;   ///< rows
@@ -79,9 +80,11 @@ struct HistogramCall {
   std::int64_t n = 0;
   std::string dtype = "u8";  ///< u8 (256 bins, by value), f32, i32
   std::int64_t bins = 256;
-  double low = 0;   ///< f32 and i32: start of the first bin; samples below are not counted
-  double high = 1;  ///< end of the last bin, above `low`; samples at or above it are not counted.
-                    ///< Of i32, both must be whole numbers in its range
+  /// f32 and i32: the start of the first bin. Samples below it are not counted.
+  double low = 0;
+  /// f32 and i32: the end of the last bin, above `low`. Samples at or above it are not counted. For
+  /// i32, `low` and `high` must be whole numbers in its range.
+  double high = 1;
   const void* in = nullptr;
   void* counts = nullptr;  ///< u32[bins]
 };
@@ -103,8 +106,8 @@ struct MatmulCall {
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::string dtype = "f32";  ///< of A and B: f32, f64, f16, bf16, e4m3, e5m2, i8
-  /// Of C and bias: `dtype`, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8.
-  /// Empty: `dtype`; bf16 for 8-bit floats; i32 for i8.
+  /// Element type of C and bias. Empty: bf16 for 8-bit floats, i32 for i8, else `dtype`. f16 and
+  /// bf16 also allow f32; 8-bit floats also allow f16 and f32; i8 also allows bf16, f16 and f32.
   std::string out_dtype;
   enum class Stored { as_is, transposed };
   Stored a_stored = Stored::as_is;
@@ -121,8 +124,8 @@ struct MatmulCall {
   std::int64_t stride_a = -1;  ///< elements from one A to the next; 0: all share it; -1: dense
   std::int64_t stride_b = -1;
   std::int64_t stride_c = -1;
-  /// What becomes of a sum: a formula of the sum x, bias, the old c, alpha and beta, such as
-  /// "max(x + bias, 0)". Empty: alpha * x + beta * c, and + bias where there is one.
+  /// Formula of an element of C, over the sum x, bias, the old c, alpha and beta: for example
+  /// "max(x + bias, 0)". Empty: alpha * x + beta * c, plus bias if there is one.
   std::string epilogue;
   const void* bias = nullptr;  ///< values of the type of C; the epilogue must have a bias
   enum class Bias {
@@ -130,8 +133,8 @@ struct MatmulCall {
     of_rows,     ///< bias[m]
   };
   Bias bias_is = Bias::of_columns;
-  /// Of f32: "highest" is f32; "high" allows operands of 11 bits (tf32), "medium" of 8 (bf16). Of
-  /// 8-bit floats: "highest" adds up in f32, the others as the matrix units do (about 14 bits).
+  /// For f32: "highest" is f32; "high" allows operands of 11 bits (tf32), "medium" of 8 (bf16). For
+  /// 8-bit floats: "highest" adds up in f32; the others add as the matrix units do (about 14 bits).
   std::string precision = "highest";
 };
 
@@ -214,7 +217,8 @@ class CallArguments {
   std::size_t count_ = 0;
 };
 
-/// What only some epilogues take. One that takes it and has none is refused by the launch.
+/// Adds an operand that only some epilogues use. A launch fails if its epilogue needs one that is
+/// null.
 inline void add_unless_null(CallArguments& arguments, std::string_view name, const void* pointer) {
   if (pointer != nullptr) {
     arguments.add(unsized(name, pointer));
@@ -258,8 +262,8 @@ inline Expected<void> arg_reduce(const Launcher& launcher, void* queue, std::str
              workspace);
 }
 
-/// An end of the bins. One that i32 does not hold stays a floating-point number, which the launch
-/// refuses by name.
+/// An end of the bins. A value that an i32 cannot hold is passed as a floating-point number, so the
+/// launch refuses the argument by its name.
 inline LaunchArgument bin_end(std::string_view name, double value, std::string_view dtype) {
   constexpr double kMin = std::numeric_limits<std::int32_t>::min();
   constexpr double kMax = std::numeric_limits<std::int32_t>::max();
@@ -331,7 +335,7 @@ inline ProblemText problem_of(const MatmulCall& call) {
   return problem;
 }
 
-/// alpha or beta, which are i32 where C is; a fraction stays one, and the kernel refuses it.
+/// alpha or beta, which are i32 if C is i32. A fraction is passed unchanged; the launch refuses it.
 inline auto factor(const char* name, const MatmulCall& call, double value) {
   const bool is_whole = call.dtype == "i8" && (call.out_dtype.empty() || call.out_dtype == "i32");
   const auto rounded = static_cast<std::int64_t>(value);

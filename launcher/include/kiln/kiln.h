@@ -66,7 +66,7 @@ typedef struct kiln_options {
   const char* database;     /* NULL: the default places */
   const char* kernel_path;  /* folder of the application's own kernels; NULL: none */
   const char* cache_folder; /* NULL: the default place */
-  /* From here on: not in the structure of Kiln 0.1, whose size is taken, too. */
+  /* Added after Kiln 0.1. A structure of that version's size is accepted. */
   const char* lock;            /* file of `kiln db lock` to choose from; NULL: $KILN_LOCK */
   const char* record_requests; /* file for problems that are not tuned; NULL:
                                   $KILN_RECORD_REQUESTS */
@@ -76,10 +76,10 @@ typedef struct kiln_options {
   double tune_budget_seconds;  /* wall time of all sessions of the launcher; 0: 600 */
   const char* tuner; /* the `kiln` program; NULL: bin/kiln of the library's prefix, else the
                         one in $PATH */
-  /* From here on: added later: a structure that ends here is taken, too. */
-  int32_t no_shipped; /* not 0: the rows that are part of Kiln do not answer */
+  /* Added later. A structure that ends here is accepted. */
+  int32_t no_shipped; /* not 0: the shipped rows do not answer */
   int32_t timing;     /* KILN_TIMING_AUTOMATIC, ... */
-  /* From here on: added later: a structure that ends here is taken, too. */
+  /* Added later. A structure that ends here is accepted. */
   const char* statistics; /* "1": count calls, and print a line at exit; "0": count nothing; else a
                              file for `kiln coverage`; NULL: $KILN_STATISTICS */
 } kiln_options;
@@ -96,8 +96,8 @@ enum {
   KILN_TIMING_GRAPH = 2
 };
 
-/* Whether problems whose match is not exact are tuned, by the `kiln` program in processes of its
- * own. docs/launcher.md, "Tuning what is not known". */
+/* Whether the `kiln` program tunes problems whose match is not exact, in separate processes.
+ * docs/launcher.md, "Tuning what is not known". */
 enum {
   KILN_TUNE_NEVER = 0,
   KILN_TUNE_BACKGROUND = 1, /* calls go on with the best config that is known meanwhile */
@@ -151,8 +151,9 @@ KILN_C_API size_t kiln_workspace_count(const kiln_kernel* kernel);
 KILN_C_API kiln_status kiln_workspace(const kiln_kernel* kernel, size_t index,
                                       kiln_workspace_info* workspace);
 
-/* Lets go of what kernels keep for `queue` before it is destroyed: see Launcher::forget_queue() in
- * launcher.hpp for what must not be under way. NULL, the launcher's own queue, is refused. */
+/* Releases everything that kernels keep for `queue`. Call it before you destroy the queue, under
+ * the conditions of Launcher::forget_queue() (launcher.hpp). NULL, the launcher's own queue, is
+ * refused. */
 KILN_C_API kiln_status kiln_forget_queue(const kiln_launcher* launcher, void* queue);
 
 /* What the launcher did so far, by grade: KILN_EXACT ... KILN_DEFAULT. */
@@ -180,7 +181,7 @@ KILN_C_API kiln_status kiln_tuning(const kiln_launcher* launcher, kiln_tuning_st
 /* Copies a warning into `text`, cut where it is longer; always ends in 0. */
 KILN_C_API kiln_status kiln_tuning_warning(const kiln_launcher* launcher, size_t index, char* text,
                                            size_t text_size);
-/* Waits until no problem waits to be tuned, or `seconds` went by; kiln_tuning() tells which. */
+/* Waits until no problem is left to tune, at most `seconds`. kiln_tuning() counts the rest. */
 KILN_C_API kiln_status kiln_wait_for_tuning(const kiln_launcher* launcher, double seconds);
 
 enum {

@@ -77,8 +77,8 @@ class KILN_API Launcher {
   /// How the application launches. Rows of the databases were timed in one way or the other, and
   /// the fastest config may differ.
   enum class Timing : int {
-    /// As each launch shows: a launch into a stream that is being captured runs the config of the
-    /// row that was timed in a graph, if there is one; any other launch that of the eager row.
+    /// Decided at each launch. A launch into a stream that is being captured runs the config of the
+    /// row that was timed in a graph, if there is one. Any other launch runs that of the eager row.
     automatic = 0,
     eager = 1,  ///< rows of `kiln tune --timing eager`, the default, come first
     graph = 2,  ///< rows of `kiln tune --timing graph` come first
@@ -276,7 +276,8 @@ class KILN_API Launcher {
   /// may still be running or be part of a captured graph, and no thread may launch there meanwhile.
   /// Launches on other queues go on. Frees device memory, which waits for the device and is
   /// forbidden during a capture. A later launch on `queue` allocates again. For a stream per thread
-  /// (cudaStreamPerThread) it concerns the calling thread's. Null, the launcher's own, is refused.
+  /// (cudaStreamPerThread), only the calling thread's stream is meant. Null, the launcher's own
+  /// queue, is refused.
   Expected<void> forget_queue(void* queue) const noexcept;
 
   /// Returns the counts of Options::statistics. Any thread may call it.

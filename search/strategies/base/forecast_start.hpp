@@ -1,4 +1,4 @@
-// A start from what the spec says of its loops: the configs that should be fastest. Private to
+// A start with the configs that should be fastest, by the loops that the spec describes. Private to
 // search.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,11 +12,10 @@
 
 namespace kiln {
 
-/// Up to `count` configs in the order of their forecasts, of some hundred drawn from each variant
-/// that describes its loop. Where forecasts are equal, what is nearer to the default config comes
-/// first; no more than two of them are taken, and each config differs from those before it in
-/// several tunables, so that an error of the forecast does not meet all. Empty where no variant of
-/// the space describes its loop.
+/// Returns up to `count` configs, the fastest forecast first, from several hundred drawn from each
+/// variant that describes its loop. Of equal forecasts, the configs nearest to the default come
+/// first, at most two of them. Each config differs from those before it in several tunables, so
+/// that one error of the forecast does not affect all. Empty if no variant describes its loop.
 [[nodiscard]] std::vector<std::size_t> forecast_start(const Space& space, std::size_t count,
                                                       Random& random, const Prior& prior);
 

@@ -42,8 +42,8 @@ class StrategyBase : public Strategy {
   /// A trial came in. `asked`: it was proposed here, and not told before.
   virtual void learn(std::size_t index, const Trial& trial, bool asked);
 
-  /// Is there nothing to try: was the config asked or told already, or is the index that of no
-  /// legal config (Space::is_exact)?
+  /// Returns whether the config needs no trial: it was proposed or reported before, or the index
+  /// names no legal config (Space::is_exact).
   [[nodiscard]] bool is_taken(std::size_t index) const {
     return taken_.count(index) > 0 || !space_.is_legal(index);
   }
