@@ -179,6 +179,11 @@ TEST_F(MeasureTest, RoundsGoInTurnAndTellTheEnergyWhereItIsAskedFor) {
   EXPECT_EQ(rounds->ns[1], (std::vector<double>{20000, 20000}));
   ASSERT_EQ(rounds->energy_j[1].size(), 2U);
   EXPECT_NEAR(rounds->energy_j[1][0] / rounds->energy_j[0][0], 10, 0.5);
+  const Result<Measurer::Rounds> times =
+      Measurer(device_, metered).measure_in_turn(both, {2, 2, 0, false});
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->ns, rounds->ns);
+  EXPECT_TRUE(times->energy_j.empty()) << "only times were asked for";
 }
 
 TEST_F(MeasureTest, AWarmGraphHoldsRunsWithoutTheHostsGaps) {

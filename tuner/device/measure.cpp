@@ -364,7 +364,8 @@ Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const LaunchSequenc
   }
   Rounds rounds;
   rounds.ns.resize(sequences.size());
-  if (options_.energy) rounds.energy_j.resize(sequences.size());
+  const bool with_energy = options_.energy && finals.energy;
+  if (with_energy) rounds.energy_j.resize(sequences.size());
   const bool and_back =
       std::all_of(estimates.begin(), estimates.end(), [](double ns) { return ns <= kShortRunNs; });
   const auto one_sample = [&](std::size_t i) { return take(*sequences[i], runs[i], nullptr); };
@@ -381,7 +382,7 @@ Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const LaunchSequenc
       if (!sample) return sample.failure();
       rounds.ns[i].back() = (rounds.ns[i].back() + *sample) / 2;
     }
-    if (!options_.energy) continue;
+    if (!with_energy) continue;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
       const Result<double> joules = measure_energy(*sequences[i], estimates[i]);
       if (!joules) return joules.failure();

@@ -14,6 +14,9 @@ struct FinalsOptions {
   std::size_t min_rounds = 8;
   std::size_t max_rounds = 50;
   double max_ns = 2e9;  ///< time limit of all rounds; min_rounds has priority
+  /// Measure the energy of a run in each round, if the session measures energy. Turn it off if only
+  /// times are needed: a reading takes MeasureOptions::energy_ns.
+  bool energy = true;
 };
 
 struct MeasureOptions {
@@ -37,6 +40,7 @@ void visit_fields(T& options, Visit&& visit) {
   visit("min_rounds", options.min_rounds);
   visit("max_rounds", options.max_rounds);
   visit("max_ns", options.max_ns);
+  visit("energy", options.energy);
 }
 
 template <IsA<MeasureOptions> T, typename Visit>

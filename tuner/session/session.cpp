@@ -15,8 +15,8 @@
 #include "search/strategy.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/checks/recorded_arrays.hpp"
-#include "tuner/rules/earlier_trials.hpp"
 #include "tuner/rules/time_use.hpp"
+#include "tuner/session/earlier_trials.hpp"
 #include "tuner/session/pipeline.hpp"
 #include "tuner/session/published_best.hpp"
 #include "tuner/session/session_finals.hpp"
@@ -251,7 +251,7 @@ void SessionRun::watch_drift() {
   const TrialRecord* leader = log_.leader();
   if (leader == nullptr || !schedule_.due(log_.run_seconds())) return;
   const auto start = Clock::now();
-  constexpr FinalsOptions kRounds = {8, 24, 20e6};
+  constexpr FinalsOptions kRounds = {8, 24, 20e6, false};
   const std::optional<FinalsReport> report =
       pipeline_.run_again(leader->trial.config, kRounds, request_.options.stop);
   if (!report) return;

@@ -309,8 +309,8 @@ std::optional<FinalsReport> DeviceClient::run_finals(const FinalsJob& job,
   state_ = State::running;
   const auto configs = static_cast<int>(job.configs.size());
   const auto slowest = deadlines_.run_cap * configs * 2;
-  const double energy =
-      energy_ns(problem_->measure, 0) * configs * static_cast<double>(finals.max_rounds);
+  const double rounds = finals.energy ? static_cast<double>(finals.max_rounds) : 0;
+  const double energy = energy_ns(problem_->measure, 0) * configs * rounds;
   worker_->set_deadline(Clock::now() + deadlines_.first_launch + slowest +
                         nanoseconds(kMeasureSlack * finals.max_ns + energy));
   worker_->send(encode(job));
