@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "db/evidence.hpp"
-#include "db/store.hpp"
+#include "db/records.hpp"
 
 namespace kiln {
 

@@ -6,8 +6,8 @@
 #include "core/json.hpp"
 #include "core/setting.hpp"
 #include "session_fixture.hpp"
-#include "tuner/rules/earlier_trials.hpp"
 #include "tuner/session/comparison.hpp"
+#include "tuner/session/earlier_trials.hpp"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <span>
 
-#include "db/store.hpp"
+#include "db/records.hpp"
 
 namespace kiln {
 

@@ -11,7 +11,7 @@
 
 #include "core/metrics.hpp"
 #include "db/evidence.hpp"
-#include "db/store.hpp"
+#include "db/records.hpp"
 #include "tuner/rules/measure_options.hpp"
 #include "tuner/rules/verdict.hpp"
 

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "db/store.hpp"
+#include "db/records.hpp"
 
 namespace kiln {
 

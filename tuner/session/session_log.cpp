@@ -18,7 +18,7 @@
 #include "lookup/best_so_far.hpp"
 #include "lookup/lookup.hpp"
 #include "tuner/checks/recorded_arrays.hpp"
-#include "tuner/rules/earlier_trials.hpp"
+#include "tuner/session/earlier_trials.hpp"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "db/store.hpp"
 #include "search/space.hpp"
 #include "search/strategy.hpp"
-#include "tuner/rules/earlier_trials.hpp"
+#include "tuner/session/earlier_trials.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/session_log.hpp"
 #include "tuner/workers/compile_pool.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/rules/earlier_trials.hpp"
+#include "tuner/session/earlier_trials.hpp"
 
 #include <algorithm>
 #include <map>
