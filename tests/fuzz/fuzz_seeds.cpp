@@ -41,6 +41,7 @@ constexpr int kSlower = 1;
 constexpr bool kBoundMemory = true;
 #endif
 constexpr int kMaxFaults = 5;
+constexpr std::size_t kBytesASecond = 4U << 20U;  // of an input, beyond the first second
 constexpr std::size_t kManySeeds = 1000;
 constexpr int kUnexpected = 3;  // exit code of a worker whose target threw
 
@@ -79,7 +80,7 @@ long used_us() {
 /// Ends the process with kUnexpected when the target throws what it may not.
 void run_one(const Target& target, const std::string& input, Shared& shared) {
   const long before = used_us();
-  set_deadline(kSlower);
+  set_deadline(kSlower * (1 + static_cast<int>(input.size() / kBytesASecond)));
   try {
     target.run(input);
   } catch (const Error&) {
@@ -121,7 +122,7 @@ std::string describe(int status, const Shared& shared) {
     return std::string("threw: ") + shared.thrown;
   }
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF) {
-    return "ran for more than a second";
+    return "ran for more than a second (and one for each 4 MiB)";
   }
   if (WIFSIGNALED(status)) {
     return std::string("died: ") + ::strsignal(WTERMSIG(status));
