@@ -1,4 +1,4 @@
-// The functions that templates call (docs/dialect.md, "Template callbacks"), on plain values.
+// The functions that templates call (docs/dialect_templates.md), on plain values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

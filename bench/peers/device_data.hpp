@@ -43,7 +43,7 @@ class DeviceArray {
   std::int64_t count_ = 0;
 };
 
-/// The fills of docs/spec_format.md that are met here.
+/// The fills of docs/spec_arguments.md that are met here.
 enum class Pattern {
   uniform,   ///< random in [low, high); whole numbers low..high for integers
   constant,  ///< low everywhere

@@ -4,8 +4,8 @@
 //   kiln_vs_peers --db kiln.db --problem "reduce n=2^28" --problem "transpose rows=16384
 //   cols=16384"
 //
-// docs/benchmarks.md tells the method. Ends with 0, or with 1 when a problem could not be run or
-// results disagree.
+// docs/benchmarks_peers.md tells the method. Ends with 0, or with 1 when a problem could not be run
+// or results disagree.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <fstream>

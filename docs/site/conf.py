@@ -60,8 +60,8 @@ examples/**
 
 docs/bring_your_kernel
 docs/write_a_kernel
-docs/spec_format
-docs/dialect
+docs/spec_*
+docs/dialect*
 docs/kernels/*
 ```
 
@@ -79,8 +79,8 @@ docs/search*
 docs/spaces
 docs/warm_start
 docs/lookup*
-docs/database_format
-docs/wisdom
+docs/database_*
+docs/wisdom*
 docs/reliability
 data/README
 ```
@@ -94,7 +94,7 @@ CONTRIBUTING
 docs/architecture
 docs/glossary
 docs/add_a_*
-docs/benchmarks
+docs/benchmarks*
 bench/**
 ```
 

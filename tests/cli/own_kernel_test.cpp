@@ -1,4 +1,4 @@
-// A kernel of one's own, and the mistakes made in it: docs/write_a_kernel.md says how each is
+// A kernel of one's own, and the mistakes made in it: docs/spec_format.md says how each is
 // answered.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
