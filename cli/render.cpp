@@ -54,8 +54,9 @@ ExitCode run_render(const RenderFlags& options) {
   for (const LintFinding& finding : renderer.unused_tunables()) {
     fmt::print(stderr, "kiln: warning: {}: {}\n", to_text(finding.where), finding.message);
   }
-  fmt::print("{}", options.whole ? renderer.render(setting, config).text
-                                 : renderer.render_readable(setting, config));
+  // Checks that the text holds the kernels that the steps launch, in either form.
+  const Source source = renderer.render(setting, config);
+  fmt::print("{}", options.whole ? source.text : renderer.render_readable(setting, config));
   return ExitCode::ok;
 }
 

@@ -97,6 +97,17 @@ TEST_F(OwnKernel, AMissingTemplateIsAnsweredInTheSpec) {
       "folder; did you mean 'naive.inja'?\n");
 }
 
+TEST_F(OwnKernel, AnEntryThatTheTemplateLacksIsAnsweredInTheSpec) {
+  edit("mine/spec.toml", "\"polynomial_naive\"", "\"polynomial_nave\"");
+  const Output output = kiln({"render", "./mine", "--problem", "n=1001"});
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_EQ(output.out, "");
+  EXPECT_EQ(output.err,
+            "kiln: error: ./mine/spec.toml:72:1: a step launches 'polynomial_nave', but the text "
+            "rendered from ./mine/naive.inja has no such kernel; did you mean "
+            "'polynomial_naive'?\n");
+}
+
 TEST_F(OwnKernel, AnImpossibleConstraintIsNamedWithWhatItCut) {
   const std::string rule = "require = \"block_size <= device.max_threads_per_block\"";
   std::string spec = read_text(folder_ / "mine/spec.toml");
