@@ -84,7 +84,7 @@ TEST_F(ExtraChecksTest, FindTheMaximumOfTwoBlocks) {
 // The partial results of a row stay what they are: 256 elements are one block's.
 TEST_F(ExtraChecksTest, FindPartialResultsThatAreNotCombined) {
   expect_found("n=48 results=64 axis=first op=min", "wide",
-               "value = block_combine(value, scratch);", ";", " axis=first: ");
+               "value = block_combine(value, scratch);", ";", " axis=first");
 }
 
 // The last block of a row takes what its first thread read: the first of the other blocks' results.
