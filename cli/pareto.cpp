@@ -49,12 +49,14 @@ bool comparable(const SessionRecord& one, const SessionRecord& newest) {
 }
 
 std::vector<SessionRecord> comparable_sessions(const Store& store, const ParetoRequest& request) {
+  const Setting& setting = request.setting;
+  const std::string spec_hash = content_hash(setting.spec());
   std::vector<SessionRecord> sessions = store.sessions();
   std::erase_if(sessions, [&](const SessionRecord& session) {
-    return session.key.kernel != request.setting.spec().name ||
-           session.key.problem != request.setting.problem().text() ||
-           session.key.device != identity_of(request.setting.device()) ||
-           session.key.spec_hash != content_hash(request.setting.spec()) ||
+    return session.key.kernel != setting.spec().name ||
+           session.key.problem != setting.problem().text() ||
+           session.key.device != identity_of(setting.device()) ||
+           session.key.spec_hash != spec_hash ||
            session.key.timing != request.timing.value_or(session.key.timing);
   });
   if (sessions.empty()) return {};
@@ -120,11 +122,12 @@ std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double
 }
 
 ExitCode print_pareto(const ParetoRequest& request) {
+  const Setting& setting = request.setting;
   const auto [a, b] = two_objectives(request);
   const Store store(request.common.database, Store::Mode::read);
   const std::vector<SessionRecord> sessions = comparable_sessions(store, request);
   const std::map<std::string, Trial> trials = newest_trials(store, sessions);
-  const Metrics metrics(request.setting);
+  const Metrics metrics(setting);
   std::vector<Point> points;
   std::vector<std::pair<double, double>> scores;
   for (const auto& [text, trial] : trials) {
@@ -135,11 +138,10 @@ ExitCode print_pareto(const ParetoRequest& request) {
     scores.emplace_back(a.score(*first), b.score(*second));
   }
   if (points.empty()) {
-    throw Error(
-        ExitCode::failed,
-        fmt::format("no trial of {} {} on {} has both {} and {}", request.setting.spec().name,
-                    request.setting.problem().short_text(request.setting.spec()),
-                    identity_of(request.setting.device()), a.name, b.name));
+    throw Error(ExitCode::failed,
+                fmt::format("no trial of {} {} on {} has both {} and {}", setting.spec().name,
+                            setting.problem().short_text(setting.spec()),
+                            identity_of(setting.device()), a.name, b.name));
   }
   std::vector<Point> front;
   for (const std::size_t index : pareto_front(scores)) front.push_back(points[index]);
@@ -149,9 +151,9 @@ ExitCode print_pareto(const ParetoRequest& request) {
                counted(static_cast<std::int64_t>(points.size()), "config"));
     return ExitCode::ok;
   }
-  fmt::print("{}", json_output({{"kernel", request.setting.spec().name},
-                                {"problem", to_json(request.setting.problem())},
-                                {"device", identity_of(request.setting.device())},
+  fmt::print("{}", json_output({{"kernel", setting.spec().name},
+                                {"problem", to_json(setting.problem())},
+                                {"device", identity_of(setting.device())},
                                 {"objectives", {a.name, b.name}},
                                 {"configs", points.size()},
                                 {"front", front_json(front, a, b)}}));

@@ -15,14 +15,15 @@
 
 namespace kiln {
 
-/// Draws different legal problems with the compile-time fields of `problem`, never `problem`
-/// itself.
+/// Draws different legal problems with the compile-time fields of the setting's problem, never that
+/// problem itself.
 ///
 /// - One problem in six has small multiples of powers of two from 16 to 128, so tiles are full.
 /// - One in three has multiples of 8, so vectors are full and tiles have tails.
 /// - In the others a size is tiny, a small multiple of a power of two or one off it, any number
-///   (evenly in log space), or the size in `problem`. In half of them all sizes have one order of
-///   magnitude. In half of them one size, each in turn, is several tiles of 32 and a tail.
+///   (evenly in log space), or the size of the setting's problem. In half of them all sizes have
+///   one order of magnitude. In half of them one size, each in turn, is several tiles of 32 and a
+///   tail.
 ///
 /// Sizes that are 1 by default are larger in most problems. If a size breaks a rule of the spec, it
 /// becomes a multiple of the sizes that the rule names, or makes them its multiples. One in four
