@@ -70,6 +70,18 @@ TEST_F(ExampleKernels, BulkTransposeCompiles) {
   }
 }
 
+TEST_F(ExampleKernels, MatrixUnitsCompileWhereThereAreSome) {
+  spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/examples/matrix_units");
+  open(KILN_TEST_BACKEND, std::string(KILN_TEST_BACKEND) == "cuda" ? "sm_80" : "gfx90a");
+  if (!compiler_) return;
+  const Problem problem = Problem::parse(spec_, "m=100,n=200,k=96");
+  for (const char* config : {"matrix:fragments=1", "matrix:fragments=8", "naive"}) {
+    expect_to_compile(problem, Setting(spec_, problem, device_).parse(config));
+  }
+  const Problem odd = Problem::parse(spec_, "m=100,n=200,k=99");
+  EXPECT_EQ(Setting(spec_, odd, device_).default_config().variant, "naive") << "rows of 198 bytes";
+}
+
 TEST_F(ExampleKernels, PlainSourcesCompileAsTheyAre) {
   if (std::string(KILN_TEST_BACKEND) != "cuda") GTEST_SKIP() << "the sources are CUDA's";
   open("cuda", "sm_90a");

@@ -73,9 +73,26 @@ TEST_P(MatrixLanes, GiveTheRightResults) {
   })) << "no config adds up parts of k";
 }
 
+/// The kernel of docs/dialect_cuda_hip.md, by a C function as reference.
+class ExampleMatrixLanes : public KernelRuns {
+ protected:
+  [[nodiscard]] std::string kernel() const override {
+    return KILN_SOURCE_DIR "/examples/matrix_units";
+  }
+};
+
+TEST_P(ExampleMatrixLanes, GiveTheRightResults) {
+  const Problem problem = Problem::parse(spec_, GetParam());
+  for (const char* config : {"matrix:fragments=1", "matrix:fragments=8", "naive"}) {
+    run({problem, Setting(spec_, problem, device_->info()).parse(config)});
+  }
+}
+
 const auto kName = [](const testing::TestParamInfo<std::string>& each) { return each.param; };
 INSTANTIATE_TEST_SUITE_P(Each, KernelLanes, testing::ValuesIn(kernel_names()), kName);
 INSTANTIATE_TEST_SUITE_P(Each, MatrixLanes, testing::Values("convolution", "matmul"), kName);
+INSTANTIATE_TEST_SUITE_P(Each, ExampleMatrixLanes,
+                         testing::Values("m=16 n=128 k=16", "m=37 n=70 k=88"));
 
 }  // namespace
 }  // namespace kiln::test
