@@ -174,8 +174,16 @@ class Parser {
   /// The node as a condition. Texts have no truth value here; those of Python have: x != '', and
   /// x != 0 because other values of the same parameter may be numbers.
   int condition(int index) {
-    if (!may_be_text(tree_.nodes[static_cast<std::size_t>(index)])) return index;
-    const std::size_t offset = tree_.nodes[static_cast<std::size_t>(index)].offset;
+    const Node& node = tree_.nodes[static_cast<std::size_t>(index)];
+    if (!may_be_text(node)) return index;
+    const std::size_t offset = node.offset;
+    // Of a choice, each branch: with the whole choice in both comparisons, code for it is made
+    // twice a level.
+    if (node.operation == Operation::choose) {
+      const std::vector<int> parts = node.children;
+      return add_node(Operation::choose, offset,
+                      {parts[0], condition(parts[1]), condition(parts[2])});
+    }
     const int empty = add_constant(std::string(), offset);
     const int zero = add_constant(std::int64_t{0}, offset);
     const int is_some = add_node(Operation::not_equal, offset, {index, empty});

@@ -62,9 +62,10 @@ class Writer {
       case Operation::all_of:
       case Operation::any_of:
         return Kind::condition;
-      case Operation::choose:
-        return kind_of(node.children[1]) == kind_of(node.children[2]) ? kind_of(node.children[1])
-                                                                      : Kind::number;
+      case Operation::choose: {  // each branch once: twice would be 2^depth calls
+        const Kind kind = kind_of(node.children[1]);
+        return kind == kind_of(node.children[2]) ? kind : Kind::number;
+      }
       default:
         return Kind::number;
     }

@@ -70,6 +70,19 @@ TEST(DescribedSpaces, ReadsAT1File) {
   EXPECT_EQ(variant.constraints[1].require.where(), (SourceLocation{"space.json", 11, 23}));
 }
 
+// Each level twice would be 2^60 instructions.
+TEST(DescribedSpaces, NestedChoicesOfTextsTakeNoLonger) {
+  std::string nested = "order";
+  for (int i = 0; i < 60; ++i) nested = "(" + nested + " if order else '')";
+  const std::string text = space_with(kT1, "order != 'column' or tile in (1, 2)", nested);
+  const Variant variant = read_described_spaces(text, "space.json").front().variant;
+  Scope scope;
+  for (const auto& [order, is_some] : {std::pair("row", true), std::pair("", false)}) {
+    scope.set("order", std::string(order));
+    EXPECT_EQ(variant.constraints[1].require.evaluate_bool(scope), is_some) << order;
+  }
+}
+
 TEST(DescribedSpaces, ReadsAListOfSpaces) {
   const auto spaces = read_described_spaces(kList, "space.json");
   ASSERT_EQ(spaces.size(), 2u);

@@ -37,6 +37,14 @@ std::string error_of_formula(const std::string& text) {
   return "parsed";
 }
 
+// Each level twice would be 2^60 steps.
+TEST(Formula, OfNestedChoicesTakesNoLonger) {
+  std::string nested = "x";
+  for (int i = 0; i < 60; ++i) nested = "(" + nested + " if x else n)";
+  EXPECT_EQ(number_of(nested), 0.7);
+  EXPECT_EQ(c_of("(x if x else n) if x else n"), c_of("((x if x else n)) if x else n"));
+}
+
 TEST(Formula, ComputesInRealNumbers) {
   EXPECT_DOUBLE_EQ(number_of("sin(2*x)**2*cos(x)**2"),
                    std::pow(std::sin(1.4), 2) * std::pow(std::cos(0.7), 2));
