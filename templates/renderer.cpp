@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/command_spec.hpp"
+#include "core/constraint_text.hpp"
 #include "core/hash.hpp"
 #include "core/setting.hpp"
 #include "core/source_text.hpp"
@@ -107,7 +108,7 @@ std::vector<std::string> entries_of(const KernelSpec& spec, const Variant& varia
     const std::string& entry = step.entry.text();
     if (std::count(entries.begin(), entries.end(), entry) > 0) continue;
     bool present = has_identifier(text, entry);
-    if (!present && (!step.when || step.when->evaluate_bool(scope))) {
+    if (!present && (!step.when || exists(*step.when, scope))) {
       const std::set<std::string> names = identifiers_of(text);
       throw InputError(step.where, "a step launches '" + entry + "', but the text rendered from " +
                                        file_path(spec, variant.template_file) +

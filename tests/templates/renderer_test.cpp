@@ -58,6 +58,19 @@ TEST(Renderer, OfOneVariantReadsNoOther) {
   EXPECT_THROW(Renderer{spec}, InputError);
 }
 
+// `depth` exists with unroll > 1 only, and so does a step that asks for it.
+TEST(Renderer, AStepThatAsksForAMissingTunableNeedsNoKernel) {
+  const std::string step =
+      "[[variants.steps]]\nentry = \"finish\"\nwhen = \"depth > 1\"\ngrid = [\"1\"]\n"
+      "block = [\"block\"]\narguments = [\"y\"]\n";
+  std::string text = kScaleSpec;
+  text.insert(text.find("[variants.compiler_options]"), step);
+  KernelSpec spec = scale_spec();
+  spec.variants = parse_spec(text, "scale/spec.toml").variants;
+  EXPECT_NO_THROW(render(spec, "strided:unroll=1"));
+  EXPECT_THROW(render(spec, "strided:unroll=2"), InputError) << "there the step exists";
+}
+
 TEST(Renderer, ATunableOfTheLaunchAloneSharesTheText) {
   KernelSpec spec = scale_spec();
   EXPECT_EQ(render(spec, "strided:blocks_per_unit=1"), render(spec, "strided:blocks_per_unit=4"));
