@@ -69,22 +69,28 @@ void read_key(const SortedJson& json, const char* key, std::optional<T>& value) 
   if (found != json.end() && found->is_number()) value = found->get<T>();
 }
 
-void read_entry(const SortedJson& json, Finalist& finalist) {
+// Each returns whether the entry says what it must say.
+
+bool read_entry(const SortedJson& json, Finalist& finalist) {
   read_key(json, "sequence", finalist.sequence);
   read_key(json, "samples_ns", finalist.ns);
   read_key(json, "median_ns", finalist.median_ns);
   read_key(json, "value", finalist.value);
   read_key(json, "values", finalist.values);
+  return true;
 }
 
-void read_entry(const SortedJson& json, CloseConfig& close) {
+bool read_entry(const SortedJson& json, CloseConfig& close) {
   read_key(json, "slowdown", close.slowdown);
   read_key(json, "registers", close.registers);
   read_key(json, "shared_bytes", close.shared_bytes);
+  const auto slowdown = json.find("slowdown");
+  return slowdown != json.end() && slowdown->is_number();
 }
 
-void read_entry(const SortedJson& json, Evidence::Origin& origin) {
+bool read_entry(const SortedJson& json, Evidence::Origin& origin) {
   read_key(json, "from", origin.from);
+  return true;
 }
 
 /// nullopt: there is no such list.
@@ -96,9 +102,9 @@ std::optional<std::vector<Entry>> read_list(const SortedJson& json, const char* 
   for (const SortedJson& each : *found) {
     if (entries.size() == kMaxListed) break;
     if (!each.is_object() || !each.contains("config") || !each["config"].is_string()) continue;
-    Entry& entry = entries.emplace_back();
+    Entry entry;
     entry.config = each["config"].get<std::string>();
-    read_entry(each, entry);
+    if (read_entry(each, entry)) entries.push_back(std::move(entry));
   }
   return entries;
 }

@@ -57,7 +57,7 @@ TEST(Evidence, LeavesOutWhatCannotBeRead) {
   ASSERT_EQ(read.finalists.size(), 1U);
   EXPECT_EQ(read.finalists[0].config, "a");
   EXPECT_EQ(read.finalists[0].sequence, 0);
-  EXPECT_EQ(read.close->at(0).slowdown, 1);
+  EXPECT_TRUE(read.close->empty()) << "without a slowdown it would be as fast as the best";
   EXPECT_EQ(read.time_use->search, 0);
   EXPECT_EQ(read.time_use->ask, 2);
 }
