@@ -23,6 +23,17 @@ TEST(RunLimit, FollowsTheBestTimeKnownBetweenAFloorAndACap) {
   EXPECT_EQ(run_limit(deadlines, 1e300), seconds(60)) << "no overflow";
 }
 
+TEST(RunLimit, OfFinalsHasRoomForTheFewestRoundsAndAHang) {
+  using std::chrono::seconds;
+  const DeviceDeadlines deadlines;
+  FinalsJob job;
+  job.configs.resize(4);
+  EXPECT_GE(finals_limit(deadlines, 12e9, job), seconds(4 * 8 * 12)) << "runs of 12 s";
+  EXPECT_EQ(finals_limit(deadlines, 1e5, job), seconds(60 + 4 * 2 * 60 + 10)) << "the floor";
+  job.rounds.min_rounds = 50;
+  EXPECT_GE(finals_limit(deadlines, 12e9, job), seconds(4 * 50 * 12));
+}
+
 TEST(Tolerance, IntegersMustBeExact) {
   EXPECT_EQ(default_tolerance(DType::i32, 1e6, 1000), (Tolerance{0, 0}));
   EXPECT_EQ(stated_tolerance(DType::u8, 0.5, 1000), (Tolerance{0, 0}));

@@ -44,6 +44,17 @@ Clock::duration run_limit(const DeviceDeadlines& deadlines, double best_ns) {
   return std::max<Clock::duration>(nanoseconds(factor), deadlines.run_floor);
 }
 
+Clock::duration finals_limit(const DeviceDeadlines& deadlines, double longest_run_ns,
+                             const FinalsJob& job) {
+  constexpr int kMoreRuns = 2;  // of each config: a warm-up and the check of its result
+  const auto configs = static_cast<int>(job.configs.size());
+  const int runs = static_cast<int>(job.rounds.min_rounds) + kMoreRuns;
+  const auto for_runs = std::max<Clock::duration>(run_limit(deadlines, longest_run_ns) * runs,
+                                                  deadlines.run_cap * kMoreRuns);
+  return deadlines.first_launch + for_runs * configs +
+         nanoseconds(kMeasureSlack * job.rounds.max_ns);
+}
+
 DeviceClient::DeviceClient(WorkerHost& host, std::string backend, int ordinal,
                            DeviceDeadlines deadlines)
     : host_(host), backend_(std::move(backend)), ordinal_(ordinal), deadlines_(deadlines) {
@@ -215,6 +226,7 @@ void DeviceClient::handle_report(TrialReport arrived, std::optional<TrialReport>
     longest_first_check_ = std::max(longest_first_check_, trial_->first_check);
     longest_check_ =
         std::max<Clock::duration>(longest_check_, std::chrono::nanoseconds(arrived.verify_ns));
+    for (const double ns : arrived.samples.ns) longest_run_ns_ = std::max(longest_run_ns_, ns);
   }
   trial_.reset();
   state_ = State::idle;
@@ -307,12 +319,11 @@ std::optional<FinalsReport> DeviceClient::run_finals(const FinalsJob& job,
   const FinalsOptions& finals = job.rounds;
   finals_.reset();
   state_ = State::running;
-  const auto configs = static_cast<int>(job.configs.size());
-  const auto slowest = deadlines_.run_cap * configs * 2;
   const double rounds = finals.energy ? static_cast<double>(finals.max_rounds) : 0;
-  const double energy = energy_ns(problem_->measure, 0) * configs * rounds;
-  worker_->set_deadline(Clock::now() + deadlines_.first_launch + slowest +
-                        nanoseconds(kMeasureSlack * finals.max_ns + energy));
+  const double energy =
+      energy_ns(problem_->measure, 0) * static_cast<double>(job.configs.size()) * rounds;
+  worker_->set_deadline(Clock::now() + finals_limit(deadlines_, longest_run_ns_, job) +
+                        nanoseconds(energy));
   worker_->send(encode(job));
   // Finals that a lost device ended are left to the next run, so they too wait for a new worker.
   while (!finals_ || state_ != State::idle) {

@@ -38,6 +38,11 @@ struct DeviceDeadlines {
 /// Returns the deadline of one run if the best known run takes `best_ns` (0: none is known).
 [[nodiscard]] Clock::duration run_limit(const DeviceDeadlines& deadlines, double best_ns);
 
+/// Returns the deadline of finals whose fewest rounds all take as long as they may, without the
+/// time for readings of the energy. `longest_run_ns`: the slowest trial so far (0: none is known).
+[[nodiscard]] Clock::duration finals_limit(const DeviceDeadlines& deadlines, double longest_run_ns,
+                                           const FinalsJob& job);
+
 class DeviceClient;
 /// Throws DeviceError if runs shall be replayed from a graph and the open device cannot do that.
 void require_timing(const MeasureOptions& options, const DeviceClient& device);
@@ -139,6 +144,7 @@ class DeviceClient {
   Clock::time_point sent_;   ///< when the current job, or its part after the check, began
   Clock::duration limit_{};  ///< deadline of that part
   Clock::duration longest_first_check_{};  ///< longest first check of an `ok` trial
+  double longest_run_ns_ = 0;              ///< of an `ok` trial
   Clock::duration longest_check_{};        ///< longest sum of an `ok` trial's checks
   int failed_starts_ = 0;                  ///< consecutive
 };
