@@ -1,6 +1,8 @@
 // Workers that misbehave before any kernel runs: compilers that crash and hang, programs that talk
 // nonsense.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -8,6 +10,7 @@
 
 #include "session_fixture.hpp"
 #include "tuner/workers/messages.hpp"
+#include "tuner/workers/protocol.hpp"
 #include "tuner/workers/worker_host.hpp"
 #include "tuner/workers/worker_process.hpp"
 
@@ -63,6 +66,30 @@ TEST_F(WorkerTest, ACompilerThatTalksNonsenseIsDead) {
   const Trial trial = only_trial("printf 'this is certainly no frame' >&3; exec sleep 1000");
   EXPECT_EQ(trial.outcome, Outcome::compile_crash);
   EXPECT_THAT(trial.message, StartsWith("the worker died: signal SIGKILL"));
+}
+
+TEST_F(WorkerTest, ACompilerWhoseAnswerLacksItsFieldsIsDead) {
+  const std::filesystem::path answer = folder_ / "answer";
+  const std::vector<std::byte> wire = to_wire({R"({"type": "compiled"})", {}});
+  std::ofstream(answer, std::ios::binary)
+      .write(reinterpret_cast<const char*>(wire.data()), static_cast<std::streamsize>(wire.size()));
+  const Trial trial = only_trial("cat '" + answer.string() + "' >&3; exec sleep 1000");
+  EXPECT_EQ(trial.outcome, Outcome::compile_crash);
+  EXPECT_THAT(trial.message, StartsWith("the worker died: signal SIGKILL"));
+}
+
+// A worker's socket is then number 0 or 1 of this process.
+TEST_F(WorkerTest, DevicesAreListedWhereStdinAndStdoutAreClosed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto list = [] {
+    ::close(STDIN_FILENO);
+    ::close(STDOUT_FILENO);
+    for (const BackendDevices& backend : list_devices()) {
+      if (backend.unavailable.find("the worker died") != std::string::npos) ::_exit(1);
+    }
+    ::_exit(0);
+  };
+  EXPECT_EXIT(list(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(WorkerTest, DevicesAreListedByShortLivedWorkers) {

@@ -60,15 +60,16 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 
-  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  // Above the numbers that they get: of a parent whose stdin or stdout is closed, they may be 0
+  // or 1.
+  const auto moved_up = [](int file) { return ::fcntl(file, F_DUPFD_CLOEXEC, kWorkerSocket + 1); };
+  const int high_socket = moved_up(socket);
+  const int high_output = moved_up(output);
+  const int nothing = moved_up(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   ::dup2(nothing, 0);
-  ::dup2(output, 1);
-  ::dup2(output, 2);
-  if (socket == kWorkerSocket) {
-    ::fcntl(socket, F_SETFD, 0);
-  } else {
-    ::dup2(socket, kWorkerSocket);
-  }
+  ::dup2(high_output, 1);
+  ::dup2(high_output, 2);
+  ::dup2(high_socket, kWorkerSocket);
   ::close_range(kWorkerSocket + 1, ~0U, 0);
   ::execve(program, arguments, environment);
   constexpr std::string_view kMessage = "cannot execute the worker program\n";

@@ -86,24 +86,27 @@ std::vector<CompilePool::Compiled> CompilePool::step() {
 }
 
 void CompilePool::step_worker(Worker& worker, std::vector<Compiled>& done) {
-  while (const auto frame = worker.process->receive()) {
-    const std::string type = type_of(*frame);
-    if (type == Unavailable::kType) {
-      const Unavailable unavailable = decode<Unavailable>(*frame);
-      // An OpenCL compiler is part of its device's driver, which was there a moment ago.
-      if (options_.target.backend == "opencl" && unavailable.code == ExitCode::no_device)
-        throw TransientError(unavailable.code, unavailable.reason);
-      throw Error(unavailable.code, unavailable.reason);
-    }
-    if (type != "compiled" || !worker.job) {
-      worker.process->kill();
-      break;
-    }
-    done.push_back({worker.job->key, decode<CompileReport>(*frame)});
-    end_job(worker);
-    worker.process->set_deadline(std::nullopt);
+  try {
+    while (const auto frame = worker.process->receive()) take_answer(worker, *frame, done);
+  } catch (const InputError&) {
+    worker.process->kill();  // it no longer makes sense
   }
   if (worker.process->overdue() || !worker.process->alive()) bury(worker, done);
+}
+
+void CompilePool::take_answer(Worker& worker, const Frame& frame, std::vector<Compiled>& done) {
+  const std::string type = type_of(frame);
+  if (type == Unavailable::kType) {
+    const Unavailable unavailable = decode<Unavailable>(frame);
+    // An OpenCL compiler is part of its device's driver, which was there a moment ago.
+    if (options_.target.backend == "opencl" && unavailable.code == ExitCode::no_device)
+      throw TransientError(unavailable.code, unavailable.reason);
+    throw Error(unavailable.code, unavailable.reason);
+  }
+  if (type != CompileReport::kType || !worker.job) throw InputError("an answer that nobody awaits");
+  done.push_back({worker.job->key, decode<CompileReport>(frame)});
+  end_job(worker);
+  worker.process->set_deadline(std::nullopt);
 }
 
 /// The worker is dead or must die; what becomes of its source?

@@ -75,6 +75,8 @@ class CompilePool {
   void start_next_job(Worker& worker);
   static void end_job(Worker& worker);
   void step_worker(Worker& worker, std::vector<Compiled>& done);
+  /// Throws InputError if the message makes no sense.
+  void take_answer(Worker& worker, const Frame& frame, std::vector<Compiled>& done);
   void bury(Worker& worker, std::vector<Compiled>& done);
 
   WorkerHost& host_;
