@@ -3,6 +3,7 @@
 #include "tuner/session/session.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <set>
 #include <utility>
@@ -217,8 +218,15 @@ const TrialRecord& SessionRun::store(const Trial& trial, const Config* next) {
 
 void SessionRun::record(Trial trial, Then then) {
   trial.metrics = scoring_.metrics().of(trial);
-  const Config* next = then == Then::start_next ? pipeline_.choose_next() : nullptr;
+  const Config* next = nullptr;
+  std::exception_ptr trouble;  // of the compilers: the trial is measured and must not be lost
+  try {
+    if (then == Then::start_next) next = pipeline_.choose_next();
+  } catch (...) {
+    trouble = std::current_exception();
+  }
   const TrialRecord& stored = store(trial, next);
+  if (trouble) std::rethrow_exception(trouble);
   if (next != nullptr) pipeline_.start_next(log_.best_ns());
   if (const auto index = space_.index_of(trial.config)) {
     const TimeShare telling(use_.tell);
