@@ -117,11 +117,8 @@ std::size_t Outbox::recover(Fleet& fleet, const FleetWorker& worker) const {
 }
 
 bool Outbox::recover_job(Fleet& fleet, std::int64_t job, const FleetWorker& worker) const {
-  std::optional<SessionRecord> session;
-  {
-    const Store store(file_of(job), Store::Mode::write);  // refused while a worker has it
-    session = newest_session(store);
-  }
+  const Store store(file_of(job), Store::Mode::write);  // refused while a worker has it
+  const std::optional<SessionRecord> session = newest_session(store);
   if (!session) {
     fleet.bury(job, worker);
     remove(job);

@@ -17,7 +17,6 @@
 #include "core/errors.hpp"
 #include "core/problem.hpp"
 #include "core/transient_error.hpp"
-#include "db/store.hpp"
 #include "tuner/session/patience.hpp"
 
 namespace kiln::cli {
@@ -84,8 +83,11 @@ void FleetDevice::run_job(const FleetLease& lease) {
   LeaseKeeper keeper(work_.fleet, lease, worker_, work_.options.lease_seconds,
                      [this](const std::string& message) { warn(message); });
   Attempt attempt;
+  // Stays open until the job is ended: while its writer's lock is held, another worker of this host
+  // does not deliver what it finds in the outbox.
+  std::optional<Store> store;
   try {
-    attempt = tune_job(lease, keeper);
+    attempt = tune_job(lease, keeper, store);
   } catch (const TransientError& error) {  // the device, or the disk, stayed away
     keeper.end();
     end_job(keeper.lease(), {Ending::interrupted, error.reason()});
@@ -111,7 +113,8 @@ TuneOptions FleetDevice::options_of(const SearchOptions& search, const LeaseKeep
   return tune;
 }
 
-FleetDevice::Attempt FleetDevice::tune_job(const FleetLease& lease, LeaseKeeper& keeper) {
+FleetDevice::Attempt FleetDevice::tune_job(const FleetLease& lease, LeaseKeeper& keeper,
+                                           std::optional<Store>& store) {
   const KernelSpec& spec = work_.specs.at(spec_key(lease.work.kernel, lease.work.spec_hash));
   const Problem problem = Problem::parse(spec, lease.work.problem);
   SearchOptions search = work_.options.search;
@@ -123,9 +126,9 @@ FleetDevice::Attempt FleetDevice::tune_job(const FleetLease& lease, LeaseKeeper&
                  tune_with.budget,
                  search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode(), work_,
                  row_, keeper);
-  Store store(work_.outbox.file_of(lease.job), Store::Mode::write);
+  store.emplace(work_.outbox.file_of(lease.job), Store::Mode::write);
   const SessionResult result =
-      tune_patiently({spec, problem, device_.backend, device_.ordinal, tune_with}, store, line,
+      tune_patiently({spec, problem, device_.backend, device_.ordinal, tune_with}, *store, line,
                      patience_of(search));
   if (result.end != SessionEnd::interrupted) return {};
   return {Ending::interrupted, keeper.is_lost() ? "the lease was lost" : "the worker was stopped"};

@@ -22,6 +22,7 @@
 #include "core/device.hpp"
 #include "core/spec.hpp"
 #include "db/fleet.hpp"
+#include "db/store.hpp"
 #include "tuner/workers/compile_slots.hpp"
 
 namespace kiln::cli {
@@ -71,7 +72,9 @@ class FleetDevice {
 
   void work_off();
   void run_job(const FleetLease& lease);
-  [[nodiscard]] Attempt tune_job(const FleetLease& lease, LeaseKeeper& keeper);
+  /// Opens the job's file as `store`.
+  [[nodiscard]] Attempt tune_job(const FleetLease& lease, LeaseKeeper& keeper,
+                                 std::optional<Store>& store);
   [[nodiscard]] TuneOptions options_of(const SearchOptions& search, const LeaseKeeper& keeper);
   void end_job(const FleetLease& lease, const Attempt& attempt);
   /// Calls `ask` again while the server is away and nothing stops the worker. Throws the last error
