@@ -207,7 +207,8 @@ void SweptDevice::end_session(std::size_t index, SessionSummary summary) {
 bool SweptDevice::wait_for_device(const TransientError& error, const AttemptWitness& witness,
                                   std::size_t index) {
   if (shared_.stop) return false;
-  if (witness.started && !witness.tried && ++barren_[index] == kMaxBarrenAttempts) {
+  const bool is_ended = witness.started && !witness.tried && ++barren_[index] == kMaxBarrenAttempts;
+  if (is_ended) {
     SessionSummary summary = summarise(
         {group_.sessions[index].ready.spec, group_.sessions[index].ready.problem, device()});
     summary.error = barren_attempts_text(error.reason());
@@ -231,8 +232,8 @@ bool SweptDevice::wait_for_device(const TransientError& error, const AttemptWitn
     return false;
   }
   if (is_new) {
-    warn(fmt::format("{}; its session is given back, and {} is tried again for {:.0f} s",
-                     error.reason(), selector_of(device()),
+    warn(fmt::format("{}; its session {}, and {} is tried again for {:.0f} s", error.reason(),
+                     is_ended ? "has failed" : "is given back", selector_of(device()),
                      std::chrono::duration<double>(patience.longest).count()));
   }
   const bool goes_on = dealer_.pause(place_.index, std::min(pause_, left));
