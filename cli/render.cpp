@@ -27,6 +27,20 @@ struct RenderFlags {
   bool report = false;
 };
 
+/// What cannot be launched is refused. That an OpenCL device has the least that every device has is
+/// an assumption, so its limits only warn where nothing is computed from them.
+void refuse_or_warn(const RenderFlags& options, const Setting& setting, const Config& config,
+                    const std::string& why) {
+  if (options.backend != "opencl" || options.report || !setting.check(config)) {
+    throw InputError(fmt::format("{} cannot be launched on {}: {}", config.text(),
+                                 setting.device().architecture, why));
+  }
+  fmt::print(stderr,
+             "kiln: warning: {} cannot be launched on an OpenCL device that has no more than it "
+             "must have: {}\n",
+             config.text(), why);
+}
+
 ExitCode run_render(const RenderFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
@@ -41,10 +55,7 @@ ExitCode run_render(const RenderFlags& options) {
   if (options.common.json && !options.report)
     throw UsageError("--json is for --report: the source is text");
   const Result<LaunchPlan> plan = setting.plan(config);
-  if (!plan) {
-    throw InputError(fmt::format("{} cannot be launched on {}: {}", config.text(),
-                                 device.architecture, plan.failure().message));
-  }
+  if (!plan) refuse_or_warn(options, setting, config, plan.failure().message);
   if (options.report) {
     print_render_report(setting, config, *plan,
                         options.common.json ? ReportForm::json : ReportForm::text);

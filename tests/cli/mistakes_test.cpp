@@ -181,7 +181,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"render", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem", "n=10",
                  "--config", "plain:block_size=128,items=8"},
                 3,
-                "plain:block_size=128,items=8 cannot be launched on sm_90a: "}));
+                "plain:block_size=128,items=8 cannot be launched on sm_90a: "},
+        Mistake{{"render", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem", "n=10",
+                 "--config", "plain:block_size=128,items=8", "--backend", "opencl"},
+                3,
+                "plain:block_size=128,items=8 cannot be launched on opencl: "}));
 
 INSTANTIATE_TEST_SUITE_P(
     OfPlans, Mistakes,

@@ -20,6 +20,20 @@ Words matmul_for(const std::string& backend, const std::string& architecture) {
 
 class RenderReport : public ProgramTest {};
 
+// Of an unknown OpenCL device Kiln assumes the least: too little for configs of real ones.
+TEST_F(RenderReport, OfOpenClOnlyWarnsOfTheLimitsOfADevice) {
+  copy_kernel("tests/cli/kernels/scale", "mine");
+  edit("mine/spec.toml", "64, 128]", "64, 128, 512]");
+  edit("mine/spec.toml", "items <= 256", "items <= 512");
+  const Output output = kiln({"render", "./mine", "--problem", "n=10", "--config",
+                              "plain:block_size=512", "--backend", "opencl"});
+  EXPECT_EQ(output.exit_code, 0);
+  EXPECT_THAT(output.out, HasSubstr("scale_plain("));
+  EXPECT_THAT(output.err,
+              StartsWith("kiln: warning: plain:block_size=512,items=1 cannot be launched "
+                         "on an OpenCL device that has no more than it must have: "));
+}
+
 TEST_F(RenderReport, CountsWhatTheKernelsTake) {
   Words words = matmul_for("hip", "gfx90a");
   words.emplace_back("--json");
