@@ -246,7 +246,9 @@ KernelSpec KernelLibrary::load(const std::string& name_or_path) const {
   if (path.filename() == "spec.toml")
     path = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (is_kernel_folder(path)) return load_folder(path);
-  if (name_or_path.find('/') != std::string::npos) throw no_kernel(name_or_path);
+  std::error_code error;
+  const bool is_path = name_or_path.find('/') != std::string::npos;
+  if (is_path || fs::exists(name_or_path, error)) throw no_kernel(name_or_path);
   std::string searched = "built into kiln";
   for (const fs::path& folder : searched_) searched += ", " + folder.string();
   throw InputError("unknown kernel '" + name_or_path + "'" + did_you_mean(name_or_path, names()) +

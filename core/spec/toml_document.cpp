@@ -33,6 +33,7 @@ namespace kiln {
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE __builtin_unreachable()
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "core/spec/toml_document.hpp"
@@ -73,6 +74,34 @@ std::vector<std::string_view> split_lines(std::string_view text) {
     if (end == text.size()) return lines;
     text.remove_prefix(end + 1);
   }
+}
+
+bool ends_line(const toml::source_position& at, const std::vector<std::string_view>& lines) {
+  return at.line > lines.size() || at.column > lines[at.line - 1].size();
+}
+
+/// What is wrong, in words for people who do not know the grammar of TOML.
+std::string plain_reason(const toml::parse_error& error,
+                         const std::vector<std::string_view>& lines) {
+  constexpr std::string_view kRule = "Error while parsing ";
+  constexpr std::string_view kTwice = "cannot redefine existing ";
+  std::string_view words = error.description();
+  const auto says = [&](std::string_view part) {
+    return words.find(part) != std::string_view::npos;
+  };
+  if (says("parsing string") && ends_line(error.source().begin, lines)) {
+    return "a string without its closing quote";
+  }
+  if (says("could not determine value type")) {
+    return "expected a value: a string in quotes, a number, true or false";
+  }
+  if (const std::size_t twice = words.find(kTwice); twice != std::string_view::npos) {
+    return "there is already a " + std::string(words.substr(twice + kTwice.size()));
+  }
+  const std::size_t colon = words.find(": ");
+  if (!words.starts_with(kRule) || colon == std::string_view::npos) return std::string(words);
+  const std::string_view rule = words.substr(kRule.size(), colon - kRule.size());
+  return fmt::format("in the {}: {}", rule, words.substr(colon + 2));
 }
 
 class Converter {
@@ -193,7 +222,7 @@ TomlNode parse_toml(const std::string& text, const std::string& path) {
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
     throw InputError({path, static_cast<int>(at.line), static_cast<int>(at.column)},
-                     "not valid TOML: " + std::string(error.description()));
+                     "not valid TOML: " + plain_reason(error, lines));
   } catch (const std::logic_error&) {  // TOML_ASSERT; the library does not say where it stood
     throw InputError({path, 0, 0}, "not valid TOML: a table or key has no proper name");
   }

@@ -254,6 +254,21 @@ TEST(Spec, SaysWhereTheTomlItselfIsBroken) {
   EXPECT_EQ(spec_error(std::string(2 << 20, '\n')), "spec.toml: the file is larger than 1 MiB");
 }
 
+TEST(Spec, SaysInPlainWordsWhyItIsNoToml) {
+  const std::string twice = "name = \"x\"\nname = \"y\"\n";
+  const std::string bare = "name = x\n";
+  const std::string open = "name = \"x\nsummary = \"y\"\n";
+  EXPECT_EQ(spec_error(open), "spec.toml:1:10: not valid TOML: a string without its closing quote");
+  EXPECT_EQ(spec_error("name = \"\"\"x"),
+            "spec.toml:1:12: not valid TOML: a string without its closing quote");
+  EXPECT_EQ(spec_error(bare),
+            "spec.toml:1:8: not valid TOML: expected a value: a string in quotes, a number, true "
+            "or false");
+  EXPECT_EQ(spec_error(twice), "spec.toml:2:8: not valid TOML: there is already a string 'name'");
+  EXPECT_EQ(spec_error("a = [1, 2\nb = 3\n"),
+            "spec.toml:2:1: not valid TOML: in the array: expected comma or closing ']', saw 'b'");
+}
+
 // The TOML library has no error of its own for these.
 TEST(Spec, RefusesTablesWithoutAName) {
   EXPECT_EQ(spec_error("[=x]"), "spec.toml: not valid TOML: a table or key has no proper name");

@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
+using testing::StartsWith;
 
 class Library : public testing::Test {
  protected:
@@ -132,6 +133,10 @@ TEST_F(Library, AFileIsNoKernelAndWhatIsNotThereIsNeither) {
   EXPECT_EQ(error_of(KernelLibrary(), source),
             source + ": is a file: a kernel is a folder with spec.toml; 'kiln init " + source +
                 "' writes one for a source");
+  const fs::path here = fs::current_path();
+  fs::current_path(root_);
+  EXPECT_THAT(error_of(KernelLibrary(), "saxpy.cl"), StartsWith("saxpy.cl: is a file: "));
+  fs::current_path(here);
   const std::string gone = (root_ / "gone").string();
   EXPECT_EQ(error_of(KernelLibrary(), gone),
             gone + ": there is no such folder: a kernel is a folder with spec.toml");
