@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -125,6 +126,14 @@ Knobs find_knobs(const SourceFacts& facts, const SourceKernel& kernel) {
   return knobs;
 }
 
+std::string likely_dtype(const SourceParameter& parameter) {
+  return std::string(parameter.dtype ? name_of(*parameter.dtype) : "f32");
+}
+
+bool is_both_read_and_written(const SourceParameter& parameter) {
+  return parameter.is_written && parameter.is_read;
+}
+
 bool is_size(const SourceParameter& parameter) {
   return !parameter.is_buffer && parameter.dtype && !is_floating(*parameter.dtype);
 }
@@ -148,11 +157,9 @@ std::vector<std::string> in_quotes(const std::vector<std::string>& texts) {
 DraftTable parameter_table(const SourceParameter& parameter, const std::vector<std::string>& shape,
                            bool has_typename) {
   DraftTable table{"[[arguments]]", {{"name", toml_text(parameter.name), ""}}};
-  const bool knows_type = parameter.dtype.has_value();
-  const std::string type(knows_type ? name_of(*parameter.dtype) : "f32");
-  const DraftLine dtype = {"dtype", toml_text(type),
-                           knows_type     ? ""
-                           : has_typename ? "the element type of '" + parameter.type + "'"
+  const DraftLine dtype = {"dtype", toml_text(likely_dtype(parameter)),
+                           parameter.dtype ? ""
+                           : has_typename  ? "the element type of '" + parameter.type + "'"
                                           : "Kiln does not know the type '" + parameter.type + "'"};
   if (!parameter.is_buffer) {
     table.lines.push_back({"access", "\"scalar\"", ""});
@@ -164,13 +171,30 @@ DraftTable parameter_table(const SourceParameter& parameter, const std::vector<s
     }
     return table;
   }
-  const bool reads = !parameter.is_written || parameter.is_read;
-  const std::string access = !parameter.is_written ? "read" : reads ? "read_write" : "write";
+  const std::string access = !parameter.is_written                 ? "read"
+                             : is_both_read_and_written(parameter) ? "read_write"
+                                                                   : "write";
   table.lines.push_back({"access", toml_text(access),
                          access == "read" && parameter.is_const ? "" : "by its use in the kernel"});
   table.lines.push_back(dtype);
   table.lines.push_back({"shape", list_of(in_quotes(shape)), "elements, outermost first"});
   return table;
+}
+
+/// The bytes of one run if each array moves once, and twice where it is read and written.
+DraftTable cost_table(const SourceKernel& kernel, const std::vector<std::string>& shape) {
+  std::map<std::string, int> moves;  // by element type
+  for (const SourceParameter& parameter : kernel.parameters) {
+    if (!parameter.is_buffer || parameter.is_local) continue;
+    moves[likely_dtype(parameter)] += is_both_read_and_written(parameter) ? 2 : 1;
+  }
+  std::vector<std::string> terms;
+  for (const auto& [dtype, times] : moves) {
+    terms.push_back(fmt::format("{} * {} * sizeof({})", times, fmt::join(shape, " * "), dtype));
+  }
+  return {"[cost]",
+          {{"bytes", toml_text(fmt::format("{}", fmt::join(terms, " + "))),
+            "every array moves once; add flops = \"...\" if arithmetic is the limit"}}};
 }
 
 /// The extent that the tunables of one axis cover: block size, and elements per thread.
@@ -278,6 +302,7 @@ Draft draft_from_source(const SourceFacts& facts, const SourceKernel& kernel,
       "[verify]",
       {{"device_reference", "\"plain\"",
         "the default config is trusted; better: function = \"reference.c:NAME\", or formulas"}}});
+  draft.tables.push_back(cost_table(kernel, shape));
   draft.tables.push_back(
       DraftTable{"[[variants]]", {{"name", "\"plain\"", ""}, {"source", toml_text(source), ""}}});
   if (!knobs.all.empty()) {

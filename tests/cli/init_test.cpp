@@ -31,12 +31,13 @@ TEST_F(Init, WritesASpecThatTunesAtOnce) {
   const Output output = kiln({"init", "mine/saxpy.cl"});
   ASSERT_EQ(output.exit_code, 0) << output.err;
   EXPECT_EQ(output.out,
-            "mine/spec.toml: 8 lines are guesses; confirm them, then\n"
+            "mine/spec.toml: 9 lines are guesses; confirm them, then\n"
             "  kiln tune mine --problem n=...\n");
   const std::string spec = read_text(folder_ / "mine/spec.toml");
   for (const char* line :
        {"\nname = \"saxpy\"\n", "\naccess = \"read_write\"  # GUESS: by its use in the kernel\n",
         "\nshape = [\"n\"]  # GUESS: elements, outermost first\n",
+        "\n[cost]\nbytes = \"3 * n * sizeof(f32)\"  # GUESS: every array moves once",
         "\nBLOCK = { values = [64, 128, 256, 512, 1024], default = 128, doc = \"macro of line 2\" "
         "}",
         "\ngrid = [\"ceil_div(n, BLOCK)\"]  # GUESS:", "\n#   UNUSED = 7 (line 4)\n"}) {
@@ -45,6 +46,7 @@ TEST_F(Init, WritesASpecThatTunesAtOnce) {
   const Output tuned = kiln({"tune", "mine", "--problem", "n=1001", "--device", "opencl",
                              "--trials", "2", "--db", "kiln.db", "--warm-cache"});
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_NE(tuned.out.find("GB/s"), std::string::npos) << tuned.out;
 }
 
 TEST_F(Init, ReadsTemplatesAndTwoDimensions) {
@@ -52,7 +54,8 @@ TEST_F(Init, ReadsTemplatesAndTwoDimensions) {
   ASSERT_EQ(kiln({"init", "mine/convolution.cu", "--force"}).exit_code, 0);
   const std::string spec = read_text(folder_ / "mine/spec.toml");
   for (const char* line :
-       {"\nentry = \"convolve<float, {BlockX}, {BlockY}, {Rows}, {Padded}>\"  # GUESS:",
+       {"\nbytes = \"2 * height * width * sizeof(f32)\"",
+        "\nentry = \"convolve<float, {BlockX}, {BlockY}, {Rows}, {Padded}>\"  # GUESS:",
         "\nshape = [\"height\", \"width\"]  # GUESS:",
         "\ngrid = [\"ceil_div(width, BlockX)\", \"ceil_div(height, BlockY * Rows)\"]  # GUESS:"}) {
     EXPECT_NE(spec.find(line), std::string::npos) << line << "\n" << spec;
