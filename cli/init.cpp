@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/init/draft.hpp"
+#include "cli/recorded_files.hpp"
 #include "cli/text_files.hpp"
 #include "core/interchange/kernel_tuner_cache.hpp"
 #include "core/suggest.hpp"
@@ -91,8 +92,7 @@ void take_values(Draft& draft, const std::string& text, const std::string& path)
 
 ExitCode init_from_kernel_tuner(const InitFlags& options) {
   const std::string path = options.kernel_tuner.string();
-  const std::string text =
-      read_text_file(options.kernel_tuner, "a T1 file or a cache of Kernel Tuner");
+  const std::string text = read_maybe_gzip(path);
   if (!is_kernel_tuner_cache(text)) {
     if (!options.source.empty()) {
       throw UsageError(fmt::format("--kernel-tuner {}: a T1 file names its source itself", path));

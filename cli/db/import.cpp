@@ -11,6 +11,7 @@
 #include "cli/db/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/recorded_files.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "core/interchange/recorded_groups.hpp"
@@ -67,7 +68,7 @@ class Importer {
   /// What another tuner recorded of `kernel`: one best a problem.
   void read_foreign(const std::string& file, const DbImportFlags& options,
                     const DeviceInfo& device) {
-    const std::string text = read_text_file(file, "what another tuner recorded");
+    const std::string text = read_maybe_gzip(file);
     const KernelSpec spec = library_.load(options.kernel);
     const ForeignBests found =
         bests_of_groups(spec, options.problem, device, file, read_recorded_groups(text, file));
@@ -192,7 +193,8 @@ void add_db_import(CLI::App& db, Work& work) {
   command->footer(
       "Each best is held against the spec of its kernel. Importing the same again changes "
       "nothing.\n"
-      "docs/wisdom.md describes the format.");
+      "docs/wisdom.md describes the format, docs/wisdom_other_tuners.md the files of other tools,\n"
+      "which may be compressed by gzip.");
   command->callback([options, &work] { work = [options] { return run_db_import(*options); }; });
 }
 

@@ -38,6 +38,12 @@ TEST_F(ForeignWisdomTest, TheFastestConfigOfEachProblemIsImportedOnceAndStale) {
   EXPECT_EQ(match["tuned"]["time_ns"], 400000.0);
 }
 
+TEST_F(ForeignWisdomTest, FilesMayBeCompressed) {
+  write_gzip("w.wisdom", kWisdom);
+  EXPECT_EQ(import("n={0}").out,
+            "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
+}
+
 TEST_F(ForeignWisdomTest, AKernelIsGivenByItsFolderOrByTheNameOfItsSpec) {
   write("w.wisdom", kWisdom);
   copy_kernel("tests/cli/kernels/scale", "vectors");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <fstream>
@@ -112,6 +113,12 @@ Json ProgramTest::kiln_json(const Words& words) const {
 void ProgramTest::write(const fs::path& name, const std::string& text) const {
   fs::create_directories((folder_ / name).parent_path());
   std::ofstream(folder_ / name, std::ios::binary) << text;
+}
+
+void ProgramTest::write_gzip(const std::string& name, const std::string& text) const {
+  const gzFile file = gzopen((folder_ / name).c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
 }
 
 void ProgramTest::copy_kernel(const std::string& kernel, const std::string& copy) const {

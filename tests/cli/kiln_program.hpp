@@ -62,6 +62,8 @@ class ProgramTest : public testing::Test {
   [[nodiscard]] Json kiln_json(const Words& words) const;
   /// Writes a file in the folder, and its folders.
   void write(const std::filesystem::path& name, const std::string& text) const;
+  /// Writes a gzip file in the folder.
+  void write_gzip(const std::string& name, const std::string& text) const;
   /// Copies a kernel's folder ("examples/polynomial") under the name `copy`.
   void copy_kernel(const std::string& kernel, const std::string& copy) const;
   /// Replaces the only occurrence of `from` in a file of the folder.

@@ -1,7 +1,5 @@
 // `kiln replay`: recorded files of each format, and what is said of those that are none.
 // SPDX-License-Identifier: Apache-2.0
-#include <zlib.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -59,12 +57,6 @@ class Replaying : public ProgramTest {
     write("notes.txt", "what somebody wrote\n");
     write("plan.json", "{\"kernels\": 5}\n");
     std::filesystem::create_directory(folder_ / "folder");
-  }
-
-  void write_gzip(const std::string& name, const std::string& text) const {
-    const gzFile file = gzopen((folder_ / name).c_str(), "wb");
-    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
-    gzclose(file);
   }
 
   /// A database with a session of `count` trials; the times ascend.
