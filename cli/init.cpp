@@ -60,8 +60,10 @@ ExitCode write(const Draft& draft, const fs::path& folder, bool force) {
   write_text_file(file, text);
   const KernelSpec spec = KernelLibrary().load(file.string());
   (void)Renderer(spec);
-  fmt::print("{}: {} lines are guesses; confirm them, then\n  kiln tune {} --problem ",
-             file.string(), guesses_in(draft), folder.string());
+  // A bare name may be that of a built-in kernel, which comes first.
+  const bool is_bare = folder.is_relative() && folder.string().front() != '.';
+  fmt::print("{}: {} lines are guesses; confirm them, then\n  kiln tune {}{} --problem ",
+             file.string(), guesses_in(draft), is_bare ? "./" : "", folder.string());
   for (const ProblemField& field : spec.problem) {
     fmt::print("{}{}=...", &field == &spec.problem.front() ? "" : ",", field.name);
   }

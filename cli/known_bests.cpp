@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/known_bests.hpp"
 
+#include <cstdlib>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/metrics.hpp"
 #include "db/server_place.hpp"
@@ -9,8 +12,18 @@
 
 namespace kiln::cli {
 
+bool exists_or_warn(const std::filesystem::path& database) {
+  if (may_exist(database)) return true;
+  const char* const named = std::getenv("KILN_DB");
+  if (named != nullptr && database == named) {
+    fmt::print(stderr, "kiln: warning: {}: there is no such database, though KILN_DB names it\n",
+               database.string());
+  }
+  return false;
+}
+
 std::optional<Store> open_rows(const RowSources& sources) {
-  if (!sources.must_exist && !may_exist(sources.database)) return std::nullopt;
+  if (!sources.must_exist && !exists_or_warn(sources.database)) return std::nullopt;
   return Store(sources.database, Store::Mode::read);
 }
 

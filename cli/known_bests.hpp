@@ -17,6 +17,9 @@ struct RowSources {
   bool shipped = true;      ///< the rows that are part of Kiln answer as the last layer
 };
 
+/// Is there such a database? Warns if there is none, though KILN_DB names it.
+[[nodiscard]] bool exists_or_warn(const std::filesystem::path& database);
+
 /// The database; nullopt where none need be there and none is. Throws DatabaseError where it must
 /// be there and is not, or cannot be read.
 [[nodiscard]] std::optional<Store> open_rows(const RowSources& sources);

@@ -21,15 +21,20 @@ ReadySession ready_session(const PlannedSession& planned, const fs::path& plan,
   const bool is_path =
       planned.kernel.find('/') != std::string::npos || planned.kernel.starts_with(".");
   const fs::path beside_plan = plan.parent_path() / planned.kernel;
-  try {
-    KernelSpec spec = library.load(is_path ? beside_plan.string() : planned.kernel);
-    Problem problem = Problem::parse(spec, planned.problem);
-    SearchSettings settings = merge(over, planned.settings);
-    check_names(settings, spec);
-    return {std::move(spec), std::move(problem), std::move(settings)};
-  } catch (const InputError& error) {
-    throw InputError(planned.where, error.what());
-  }
+  const auto at = [](const SourceLocation& where, const auto& work) {
+    try {
+      return work();
+    } catch (const InputError& error) {
+      throw InputError(where, error.what());
+    }
+  };
+  KernelSpec spec = at(planned.kernel_where, [&] {
+    return library.load(is_path ? beside_plan.string() : planned.kernel);
+  });
+  Problem problem = at(planned.where, [&] { return Problem::parse(spec, planned.problem); });
+  SearchSettings settings = merge(over, planned.settings);
+  check_names(settings, spec);
+  return {std::move(spec), std::move(problem), std::move(settings)};
 }
 
 void keep_kernels(std::vector<ReadySession>& sessions, const fs::path& plan,

@@ -157,25 +157,45 @@ SearchSettings merge(const SearchSettings& over, const SearchSettings& under) {
   merged.seconds = over.seconds ? over.seconds : under.seconds;
   merged.trials = over.trials ? over.trials : under.trials;
   merged.no_progress = over.no_progress ? over.no_progress : under.no_progress;
-  merged.strategy = over.strategy ? over.strategy : under.strategy;
+  if (over.strategy) {
+    merged.strategy = over.strategy;
+    merged.places.erase("strategy");
+  }
   merged.seed = over.seed ? over.seed : under.seed;
-  merged.objective = over.objective ? over.objective : under.objective;
+  if (over.objective) {
+    merged.objective = over.objective;
+    merged.places.erase("objective");
+  }
   merged.timing = over.timing ? over.timing : under.timing;
-  if (!over.variants.empty()) merged.variants = over.variants;
+  if (!over.variants.empty()) {
+    merged.variants = over.variants;
+    merged.places.erase("variants");
+  }
   return merged;
 }
 
 void check_names(const SearchSettings& settings, const KernelSpec& spec) {
+  const auto fail = [&](const char* key, const std::string& message) {
+    const auto place = settings.places.find(key);
+    if (place == settings.places.end()) throw InputError(message);
+    throw InputError(place->second, message);
+  };
   if (settings.strategy) {
     const std::string fault = strategy_name()(*settings.strategy);
-    if (!fault.empty()) throw InputError(fault);
+    if (!fault.empty()) fail("strategy", fault);
   }
-  if (settings.objective) (void)find_objective(spec, *settings.objective);
+  if (settings.objective) {
+    try {
+      (void)find_objective(spec, *settings.objective);
+    } catch (const InputError& error) {
+      fail("objective", error.what());
+    }
+  }
   std::vector<std::string> known;
   for (const Variant& variant : spec.variants) known.push_back(variant.name);
   for (const std::string& name : settings.variants) {
     if (spec.find_variant(name) != nullptr) continue;
-    throw InputError(fmt::format("{} has no variant '{}'{} (it has: {})", spec.name, name,
+    fail("variants", fmt::format("{} has no variant '{}'{} (it has: {})", spec.name, name,
                                  did_you_mean(name, known), comma_list(known)));
   }
 }

@@ -7,10 +7,10 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/device_choice.hpp"
+#include "cli/known_bests.hpp"
 #include "core/errors.hpp"
 #include "core/problem_limits.hpp"
 #include "core/setting.hpp"
-#include "db/server_place.hpp"
 #include "db/store.hpp"
 #include "templates/renderer.hpp"
 #include "wisdom/shipped.hpp"
@@ -41,7 +41,7 @@ Winners::Winners(const CommonOptions& common, const TargetOptions& target)
       library_(common.library()),
       for_architecture_(!target.architecture.empty()),
       asks_shipped_(!target.no_shipped) {
-  if (may_exist(common.database)) {
+  if (exists_or_warn(common.database)) {
     stored_ = Store(common.database, Store::Mode::read).bests();
   }
   device_ = choose(target);

@@ -55,6 +55,9 @@ SearchSettings parse_settings(const TableReader& table, const SearchSettings& de
   if (table.find("variants") != nullptr) {
     settings.variants = table.texts("variants");
   }
+  for (const char* key : {"strategy", "objective", "variants"}) {
+    if (const TomlNode* node = table.find(key)) settings.places[key] = node->text_where;
+  }
   if (table.find("timing") != nullptr) {
     settings.timing = parse_timing(table.text("timing"));
     if (!settings.timing) {
@@ -88,8 +91,9 @@ SweepPlan parse_plan(const std::string& text, const std::string& path) {
     table.require("problems", "a list of problems such as \"n=2^20 dtype=f32\"");
     const std::vector<std::string> problems = table.texts("problems");
     for (std::size_t i = 0; i < problems.size(); ++i) {
-      plan.sessions.push_back(
-          {kernel, problems[i], settings, table.find("problems")->children[i].text_where});
+      plan.sessions.push_back({kernel, problems[i], settings,
+                               table.find("problems")->children[i].text_where,
+                               table.find("kernel")->text_where});
     }
   }
   if (plan.sessions.empty()) {

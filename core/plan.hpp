@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct SearchSettings {
   std::optional<std::string> objective;  ///< "time", "energy" or a metric of the spec
   std::vector<std::string> variants;     ///< only these; empty: all
   std::optional<Timing> timing;
+  /// Where a plan names its strategy, objective and variants, by these words.
+  std::map<std::string, SourceLocation> places = {};
 };
 
 /// One session to run.
@@ -30,7 +33,8 @@ struct PlannedSession {
   std::string kernel;   ///< name of a kernel, or a path as written (relative to the plan's folder)
   std::string problem;  ///< text for Problem::parse
   SearchSettings settings;
-  SourceLocation where;  ///< of the problem in the plan, for messages
+  SourceLocation where;         ///< of the problem in the plan, for messages
+  SourceLocation kernel_where;  ///< of the kernel's name
 };
 
 struct SweepPlan {

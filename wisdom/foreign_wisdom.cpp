@@ -185,6 +185,12 @@ BestRecord best_of_recorded(const Setting& setting, const RecordedTrials& record
   best.config = fastest->trial.config;
   best.time_ns = fastest->trial.time_ns;
   best.verdict = Verdict::unmeasurable;
+  if (const Result<Config> usual = setting.launchable_default()) {
+    const auto found = std::find_if(trials.begin(), trials.end(), [&](const TrialRecord& record) {
+      return record.trial.config == *usual;
+    });
+    if (found != trials.end()) best.default_time_ns = found->trial.time_ns;
+  }
   best.trials = static_cast<std::int64_t>(recorded.trials.size());
   best.failures = best.trials - static_cast<std::int64_t>(trials.size());
   best.published_at = "1970-01-01T00:00:00Z";

@@ -56,7 +56,8 @@ class Importer {
   explicit Importer(const CommonOptions& common) : library_(common.library()) {}
 
   void read(const std::string& file) {
-    const std::string given = read_text_file(file, "wisdom as `kiln db export` writes it");
+    std::string given = read_text_file(file, "wisdom as `kiln db export` writes it");
+    if (given.starts_with("\x1f\x8b")) given = read_maybe_gzip(file);
     const std::optional<std::string> inside_t4 = wisdom_in_t4(given);
     if (!inside_t4) refuse_foreign(file, given);
     WisdomText text = inside_t4 ? read_wisdom(*inside_t4, file + ": metadata.kiln_wisdom")
@@ -166,7 +167,9 @@ void add_db_import(CLI::App& db, Work& work) {
   auto options = std::make_shared<DbImportFlags>();
   CLI::App* command = db.add_subcommand("import", "Read wisdom into the database");
   command
-      ->add_option("files", options->files, "Files that `kiln db export` wrote, in either format")
+      ->add_option("files", options->files,
+                   "Files that `kiln db export` wrote, in either format; with\n--kernel, files of "
+                   "another tool")
       ->required()
       ->type_name("FILE");
   command

@@ -9,6 +9,7 @@
 #include "cli/show/show.hpp"
 #include "core/errors.hpp"
 #include "core/field_json.hpp"
+#include "db/session_options.hpp"
 #include "db/stored_problem.hpp"
 #include "db/time_use.hpp"
 #include "lookup/best_so_far.hpp"
@@ -36,10 +37,10 @@ Json finals_json(const ShownSession& shown) {
                                     [&](const Finalist& each) { return each.config == config; });
     return found == shown.finalists.end() ? nullptr : &*found;
   };
-  const bool has_first = !shown.trials.empty() && shown.trials.front().sequence == 1;
-  const std::string first = has_first ? shown.trials.front().trial.config.text() : "";
+  const TrialRecord* const default_row = default_trial(shown);
+  const std::string first = default_row != nullptr ? default_row->trial.config.text() : "";
   const Finalist* winner = finalist_of(best.config.text());
-  const Finalist* fallback = has_first ? finalist_of(first) : nullptr;
+  const Finalist* fallback = default_row != nullptr ? finalist_of(first) : nullptr;
   finals.push_back(final_json("best", best.config.text(), best.time_ns, winner));
   for (const Finalist& each : shown.finalists) {
     if (&each != winner && &each != fallback)
@@ -87,6 +88,16 @@ Json importance_json(const std::vector<TrialRecord>& trials) {
 }
 
 }  // namespace
+
+bool is_imported(const SessionRecord& session) {
+  return find_option(session.key.options, session_option::kImported).has_value();
+}
+
+const TrialRecord* default_trial(const ShownSession& shown) {
+  const bool is_known =
+      !is_imported(shown.record) && !shown.trials.empty() && shown.trials.front().sequence == 1;
+  return is_known ? &shown.trials.front() : nullptr;
+}
 
 SessionRecord find_session(const Store& store, const std::string& text) {
   std::vector<SessionRecord> sessions = store.sessions();

@@ -64,18 +64,25 @@ const Finalist* SessionPage::finalist_of(const std::string& config) const {
   return found == session_.finalists.end() ? nullptr : &*found;
 }
 
-/// The default config is trial 1 of every session.
 const Finalist* SessionPage::default_finalist() const {
-  if (session_.trials.empty() || session_.trials.front().sequence != 1) return nullptr;
-  return finalist_of(session_.trials.front().trial.config.text());
+  const TrialRecord* const row = default_trial(session_);
+  return row != nullptr ? finalist_of(row->trial.config.text()) : nullptr;
 }
 
 std::string SessionPage::head() const {
   const SessionRecord& record = session_.record;
   const auto failed = std::count_if(session_.trials.begin(), session_.trials.end(),
                                     [](const TrialRecord& row) { return !row.trial.ok(); });
-  return line(fmt::format("session {}: {} {} on {}", record.id, record.key.kernel, session_.problem,
-                          record.device_info.name)) +
+  const std::string title =
+      line(fmt::format("session {}: {} {} on {}", record.id, record.key.kernel, session_.problem,
+                       record.device_info.name));
+  if (is_imported(record)) {
+    return title + line(fmt::format(
+                       "imported: the best and {} around it; published {}",
+                       counted(static_cast<std::int64_t>(session_.trials.size()) - 1, "config"),
+                       record.started_at));
+  }
+  return title +
          line(fmt::format("{}; {} of {} tried in {:.1f} s, {} failed; {}", name_of(record.state),
                           session_.trials.size(), counted(record.space_size, "config"),
                           record.wall_seconds, failed, record.started_at));
@@ -152,7 +159,10 @@ std::string SessionPage::mark_of(const TrialRecord& row) const {
   std::string mark;
   if (session_.best && row.trial.config == session_.best->config)
     mark = is_so_far() ? "best" : "winner";
-  if (row.sequence == 1) mark += mark.empty() ? "default" : ", default";
+  const TrialRecord* const first = default_trial(session_);
+  if (first != nullptr && row.sequence == first->sequence) {
+    mark += mark.empty() ? "default" : ", default";
+  }
   return mark;
 }
 

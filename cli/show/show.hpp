@@ -36,6 +36,13 @@ struct ShownSession {
   std::vector<DriftRecord> drift;
 };
 
+/// Was it measured elsewhere? Then only its best and the configs around it are here.
+[[nodiscard]] bool is_imported(const SessionRecord& session);
+
+/// The trial of the default config: the first of every session that was not imported; nullptr where
+/// it is not known.
+[[nodiscard]] const TrialRecord* default_trial(const ShownSession& shown);
+
 /// How trials are chosen and ordered for a list of them.
 struct TrialChoice {
   std::size_t top = 10;

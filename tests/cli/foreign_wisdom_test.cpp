@@ -38,8 +38,25 @@ TEST_F(ForeignWisdomTest, TheFastestConfigOfEachProblemIsImportedOnceAndStale) {
   EXPECT_EQ(match["tuned"]["time_ns"], 400000.0);
 }
 
+// 32 elements of a block are the default; 64 come first in the file.
+TEST_F(ForeignWisdomTest, TheDefaultConfigIsKnownByWhatItIs) {
+  write("w.wisdom",
+        std::string(kWisdom) +
+            "{\"config\":[32,1],\"problem_size\":[4096],\"environment\":{},\"time\":0.8}\n");
+  ASSERT_EQ(import("n={0}").exit_code, 0);
+  const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", "kiln.db",
+                                "--kernel-path", kForeignKernels, "--json"});
+  EXPECT_EQ(match["tuned"]["default_time_ns"], 800000.0);
+  const std::string shown = kiln({"show", "1", "--db", "kiln.db"}).out;
+  EXPECT_NE(shown.find("imported: the best and 1 config around it"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("2.00x over the default config"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("winner, default"), std::string::npos) << shown;
+}
+
 TEST_F(ForeignWisdomTest, FilesMayBeCompressed) {
   write_gzip("w.wisdom", kWisdom);
+  EXPECT_EQ(kiln({"db", "import", "w.wisdom", "--db", "kiln.db"}).err.substr(0, 57),
+            "kiln: error: w.wisdom: this is wisdom of Kernel Launcher:");
   EXPECT_EQ(import("n={0}").out,
             "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
 }

@@ -32,7 +32,7 @@ TEST_F(Init, WritesASpecThatTunesAtOnce) {
   ASSERT_EQ(output.exit_code, 0) << output.err;
   EXPECT_EQ(output.out,
             "mine/spec.toml: 9 lines are guesses; confirm them, then\n"
-            "  kiln tune mine --problem n=...\n");
+            "  kiln tune ./mine --problem n=...\n");
   const std::string spec = read_text(folder_ / "mine/spec.toml");
   for (const char* line :
        {"\nname = \"saxpy\"\n", "\naccess = \"read_write\"  # GUESS: by its use in the kernel\n",
@@ -46,7 +46,7 @@ TEST_F(Init, WritesASpecThatTunesAtOnce) {
   const Output tuned = kiln({"tune", "mine", "--problem", "n=1001", "--device", "opencl",
                              "--trials", "2", "--db", "kiln.db", "--warm-cache"});
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_NE(tuned.out.find("GB/s"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.out.find("B/s"), std::string::npos) << tuned.out;
 }
 
 TEST_F(Init, ReadsTemplatesAndTwoDimensions) {

@@ -34,6 +34,8 @@ class Mistakes : public ProgramTest, public testing::WithParamInterface<Mistake>
     write("strategy.toml", plan("problems = [\"n=10\"]\nstrategy = \"rndom\"\n"));
     write("timing.toml", plan("problems = [\"n=10\"]\ntiming = \"cold\"\n"));
     write("variant.toml", plan("problems = [\"n=10\"]\nvariants = [\"tre\"]\n"));
+    write("kernel.toml",
+          "name = \"plan\"\n\n[[kernels]]\nkernel = \"reduze\"\nproblems = [\"n=10\"]\n");
     write("empty.toml", "name = \"plan\"\n");
   }
 
@@ -211,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "of reduce must be an integer of at least 1, not '0'\n"},
         Mistake{{"sweep", "strategy.toml", "--db", "new.db"},
                 3,
-                "strategy.toml:5:14: there is no "
+                "strategy.toml:6:13: there is no "
                 "strategy 'rndom'"},
         Mistake{{"sweep", "plan.toml", "--kernel", "reduze", "--db", "new.db"},
                 3,
@@ -219,8 +221,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "reduce)\n"},
         Mistake{{"sweep", "variant.toml", "--db", "new.db"},
                 3,
-                "variant.toml:5:14: reduce has no "
-                "variant 'tre'"}));
+                "variant.toml:6:12: reduce has no "
+                "variant 'tre'"},
+        Mistake{{"sweep", "kernel.toml", "--db", "new.db"},
+                3,
+                "kernel.toml:4:11: unknown kernel 'reduze'; did you mean 'reduce'?"},
+        Mistake{{"sweep", "strategy.toml", "--strategy", "rndom", "--db", "new.db"},
+                2,
+                "--strategy: "}));
 
 INSTANTIATE_TEST_SUITE_P(
     OfDevices, Mistakes,
@@ -274,6 +282,13 @@ TEST_F(DatabaseMistakes, TuningLeavesTheDatabaseOfAnotherProgramAsItIs) {
   EXPECT_TRUE(by_variable.err.starts_with("kiln: error: text.db: is no database"))
       << by_variable.err;
   EXPECT_EQ(read_text(folder_ / "text.db"), "a text that somebody wrote\n");
+}
+
+TEST_F(DatabaseMistakes, AVariableThatNamesNoDatabaseIsWarnedOf) {
+  const Output output = kiln({"best", "reduce", "--problem", "n=10"}, {{"KILN_DB", "typo.db"}});
+  EXPECT_EQ(output.exit_code, 0);
+  EXPECT_EQ(output.err,
+            "kiln: warning: typo.db: there is no such database, though KILN_DB names it\n");
 }
 
 TEST_F(DatabaseMistakes, AVariableThatNamesAFolderIsToldSo) {

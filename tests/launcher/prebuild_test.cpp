@@ -32,8 +32,9 @@ class Prebuild : public ::testing::Test {
   }
 
   [[nodiscard]] std::string kiln(const std::string& words) const {
-    return command_output("cd '" + (folder_ / ".") + "' && KILN_DB=none.db '" KILN_PROGRAM "' " +
-                          words + " 2>&1");
+    return command_output("cd '" + (folder_ / ".") +
+                          "' && env -u KILN_DB XDG_DATA_HOME=none '" KILN_PROGRAM "' " + words +
+                          " 2>&1");
   }
   [[nodiscard]] std::string read(const char* name) const {
     std::ifstream file(folder_ / name, std::ios::binary);
