@@ -203,6 +203,7 @@ def _plan_matmul(
         vector = described["bias"]
         extents = _shape("matmul: argument 'bias'", vector, (1, 2))
         if len(extents) == 2 and extents[1] == 1:  # a column: one value for each row of C
+            _dense("matmul: argument 'bias'", vector)
             problem["bias_along"] = "m"
             vector = vector._replace(shape=extents[:1], strides=None)
         arguments["bias"] = vector

@@ -99,6 +99,10 @@ def test_not_contiguous(on_device):
         kiln.matmul(strided, on_device(zeros(4, 4)))
     with pytest.raises(kiln.LayoutError, match="'in' is not contiguous"):
         kiln.transpose(strided)
+    a = on_device(zeros(8, 8))
+    for bias in (a[:, 0], a[:, :1]):
+        with pytest.raises(kiln.LayoutError, match="'bias' is not contiguous"):
+            kiln.matmul(a, a, bias=bias)
 
 
 def test_another_device():
