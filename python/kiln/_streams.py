@@ -16,18 +16,24 @@ from .errors import ArgumentError
 LEGACY_DEFAULT = 1
 
 
-def handle_of(stream: Any) -> int:
+def null_of(place: Place) -> int:
+    """What the stream 0 stands for: CUDA's and HIP's legacy default stream; OpenCL has none, there
+    it is the launcher's own queue."""
+    return 0 if place.backend == "opencl" else LEGACY_DEFAULT
+
+
+def handle_of(stream: Any, null: int = LEGACY_DEFAULT) -> int:
     """The number of a stream: of torch, CuPy, pyopencl, an object with __cuda_stream__(), or a
-    number. CUDA's null stream is its legacy default stream."""
+    number; `null` instead of 0. Raises ArgumentError."""
     if isinstance(stream, int) and not isinstance(stream, bool):
-        return stream or LEGACY_DEFAULT
+        return stream or null
     for attribute in ("cuda_stream", "int_ptr", "ptr"):
         handle = getattr(stream, attribute, None)
         if isinstance(handle, int):
-            return handle or LEGACY_DEFAULT
+            return handle or null
     protocol = getattr(stream, "__cuda_stream__", None)
     if callable(protocol):
-        return int(protocol()[1]) or LEGACY_DEFAULT
+        return int(protocol()[1]) or null
     raise ArgumentError(
         f"stream is a {type(stream).__name__}; expected a stream of torch or CuPy, a pyopencl "
         "queue, or its address"

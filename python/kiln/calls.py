@@ -521,7 +521,7 @@ def _run(
     if out is None:
         out = _empty(name, given[0], repeated.shape, repeated.dtype, repeated.layout)
         given.append(_arrays.describe(name, out))
-    at = None if stream is None else _streams.handle_of(stream)
+    at = None if stream is None else _streams.handle_of(stream, _streams.null_of(given[0].place))
     repeated.call.at(*[array.address for array in given], stream=at)
     return out
 

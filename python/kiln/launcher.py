@@ -347,18 +347,19 @@ class Call:
         self._arrays = arrays
         self._numbers = numbers
         first = next(iter(arrays.values()))
+        self._null = _streams.null_of(first.place)
         if stream is None:
             self._current = _streams.current(kernel.name, first.place, arrays.values())
         else:
-            handle = _streams.handle_of(stream)
+            handle = _streams.handle_of(stream, self._null)
             self._current = lambda: handle
         self._keep = (stream, [array.source for array in arrays.values()])
         self._launch = _fast.launch_of(kernel.handle.value.value or 0, arrays, numbers)
 
     def __call__(self, stream: Optional[int] = None) -> Any:
         """Launches on `stream`, an address; None: the stream that bind() was given, else the one
-        that is current now. Returns `result`."""
-        status = self._launch(self._current() if stream is None else stream)
+        that is current now; 0: CUDA's and HIP's default stream. Returns `result`."""
+        status = self._launch(self._current() if stream is None else stream or self._null)
         if status:
             _library.check(status)
         return self.result
@@ -367,7 +368,8 @@ class Call:
         """Launches with other memory: one address for each array of `names`, in that order.
 
         Nothing is checked but alignment: the memory must have the size and type of the first."""
-        status = self._launch(self._current() if stream is None else stream, *addresses)
+        handle = self._current() if stream is None else stream or self._null
+        status = self._launch(handle, *addresses)
         if status:
             _library.check(status)
 

@@ -3,14 +3,16 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import ctypes
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 
 import kiln
-from kiln import _streams
+from kiln import _arrays, _fast, _streams
 
 np = pytest.importorskip("numpy")
 
@@ -201,6 +203,43 @@ def test_the_null_stream_is_the_legacy_one():
     assert _streams.handle_of(4096) == 4096
     with pytest.raises(kiln.ArgumentError, match="stream is a str"):
         _streams.handle_of("main")
+
+
+def test_stream_zero_of_a_bound_call_is_the_legacy_one(monkeypatch):
+    launches = []
+
+    def launch(*given):
+        launches.append(given)
+        return 0
+
+    monkeypatch.setattr(_fast, "launch_of", lambda *_: launch)
+    handle = types.SimpleNamespace(value=ctypes.c_void_p(4096))
+    kernel = types.SimpleNamespace(name="reduce", handle=handle)
+    x = _arrays.describe("x", CudaArray((4,), stream=7))
+    for bound, current in ((None, 7), (0, 1)):
+        call = kiln.Call(kernel, {"x": x}, {}, bound)
+        call()
+        call(0)
+        call(9)
+        call.at(8192, stream=0)
+        assert launches == [(current,), (1,), (9,), (1, 8192)]
+        launches.clear()
+
+
+def test_stream_zero_of_opencl_is_the_queue_of_the_launcher(on_device, queue):
+    x = np.arange(12, dtype="float32").reshape(3, 4)
+    given, out = on_device(x), on_device(zeros(4, 3))
+    kiln.reload()  # the next call opens the package's launcher on this queue
+    call = kiln.bind(kiln.transpose, given, out=out, stream=0)
+    for again in (
+        call,
+        lambda: call(0),
+        lambda: kiln.transpose(given, out=out),
+        lambda: kiln.transpose(given, out=out, stream=0),
+    ):
+        out.fill(0)
+        again()
+        assert (out.get() == x.T).all()
 
 
 def test_every_class_is_documented():
