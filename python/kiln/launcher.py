@@ -124,6 +124,10 @@ class Launcher:
         if tune_on_miss != "never":
             options.tuner = _encode(_program.path())
         self.place = _choose_device(options, device)
+        #: Whether a later kernel_for() may find a better config for the same problem.
+        self.tunes = tune_on_miss != "never"
+        #: What kernel_for() has prepared, by name and problem.
+        self.kernels: Dict[Tuple[Any, ...], Kernel] = {}
         self._handle = _Handle(library.kiln_close, keep=device)
         _library.check(library.kiln_open(byref(options), byref(self._handle.value)))
         for index in range(library.kiln_warning_count(self._handle.value)):
@@ -162,7 +166,7 @@ class Launcher:
                 self._handle.value, kernel.encode(), text.encode(), byref(handle.value)
             )
         )
-        return Kernel(self, kernel, text, handle)
+        return Kernel(self.place, kernel, text, handle)
 
     def forget_stream(self, stream: Any) -> None:
         """Releases what kernels keep for a stream or queue that will be destroyed. Wait for it
@@ -201,8 +205,8 @@ def _choose_device(options: _library.Options, device: Any) -> Optional[Place]:
 class Kernel:
     """A kernel that is ready for one problem. Made by Launcher.prepare() or kiln.prepare()."""
 
-    def __init__(self, launcher: Launcher, name: str, problem: str, handle: _Handle) -> None:
-        self.launcher = launcher
+    def __init__(self, place: Optional[Place], name: str, problem: str, handle: _Handle) -> None:
+        self.place = place  # of its launcher; None where it is not known
         self.name = name
         self.problem = problem
         self.handle = handle
@@ -249,7 +253,7 @@ class Kernel:
         return Call(self, arrays, numbers, stream)
 
     def _check_places(self, arrays: Dict[str, Array]) -> None:
-        place = self.launcher.place
+        place = self.place
         owner = "the launcher"
         for name, array in arrays.items():
             if place is None:
@@ -391,8 +395,7 @@ class Call:
 
 _mutex = threading.Lock()
 _launchers: Dict[Tuple[Any, ...], Launcher] = {}
-_kernels: Dict[Tuple[Any, ...], Kernel] = {}
-MOST_KERNELS = 1000  # as many as the library keeps
+MOST_KERNELS = 1000  # of one launcher; as many as the library keeps
 generation = 0  # how often reload() was called
 
 
@@ -410,15 +413,18 @@ def launcher_for(place: Place, queue: Any = None, folder: str = "") -> Launcher:
 
 
 def kernel_for(launcher: Launcher, name: str, problem: Dict[str, _problem.Value]) -> Kernel:
-    """The kernel for a problem; prepared by the first call."""
-    key = (launcher, name, tuple(problem.items()))
-    known = _kernels.get(key)
+    """The kernel for a problem; prepared by the first call, by each call of a launcher that tunes."""
+    if launcher.tunes:
+        return launcher.prepare(name, **problem)
+    kernels = launcher.kernels
+    key = (name, *problem.items())
+    known = kernels.get(key)
     if known is None:
         known = launcher.prepare(name, **problem)
         with _mutex:
-            while len(_kernels) >= MOST_KERNELS:
-                _kernels.pop(next(iter(_kernels)))
-            _kernels[key] = known
+            while len(kernels) >= MOST_KERNELS:
+                kernels.pop(next(iter(kernels)))
+            kernels[key] = known
     return known
 
 
@@ -428,7 +434,6 @@ def reload() -> None:
     global generation  # pylint: disable=global-statement
     with _mutex:
         generation += 1
-        _kernels.clear()
         _launchers.clear()
 
 

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -240,6 +241,34 @@ def test_an_explicit_launcher(queue, on_device):
     assert match.grade in ("default", "same_vendor", "same_arch", "near_size", "exact")
     assert match.config and match.reason
     launcher.forget_stream(queue)
+
+
+class Counting(kiln.Launcher):
+    """Counts the kernels that it prepares."""
+
+    prepared = 0
+
+    def prepare(self, kernel, **problem):
+        self.prepared += 1
+        return super().prepare(kernel, **problem)
+
+
+def test_a_launcher_prepares_once_unless_it_tunes(queue, on_device, monkeypatch):
+    monkeypatch.setenv("KILN_PROGRAM", "/bin/false")  # every session ends at once
+    x = on_device(random(8, 8))
+    for tune_on_miss, expected in (("never", 1), ("background", 3)):
+        launcher = Counting(queue, tune_on_miss=tune_on_miss)
+        for _ in range(3):
+            kiln.transpose(x, launcher=launcher)
+        assert launcher.prepared == expected
+
+
+def test_a_launcher_closes_when_it_is_let_go(queue, on_device):
+    launcher = kiln.Launcher(queue)
+    kiln.transpose(on_device(random(8, 8)), launcher=launcher)
+    seen = weakref.ref(launcher)
+    del launcher
+    assert seen() is None
 
 
 def test_a_launcher_writes_down_its_calls_when_the_program_ends(queue, tmp_path):
