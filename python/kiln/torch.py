@@ -126,7 +126,8 @@ def _(
 def convolve(
     x: torch.Tensor, filter: torch.Tensor, stride: int = 1, padding: int = 0, groups: int = 1
 ) -> torch.Tensor:
-    """x[n][c][h][w] with filter[k][c / groups][fh][fw], f32, as torch.nn.functional.conv2d()."""
+    """x[n][c][h][w] with filter[k][c / groups][fh][fw], as torch.nn.functional.conv2d(); or x[h][w]
+    with filter[fh][fw]. Of f32, f16 or bf16."""
     return calls.convolve(x, filter, stride=stride, padding=padding, groups=groups)
 
 
@@ -134,6 +135,16 @@ def convolve(
 def _(
     x: torch.Tensor, filter: torch.Tensor, stride: int = 1, padding: int = 0, groups: int = 1
 ) -> torch.Tensor:
-    rows = (x.shape[2] + 2 * padding - filter.shape[2]) // stride + 1
-    cols = (x.shape[3] + 2 * padding - filter.shape[3]) // stride + 1
-    return x.new_empty((x.shape[0], filter.shape[0], rows, cols))
+    torch._check(
+        x.dim() in (2, 4) and filter.dim() == x.dim(),
+        lambda: "kiln::convolve: expected x and filter of 2 dimensions, or both of 4",
+    )
+    rows = (x.shape[-2] + 2 * padding - filter.shape[-2]) // stride + 1
+    cols = (x.shape[-1] + 2 * padding - filter.shape[-1]) // stride + 1
+    if x.dim() == 2:
+        return x.new_empty((rows, cols))
+    n, k = x.shape[0], filter.shape[0]
+    if x.is_contiguous() and filter.is_contiguous():
+        return x.new_empty((n, k, rows, cols))
+    # As kiln.convolve makes it where x and filter have their channels last.
+    return x.new_empty((n, rows, cols, k)).permute(0, 3, 1, 2)

@@ -35,6 +35,17 @@ def test_fake_matmuls_of_batches_and_narrow_types():
     assert kiln.torch.matmul(narrow, narrow.mT).dtype == torch.bfloat16
 
 
+def test_a_fake_convolution_lies_in_memory_as_the_real_one():
+    x, taps = fake(2, 4, 9, 8), fake(6, 4, 3, 3)
+    assert kiln.torch.convolve(x, taps).stride() == (252, 42, 6, 1)
+    last = [each.to(memory_format=torch.channels_last) for each in (x, taps)]
+    out = kiln.torch.convolve(*last)
+    assert (out.shape, out.stride()) == ((2, 6, 7, 6), (252, 1, 36, 6))
+    assert kiln.torch.convolve(fake(9, 8), fake(3, 3), 1, 1).shape == (9, 8)
+    with pytest.raises(RuntimeError, match="expected x and filter of 2 dimensions, or both of 4"):
+        kiln.torch.convolve(fake(2, 4, 9, 8), fake(3, 3))
+
+
 def test_a_fake_matmul_of_wrong_shapes_fails():
     with pytest.raises(RuntimeError, match="columns of a are not rows of b"):
         kiln.torch.matmul(fake(5, 7), fake(8, 3))
@@ -62,6 +73,12 @@ def test_operators_satisfy_torchs_own_checks():
     torch.library.opcheck(kiln.torch.matmul, (a, b))
     torch.library.opcheck(kiln.torch.transpose, (a,))
     torch.library.opcheck(kiln.torch.reduce, (a,))
+    x, taps = torch.randn(2, 4, 9, 8, device="cuda"), torch.randn(6, 4, 3, 3, device="cuda")
+    torch.library.opcheck(kiln.torch.convolve, (x, taps))
+    last = torch.channels_last
+    pair = (x.to(memory_format=last), taps.to(memory_format=last))
+    torch.library.opcheck(kiln.torch.convolve, pair)
+    torch.library.opcheck(kiln.torch.convolve, (a, b[:3, :3].contiguous()))
 
 
 @on_cuda
