@@ -40,6 +40,12 @@ def handle_of(stream: Any, null: int = LEGACY_DEFAULT) -> int:
     )
 
 
+def cl_device_of(queue: Any) -> Optional[int]:
+    """Address of the cl_device of a pyopencl queue; None of anything else."""
+    device: Optional[int] = getattr(getattr(queue, "device", None), "int_ptr", None)
+    return device
+
+
 def _torch_stream(ordinal: int) -> Callable[[], int]:
     torch = sys.modules["torch"]
     raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # pylint: disable=protected-access

@@ -510,7 +510,7 @@ def _run(
     key = (name, out is None, *options.items(), *(array.layout for array in given))
     calls = _known_calls()
     repeated = calls.get(key)
-    if repeated is None:
+    if repeated is None or (stream is not None and not repeated.call.kernel.runs_on(stream)):
         call = _bind(_PLANS[function](**arrays, out=out, **options), stream, None)
         result = call()
         if stream is None:

@@ -54,7 +54,7 @@ class LayoutError(ArgumentError):
 
 
 class DeviceMismatchError(ArgumentError):
-    """The arrays of one call are on different devices or in different contexts."""
+    """The arrays or the queue of one call are on different devices or in different contexts."""
 
 
 class ProblemError(KilnError, ValueError):

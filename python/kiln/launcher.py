@@ -14,7 +14,7 @@ import re
 import threading
 import warnings
 from ctypes import byref, c_void_p
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _arrays, _fast, _library, _problem, _program, _streams
 from ._arrays import Array, Place
@@ -124,6 +124,8 @@ class Launcher:
         if tune_on_miss != "never":
             options.tuner = _encode(_program.path())
         self.place = _choose_device(options, device)
+        #: Of a pyopencl queue: a context may have several devices.
+        self.cl_device = _streams.cl_device_of(device)
         #: Whether a later kernel_for() may find a better config for the same problem.
         self.tunes = tune_on_miss != "never"
         #: What kernel_for() has prepared, by name and problem.
@@ -166,7 +168,7 @@ class Launcher:
                 self._handle.value, kernel.encode(), text.encode(), byref(handle.value)
             )
         )
-        return Kernel(self.place, kernel, text, handle)
+        return Kernel(self.place, self.cl_device, kernel, text, handle)
 
     def forget_stream(self, stream: Any) -> None:
         """Releases what kernels keep for a stream or queue that will be destroyed. Wait for it
@@ -205,8 +207,16 @@ def _choose_device(options: _library.Options, device: Any) -> Optional[Place]:
 class Kernel:
     """A kernel that is ready for one problem. Made by Launcher.prepare() or kiln.prepare()."""
 
-    def __init__(self, place: Optional[Place], name: str, problem: str, handle: _Handle) -> None:
-        self.place = place  # of its launcher; None where it is not known
+    def __init__(
+        self,
+        place: Optional[Place],
+        cl_device: Optional[int],
+        name: str,
+        problem: str,
+        handle: _Handle,
+    ) -> None:
+        self.place = place  # of its launcher, as cl_device; None where it is not known
+        self.cl_device = cl_device
         self.name = name
         self.problem = problem
         self.handle = handle
@@ -250,6 +260,10 @@ class Kernel:
                 f"{self.name}: argument '{missing[0].name}' is missing ({missing[0]})"
             )
         self._check_places(arrays)
+        if not self.runs_on(queue_among(arrays.values()) if stream is None else stream):
+            raise DeviceMismatchError(
+                f"{self.name}: the queue is on another device of its context than the launcher"
+            )
         return Call(self, arrays, numbers, stream)
 
     def _check_places(self, arrays: Dict[str, Array]) -> None:
@@ -262,6 +276,12 @@ class Kernel:
                 raise DeviceMismatchError(
                     f"{self.name}: argument '{name}' is on {array.place}, {owner} on {place}"
                 )
+
+    def runs_on(self, queue: Any) -> bool:
+        """Whether it may be launched on a queue: not on one of another device of the same OpenCL
+        context. What is no pyopencl queue is not looked at."""
+        device = None if self.cl_device is None else _streams.cl_device_of(queue)
+        return device is None or device == self.cl_device
 
     def __call__(self, *, stream: Any = None, **arguments: Any) -> None:
         """Checks the arguments and puts the kernel on the stream; returns at once."""
@@ -402,7 +422,7 @@ generation = 0  # how often reload() was called
 def launcher_for(place: Place, queue: Any = None, folder: str = "") -> Launcher:
     """The launcher of the package for a device, opened by the first call. `queue`: of pyopencl,
     needed for OpenCL."""
-    key = (place, folder)
+    key = (place, _streams.cl_device_of(queue), folder)
     with _mutex:
         known = _launchers.get(key)
         if known is None:
@@ -443,11 +463,16 @@ def queue_of(arrays: Sequence[Array], stream: Any) -> Any:
         return None
     if stream is not None and hasattr(stream, "context"):
         return stream
-    for array in arrays:
-        queue = getattr(array.source, "queue", None)
-        if queue is not None:
-            return queue
-    raise ArgumentError("no array has a queue; pass stream= with a pyopencl queue")
+    queue = queue_among(arrays)
+    if queue is None:
+        raise ArgumentError("no array has a queue; pass stream= with a pyopencl queue")
+    return queue
+
+
+def queue_among(arrays: Iterable[Array]) -> Any:
+    """The queue of the first array that has one; None where none has."""
+    queues = (getattr(array.source, "queue", None) for array in arrays)
+    return next((queue for queue in queues if queue is not None), None)
 
 
 def prepare(

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import os
 import subprocess
 import sys
 import weakref
@@ -320,6 +321,45 @@ def test_arrays_that_begin_behind_others_in_one_buffer(on_device):
     for first in (4, 0, 4):
         rows = whole[first : first + 4]
         assert (kiln.transpose(rows).get() == whole.get()[first : first + 4].T).all()
+
+
+TWO_DEVICES = """
+import numpy as np, pyopencl as cl, pyopencl.array, kiln
+devices = [each for platform in cl.get_platforms() for each in platform.get_devices()]
+if len(devices) < 2 or devices[0].platform != devices[1].platform:
+    raise SystemExit("no two devices")
+context = cl.Context(devices[:2])
+queues = [cl.CommandQueue(context, device) for device in devices[:2]]
+x = np.arange(12, dtype="float32").reshape(3, 4)
+given = [cl.array.to_device(queue, x) for queue in queues]
+out = cl.array.zeros(queues[0], (4, 3), "float32")
+for index, stream in ((0, None), (0, None), (1, None), (0, queues[1])):
+    out.fill(0)
+    queues[0].finish()
+    kiln.transpose(given[index], out=out, stream=stream)
+    for queue in queues:
+        queue.finish()
+    print((out.get() == x.T).all())
+kernel = kiln.prepare("transpose", like=given[0], rows=3, cols=4)
+for wrong in (
+    lambda: kernel(**{"in": given[0], "out": out}, stream=queues[1]),
+    lambda: kiln.transpose(given[1], launcher=kiln.Launcher(queues[0])),
+):
+    try:
+        wrong()
+    except kiln.DeviceMismatchError as error:
+        print(error)
+"""
+
+
+def test_two_devices_of_one_context(cl):
+    environment = {**os.environ, "POCL_DEVICES": "pthread pthread"}
+    program = [sys.executable, "-c", TWO_DEVICES]
+    result = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+    if "no two devices" in result.stderr:
+        pytest.skip("there is no context of two OpenCL devices")
+    refusal = "transpose: the queue is on another device of its context than the launcher"
+    assert result.stdout.splitlines() == ["True"] * 4 + [refusal] * 2, result.stderr
 
 
 def test_calls_from_many_threads(cl, queue):
