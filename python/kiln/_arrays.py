@@ -11,7 +11,7 @@ import ctypes
 import sys
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
-from .errors import ArgumentError, DtypeError, HostArrayError
+from .errors import ArgumentError, DtypeError, HostArrayError, LayoutError
 
 SIZES = {
     "i8": 1,
@@ -163,7 +163,8 @@ def _host(what: str, value: Any) -> HostArrayError:
 def describe(what: str, value: Any) -> Array:
     """The array that `value` is; `what` names it in errors ("matmul: argument 'a'").
 
-    Raises HostArrayError for host memory and ArgumentError for what is no array."""
+    Raises HostArrayError for host memory, LayoutError for a lazy view of torch, and ArgumentError
+    for what is no array."""
     library = library_of(value)
     if library == "pyopencl":
         return _describe_pyopencl(what, value)
@@ -189,6 +190,11 @@ def _describe_tensor(what: str, value: Any) -> Array:
         raise _host(what, value)
     if kind != "cuda":
         raise ArgumentError(f"{what} is on the device '{value.device}'; expected cuda")
+    # Views of torch that note in a bit what is still to be done to the values in memory.
+    for bit, resolved in (("is_conj", "resolve_conj()"), ("is_neg", "resolve_neg()")):
+        has_bit = getattr(value, bit, None)
+        if has_bit is not None and has_bit():
+            raise LayoutError(f"{what} is a lazy view ({bit}() is true); pass its {resolved}")
     torch = sys.modules.get("torch")
     is_hip = getattr(getattr(torch, "version", None), "hip", None) is not None
     shape = tuple(value.shape)

@@ -50,7 +50,7 @@ class ShapeError(ArgumentError):
 
 
 class LayoutError(ArgumentError):
-    """An array is not dense and row-major."""
+    """An array is not dense and row-major, or a view of torch that is conjugated or negated later."""
 
 
 class DeviceMismatchError(ArgumentError):

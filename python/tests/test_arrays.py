@@ -3,6 +3,8 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import types
+
 import pytest
 
 import kiln
@@ -57,6 +59,33 @@ def test_dlpack_capsule_of_a_cuda_device():
     assert (array.shape, array.strides, array.dtype) == ((3, 2), (5, 1), "f16")
     assert array.address == source.ctypes.data
     assert array.size == 12
+
+
+class Tensor:
+    """Says what a torch tensor on cuda:1 would."""
+
+    device, shape, dtype = types.SimpleNamespace(type="cuda", index=1), (3, 4), "torch.complex64"
+
+    def __init__(self, **bits):
+        for name in ("is_conj", "is_neg"):
+            setattr(self, name, lambda name=name: name in bits)
+
+    def data_ptr(self):
+        return 4096
+
+    def element_size(self):
+        return 8
+
+    def stride(self):
+        return (4, 1)
+
+
+def test_tensors_whose_values_are_not_conjugated_or_negated_yet():
+    assert _arrays.describe("x", Tensor()).place == ("cuda", 1)
+    with pytest.raises(kiln.LayoutError, match=r"x is a lazy view .* pass its resolve_conj\(\)"):
+        _arrays.describe("x", Tensor(is_conj=True))
+    with pytest.raises(kiln.LayoutError, match=r"x is a lazy view .* pass its resolve_neg\(\)"):
+        _arrays.describe("x", Tensor(is_neg=True))
 
 
 def test_extents_of_one_may_have_any_stride():

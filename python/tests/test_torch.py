@@ -68,6 +68,15 @@ def test_results_on_the_current_and_a_side_stream():
 
 
 @on_cuda
+def test_lazy_views_are_refused():
+    x = torch.randn(8, 8, dtype=torch.complex64, device="cuda")
+    with pytest.raises(kiln.LayoutError, match="resolve_conj"):
+        kiln.transpose(x.conj())
+    with pytest.raises(kiln.LayoutError, match="resolve_neg"):
+        kiln.reduce(x.conj().imag)
+
+
+@on_cuda
 def test_operators_satisfy_torchs_own_checks():
     a, b = torch.randn(32, 16, device="cuda"), torch.randn(16, 8, device="cuda")
     torch.library.opcheck(kiln.torch.matmul, (a, b))
