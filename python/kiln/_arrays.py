@@ -8,6 +8,8 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import ctypes
+import functools
+import os
 import sys
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
@@ -222,11 +224,12 @@ def _describe_cuda(what: str, value: Any, library: str) -> Array:
         dtype = dtype_name(getattr(value, "dtype", dtype))
     size = int(interface["typestr"][2:])
     strides = interface.get("strides")
+    address = interface["data"][0] or 0
     return Array(
         source=value,
         library=library,
-        place=Place("cuda", _cuda_ordinal(value)),
-        address=interface["data"][0] or 0,
+        place=Place("cuda", _cuda_ordinal(what, value, address)),
+        address=address,
         offset=0,
         size=count(shape) * size,
         shape=shape,
@@ -236,13 +239,51 @@ def _describe_cuda(what: str, value: Any, library: str) -> Array:
     )
 
 
-def _cuda_ordinal(value: Any) -> int:
+def _cuda_ordinal(what: str, value: Any, address: int) -> int:
+    """Index of the device: as the array says, else as the driver says."""
+    if hasattr(value, "__dlpack_device__"):
+        kind, ordinal = value.__dlpack_device__()
+        if int(kind) in (_DL_CUDA, _DL_CUDA_MANAGED):
+            return int(ordinal)
+    # Behind DLPack: the id of a device of JAX counts those of all processes.
     device = getattr(value, "device", None)
     for known in (getattr(device, "id", None), getattr(device, "index", None)):
         if isinstance(known, int):
             return known
-    if hasattr(value, "__dlpack_device__"):
-        return int(value.__dlpack_device__()[1])
+    return _driver_ordinal(what, address)
+
+
+_POINTER_DEVICE_ORDINAL = 9  # of CUpointer_attribute
+
+
+@functools.lru_cache(maxsize=None)
+def _cuda_driver() -> Any:
+    """libcuda; None where it is not there."""
+    named = os.environ.get("KILN_CUDA_LIBRARY")
+    for name in [named] if named else ["libcuda.so.1", "libcuda.so"]:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            pass
+    return None
+
+
+def _driver_ordinal(what: str, address: int) -> int:
+    """Index of the device that memory is on. 0 where there is no memory, no driver or only one
+    device; raises ArgumentError where the driver does not know."""
+    driver = _cuda_driver()
+    if address == 0 or driver is None:
+        return 0
+    ordinal, devices = ctypes.c_int(-1), ctypes.c_int(0)
+    at = ctypes.c_void_p(address)
+    status = driver.cuPointerGetAttribute(ctypes.byref(ordinal), _POINTER_DEVICE_ORDINAL, at)
+    if status == 0 and ordinal.value >= 0:
+        return ordinal.value
+    if driver.cuDeviceGetCount(ctypes.byref(devices)) == 0 and devices.value > 1:
+        raise ArgumentError(
+            f"{what} does not say on which device it is, and the driver knows no memory at "
+            f"{address:#x}"
+        )
     return 0
 
 

@@ -22,6 +22,56 @@ def test_cuda_array_interface():
     assert not _arrays.describe("x", CudaArray((3, 4), strides=(4, 12))).is_dense
 
 
+def test_the_device_of_dlpack_goes_before_the_id_of_an_object():
+    array = CudaArray((4,), device=2)
+    array.device = types.SimpleNamespace(id=5)  # as JAX counts devices: over all processes
+    assert _arrays.describe("x", array).place == ("cuda", 2)
+
+
+class Unplaced:
+    """A CUDA array that does not say on which device it is, as those of Numba."""
+
+    def __init__(self, address=4096):
+        self.__cuda_array_interface__ = {
+            "shape": (4,), "typestr": "<f4", "data": (address, False), "version": 3,
+        }  # fmt: skip
+
+
+class Driver:
+    """Answers what libcuda would: on which device memory is, and how many there are."""
+
+    def __init__(self, memory, devices):
+        self.memory, self.devices = memory, devices
+
+    def cuPointerGetAttribute(self, found, attribute, address):  # pylint: disable=invalid-name
+        assert attribute == 9
+        if address.value not in self.memory:
+            return 1
+        found._obj.value = self.memory[address.value]
+        return 0
+
+    def cuDeviceGetCount(self, found):  # pylint: disable=invalid-name
+        found._obj.value = self.devices
+        return 0
+
+
+def test_the_driver_tells_the_device_where_the_array_does_not(monkeypatch):
+    def place(value, driver):
+        monkeypatch.setattr(_arrays, "_cuda_driver", lambda: driver)
+        return _arrays.describe("x", value).place
+
+    two = Driver({4096: 1}, 2)
+    assert place(Unplaced(), two) == ("cuda", 1)
+    named = Unplaced()
+    named.device = types.SimpleNamespace(id=0)
+    assert place(named, two) == ("cuda", 0)
+    with pytest.raises(kiln.ArgumentError, match="x does not say on which device it is, .* 0x2000"):
+        place(Unplaced(8192), two)
+    assert place(Unplaced(8192), Driver({}, 1)) == ("cuda", 0)
+    assert place(Unplaced(0), two) == ("cuda", 0)
+    assert place(Unplaced(), None) == ("cuda", 0)
+
+
 def test_dlpack_of_host_memory_is_refused():
     class Exporter:
         """Only DLPack."""
