@@ -131,7 +131,10 @@ def count(shape: Tuple[int, ...]) -> int:
 
 
 def dtype_name(dtype: Any) -> str:
-    """Kiln's name of an element type of NumPy, CuPy or torch; the type's own name if there is none."""
+    """Kiln's name of an element type of NumPy, CuPy or torch; the type's own name if there is none,
+    ">f4" of big-endian numbers."""
+    if getattr(dtype, "byteorder", "=") == ">":
+        return str(dtype.str)
     name = getattr(dtype, "name", None) or str(dtype).rpartition(".")[2]
     return _NAMES.get(name, name)
 
@@ -220,7 +223,7 @@ def _describe_cuda(what: str, value: Any, library: str) -> Array:
         raise ArgumentError(f"{what} has a mask; masked arrays are not taken")
     shape = tuple(interface["shape"])
     dtype = _dtype_of_typestr(interface["typestr"])
-    if dtype not in SIZES:
+    if dtype not in SIZES and not dtype.startswith(">"):
         dtype = dtype_name(getattr(value, "dtype", dtype))
     size = int(interface["typestr"][2:])
     strides = interface.get("strides")

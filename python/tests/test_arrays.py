@@ -72,6 +72,17 @@ def test_the_driver_tells_the_device_where_the_array_does_not(monkeypatch):
     assert place(Unplaced(), None) == ("cuda", 0)
 
 
+def test_big_endian_numbers_are_no_type_of_a_kernel():
+    array = CudaArray((4,), ">f4")
+    assert _arrays.describe("x", array).dtype == ">f4"
+    array.dtype = np.dtype(">f4")
+    assert _arrays.describe("x", array).dtype == ">f4"
+    assert _arrays.dtype_name(np.dtype("<f4")) == "f32"
+    assert _arrays.dtype_name(np.dtype("u1")) == "u8"
+    with pytest.raises(kiln.DtypeError, match="arrays of >f4 are not taken"):
+        kiln.reduce(array, stream=1)
+
+
 def test_dlpack_of_host_memory_is_refused():
     class Exporter:
         """Only DLPack."""

@@ -64,6 +64,13 @@ def test_wrong_dtype(on_device):
         kiln.reduce(on_device(zeros(4, dtype="int64")))
 
 
+def test_big_endian_numbers(on_device):
+    big = on_device(zeros(4, 4, dtype=">f4"))
+    for call in (kiln.transpose, kiln.reduce, lambda x: kiln.matmul(x, x)):
+        with pytest.raises(kiln.DtypeError, match="arrays of >f4 are not taken"):
+            call(big)
+
+
 def test_out_dtype_that_is_no_type(on_device):
     a = on_device(zeros(4, 4))
     with pytest.raises(kiln.DtypeError, match="out_dtype 'flaot32' is no element type; expected f32"):
