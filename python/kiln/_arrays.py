@@ -90,6 +90,7 @@ class Array(NamedTuple):
     strides: Optional[Tuple[int, ...]]  # elements; None: dense, row-major
     dtype: Optional[str]  # Kiln's name; None: unknown (a plain buffer)
     stream: Optional[int] = None  # that its producer asks for; the queue of a pyopencl array
+    read_only: bool = False
 
     @property
     def layout(self) -> Tuple[Any, ...]:
@@ -227,7 +228,8 @@ def _describe_cuda(what: str, value: Any, library: str) -> Array:
         dtype = dtype_name(getattr(value, "dtype", dtype))
     size = int(interface["typestr"][2:])
     strides = interface.get("strides")
-    address = interface["data"][0] or 0
+    address, read_only = interface["data"]
+    address = address or 0
     return Array(
         source=value,
         library=library,
@@ -239,6 +241,7 @@ def _describe_cuda(what: str, value: Any, library: str) -> Array:
         strides=None if strides is None else tuple(stride // size for stride in strides),
         dtype=dtype,
         stream=interface.get("stream"),
+        read_only=bool(read_only),
     )
 
 

@@ -47,6 +47,14 @@ def _shape(what: str, array: Array, ranks: Tuple[int, ...]) -> Tuple[int, ...]:
     return array.shape
 
 
+def _target(kernel: str, out: Any) -> Array:
+    """The array of the caller that a result goes to. Raises ArgumentError if it is read-only."""
+    target = _arrays.describe(f"{kernel}: argument 'out'", out)
+    if target.read_only:
+        raise ArgumentError(f"{kernel}: argument 'out' is read-only")
+    return target
+
+
 def _result(kernel: str, out: Any, model: Array, shape: Tuple[int, ...], dtype: str) -> Any:
     return _arrays.empty_like(kernel, model, shape, dtype) if out is None else out
 
@@ -501,12 +509,13 @@ def _run(
     **options: Any,
 ) -> Any:
     """Checks the first call with arrays of a layout and options; repeats it with other addresses."""
+    name = function.__name__
+    target = None if out is None else _target(name, out)
     if known is not None:
         return _bind(_PLANS[function](**arrays, out=out, **options), stream, known)()
-    name = function.__name__
     given = [_arrays.describe(f"{name}: argument '{key}'", v) for key, v in arrays.items()]
-    if out is not None:
-        given.append(_arrays.describe(f"{name}: argument 'out'", out))
+    if target is not None:
+        given.append(target)
     key = (name, out is None, *options.items(), *(array.layout for array in given))
     calls = _known_calls()
     repeated = calls.get(key)
@@ -659,4 +668,6 @@ def bind(
     product()           # returns c, which is written on the current stream"""
     if function not in _PLANS:
         raise ArgumentError("bind: expected matmul, reduce, histogram, transpose or convolve")
+    if options.get("out") is not None:
+        _target(function.__name__, options["out"])
     return _bind(_PLANS[function](*arrays, **options), stream, launcher)

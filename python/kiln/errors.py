@@ -34,7 +34,7 @@ class KilnError(Exception):
 
 
 class ArgumentError(KilnError, ValueError):
-    """An argument is missing, unknown, not aligned, or not an array."""
+    """An argument is missing, unknown, not aligned, read-only, or not an array."""
 
 
 class HostArrayError(ArgumentError, TypeError):

@@ -20,9 +20,9 @@ np = pytest.importorskip("numpy")
 class CudaArray:
     """Says what a CUDA array would; there is no memory behind it."""
 
-    def __init__(self, shape, typestr="<f4", device=0, strides=None, stream=None):
+    def __init__(self, shape, typestr="<f4", device=0, strides=None, stream=None, read_only=False):
         self.__cuda_array_interface__ = {
-            "shape": shape, "typestr": typestr, "data": (4096, False), "version": 3,
+            "shape": shape, "typestr": typestr, "data": (4096, read_only), "version": 3,
             "strides": strides, "stream": stream,
         }  # fmt: skip
         self._device = device
@@ -112,6 +112,21 @@ def test_not_contiguous(on_device):
     for bias in (a[:, 0], a[:, :1]):
         with pytest.raises(kiln.LayoutError, match="'bias' is not contiguous"):
             kiln.matmul(a, a, bias=bias)
+
+
+def test_a_result_that_may_not_be_written(monkeypatch):
+    def opened(*_):
+        raise AssertionError("a launcher was opened")
+
+    monkeypatch.setattr(kiln.launcher, "launcher_for", opened)
+    x, out = CudaArray((4, 4), read_only=True), CudaArray((4, 4), read_only=True)
+    for launcher in (None, object()):
+        with pytest.raises(kiln.ArgumentError, match="transpose: argument 'out' is read-only"):
+            kiln.transpose(x, out=out, stream=1, launcher=launcher)
+        with pytest.raises(kiln.ArgumentError, match="transpose: argument 'out' is read-only"):
+            kiln.bind(kiln.transpose, x, out=out, stream=1, launcher=launcher)
+    with pytest.raises(AssertionError, match="a launcher was opened"):
+        kiln.transpose(x, out=CudaArray((4, 4)), stream=1)  # what is read may be read-only
 
 
 def test_another_device():
