@@ -174,7 +174,8 @@
   const sources = {
     trials: (session) => ({ rows: session.list.map(dots), words: { last: Math.max(0, ...session.list.slice(-1000).filter((row) => row.ok).map((row) => row.trial)) } }),
     cells: (session, choice) => ({
-      rows: session.list.filter((row) => row.ok && row[choice.across] !== undefined && row[choice.up] !== undefined)
+      // One tunable alone has no map.
+      rows: varies(session).length < 2 ? [] : session.list.filter((row) => row.ok && row[choice.across] !== undefined && row[choice.up] !== undefined)
         .map((row) => ({ across: row[choice.across], up: row[choice.up], time: row.time })),
     }),
     failures: (session) => ({ rows: session.failures.map((each, row) => ({ ...each, row })) }),
@@ -383,12 +384,15 @@
       return box;
     }
 
-    // The heat map begins with the two tunables that explain most.
+    // The heat map begins with the two tunables that explain most, of those that occur in one trial.
     chosenFirst(control, otherwise) {
       if (control.options !== "tunables") return otherwise;
-      const ranked = this.subject.importance.map((each) => `t${this.subject.tunables.findIndex((t) => t.name === each.tunable)}`);
-      const wanted = [...new Set(ranked)].filter((key) => varies(this.subject).some((each) => each.key === key));
-      return wanted[control.name === "across" ? 0 : 1] || otherwise;
+      const { importance, list, tunables } = this.subject;
+      const ranked = importance.map((each) => `t${tunables.findIndex((t) => t.name === each.tunable)}`);
+      const keys = varies(this.subject).map((each) => each.key);
+      const [first, ...others] = [...new Set([...ranked, ...keys])].filter((key) => keys.includes(key));
+      if (control.name === "across") return first;
+      return others.find((key) => list.some((row) => row.ok && row[first] !== undefined && row[key] !== undefined)) || others[0] || first;
     }
 
     words(source) {

@@ -201,6 +201,38 @@ class Pictures(unittest.TestCase):
                 color = page.evaluate("document.querySelector('#view-progress svg text').getAttribute('fill')")
                 self.assertEqual(color, "#e4e8ec" if dark else "#1d2329")
 
+    def test_the_heat_map_begins_with_two_tunables_that_occur_together(self):
+        text = made("report", "--session", 1, "--db", "few.db", "-o", "-")
+        data = unpacked(text, "kiln-data")
+        session = data["sessions"][0]
+        about = session["importance"][0]
+        # A tunable of two trials that have no other one.
+        columns = session["rows"]["values"]
+        columns.append([-1] * len(columns[0]))
+        for trial in (0, 1):
+            for column in columns:
+                column[trial] = -1
+            columns[-1][trial] = trial
+        session["tunables"].append({"name": "alone", "values": [1, 2]})
+        names = [each["name"] for each in session["tunables"]]
+
+        def first(*ranked):
+            """The two tunables of the heat map, where the model ranks these."""
+            session["importance"] = [{**about, "tunable": name} for name in ranked]
+            packed = base64.b64encode(zlib.compress(json.dumps(data).encode())).decode()
+            path = FOLDER / "heat.html"
+            path.write_text(re.sub(r'(id="kiln-data">)[^<]*', lambda found: found[1] + packed, text))
+            page = self.opened("heat.html")
+            self.check(page, ["heat"])
+            selects = "[...document.querySelectorAll('#view-heat select')].slice(0, 2)"
+            return [names[int(key[1:])] for key in page.evaluate(f"{selects}.map(each => each.value)")]
+
+        one, other = first()
+        self.assertNotEqual(one, other)
+        self.assertEqual(first(other), [other, one])
+        self.assertEqual(first(other, one), [other, one])
+        self.assertEqual(first(one, "alone"), [one, other])
+
     def test_failures_by_reason_hold_no_markup(self):
         page = self.opened("many.html", "--session", 1, "--db", "many.db")
         self.check(page, EACH_SESSION + ["failures"])
