@@ -41,13 +41,25 @@ def default_path() -> pathlib.Path:
     )
 
 
+def file_of(db: "Union[str, os.PathLike[str], None]") -> pathlib.Path:
+    """The file that `db` names, else the default one. Raises DatabaseError if it is on a server."""
+    named = os.environ.get("KILN_DB", "") if db is None else os.fspath(db)
+    if named.startswith(("postgresql://", "postgres://")):
+        raise DatabaseError(
+            "the database is on a server, of which Python does not read sessions: pass a file, which "
+            "`kiln db merge FILE --into URL` takes there, or use the program"
+        )
+    return default_path() if db is None else pathlib.Path(db)
+
+
 class Database:
     """A database file, open for reading. kiln.open() makes it; `with` or close() closes it.
 
-    Raises DatabaseError if the file is missing, damaged, of another program or of a newer Kiln."""
+    Raises DatabaseError if the file is missing, damaged, of another program or of a newer Kiln, or
+    if the database is on a server."""
 
     def __init__(self, path: "Union[str, os.PathLike[str], None]" = None) -> None:
-        self.path = pathlib.Path(path) if path is not None else default_path()
+        self.path = file_of(path)
         if not self.path.is_file():
             raise DatabaseError(f"{self.path}: there is no such database")
         with self._errors():

@@ -6,11 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import os
-import pathlib
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _problem, _program, launcher, source
-from .database import Database, Session, default_path, pretty_time
+from .database import Database, Session, file_of, pretty_time
 from .errors import Interrupted
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -35,7 +34,7 @@ def _finished(answer: _program.Answer, db: Optional[PathLike]) -> List[Session]:
     numbers = [entry["session"] for entry in entries if entry.get("session")]
     if not numbers:
         return []
-    with Database(db if db is not None else default_path()) as database:
+    with Database(db) as database:
         return [database.session(number) for number in numbers]
 
 
@@ -75,13 +74,14 @@ def tune(
     `reference` with `inputs`, `constraints` and `defaults`, as write_kernel() does. `timing`: "eager"
     or "graph"; `warm_cache`: do not flush the cache before each sample. `seconds`, `trials`, `no_progress`: the
     first limit reached ends the search (default: 60 seconds). `device`: as `kiln devices` names it.
-    `db`: database file. `problem`: sizes in elements, and types.
+    `db`: database file, not a server. `problem`: sizes in elements, and types.
 
     The same call goes on where an interrupted session stopped. Ctrl-C ends after the trial in hand,
     keeps everything, and raises Interrupted, whose `result` is the session. A second one ends at
     once. Raises NoConfigError, ProblemError, NoDeviceError or DatabaseError.
 
         kiln.tune("matmul", m=512, n=512, k=512, seconds=20)"""
+    file_of(db)  # what cannot be read afterwards fails before
     if tunables is not None:
         kernel = source.write_kernel(
             str(kernel),
@@ -196,7 +196,8 @@ def sweep(
     progress: bool = True,
 ) -> Sweep:
     """Runs the sessions of a plan file; limits go before those of the plan. `kernels`: only their
-    sessions. Ctrl-C and errors are as with tune(); a session that fails does not end the sweep."""
+    sessions. `db`, Ctrl-C and errors are as with tune(); a session that fails does not end all."""
+    file_of(db)  # what cannot be read afterwards fails before
     options = {
         "seconds": seconds,
         "trials": trials,
@@ -285,9 +286,9 @@ def open_database(path: Optional[PathLike] = None) -> Database:
 
 
 def check(db: Optional[PathLike] = None) -> None:
-    """Proves that a database is sound, as `kiln db check` does. Raises DatabaseError."""
-    at = pathlib.Path(db) if db is not None else default_path()
-    answer = _program.run(["db", "check", os.fspath(at)])
+    """Proves that a database, also one on a server, is sound, as `kiln db check` does. Raises
+    DatabaseError."""
+    answer = _program.run(["db", "check", *_options({"db": db})])
     if answer.code != 0:
         error = _program.error_of(answer._replace(code=5))
         raise error

@@ -12,7 +12,7 @@ import types
 import pytest
 
 import kiln
-from kiln import _arrays, _fast, _streams
+from kiln import _arrays, _fast, _program, _streams
 
 np = pytest.importorskip("numpy")
 
@@ -173,6 +173,28 @@ def test_corrupt_database(tmp_path):
             ask()
     with pytest.raises(kiln.DatabaseError, match="there is no such database"):
         kiln.open(tmp_path / "none.db")
+
+
+def test_a_database_on_a_server_is_refused_before_a_session(monkeypatch):
+    asked = []
+
+    def run(arguments, **_):
+        asked.append(list(arguments))
+        return _program.Answer(0, None, "")
+
+    monkeypatch.setattr(_program, "run", run)
+    for named, db in (("", "postgresql://host/kiln"), ("postgres://host/kiln", None)):
+        monkeypatch.setenv("KILN_DB", named)
+        for ask in (
+            lambda: kiln.tune("reduce", n=100, db=db),
+            lambda: kiln.sweep("plan.toml", db=db),
+            lambda: kiln.open(db),
+        ):
+            with pytest.raises(kiln.DatabaseError, match="the database is on a server"):
+                ask()
+    assert not asked
+    kiln.check("postgresql://host/kiln")
+    assert asked == [["db", "check", "--db", "postgresql://host/kiln"]]
 
 
 def test_damage_behind_a_good_header(tuned, tmp_path):
