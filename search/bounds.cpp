@@ -175,6 +175,7 @@ Bounds::Bounds(const RuleSet& rules, const std::vector<Level>& levels)
     }
     intervals_[variable.reg] = all;
   }
+  open_ = intervals_;
   for (std::size_t level = 0; level + 2 < levels.size(); ++level) look_ahead(level);
 }
 
@@ -223,6 +224,9 @@ std::optional<std::size_t> Bounds::broken(std::size_t level, const Cell* registe
   Outlook& outlook = outlooks_[level];
   if (outlook.checks.empty()) return std::nullopt;
   if (++outlook.idle > kPatience && outlook.idle % kStride != 0) return std::nullopt;
+  // A scan may have gone back: what it had set beyond this level is open again.
+  for (const RuleVariable& variable : rules_.variables())
+    intervals_[variable.reg] = open_[variable.reg];
   for (const Register reg : levels_[level].live) intervals_[reg] = point(registers[reg]);
   for (const NetworkStep& step : outlook.steps) intervals_[step.dst] = bound(step, intervals_);
   for (const LevelCheck& check : outlook.checks) {

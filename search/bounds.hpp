@@ -48,6 +48,7 @@ class Bounds {
   const RuleSet& rules_;
   const std::vector<Level>& levels_;
   std::vector<Interval> intervals_;  // per register
+  std::vector<Interval> open_;       // the same before any value is chosen
   std::vector<Outlook> outlooks_;    // per level
 };
 

@@ -164,6 +164,39 @@ TEST(SpaceSparse, ScansLegalConfigsInOrder) {
   EXPECT_EQ(found, chained_configs());
 }
 
+// The scan goes back to earlier values; the bounds that refuse beginnings must forget later ones.
+TEST(SpaceSparse, ScansAllWhereBoundsRefuseBeginnings) {
+  const std::vector<std::int64_t> a = {21, 22, 23, 24, 25, 26, 27, 28, 29, 30};
+  const std::vector<std::int64_t> b = {1, 2, 3, 4, 5, 6, 7, 8, 9, 0};
+  const std::vector<std::int64_t> c = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90};
+  const std::vector<std::int64_t> d = up_to(20);
+  std::set<std::string> legal;
+  for (const std::int64_t of_a : a) {
+    for (const std::int64_t of_b : b) {
+      for (const std::int64_t of_c : c) {
+        for (const std::int64_t of_d : d) {
+          if (of_a + of_c + of_d != of_b * of_d + of_d) continue;
+          legal.insert(
+              Config{"small", {{"a", of_a}, {"b", of_b}, {"c", of_c}, {"d", of_d}}}.text());
+        }
+      }
+    }
+  }
+  const Space space = Space::build(
+      small_variant({{"a", a}, {"b", b}, {"c", c}, {"d", d}}, {"a + c + d == b * d + d"}),
+      {.variants = {}, .max_states = 20});
+  Effort effort(10'000'000);
+  std::set<std::string> found;
+  Space::Range rest{0, space.size()};
+  const auto any = [](std::size_t /*index*/) { return true; };
+  while (const auto index = space.first_wanted(rest, any, effort)) {
+    found.insert(space.at(*index).text());
+    rest.first = *index + 1;
+  }
+  EXPECT_FALSE(legal.empty());
+  EXPECT_EQ(found, legal);
+}
+
 TEST(SpaceSparse, SamplesNothingWhereDrawsFindNothing) {
   const Space& space = single_space();
   Random random(1);
