@@ -48,10 +48,11 @@ VariantSpace::VariantSpace(const Variant& variant, RuleSet rules, BuiltDiagram b
 
 void VariantSpace::append(std::span<const ValueIndex> row) {
   appended_.insert(appended_.end(), row.begin(), row.end());
+  has_appended_ = true;
 }
 
 void VariantSpace::shrink_to_fit() {
-  if (appended_.empty()) return;
+  if (!has_appended_) return;
   diagram_ = diagram_of_rows(appended_, tunables_.size());
   std::vector<std::size_t> value_counts;
   for (const SpaceTunable& tunable : tunables_) value_counts.push_back(tunable.values.size());
@@ -63,6 +64,7 @@ void VariantSpace::shrink_to_fit() {
     list_ = {};
   }
   appended_ = {};
+  has_appended_ = false;
 }
 
 bool VariantSpace::is_legal(std::size_t index) const {

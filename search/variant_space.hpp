@@ -97,6 +97,7 @@ class VariantSpace {
   bool is_listed_ = false;
   std::shared_ptr<const LateRules> late_;
   std::vector<ValueIndex> appended_;
+  bool has_appended_ = false;  // a row without tunables adds no value
 };
 
 }  // namespace kiln

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/recorded_space.hpp"
 
+#include <map>
 #include <random>
 #include <set>
 
@@ -47,6 +48,18 @@ TEST(RecordedSpace, HoldsWhatWasTriedAndNothingElse) {
   EXPECT_EQ(recorded.results[2].time_ns, 30);
   EXPECT_EQ(recorded.space.at(recorded.space.default_index()).text(), "v:a=4,b=2")
       << "the default config is in the middle";
+}
+
+TEST(RecordedSpace, AVariantWithoutTunablesHasAPlaceToo) {
+  const RecordedSpace recorded = recorded_space(
+      "old", {recorded_trial("plain", {}, 50), recorded_trial("v", {{"a", recorded_number(1)}}, 10),
+              recorded_trial("v", {{"a", recorded_number(2)}}, 20)});
+  ASSERT_EQ(recorded.space.size(), 3u);
+  ASSERT_EQ(recorded.results.size(), 3u);
+  std::map<std::string, double> times;
+  for (std::size_t i = 0; i < 3; ++i)
+    times[recorded.space.at(i).text()] = recorded.results[i].time_ns;
+  EXPECT_EQ(times, (std::map<std::string, double>{{"plain", 50}, {"v:a=1", 10}, {"v:a=2", 20}}));
 }
 
 TEST(RecordedSpace, CountsARepeatedConfigWithItsBestTime) {
