@@ -1,6 +1,7 @@
 // The rows of bests; declared in db/rows.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -108,10 +109,21 @@ std::vector<BestRecord> read_bests(sql::Database& database, const std::string& k
 }
 
 std::optional<BestRecord> read_best_of(sql::Database& database, SessionId session) {
-  sql::Statement query(database, "SELECT max(id) FROM best WHERE session = ?");
+  sql::Statement query(database,
+                       "SELECT id, published_at FROM best WHERE session = ? ORDER BY id DESC");
   query.bind(1, session);
-  if (!query.step() || query.is_null(0)) return std::nullopt;
-  return read_best(database, query.integer(0));
+  std::optional<BestPlace> last;
+  while (query.step()) {
+    BestPlace place{query.integer(0), query.text(1)};
+    if (!last || is_later(place, *last)) last = std::move(place);
+  }
+  if (!last) return std::nullopt;
+  return read_best(database, last->id);
+}
+
+bool is_later(const BestPlace& a, const BestPlace& b) {
+  if (a.id > 0 && b.id > 0) return a.id > b.id;
+  return std::tie(a.published_at, a.id) > std::tie(b.published_at, b.id);
 }
 
 namespace {
@@ -153,6 +165,12 @@ void insert_best(sql::Database& database, SessionId session, const BestRecord& b
   }
 }
 
+std::string objective_of(sql::Database& database, std::int64_t best) {
+  sql::Statement query(database, "SELECT name FROM objectives WHERE best = ?");
+  query.bind(1, best);
+  return query.step() ? query.text(0) : "time";
+}
+
 bool has_best(sql::Database& database, const BestRecord& best) {
   sql::Statement query(database,
                        "SELECT 1 FROM best JOIN sessions ON sessions.id = best.session WHERE "
@@ -168,10 +186,16 @@ std::optional<std::int64_t> id_behind_newer(sql::Database& database, const BestR
   sql::Statement query(database,
                        "SELECT (SELECT CASE WHEN min(id) < 0 THEN min(id) ELSE 0 END - 1 FROM "
                        "best) WHERE EXISTS (SELECT 1 "
-                       "FROM best JOIN sessions ON sessions.id = best.session WHERE kernel = ? "
-                       "AND problem = ? AND device = ? AND published_at > ? AND timing = ?)");
-  query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.published_at,
-                 std::string(name_of(best.key.timing)));
+                       "FROM best JOIN sessions ON sessions.id = best.session "
+                       "LEFT JOIN objectives ON objectives.best = best.id WHERE kernel = ?1 "
+                       "AND problem = ?2 AND device = ?3 AND timing = ?4 "
+                       "AND coalesce(objectives.name, 'time') = ?5 AND (published_at > ?6 "
+                       "OR (published_at = ?6 AND best.time_ns < ?7)))");
+  // Of bests without a date, the faster one counts.
+  const double slower_than = best.published_at == kUndated ? best.time_ns : 0;
+  query.bind_all(best.key.kernel, best.key.problem, best.key.device,
+                 std::string(name_of(best.key.timing)), best.objective, best.published_at,
+                 slower_than);
   if (!query.step()) return std::nullopt;
   return query.integer(0);
 }

@@ -35,9 +35,12 @@ void distrust(SQLite::Database& database) {
 
 void limit_work(SQLite::Database& database, const std::filesystem::path& path) {
   sqlite3* handle = database.getHandle();
-  std::error_code error;
-  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
-  const std::int64_t known = error ? 0 : bytes;
+  std::int64_t known = 0;  // bytes of the file, and of its WAL, which may be much larger
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(path.string() + suffix, error);
+    if (!error) known += static_cast<std::int64_t>(bytes);
+  }
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH,
                 static_cast<int>(std::clamp(known, kLeastLength, std::int64_t{INT_MAX})));
   const std::int64_t steps = kFreeSteps + kStepsPerByte * known;

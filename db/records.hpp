@@ -86,6 +86,9 @@ struct DriftRecord {
   [[nodiscard]] bool beyond_noise() const { return low > 1 || high < 1; }
 };
 
+/// The time of publication of a best that has none: of what another tuner recorded. Older than all.
+inline constexpr const char* kUndated = "1970-01-01T00:00:00Z";
+
 /// The config a finished session publishes, with the evidence for it.
 struct BestRecord {
   SessionId session = 0;

@@ -45,6 +45,19 @@ class DeviceTexts {
 [[nodiscard]] std::vector<BestRecord> read_bests(sql::Database& database, const std::string& kernel,
                                                  const std::string& objective);
 
+/// Where a best stands among others. A row that was added behind newer ones has an id below 0.
+struct BestPlace {
+  std::int64_t id = 0;
+  std::string published_at;
+};
+
+/// Returns whether the best at `a` counts before the one at `b`, of one session. Rows that were
+/// stored as they were published go by that order, whatever the clock said.
+[[nodiscard]] bool is_later(const BestPlace& a, const BestPlace& b);
+
+/// The name of the objective of the best with this row id.
+[[nodiscard]] std::string objective_of(sql::Database& database, std::int64_t best);
+
 /// The newest best of the session.
 [[nodiscard]] std::optional<BestRecord> read_best_of(sql::Database& database, SessionId session);
 
@@ -62,7 +75,7 @@ void insert_best(sql::Database& database, SessionId session, const BestRecord& b
 /// publication.
 [[nodiscard]] bool has_best(sql::Database& database, const BestRecord& best);
 /// Returns a row id for a best of another database that sorts it before bests published later.
-/// nullopt if it is the newest of its kernel, problem and device.
+/// nullopt if it is the newest of its kernel, problem, device, timing and objective.
 [[nodiscard]] std::optional<std::int64_t> id_behind_newer(sql::Database& database,
                                                           const BestRecord& best);
 /// Inserts the session with its state and times unchanged, its trials and its best.

@@ -61,7 +61,8 @@ class ServerMerge {
         ++report_.repeated;
         return;
       }
-      if (extends(*copy.session, one)) {
+      // Of two that went on from it, the second is a session of its own.
+      if (extends(*copy.session, one) && !extended_.contains(one.id)) {
         earlier = &one;
       } else {
         is_apart = true;
@@ -69,6 +70,7 @@ class ServerMerge {
     }
     sql::Database& source = copy.source->database();
     if (earlier != nullptr) {
+      extended_.insert(earlier->id);
       target_.claim_session(earlier->id);
       extend_session(source, copy.session->id, target_, earlier->id);
       note_bests(copy, earlier->id);
@@ -99,12 +101,14 @@ class ServerMerge {
     record.key.device = best.key.device;
     record.key.timing = best.timing;
     record.published_at = best.published_at;
+    record.objective = objective_of(*best.source, best.id);
     copy_best(*best.source, best.id, target_, best.session, id_behind_newer(target_, record));
   }
 
   sql::Database& target_;
   MergeReport& report_;
   std::map<DigestKey, std::vector<SessionDigest>> there_;
+  std::set<SessionId> extended_;  ///< sessions of the server, by this merge
   std::vector<AddedBest> bests_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "db/rows.hpp"
 #include "db/sql.hpp"
 
 namespace kiln {
@@ -16,10 +17,9 @@ Verdict verdict_from(const std::string& name) {
   return Verdict::none;
 }
 
-/// The newest best of each session.
 constexpr const char* kPublished =
-    "SELECT session, time_ns, default_time_ns, verdict FROM best "
-    "WHERE id IN (SELECT max(id) FROM best GROUP BY session)";
+    "SELECT session, time_ns, default_time_ns, verdict, id, published_at FROM best "
+    "ORDER BY id DESC";
 
 /// The fastest trial, and the first one, which is the default config, of each session without best.
 constexpr const char* kSoFar =
@@ -31,8 +31,13 @@ constexpr const char* kSoFar =
 
 std::map<SessionId, SessionAnswer> read_session_answers(sql::Database& database) {
   std::map<SessionId, SessionAnswer> answers;
+  std::map<SessionId, BestPlace> last;
   sql::Statement published(database, kPublished);
   while (published.step()) {
+    const BestPlace place{published.integer(4), published.text(5)};
+    const auto [known, is_new] = last.emplace(published.integer(0), place);
+    if (!is_new && !is_later(place, known->second)) continue;
+    known->second = place;
     answers[published.integer(0)] = {.time_ns = published.real(1),
                                      .default_time_ns = published.real(2),
                                      .verdict = verdict_from(published.text(3)),

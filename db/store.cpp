@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -28,6 +29,19 @@ struct Store::Impl {
       : place(place_in), mode(mode_in), connection(open_connection(place_in, mode_in)) {}
 
   [[nodiscard]] sql::Database& database() const { return connection->database(); }
+
+  /// Throws a passing error if a lost connection of this store still holds the session: the server
+  /// notices its end later than we do.
+  void claim(SessionId session) {
+    try {
+      database().claim_session(session);
+    } catch (const sql::Error& error) {
+      if (error.failure() != sql::Failure::other || !ours.contains(session)) throw;
+      throw sql::Error("the server still holds the lock of the connection that was lost",
+                       sql::Failure::lost);
+    }
+    ours.insert(session);
+  }
 
   // Runs `work`, turning errors of the store into ours with its name in front. A server that went
   // away is asked again by the next call.
@@ -65,7 +79,8 @@ struct Store::Impl {
   fs::path place;
   Mode mode;
   std::unique_ptr<Connection> connection;
-  std::mutex mutex;  ///< one call at a time
+  std::set<SessionId> ours;  ///< sessions that were claimed
+  std::mutex mutex;          ///< one call at a time
 };
 
 Store::Store(const fs::path& place, Mode mode) {
@@ -81,7 +96,7 @@ std::optional<SessionRecord> Store::find_unfinished(const SessionKey& key) const
     std::optional<SessionRecord> found =
         find_session(impl_->database(), key, Completion::unfinished);
     // Before its trials are read: what another one is adding would be missed.
-    if (found && impl_->mode == Mode::write) impl_->database().claim_session(found->id);
+    if (found && impl_->mode == Mode::write) impl_->claim(found->id);
     return found;
   });
 }
@@ -93,7 +108,7 @@ std::optional<SessionRecord> Store::find_finished(const SessionKey& key) const {
 SessionId Store::begin_session(const SessionRecord& record) {
   return impl_->guarded([&] {
     const SessionId id = insert_session(impl_->database(), record);
-    impl_->database().claim_session(id);
+    impl_->claim(id);
     return id;
   });
 }
@@ -101,7 +116,7 @@ SessionId Store::begin_session(const SessionRecord& record) {
 void Store::append(SessionId session, std::int64_t sequence, const Trial& trial,
                    double more_wall_seconds, const std::string& next_config) {
   impl_->guarded([&] {
-    impl_->database().claim_session(session);
+    impl_->claim(session);
     sql::Transaction transaction(impl_->database(), sql::Access::write);
     insert_trial(impl_->database(), session, sequence, trial);
     forget_attempt(impl_->database(), session, trial.config.text());
@@ -137,6 +152,7 @@ void Store::finish(SessionId session, SessionState state, double wall_seconds,
     }
     transaction.commit();
     impl_->database().release_session(session);
+    impl_->ours.erase(session);
   });
 }
 
@@ -156,7 +172,7 @@ std::size_t Store::add_sessions(const std::vector<FinishedSession>& sessions) {
 
 void Store::reopen(SessionId session) {
   impl_->guarded([&] {
-    impl_->database().claim_session(session);
+    impl_->claim(session);
     sql::Statement update(impl_->database(),
                           "UPDATE sessions SET state = 'running', finished_at = NULL WHERE id = ?");
     update.bind(1, session);
@@ -169,7 +185,10 @@ std::vector<SessionRecord> Store::sessions() const {
 }
 
 std::vector<SessionRecord> Store::unfinished(const std::string& kernel) const {
-  return impl_->guarded([&] { return read_unfinished(impl_->database(), kernel); });
+  return impl_->guarded([&] {
+    const sql::Transaction snapshot(impl_->database(), sql::Access::snapshot);
+    return read_unfinished(impl_->database(), kernel);
+  });
 }
 
 std::optional<SessionRecord> Store::session(SessionId id) const {
@@ -180,7 +199,10 @@ std::optional<SessionRecord> Store::session(SessionId id) const {
 }
 
 std::vector<TrialRecord> Store::trials(SessionId session) const {
-  return impl_->guarded([&] { return read_trials(impl_->database(), session); });
+  return impl_->guarded([&] {
+    const sql::Transaction snapshot(impl_->database(), sql::Access::snapshot);
+    return read_trials(impl_->database(), session);
+  });
 }
 
 void Store::add_drift(SessionId session, const DriftRecord& drift) {
@@ -201,11 +223,17 @@ std::vector<BestRecord> Store::bests(const std::string& kernel,
 }
 
 std::optional<BestRecord> Store::best_of(SessionId session) const {
-  return impl_->guarded([&] { return read_best_of(impl_->database(), session); });
+  return impl_->guarded([&] {
+    const sql::Transaction snapshot(impl_->database(), sql::Access::snapshot);
+    return read_best_of(impl_->database(), session);
+  });
 }
 
 std::map<SessionId, SessionAnswer> Store::answers() const {
-  return impl_->guarded([&] { return read_session_answers(impl_->database()); });
+  return impl_->guarded([&] {
+    const sql::Transaction snapshot(impl_->database(), sql::Access::snapshot);
+    return read_session_answers(impl_->database());
+  });
 }
 
 Store::Info Store::info() const {

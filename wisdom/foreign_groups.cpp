@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/errors.hpp"
+#include "core/problem_text.hpp"
 #include "core/suggest.hpp"
 #include "wisdom/foreign_wisdom.hpp"
 
@@ -94,7 +95,8 @@ std::vector<SizedGroup> split_by_problem(const KernelSpec& spec, const std::stri
       std::string fields;
       for (auto size = part.arguments.end() - static_cast<std::ptrdiff_t>(places.size());
            !part.trials.empty() && size != part.arguments.end(); ++size) {
-        if (!is_marked(problem, size->first)) fields += "," + size->first + "=" + size->second;
+        if (!is_marked(problem, size->first))
+          fields += "," + size->first + "=" + quoted_if_needed(size->second);
       }
       all.push_back({std::move(part), std::move(fields)});
     }

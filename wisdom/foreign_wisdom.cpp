@@ -193,7 +193,7 @@ BestRecord best_of_recorded(const Setting& setting, const RecordedTrials& record
   }
   best.trials = static_cast<std::int64_t>(recorded.trials.size());
   best.failures = best.trials - static_cast<std::int64_t>(trials.size());
-  best.published_at = "1970-01-01T00:00:00Z";
+  best.published_at = kUndated;
   Evidence evidence;
   add_close_configs(evidence, trials);
   best.evidence = to_text(evidence);

@@ -61,6 +61,24 @@ TEST_F(ForeignWisdomTest, FilesMayBeCompressed) {
             "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
 }
 
+TEST_F(ForeignWisdomTest, OfSeveralFilesTheFasterBestCounts) {
+  std::string slow = kWisdom;
+  slow.replace(slow.find("\"time\":0.4"), 10, "\"time\":0.6");
+  write("fast.wisdom", kWisdom);
+  write("slow.wisdom", slow);
+  for (const auto& [first, second] : {std::pair("fast", "slow"), std::pair("slow", "fast")}) {
+    const std::string database = std::string(first) + ".db";
+    const Output output =
+        kiln({"db", "import", std::string(first) + ".wisdom", std::string(second) + ".wisdom",
+              "--kernel", "scale", "--problem", "n={0}", "--device", "opencl", "--db", database,
+              "--kernel-path", kForeignKernels});
+    ASSERT_EQ(output.exit_code, 0) << output.err;
+    const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", database,
+                                  "--kernel-path", kForeignKernels, "--json"});
+    EXPECT_EQ(match["tuned"]["time_ns"], 400000.0) << first << " comes first";
+  }
+}
+
 TEST_F(ForeignWisdomTest, AKernelIsGivenByItsFolderOrByTheNameOfItsSpec) {
   write("w.wisdom", kWisdom);
   copy_kernel("tests/cli/kernels/scale", "vectors");

@@ -122,6 +122,44 @@ TEST_P(MergeInto, KeepsCopiesThatWentOnApart) {
   EXPECT_THAT(Store(place("c.db"), Store::Mode::read).check(), IsEmpty());
 }
 
+// Of two that went on from what is there, the second is a session of its own.
+TEST_P(MergeInto, KeepsBothThatWentOnFromWhatIsThere) {
+  const MemoryFolder folder;
+  write(folder / "base.db", {{session_of("n=1", kMonday), 2, 1, 3}});
+  write(folder / "here.db", {{session_of("n=1", kMonday), 4, 100, 3}});
+  write(folder / "there.db", {{session_of("n=1", kMonday), 6, 200, 3}});
+  merge_databases({folder / "base.db"}, place("c.db"));
+  const MergeReport report =
+      merge_databases({folder / "here.db", folder / "there.db"}, place("c.db"));
+  EXPECT_EQ(report.apart, 1U);
+  const Store merged(place("c.db"), Store::Mode::read);
+  std::multiset<std::size_t> trials;
+  for (const SessionRecord& session : merged.sessions())
+    trials.insert(merged.trials(session.id).size());
+  EXPECT_THAT(trials, ElementsAre(4U, 6U));
+}
+
+// A best for energy that was published later is no answer for time.
+TEST_P(MergeInto, TheBestPublishedLastCountsForItsObjective) {
+  const MemoryFolder folder;
+  write(folder / "old.db", {{session_of("n=1", kMonday), 2, 300, 1, kMonday}});
+  {
+    Store store(folder / "energy.db", Store::Mode::write);
+    const SessionId id = store.begin_session(session_of("n=1", kTuesday));
+    store.append(id, 1, some_trial(1));
+    BestRecord best = some_best(2);
+    best.objective = "energy";
+    best.published_at = kWednesday;
+    store.finish(id, SessionState::finished, 1, best);
+  }
+  write(folder / "new.db", {{session_of("n=1", kTuesday), 2, 700, 1, kTuesday}});
+  for (const char* name : {"old.db", "energy.db", "new.db"})
+    merge_databases({folder / name}, place("c.db"));
+  const std::vector<BestRecord> bests = Store(place("c.db"), Store::Mode::read).bests();
+  ASSERT_EQ(bests.size(), 1U);
+  EXPECT_EQ(bests[0].config.text(), "vector:block_size=701");
+}
+
 TEST_P(MergeInto, TheBestPublishedLastCounts) {
   const MemoryFolder folder;
   write(folder / "new.db", {{session_of("n=1", kMonday), 2, 700, 1, kWednesday}});
