@@ -3,6 +3,7 @@
 #include "templates/template_lint.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "core/command_spec.hpp"
@@ -222,6 +223,50 @@ std::vector<TextPattern> lines_of(const CommandSpec& command) {
   return lines;
 }
 
+/// Names whose values a binary must not depend on, as it serves every size, and why not.
+std::map<std::string, std::string> run_time_names(const KernelSpec& spec, const Variant& variant) {
+  std::map<std::string, std::string> names;
+  for (const ProblemField& field : spec.problem) {
+    if (field.specialize) continue;
+    names[field.name] =
+        "is a run-time field of the problem: mark it 'specialize = true' to compile it in";
+  }
+  for (const std::vector<Derived>* derived : {&spec.derived, &variant.derived}) {
+    for (const Derived& value : *derived) {
+      const std::vector<std::string>& used = value.value.names();
+      const auto found = std::find_if(
+          used.begin(), used.end(), [&](const std::string& name) { return names.count(name) > 0; });
+      if (found != used.end())
+        names[value.name] = "depends on '" + *found + "', which is a run-time field";
+    }
+  }
+  return names;
+}
+
+/// What is compiled in beside a template: macros, arguments of C++ templates, compiler options.
+std::vector<LintFinding> lint_compiled_in(const KernelSpec& spec, const Variant& variant) {
+  const std::map<std::string, std::string> run_time = run_time_names(spec, variant);
+  std::vector<LintFinding> findings;
+  const auto look_at = [&](const Expression& expression, const std::string& what) {
+    for (const std::string& name : expression.names()) {
+      const auto found = run_time.find(name);
+      if (found == run_time.end()) continue;
+      findings.push_back({expression.where(), what + ": '" + name + "' " + found->second});
+    }
+  };
+  if (variant.plain && variant.plain->defines) {
+    for (const Derived& define : *variant.plain->defines)
+      look_at(define.value, "macro '" + define.name + "'");
+  }
+  for (const Step& step : variant.steps) {
+    for (const Expression& hole : step.entry.holes()) look_at(hole, "entry of a step");
+  }
+  for (const auto& [backend, options] : variant.compiler_options) {
+    for (const Expression& hole : options.holes()) look_at(hole, "compiler options");
+  }
+  return findings;
+}
+
 }  // namespace
 
 TemplateNames template_names(const KernelSpec& spec, const Variant& variant) {
@@ -261,6 +306,8 @@ std::set<std::string> names_in_expressions(const Variant& variant) {
 std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,
                                       const TemplateSet& templates) {
   if (spec.command) return {};
+  if (std::vector<LintFinding> findings = lint_compiled_in(spec, variant); !findings.empty())
+    return findings;
   if (variant.plain) return lint_plain_source(spec, variant);
   if (templates.count(variant.template_file) == 0) {
     std::vector<std::string> files;

@@ -49,6 +49,15 @@ std::string plain_error(const KernelSpec& spec) {
   return "";
 }
 
+// The same binary serves every size.
+TEST(PlainSourceText, ThatDependsOnARunTimeFieldIsAMistake) {
+  EXPECT_THAT(plain_error(plain_spec("defines = { unroll = \"unroll\", block = \"n\" }\n")),
+              HasSubstr("macro 'block': 'n' is a run-time field of the problem: mark it "
+                        "'specialize = true' to compile it in"));
+  EXPECT_THAT(plain_error(plain_spec("", kSource, "scale<{twice_n}>")),
+              HasSubstr("entry of a step: 'twice_n' depends on 'n', which is a run-time field"));
+}
+
 TEST(PlainSourceText, ReachesTheCompilerAsItIsWithItsHeaders) {
   const Source source = render(plain_spec());
   const std::string text = source.text.substr(source.text.find("\n\n") + 2);
