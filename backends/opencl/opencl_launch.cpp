@@ -35,6 +35,7 @@ Failure wrong_count(const OpenClKernel& kernel, std::size_t given) {
 /// The memory object a kernel gets: the allocation itself, or a cached window into it.
 Result<cl_mem> OpenClDevice::memory_of(const Buffer& buffer) {
   if (buffer.offset == 0) return reinterpret_cast<cl_mem>(buffer.handle);
+  if (buffer.bytes == 0) return cl_mem{nullptr};  // no window is empty; a null argument is legal
   for (const Window& window : windows_) {
     if (window.parent == buffer.handle && window.offset == buffer.offset &&
         window.bytes == buffer.bytes) {

@@ -32,8 +32,8 @@ Status keep_order(cl_command_queue queue) {
 class MemoryParameter {
  public:
   [[nodiscard]] Status set(const OpenClKernel& kernel, cl_uint index, const Buffer& buffer) {
-    cl_mem memory = as_memory(buffer);
-    if (buffer.offset != 0) {
+    cl_mem memory = buffer.bytes == 0 ? nullptr : as_memory(buffer);
+    if (buffer.offset != 0 && buffer.bytes != 0) {
       if (Status status = move_window(buffer); !status) return status;
       memory = window_.get();
     }

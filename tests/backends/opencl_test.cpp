@@ -118,6 +118,27 @@ TEST_F(OpenClStory, AForgottenLastArgumentIsNotTakenForSharedMemory) {
   }
 }
 
+// OpenCL has no windows of 0 bytes.
+TEST_F(OpenClStory, AnArgumentMayHaveNoElements) {
+  const std::unique_ptr<Module> module = load(
+      "KERNEL first(GLOBAL int* x, GLOBAL int* y, int n) { if (n > 0) x[0] = y[0]; }\n", {"first"});
+  ASSERT_NE(module, nullptr);
+  const Buffer whole = upload(std::vector<int>(1024, 7));
+  Buffer empty = whole;
+  empty.offset = 2048;
+  empty.bytes = 0;
+  const int none = 0;
+  const std::array arguments = {argument(whole), argument(empty), scalar(none)};
+  Launch launch;
+  launch.module = module.get();
+  launch.entry = "first";
+  launch.arguments = arguments;
+  const Status status = device_->launch(launch);
+  EXPECT_TRUE(status) << status.failure().message;
+  const Result<std::unique_ptr<PreparedLaunch>> prepared = device_->prepare_launch(launch, nullptr);
+  EXPECT_TRUE(prepared) << prepared.failure().message;
+}
+
 /// A context and queue that an application made itself.
 struct Application {
   explicit Application(cl_device_id device, cl_command_queue_properties properties) {
