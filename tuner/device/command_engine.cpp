@@ -182,6 +182,7 @@ TrialReport CommandEngine::run(const TrialJob& job,
 }
 
 FinalsReport CommandEngine::run_finals(const FinalsJob& job) {
+  constexpr double kNeverNs = 1e18;  // of a run whose result was wrong
   FinalsReport report;
   std::vector<LaunchPlan> plans;
   for (const Config& config : job.configs) {
@@ -197,6 +198,11 @@ FinalsReport CommandEngine::run_finals(const FinalsJob& job) {
   for (std::size_t round = 0; round < job.rounds.min_rounds; ++round) {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       Result<std::vector<double>> ns = sample(plans[i], folder_of(job.binaries[i]));
+      if (!ns && ns.failure().outcome == Outcome::wrong_result) {
+        report.wrong[i] = ns.failure().message;
+        report.samples[i].push_back(kNeverNs);  // so that all have as many rounds
+        continue;
+      }
       if (!ns) {
         report.failure = ns.failure();
         return report;
