@@ -96,6 +96,31 @@ TEST_F(ReferenceGaps, FormulasMayDescribeAPartToo) {
                                          "first is y[1]: "));
 }
 
+// NaN is right there, and the poison of unwritten elements is one too.
+TEST_F(ReferenceGaps, ANanThatWasNotWrittenIsTold) {
+  load("nans", "formulas = { y = \"log(x)\" }");
+  auto found = outcomes();
+  EXPECT_EQ(found["whole"], "ok");
+  EXPECT_THAT(found["positive"], StartsWith("wrong_result: over other values in its outputs: "));
+  EXPECT_THAT(found["positive"], HasSubstr("expected nan"));
+}
+
+TEST_F(ReferenceGaps, ANanThatIsWrittenWhereNothingShouldBeIsTold) {
+  load("nans", "formulas = { y = \"log(x)\" }\nwritten = \"index < n - 1\"");
+  auto found = outcomes();
+  EXPECT_EQ(found["short"], "ok");
+  EXPECT_THAT(found["padded"], HasSubstr("y[999]: nan was written, and [verify] written says"));
+}
+
+// 1001 elements, and sizes of the checks that are no multiples of four. The extremes of x are at t,
+// as f32 has it: 0.699999988.
+TEST_F(ReferenceGaps, ADefaultThatIsIllegalForASizeIsNoFaultOfTheDevice) {
+  load("quarters", "formulas = { y = \"2 * x if x >= t else 0\" }");
+  auto found = outcomes();
+  EXPECT_EQ(found["vector:elements=1"], "ok");
+  EXPECT_EQ(found["vector:elements=4"], "ok");
+}
+
 TEST_F(ReferenceGaps, AReferenceThatChangesNothingProvesNothing) {
   load("idle", "device_reference = \"idle\"");
   EXPECT_THAT(outcomes()["error"],

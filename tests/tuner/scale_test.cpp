@@ -1,6 +1,7 @@
 // How large results typically are is known even where there are few, and these are small by chance.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,6 +62,38 @@ class ScaleTest : public DeviceTest {
   std::optional<Toolbox> toolbox_;
   std::optional<Binary> binary_;
 };
+
+// An element that is too large for its type says nothing of the others, and squares of f64 may be
+// too large for f64.
+TEST_F(ScaleTest, IsThatOfWhatTheTypeHolds) {
+  struct Story {
+    DType dtype;
+    double large;   // in the first element
+    double stored;  // what the type makes of it
+    double other;   // in the second, which the kernel leaves at 0
+  };
+  for (const Story& story :
+       {Story{DType::f32, 1e60, std::numeric_limits<double>::infinity(), 1},
+        Story{DType::e4m3, 10000, 448, 400}, Story{DType::f64, 1e200, 1e200, 1e190}}) {
+    SCOPED_TRACE(name_of(story.dtype));
+    HostArray reference(reference_dtype(story.dtype), {2});
+    reference.set(0, story.large);
+    reference.set(1, story.other);
+    const ProblemData::Output output{
+        .name = "y", .dtype = story.dtype, .shape = {2}, .count = 2, .access = Access::write};
+    const auto expected = ExpectedOutputs::from_arrays(*device_, {output}, {{"y", reference}}, {});
+    ASSERT_TRUE(expected);
+    HostArray values(story.dtype, {2});
+    values.set(0, story.stored);
+    auto memory = OwnedBuffer::allocate(*device_, values.data.size());
+    ASSERT_TRUE(memory);
+    ASSERT_TRUE(device_->upload(memory->get(), 0, values.data));
+    const auto found = expected->check(*device_, *toolbox_,
+                                       [&](const std::string& /*name*/) { return &memory->get(); });
+    ASSERT_TRUE(found) << found.failure().message;
+    EXPECT_FALSE(found->mismatch.empty());
+  }
+}
 
 // What is left of the 56 numbers that these seeds draw is 0.0008 to 0.06, where 4.3 is typical: the
 // error of a sum belongs to its terms.

@@ -58,6 +58,8 @@ class ConfigRun {
   /// `static_shared_bytes`: per block, as the compiler reported; negative if it did not.
   ConfigRun(const Bench& bench, const LaunchPlan& plan, std::shared_ptr<Module> module,
             std::int64_t static_shared_bytes);
+  /// Tells NaNs that were written from those that were there before.
+  [[nodiscard]] Status run_over_other_poison(InputSet set, const ExpectedOutputs& expected);
   /// Describes what is wrong around the outputs; empty if nothing is.
   [[nodiscard]] Result<std::string> damage(InputSet set);
 

@@ -26,7 +26,7 @@ class Magnitude {
   [[nodiscard]] double count() const { return count_; }
 
  private:
-  double sum_ = 0;
+  long double sum_ = 0;  ///< squares of large f64 overflow in f64
   double count_ = 0;
 };
 
@@ -103,6 +103,9 @@ class ExpectedOutputs {
   struct Check {
     double max_error = 0;  ///< largest error of all outputs, relative to the allowed one
     std::string mismatch;  ///< a sentence about the first wrong element; empty if all agree
+    /// Outputs agree, but some elements are a NaN that was there before the run: were they written?
+    /// Only a run over another poison can tell.
+    bool may_be_unwritten = false;
   };
   /// Compares the current outputs, found by name.
   [[nodiscard]] Result<Check> check(Device& device, Toolbox& toolbox,

@@ -21,7 +21,7 @@ std::vector<std::string> ramps_of(const KernelSpec& spec, const LaunchPlan& plan
                                   const Scope& scope) {
   std::vector<std::string> names;
   for (const BufferPlan& buffer : plan.buffers) {
-    if (buffer.workspace || buffer.access != Access::read) continue;
+    if (buffer.workspace || buffer.access != Access::read || buffer.count == 0) continue;
     const bool is_ramp =
         evaluate_fill(spec.find_argument(buffer.name)->fill_verify, scope) == "ramp";
     if (is_ramp) names.push_back(buffer.name);
@@ -65,8 +65,7 @@ Result<std::unique_ptr<ExtremeWalk>> ExtremeWalk::create(const ProblemBench::Too
   const bool is_exact = strictness_of(spec, scope, InputSet::verify, /*sets_differ=*/true).exact;
   if (!has_cpu_reference(spec) || !is_exact || !spec.verify.written.empty())
     return std::unique_ptr<ExtremeWalk>();
-  const Config config = Setting(spec, problem, device).default_config();
-  const Result<LaunchPlan> plan = Setting(spec, problem, device).plan(config);
+  const Result<LaunchPlan> plan = Setting(spec, problem, device).arguments();
   if (!plan) return plan.failure();
   const std::vector<std::string> ramps = ramps_of(spec, *plan, scope);
   if (ramps.empty()) return std::unique_ptr<ExtremeWalk>();
@@ -76,6 +75,12 @@ Result<std::unique_ptr<ExtremeWalk>> ExtremeWalk::create(const ProblemBench::Too
       ProblemBench::create(tools, spec, problem, seed, std::numeric_limits<double>::infinity());
   if (!bench) return bench.failure();
   walk->bench_ = std::move(*bench);
+  // A visit fills outputs with poison; those that are read would need their values.
+  const std::vector<ProblemData::Output>& outputs = walk->data().outputs();
+  const bool only_writes = std::all_of(outputs.begin(), outputs.end(), [](const auto& output) {
+    return output.access == Access::write;
+  });
+  if (!only_writes) return std::unique_ptr<ExtremeWalk>();
   if (Status status = walk->data().load(InputSet::verify); !status) return status.failure();
   auto inputs = walk->data().download_inputs(InputSet::verify);
   if (!inputs) return inputs.failure();

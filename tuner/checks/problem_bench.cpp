@@ -40,9 +40,10 @@ bool is_for_cpu(const Setting& setting, double max_cpu_operations) {
          (names_other ? max_cpu_operations : std::max(max_cpu_operations, kPatientOperations));
 }
 
-Config device_reference(const Setting& setting) {
+/// A Failure where it cannot run on this problem; on others it may.
+Result<Config> device_reference(const Setting& setting) {
   const std::string& named = setting.spec().verify.device_reference;
-  return named.empty() ? setting.default_config() : setting.parse(named);
+  return named.empty() ? setting.launchable_default() : setting.launchable(named);
 }
 
 }  // namespace
@@ -61,8 +62,13 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
   }
   const Setting setting(spec, problem, device);
   const bool on_cpu = is_recorded || is_for_cpu(setting, max_cpu_operations);
-  const Config config = on_cpu ? setting.default_config() : device_reference(setting);
-  const Result<LaunchPlan> plan = setting.plan(config);
+  Config config;  // of a device reference
+  if (!on_cpu) {
+    Result<Config> chosen = device_reference(setting);
+    if (!chosen) return chosen.failure();
+    config = std::move(*chosen);
+  }
+  const Result<LaunchPlan> plan = on_cpu ? setting.arguments() : setting.plan(config);
   if (!plan) return plan.failure();
 
   std::optional<RecordedValues> recorded;
@@ -75,7 +81,7 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
   bench->data_ = std::move(*data);
 
   if (recorded) {
-    if (Status status = bench->expect_recorded(*recorded); !status) return status.failure();
+    if (Status status = bench->expect_recorded(*recorded, *plan); !status) return status.failure();
     return bench;
   }
   if (!on_cpu && has_cpu_reference(spec)) {
@@ -125,10 +131,12 @@ Status ProblemBench::expect_set(const Reference& reference, InputSet set) {
 
 /// One set of inputs, so one of outputs; there are no others that could tell how large results
 /// typically are.
-Status ProblemBench::expect_recorded(const RecordedValues& recorded) {
+Status ProblemBench::expect_recorded(const RecordedValues& recorded, const LaunchPlan& plan) {
   reference_ = "the recorded outputs of " + recorded.source;
+  const Result<WrittenParts> parts = written_parts_of(InputSet::verify, plan);
+  if (!parts) return parts.failure();
   Result<ExpectedOutputs> expected = ExpectedOutputs::from_arrays(
-      tools_.device, data_->outputs(), recorded.outputs, strictness(InputSet::verify));
+      tools_.device, data_->outputs(), recorded.outputs, strictness(InputSet::verify), *parts);
   if (!expected) return expected.failure();
   verify_ = std::move(*expected);
   return Done{};
@@ -176,15 +184,19 @@ Result<std::vector<std::uint64_t>> ProblemBench::output_checksums(InputSet set) 
   return checksums;
 }
 
+Result<WrittenParts> ProblemBench::written_parts_of(InputSet set, const LaunchPlan& plan) {
+  if (spec_.verify.written.empty()) return WrittenParts();
+  if (Status status = data_->load(set); !status) return status.failure();
+  Result<std::map<std::string, HostArray>> inputs = data_->download_inputs(set);
+  if (!inputs) return inputs.failure();
+  return written_parts(spec_, problem_, plan, data_->outputs(), *inputs);
+}
+
 Result<ExpectedOutputs> ProblemBench::expect_run(const LaunchPlan& plan, ConfigRun& run,
                                                  InputSet set) {
-  WrittenParts parts;
   if (Status status = data_->load(set); !status) return status.failure();
-  if (!spec_.verify.written.empty()) {
-    Result<std::map<std::string, HostArray>> inputs = data_->download_inputs(set);
-    if (!inputs) return inputs.failure();
-    parts = written_parts(spec_, problem_, plan, data_->outputs(), *inputs);
-  }
+  const Result<WrittenParts> parts = written_parts_of(set, plan);
+  if (!parts) return parts.failure();
   const Result<std::vector<std::uint64_t>> before = output_checksums(set);
   if (!before) return before.failure();
   if (Status status = run.run_once(set); !status) return status.failure();
@@ -192,9 +204,9 @@ Result<ExpectedOutputs> ProblemBench::expect_run(const LaunchPlan& plan, ConfigR
   if (!after) return after.failure();
   changed_something_ |= *before != *after;
   Result<ExpectedOutputs> expected =
-      ExpectedOutputs::from_outputs(tools_.device, *data_, set, strictness(set), parts);
+      ExpectedOutputs::from_outputs(tools_.device, *data_, set, strictness(set), *parts);
   if (!expected) return expected;
-  const Result<std::string> gaps = gaps_in(run, set, *expected, parts);
+  const Result<std::string> gaps = gaps_in(run, set, *expected, *parts);
   if (!gaps) return gaps.failure();
   if (!gaps->empty()) return reference_fault(*gaps);
   return expected;

@@ -54,7 +54,9 @@ class ProblemBench {
   using Reference = std::function<Result<ExpectedOutputs>(InputSet)>;
   [[nodiscard]] Status expect(const Reference& reference);
   [[nodiscard]] Status expect_set(const Reference& reference, InputSet set);
-  [[nodiscard]] Status expect_recorded(const RecordedValues& recorded);
+  [[nodiscard]] Status expect_recorded(const RecordedValues& recorded, const LaunchPlan& plan);
+  /// Evaluates `[verify] written` for the inputs of the set.
+  [[nodiscard]] Result<WrittenParts> written_parts_of(InputSet set, const LaunchPlan& plan);
   [[nodiscard]] Status expect_from_cpu(const LaunchPlan& plan);
   [[nodiscard]] Status expect_from_device(const Config& config, const LaunchPlan& plan);
   /// Runs the device reference on one set, twice, and keeps its outputs. Fails if it leaves

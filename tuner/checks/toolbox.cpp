@@ -145,7 +145,7 @@ Status Toolbox::fill(const Buffer& buffer, DType dtype, std::int64_t count, cons
 
 Result<BufferDifference> Toolbox::compare(const Buffer& values, const Buffer& reference,
                                           DType dtype, std::int64_t count,
-                                          const Tolerance& tolerance) {
+                                          const Tolerance& tolerance, PoisonRule poison) {
   if (count == 0) return BufferDifference{};
   const Result<Buffer> result =
       impl_->scratch("comparison", kComparisonWords * sizeof(std::uint64_t));
@@ -154,7 +154,9 @@ Result<BufferDifference> Toolbox::compare(const Buffer& values, const Buffer& re
       {.variant = "compare",
        .dtype = dtype,
        .count = count,
-       .scalars = {{"absolute", tolerance.absolute}, {"relative", tolerance.relative}},
+       .scalars = {{"absolute", tolerance.absolute},
+                   {"relative", tolerance.relative},
+                   {"poison", static_cast<double>(poison)}},
        .buffers = {{"values", values}, {"reference", reference}, {"comparison", *result}}});
   if (!status) return status.failure();
   const auto words = impl_->read_words(*result, kComparisonWords);

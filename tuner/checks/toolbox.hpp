@@ -37,6 +37,14 @@ struct BufferDifference {
   double max_error = 0;  ///< largest error relative to the allowed one (exact: 0 or infinite)
 };
 
+/// What a comparison of floating-point outputs says of the poison that they held before the run, a
+/// NaN with all bits set.
+enum class PoisonRule : std::uint8_t {
+  is_a_nan = 0,      ///< a NaN like others
+  is_unwritten = 1,  ///< wrong where the reference does not hold it
+  is_kept = 2,       ///< must be there where the reference holds it
+};
+
 class Toolbox {
  public:
   /// Both arguments must outlive it. Kernels are compiled when first needed; the call then returns
@@ -49,7 +57,8 @@ class Toolbox {
   /// Compares two buffers of `count` elements of `dtype`. NaN equals only NaN.
   [[nodiscard]] Result<BufferDifference> compare(const Buffer& values, const Buffer& reference,
                                                  DType dtype, std::int64_t count,
-                                                 const Tolerance& tolerance);
+                                                 const Tolerance& tolerance,
+                                                 PoisonRule poison = PoisonRule::is_a_nan);
   /// Returns a 64-bit hash of the first `bytes` bytes, the same in any order of execution.
   [[nodiscard]] Result<std::uint64_t> checksum(const Buffer& buffer, std::size_t bytes);
   /// Sets all bits of the device's shared memory, on every unit, for the next kernel to find; on a
