@@ -61,12 +61,11 @@ class ServerMerge {
         ++report_.repeated;
         return;
       }
-      // Of two that went on from it, the second is a session of its own.
-      if (extends(*copy.session, one) && !extended_.contains(one.id)) {
-        earlier = &one;
-      } else {
+      if (!extends(*copy.session, one)) {
         is_apart = true;
-      }
+      } else if (!extended_.contains(one.id)) {
+        earlier = &one;
+      }  // else another copy went on from it: this one, counted among the copies, stands alone
     }
     sql::Database& source = copy.source->database();
     if (earlier != nullptr) {

@@ -129,7 +129,9 @@ TEST_P(MergeInto, KeepsBothThatWentOnFromWhatIsThere) {
   write(folder / "here.db", {{session_of("n=1", kMonday), 4, 100, 3}});
   write(folder / "there.db", {{session_of("n=1", kMonday), 6, 200, 3}});
   merge_databases({folder / "base.db"}, place("c.db"));
-  merge_databases({folder / "here.db", folder / "there.db"}, place("c.db"));
+  const MergeReport report =
+      merge_databases({folder / "here.db", folder / "there.db"}, place("c.db"));
+  EXPECT_EQ(report.apart, 1U);
   const Store merged(place("c.db"), Store::Mode::read);
   std::multiset<std::size_t> trials;
   for (const SessionRecord& session : merged.sessions())
