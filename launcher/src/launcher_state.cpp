@@ -90,7 +90,7 @@ Launcher::State::State(const Options& given)
       given, runtime->info(),
       rows_.locked ? MissTuner::Selection::pinned : MissTuner::Selection::free,
       MissTuner::Listener{
-          [this](const Miss& miss, const BestRecord& best) { add_best(miss, best); },
+          [this](const Miss& /*miss*/, const BestRecord& best) { add_best(best); },
           [this](const Miss& miss, const std::set<std::string>& texts) { forget(miss, texts); }});
 }
 
@@ -101,6 +101,13 @@ Expected<Launcher::State::KernelEntry*> Launcher::State::find_kernel(std::string
     return &known->second;
   }
   auto spec = std::make_shared<const KernelSpec>(library_.load(std::string(kernel)));
+  // By the name of its folder, or a path, after the name of its spec: the rows are there.
+  for (const auto& [name, entry] : kernels_) {
+    if (entry.spec->name != spec->name) continue;
+    KernelEntry same = entry;
+    same.spec = std::move(spec);
+    return &kernels_.emplace(kernel, std::move(same)).first->second;
+  }
   auto rows = std::make_shared<const std::vector<BestRecord>>(rows_.take(spec->name));
   std::optional<std::string> digest;  // the default needs no looking for
   if (!rows->empty() || rows_.asks_shipped) digest = digest_of(*rows, rows_.asks_shipped);
@@ -258,15 +265,17 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
   }
 }
 
-void Launcher::State::add_best(const Miss& miss, const BestRecord& best) {
+void Launcher::State::add_best(const BestRecord& best) {
   const std::lock_guard held(kernels_mutex_);
-  KernelEntry& entry = kernels_.find(miss.kernel)->second;
-  add_shipped(entry);
-  entry.digest.reset();  // other processes read this best from the database, if at all
-  ++entry.tuned;
-  auto rows = std::make_shared<std::vector<BestRecord>>(*entry.rows);
-  rows->push_back(best);
-  entry.rows = std::move(rows);
+  for (auto& [name, entry] : kernels_) {  // it may be known by several names
+    if (entry.spec->name != best.key.kernel) continue;
+    add_shipped(entry);
+    entry.digest.reset();  // other processes read this best from the database, if at all
+    ++entry.tuned;
+    auto rows = std::make_shared<std::vector<BestRecord>>(*entry.rows);
+    rows->push_back(best);
+    entry.rows = std::move(rows);
+  }
 }
 
 void Launcher::State::forget(const Miss& miss, const std::set<std::string>& asked_texts) {

@@ -117,7 +117,7 @@ struct Launcher::State {
   [[nodiscard]] CallCounter* counter_of(const KernelSpec& spec, const Problem& problem,
                                         const Match& match);
   // Called by the tuner's thread for each problem that it tuned.
-  void add_best(const Miss& miss, const BestRecord& best);
+  void add_best(const BestRecord& best);
   void forget(const Miss& miss, const std::set<std::string>& asked_texts);
 
   KernelLibrary library_;

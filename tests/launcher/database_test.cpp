@@ -215,6 +215,19 @@ TEST(LauncherDatabase, TunedConfigsOfTheApplicationsOwnKernelRunToo) {
   }
 }
 
+TEST(LauncherDatabase, AKernelWithTwoNamesHasItsRowsUnderBoth) {
+  const LauncherFolder folder;
+  store_best(
+      folder / "kiln.db",
+      {"polynomial", "n=1000", R"({"n": 1000})", {"vector", {{"block_size", std::int64_t{32}}}}});
+  Launcher::Options options = folder.options();
+  options.kernel_paths = {KILN_SOURCE_DIR "/examples/polynomial"};
+  const Launcher launcher(options);
+  for (const char* name : {KILN_SOURCE_DIR "/examples/polynomial", "polynomial"}) {
+    EXPECT_EQ(launcher.select(name, "n=1000").value()->grade, Launcher::Grade::exact) << name;
+  }
+}
+
 TEST(LauncherDatabase, OneOfAnotherDriverAnswersAndSaysSo) {
   const LauncherFolder folder;
   store_best(folder / "kiln.db", kTwoPass,
