@@ -26,6 +26,8 @@
 namespace kiln::cli {
 namespace {
 
+constexpr std::int64_t kMostRepeats = 1000;  // of a config, and of all finals
+
 struct CompareFlags {
   CommonOptions common;
   std::string kernel;
@@ -246,11 +248,11 @@ void add_config_options(CLI::App& command, CompareFlags& options) {
       ->allow_extra_args(false);
   command.add_option("--copies", options.copies, "Enter each config COUNT times")
       ->type_name("COUNT")
-      ->check(whole_number(1))
+      ->check(whole_number(1, kMostRepeats))
       ->capture_default_str();
   command.add_option("--finals", options.finals, "Repeat all finals COUNT times")
       ->type_name("COUNT")
-      ->check(whole_number(1))
+      ->check(whole_number(1, kMostRepeats))
       ->capture_default_str();
   command.add_option("--rounds", options.rounds, "Rounds of one final at most")
       ->type_name("COUNT")

@@ -33,7 +33,7 @@ void add_budget_options(CLI::App& command, SearchSettings& settings) {
                       "if no budget is given)",
                       kDefaultSeconds))
       ->type_name("NUMBER")
-      ->check(positive_number())
+      ->check(positive_number(kLongestWait))
       ->group("Budget: the first limit reached ends the session");
   command.add_option("--trials", settings.trials, "Trials of a session, failures included")
       ->type_name("COUNT")

@@ -9,10 +9,15 @@ namespace kiln {
 namespace {
 
 double positive_number(const TableReader& table, std::string_view key, const Value& value) {
+  constexpr double kYear = 31536000;  // seconds
   const bool number =
       std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
-  if (!number || as_double(value) <= 0) {
+  if (!number || !(as_double(value) > 0)) {
     table.fail(key, fmt::format("'{}' must be a number above 0, not '{}'", key, to_text(value)));
+  }
+  if (as_double(value) > kYear) {
+    table.fail(key, fmt::format("'{}' must be a year at most, {:.0f}, not '{}'", key, kYear,
+                                to_text(value)));
   }
   return as_double(value);
 }

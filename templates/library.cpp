@@ -193,7 +193,10 @@ KernelLibrary::KernelLibrary(std::vector<fs::path> kernel_paths)
       continue;
     }
     std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(path)) {
+    const fs::directory_iterator entries(path, error);
+    if (error)
+      throw InputError({path.string(), 0, 0}, "cannot be read (kernel path): " + error.message());
+    for (const auto& entry : entries) {
       if (is_kernel_folder(entry.path())) found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end());
