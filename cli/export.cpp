@@ -119,6 +119,17 @@ Binary compile_winner(const Winner& winner, const DeviceInfo& device) {
   return std::move(*binary);
 }
 
+/// A kernel's own folder holds files of the names that are written.
+void require_other_folder(const fs::path& folder, const KernelSpec& spec) {
+  std::error_code error;
+  const fs::path own = fs::path(spec.path).parent_path();
+  if (folder.empty() || !fs::equivalent(folder, own.empty() ? "." : own, error)) return;
+  throw UsageError(
+      fmt::format("{}: is the folder of the kernel, whose files would be replaced; "
+                  "name another one",
+                  folder.string()));
+}
+
 class Exporter {
  public:
   explicit Exporter(const ExportFlags& options)
@@ -130,6 +141,8 @@ class Exporter {
   }
 
   void write() {
+    for (const fs::path& folder : {options_.source, options_.cubin, options_.header})
+      require_other_folder(folder, found_.front().spec);
     for (std::size_t i = 0; i < found_.size(); ++i) {
       const std::string stem = stem_of(i);
       const DeviceInfo& device = winners_.device();

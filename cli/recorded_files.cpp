@@ -3,35 +3,26 @@
 
 #include <zlib.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
 #include "core/interchange/recorded_trials.hpp"
+#include "db/file_system.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{2} << 30;
-constexpr std::string_view kSqliteMagic = "SQLite format 3";
 
 struct CloseGzip {
   void operator()(gzFile file) const { gzclose(file); }
 };
-
-bool is_database(const std::string& path) {
-  std::array<char, kSqliteMagic.size()> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), head.size());
-  return file && std::string_view(head.data(), head.size()) == kSqliteMagic;
-}
 
 std::vector<RecordedSpace> read_database(const std::string& path) {
   const Store store(path, Store::Mode::read);
@@ -55,7 +46,8 @@ std::vector<RecordedSpace> read_database(const std::string& path) {
 }  // namespace
 
 std::string read_maybe_gzip(const std::string& path) {
-  if (std::filesystem::is_directory(path)) {
+  std::error_code unknown;  // what cannot be looked at cannot be opened either
+  if (std::filesystem::is_directory(path, unknown)) {
     throw InputError({path, 0, 0}, "expected a file, not a folder");
   }
   errno = 0;
@@ -81,7 +73,7 @@ std::string read_maybe_gzip(const std::string& path) {
 
 std::vector<RecordedSpace> read_recorded_file(const std::string& path,
                                               std::vector<std::string>* bad) {
-  if (is_database(path)) return read_database(path);
+  if (is_sqlite_file(path)) return read_database(path);
   const std::string text = read_maybe_gzip(path);
   const RecordedTrials recorded =
       bad != nullptr ? read_recorded_trials(text, path) : read_all_recorded_trials(text, path);

@@ -3,12 +3,16 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "db/file_system.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;
@@ -25,28 +29,60 @@ std::string read_text_file(const fs::path& path, std::string_view what) {
   return text.str();
 }
 
+namespace {
+
+[[noreturn]] void refuse_to_write(const fs::path& path, const std::string& reason) {
+  throw UsageError(fmt::format("{}: cannot be written: {}", path.string(), reason));
+}
+
+/// Throws UsageError naming `shown` if not all of the text arrives. `mode`: as of fopen().
+void put_text(const fs::path& path, const char* mode, std::string_view text,
+              const fs::path& shown) {
+  errno = 0;
+  std::FILE* const file = std::fopen(path.c_str(), mode);
+  if (file == nullptr) refuse_to_write(shown, std::strerror(errno));
+  const bool is_whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int fault = errno;
+  if (std::fclose(file) == 0 && is_whole) return;
+  refuse_to_write(shown, std::strerror(is_whole ? errno : fault));
+}
+
+/// The file that a link leads to, which may not be there yet; else `path` itself.
+fs::path behind_links(const fs::path& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? linked_file(path) : real;  // the file of a link that dangles
+}
+
+}  // namespace
+
 void write_text_file(const fs::path& path, std::string_view text) {
   if (path == "-") {
     fmt::print("{}", text);
     return;
   }
   std::error_code error;
-  // What a link leads to is replaced, not the link; what is no file (/dev/null, a pipe) is written.
-  const fs::path linked = fs::canonical(path, error);
-  const fs::path target = error ? path : linked;
-  const bool replaces = error || fs::is_regular_file(target, error);
-  error.clear();
-  const fs::path written =
-      replaces ? target.string() + ".tmp-" + std::to_string(::getpid()) : target.string();
-  std::ofstream file(written, std::ios::binary);
-  file << text;
-  file.close();
-  if (file && replaces) fs::rename(written, target, error);
-  if (!file || error) {
-    std::error_code ignored;
-    if (replaces) fs::remove(written, ignored);
-    throw UsageError(
-        fmt::format("{}: cannot be written{}", path.string(), error ? ": " + error.message() : ""));
+  const fs::file_status there = fs::status(path, error);
+  if (fs::is_directory(there)) refuse_to_write(path, "it is a folder");
+  if (fs::exists(there) && !fs::is_regular_file(there)) {  // /dev/null, a pipe: never replaced
+    put_text(path, "we", text, path);
+    return;
+  }
+  if (is_sqlite_file(path)) refuse_to_write(path, "it is a database; name another file");
+  // What a link leads to is replaced, not the link.
+  const fs::path target = behind_links(path);
+  const fs::path written = target.string() + ".tmp-" + std::to_string(::getpid());
+  fs::remove(written, error);  // of a killed process with this number
+  try {
+    put_text(written, "wxe", text, path);  // x: not through a link that waits there
+    if (fs::exists(there)) fs::permissions(written, there.permissions(), error);
+    fs::rename(written, target);
+  } catch (const fs::filesystem_error& failure) {
+    fs::remove(written, error);
+    refuse_to_write(path, failure.code().message());
+  } catch (const UsageError&) {
+    fs::remove(written, error);
+    throw;
   }
 }
 

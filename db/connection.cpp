@@ -175,12 +175,15 @@ void prepare_place(const fs::path& path, Store::Mode mode) {
   if (path.empty() && default_database_path().empty()) {
     throw DatabaseError(std::string(kNoDatabasePlace) + "; name a file with --db or KILN_DB");
   }
-  // SQLite would take these for databases that nobody keeps.
-  if (path.empty() || path == ":memory:") {
+  // SQLite would take these for databases that nobody keeps, and for addresses with options.
+  if (!path.has_filename() || path == ":memory:" || path.string().starts_with("file:")) {
     throw DatabaseError("'" + path.string() + "' names no database file; name one with --db");
   }
   if (fs::is_directory(path, error)) {
     throw DatabaseError(path.string() + ": is a folder; --db or KILN_DB names a file in it");
+  }
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    throw DatabaseError(path.string() + ": is no file");
   }
   if (mode == Store::Mode::write) {
     fs::create_directories(folder_of(path), error);
@@ -191,8 +194,6 @@ void prepare_place(const fs::path& path, Store::Mode mode) {
     throw DatabaseError(
         path.string() +
         ": there is no such database; `kiln tune` or `kiln sweep` creates one (--db names it)");
-  } else if (!fs::is_regular_file(path, error)) {
-    throw DatabaseError(path.string() + ": is no file");
   }
 }
 

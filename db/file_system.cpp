@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
+#include <string_view>
 
 namespace kiln {
 namespace {
@@ -50,6 +52,14 @@ std::filesystem::path linked_file(const std::filesystem::path& path) {
     file = file.parent_path() / next;  // an absolute one stands alone
   }
   return file;
+}
+
+bool is_sqlite_file(const std::filesystem::path& path) {
+  constexpr std::string_view kMark("SQLite format 3\0", 16);
+  std::array<char, kMark.size()> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  return std::string_view(head.data(), static_cast<std::size_t>(file.gcount())) == kMark;
 }
 
 bool sync_to_disk(const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-// The kind of file system that holds a database. Private to db/.
+// What a database's file is, and the kind of file system that holds it.
 //
 // WAL keeps its index in memory that processes share. Network file systems offer no such memory,
 // and a WAL there ends in a damaged file. So a known network file system gets the rollback journal.
@@ -26,6 +26,9 @@ void pretend_file_system(std::optional<std::uint32_t> type);
 
 /// If `path` is a link, returns its target, which may not exist yet; else `path` itself.
 [[nodiscard]] std::filesystem::path linked_file(const std::filesystem::path& path);
+
+/// Does the file begin as SQLite's files do? False if it cannot be read.
+[[nodiscard]] bool is_sqlite_file(const std::filesystem::path& path);
 
 /// Syncs a file's content, or a folder's names, to disk. Returns false on failure, with the reason
 /// in errno.

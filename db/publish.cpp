@@ -38,6 +38,13 @@ void vacuum_into(SQLite::Database& database, const fs::path& copy) {
   }
 }
 
+/// Is there nothing yet, or a database?
+bool may_be_replaced(const fs::path& target) {
+  std::error_code error;
+  if (!fs::exists(target, error) || fs::file_size(target, error) == 0) return true;
+  return is_sqlite_file(target);
+}
+
 }  // namespace
 
 fs::path temporary_for(const fs::path& target) {
@@ -80,6 +87,9 @@ void publish_copy(sql::Database& database, const fs::path& source, const fs::pat
   }
   if (fs::exists(target, error) && !fs::is_regular_file(target, error)) {
     throw DatabaseError(target.string() + ": is no file; publish to a file");
+  }
+  if (!may_be_replaced(target)) {
+    throw DatabaseError(target.string() + ": is no database; publish to another file");
   }
   if (!fs::is_directory(folder_of(target), error)) {
     throw DatabaseError(target.string() + ": there is no folder " + folder_of(target).string());
