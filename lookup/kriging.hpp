@@ -41,7 +41,7 @@ struct SlowdownForecast {
 using Distances = std::vector<std::vector<double>>;
 
 /// The steps, and the doublings, at which the correlation has fallen to 1/e
-/// (docs/results/lookup_rule.md has the reasons).
+/// (docs/results/chosen_numbers.md has the reasons).
 inline constexpr double kStepsApart = 2;
 inline constexpr double kDoublingsApart = 2;
 /// The expected slowdown where nothing is known, and its spread. Half of the configs without a

@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-// Fitted to sessions on an H200 (docs/results/lookup_rule.md): the exponents of arithmetic and of
-// memory alone, and how many operations for each byte it takes to be halfway between.
+// Fitted to sessions on an H200 (docs/results/chosen_numbers.md): the exponents of arithmetic and
+// of memory alone, and how many operations for each byte it takes to be halfway between.
 constexpr double kOfArithmetic = 0.8;
 constexpr double kOfMemory = 0.2;
 constexpr double kHalfway = 10;

@@ -6,7 +6,7 @@
 // rounds in flight. Results are stored after the loop, while nothing multiplies. It is a
 // roofline (Williams, Waterman, Patterson, 2009) of each level that a tiled kernel uses, with
 // Little's law for the latency. The constants were fitted to 3,500 random configs of matrix
-// products on an H100; docs/results/search_prior.md says how good it is.
+// products on an H100; docs/results/chosen_numbers.md says how good it is.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

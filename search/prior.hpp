@@ -4,7 +4,7 @@
 // spec's [cost]. They determine how much of the device the launch can keep busy and how many bytes
 // it can have in flight. The resulting time only serves to recognise hopeless configs. If the spec
 // describes the main loop of a variant ([variants.loop]), the time also ranks its configs
-// (search/loop_time.hpp). docs/results/search_prior.md has the evidence. Registers, spills
+// (search/loop_time.hpp). docs/results/chosen_numbers.md has the evidence. Registers, spills
 // and static shared memory, which only a compiler knows, count as free unless a compiled binary is
 // given. Pure: no device, no files.
 //
