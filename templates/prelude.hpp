@@ -9,9 +9,9 @@
 
 namespace kiln {
 
-/// The sections of templates/dialects/<dialect>.h that define the words used in `kernel`, and the
-/// sections that those use, in the order of the file. `backend` is "cuda", "hip" or "opencl";
-/// throws DeviceError for another. WARP_SIZE becomes `warp_size`.
+/// The definitions of templates/dialects/<dialect>.h whose names `kernel` uses outside comments,
+/// and those that these use, in the order of the file, each with its comment. `backend` is "cuda",
+/// "hip" or "opencl"; throws DeviceError for another. WARP_SIZE becomes `warp_size`.
 [[nodiscard]] std::string prelude_for(const std::string& backend, std::string_view kernel,
                                       std::int64_t warp_size);
 

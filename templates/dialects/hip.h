@@ -2,18 +2,15 @@
 // nothing: <hip/hip_fp16.h> does not compile under hipRTC.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line `//: WORD ...` opens a section that defines those words. The renderer puts in front of a kernel
-// only the sections whose words it uses, and the sections that those use; this head is never emitted.
+// The renderer puts in front of a kernel only the definitions that it uses, and those that these use
+// (templates/prelude.cpp). A comment belongs to the lines below it, up to the next comment or blank line.
 
-//: WARP_SIZE
 #ifndef WARP_SIZE
 #define WARP_SIZE 64
 #endif
 
-//: KERNEL
 #define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
 
-//: KERNEL_MIN_BLOCKS
 // The second launch bound counts wavefronts per SIMD here: a compute unit has 4 SIMDs of 64 lanes or 2 of 32.
 #define KILN_WAVES(threads, blocks) \
   (((threads) * (blocks) + WARP_SIZE * (WARP_SIZE / 16) - 1) / (WARP_SIZE * (WARP_SIZE / 16)))
@@ -21,35 +18,28 @@
 #define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
   extern "C" __global__ __launch_bounds__((x) * (y) * (z), KILN_AT_MOST_8(KILN_WAVES((x) * (y) * (z), blocks))) void
 
-//: DEVICE_FUNCTION
 #define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
 
-//: GLOBAL SHARED SHARED_PTR CONSTANT_PTR RESTRICT
 #define GLOBAL
 #define SHARED __shared__ __attribute__((aligned(16)))
 #define SHARED_PTR
 #define CONSTANT_PTR
 #define RESTRICT __restrict__
 
-//: DYNAMIC_SHARED_PARAM DYNAMIC_SHARED
 extern __shared__ __attribute__((aligned(128))) unsigned char kiln_dynamic_shared[];
 #define DYNAMIC_SHARED_PARAM(T, name)
 #define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
 
-//: CONSTANT_ARRAY CONSTANT_PARAM
 #define CONSTANT_ARRAY(T, name, count) __constant__ __attribute__((aligned(16))) T name[count];
 #define CONSTANT_PARAM(T, name)
 
-//: STATIC_ASSERT
 #define STATIC_ASSERT(condition, why) static_assert(condition, why)
 
-//: UNROLL UNROLL_N NO_UNROLL
 #define KILN_PRAGMA(text) _Pragma(#text)
 #define UNROLL _Pragma("unroll")
 #define UNROLL_N(n) KILN_PRAGMA(unroll n)
 #define NO_UNROLL _Pragma("unroll 1")
 
-//: THREAD_X THREAD_Y THREAD_Z BLOCK_X BLOCK_Y BLOCK_Z
 #define THREAD_X ((int)threadIdx.x)
 #define THREAD_Y ((int)threadIdx.y)
 #define THREAD_Z ((int)threadIdx.z)
@@ -57,7 +47,6 @@ extern __shared__ __attribute__((aligned(128))) unsigned char kiln_dynamic_share
 #define BLOCK_Y ((int)blockIdx.y)
 #define BLOCK_Z ((int)blockIdx.z)
 
-//: GRID_X GRID_Y GRID_Z BLOCK_SIZE_X BLOCK_SIZE_Y BLOCK_SIZE_Z
 #define GRID_X ((int)gridDim.x)
 #define GRID_Y ((int)gridDim.y)
 #define GRID_Z ((int)gridDim.z)
@@ -65,10 +54,8 @@ extern __shared__ __attribute__((aligned(128))) unsigned char kiln_dynamic_share
 #define BLOCK_SIZE_Y ((int)blockDim.y)
 #define BLOCK_SIZE_Z ((int)blockDim.z)
 
-//: BARRIER
 #define BARRIER() __syncthreads()
 
-//: WARP_BARRIER
 // Lanes run in lock step; the fences order shared memory as the compiler sees it.
 DEVICE_FUNCTION void kiln_warp_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
@@ -77,10 +64,8 @@ DEVICE_FUNCTION void kiln_warp_barrier() {
 }
 #define WARP_BARRIER() kiln_warp_barrier()
 
-//: GLOBAL_FENCE
 #define GLOBAL_FENCE() __threadfence()
 
-//: u8 u16 i32 u32 i64 u64 f32 f64
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef int i32;
@@ -90,52 +75,40 @@ typedef unsigned long long u64;
 typedef float f32;
 typedef double f64;
 
-//: f16_t bf16_t
 typedef unsigned short f16_t;   // the bits of a half
 typedef unsigned short bf16_t;  // the bits of a bfloat16
 
-//: i8
 typedef signed char i8;
 
-//: e4m3_t e5m2_t
 typedef unsigned char e4m3_t;  // the bits of an 8-bit float with 4 bits of exponent
 typedef unsigned char e5m2_t;  // the bits of an 8-bit float with 5 bits of exponent
 
-//: u32x2 u32x4 U32X2 U32X4
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 #define U32X2(x, y) ((u32x2){(x), (y)})
 #define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
 
-//: SHUFFLE SHUFFLE_DOWN SHUFFLE_XOR
 #define SHUFFLE(value, lane) __shfl(value, lane)
 #define SHUFFLE_DOWN(value, delta) __shfl_down(value, delta)
 #define SHUFFLE_XOR(value, mask) __shfl_xor(value, mask)
 
-//: BALLOT
 #define BALLOT(predicate) ((u64)__ballot(predicate))
 
-//: BITS_TO_F32 F32_TO_BITS
 #define BITS_TO_F32(bits) __builtin_bit_cast(f32, (u32)(bits))
 #define F32_TO_BITS(value) __builtin_bit_cast(u32, (f32)(value))
 
-//: F64_FROM_BITS BITS_TO_F64 F64_TO_BITS
 #define F64_FROM_BITS(low, high) BITS_TO_F64(((u64)(u32)(high) << 32) | (u64)(u32)(low))
 #define BITS_TO_F64(bits) __builtin_bit_cast(f64, (u64)(bits))
 #define F64_TO_BITS(value) __builtin_bit_cast(u64, (f64)(value))
 
-//: F32_INFINITY F64_INFINITY
 #define F32_INFINITY __builtin_huge_valf()
 #define F64_INFINITY __builtin_huge_val()
 
-//: F16_TO_F32 F32_TO_F16
 #define F16_TO_F32(bits) ((f32)__builtin_bit_cast(_Float16, (f16_t)(bits)))
 #define F32_TO_F16(value) __builtin_bit_cast(f16_t, (_Float16)(f32)(value))
 
-//: BF16_TO_F32
 #define BF16_TO_F32(bits) BITS_TO_F32((u32)(bits) << 16)
 
-//: F32_TO_BF16
 DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
   u32 bits = F32_TO_BITS(value);
   if (value != value) return (bf16_t)0x7fff;
@@ -143,7 +116,6 @@ DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
 }
 #define F32_TO_BF16(value) kiln_f32_to_bf16(value)
 
-//: E4M3_TO_F32
 DEVICE_FUNCTION f32 kiln_e4m3_to_f32(e4m3_t code) {
   const u32 steps = code & 0x7fu;
   f32 magnitude = BITS_TO_F32((steps << 20) + 0x3c000000u);
@@ -153,10 +125,8 @@ DEVICE_FUNCTION f32 kiln_e4m3_to_f32(e4m3_t code) {
 }
 #define E4M3_TO_F32(bits) kiln_e4m3_to_f32(bits)
 
-//: E5M2_TO_F32
 #define E5M2_TO_F32(bits) F16_TO_F32((f16_t)((bits) << 8))  // the upper half of a half
 
-//: KILN_F32_TO_F8
 // The plain conversion to an 8-bit float of this many bits of mantissa; codes without their sign, in order, are the
 // numbers in order. Ties go to the even code, numbers beyond the largest become the largest, NaN is 0x7f.
 DEVICE_FUNCTION u8 kiln_f32_to_f8(f32 value, u32 mantissa_bits, u32 bias, u32 largest) {
@@ -177,23 +147,18 @@ DEVICE_FUNCTION u8 kiln_f32_to_f8(f32 value, u32 mantissa_bits, u32 bias, u32 la
 }
 #define KILN_F32_TO_F8(value, mantissa_bits, bias, largest) kiln_f32_to_f8(value, mantissa_bits, bias, largest)
 
-//: F32_TO_E4M3
 #define F32_TO_E4M3(value) ((e4m3_t)KILN_F32_TO_F8(value, 3u, 7u, 0x7eu))
 
-//: F32_TO_E5M2
 #define F32_TO_E5M2(value) ((e5m2_t)KILN_F32_TO_F8(value, 2u, 15u, 0x7bu))
 
-//: LOAD_16 LOAD_8 LOAD_4
 #define LOAD_16(pointer) (*(const u32x4*)(pointer))
 #define LOAD_8(pointer) (*(const u32x2*)(pointer))
 #define LOAD_4(pointer) (*(const u32*)(pointer))
 
-//: STORE_16 STORE_8 STORE_4
 #define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
 #define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
 #define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
 
-//: LOAD_16_IF LOAD_8_IF LOAD_4_IF LOAD_2_IF
 // Zeros are loaded like the rest: a choice of address, where a branch around each of many loads would keep masks of lanes.
 static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
 #define KILN_OR_ZEROS(yes, T, pointer) (*((yes) ? (const T*)(pointer) : (const T*)kiln_zeros))
@@ -202,33 +167,27 @@ static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
 #define LOAD_4_IF(yes, pointer) KILN_OR_ZEROS(yes, u32, pointer)
 #define LOAD_2_IF(yes, pointer) KILN_OR_ZEROS(yes, u16, pointer)
 
-//: STORE_16_IF STORE_8_IF STORE_4_IF STORE_2_IF
 #define STORE_16_IF(yes, pointer, value) do { if (yes) STORE_16(pointer, value); } while (0)
 #define STORE_8_IF(yes, pointer, value) do { if (yes) STORE_8(pointer, value); } while (0)
 #define STORE_4_IF(yes, pointer, value) do { if (yes) STORE_4(pointer, value); } while (0)
 #define STORE_2_IF(yes, pointer, value) do { if (yes) *(u16*)(pointer) = (value); } while (0)
 
-//: LOAD_16_STREAM LOAD_8_STREAM LOAD_4_STREAM
 #define LOAD_16_STREAM(pointer) __builtin_nontemporal_load((const u32x4*)(pointer))
 #define LOAD_8_STREAM(pointer) __builtin_nontemporal_load((const u32x2*)(pointer))
 #define LOAD_4_STREAM(pointer) __builtin_nontemporal_load((const u32*)(pointer))
 
-//: STORE_16_STREAM STORE_8_STREAM STORE_4_STREAM
 #define STORE_16_STREAM(pointer, value) __builtin_nontemporal_store(value, (u32x4*)(pointer))
 #define STORE_8_STREAM(pointer, value) __builtin_nontemporal_store(value, (u32x2*)(pointer))
 #define STORE_4_STREAM(pointer, value) __builtin_nontemporal_store((u32)(value), (u32*)(pointer))
 
-//: SHARED_LOAD_16 SHARED_LOAD_8 SHARED_LOAD_4
 #define SHARED_LOAD_16(pointer) (*(const u32x4*)(pointer))
 #define SHARED_LOAD_8(pointer) (*(const u32x2*)(pointer))
 #define SHARED_LOAD_4(pointer) (*(const u32*)(pointer))
 
-//: SHARED_STORE_16 SHARED_STORE_8 SHARED_STORE_4
 #define SHARED_STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
 #define SHARED_STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
 #define SHARED_STORE_4(pointer, value) (*(u32*)(pointer) = (value))
 
-//: ATOMIC_ADD_U32 ATOMIC_ADD_I32 ATOMIC_ADD_U64 ATOMIC_ADD_I64 ATOMIC_ADD_F32 ATOMIC_ADD_F64
 #define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
 #define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
 #define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
@@ -236,13 +195,11 @@ static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
 #define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
 #define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
 
-//: ATOMIC_MIN_I32 ATOMIC_MAX_I32 ATOMIC_MIN_U32 ATOMIC_MAX_U32
 #define ATOMIC_MIN_I32(pointer, value) atomicMin((i32*)(pointer), (i32)(value))
 #define ATOMIC_MAX_I32(pointer, value) atomicMax((i32*)(pointer), (i32)(value))
 #define ATOMIC_MIN_U32(pointer, value) atomicMin((u32*)(pointer), (u32)(value))
 #define ATOMIC_MAX_U32(pointer, value) atomicMax((u32*)(pointer), (u32)(value))
 
-//: ATOMIC_MIN_I64 ATOMIC_MAX_I64 ATOMIC_MIN_U64 ATOMIC_MAX_U64
 #define KILN_ATOMIC(operation, pointer, value) \
   __hip_atomic_fetch_##operation(pointer, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
 #define ATOMIC_MIN_I64(pointer, value) KILN_ATOMIC(min, (i64*)(pointer), (i64)(value))
@@ -250,11 +207,9 @@ static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
 #define ATOMIC_MIN_U64(pointer, value) KILN_ATOMIC(min, (u64*)(pointer), (u64)(value))
 #define ATOMIC_MAX_U64(pointer, value) KILN_ATOMIC(max, (u64*)(pointer), (u64)(value))
 
-//: ATOMIC_EXCHANGE_U32 ATOMIC_CAS_U32
 #define ATOMIC_EXCHANGE_U32(pointer, value) atomicExch((u32*)(pointer), (u32)(value))
 #define ATOMIC_CAS_U32(pointer, expected, value) atomicCAS((u32*)(pointer), (u32)(expected), (u32)(value))
 
-//: ATOMIC_MIN_F32 ATOMIC_MAX_F32
 // Floats order like signed integers where the sign bit is clear, and like unsigned ones reversed where it is set.
 DEVICE_FUNCTION f32 kiln_atomic_min_f32(f32* pointer, f32 value) {
   u32 bits = F32_TO_BITS(value);
@@ -269,7 +224,6 @@ DEVICE_FUNCTION f32 kiln_atomic_max_f32(f32* pointer, f32 value) {
 #define ATOMIC_MIN_F32(pointer, value) kiln_atomic_min_f32((f32*)(pointer), value)
 #define ATOMIC_MAX_F32(pointer, value) kiln_atomic_max_f32((f32*)(pointer), value)
 
-//: ATOMIC_MIN_F64 ATOMIC_MAX_F64
 DEVICE_FUNCTION f64 kiln_atomic_min_f64(f64* pointer, f64 value) {
   u64 bits = F64_TO_BITS(value);
   if ((i64)bits >= 0) return BITS_TO_F64((u64)ATOMIC_MIN_I64(pointer, bits));
@@ -283,13 +237,11 @@ DEVICE_FUNCTION f64 kiln_atomic_max_f64(f64* pointer, f64 value) {
 #define ATOMIC_MIN_F64(pointer, value) kiln_atomic_min_f64((f64*)(pointer), value)
 #define ATOMIC_MAX_F64(pointer, value) kiln_atomic_max_f64((f64*)(pointer), value)
 
-//: SHARED_ATOMIC_ADD_U32 SHARED_ATOMIC_ADD_I32 SHARED_ATOMIC_ADD_F32 SHARED_COUNT_U32
 #define SHARED_ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
 #define SHARED_ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
 #define SHARED_ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
 #define SHARED_COUNT_U32(pointer, value) ((void)atomicAdd((u32*)(pointer), (u32)(value)))
 
-//: FMA
 DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
 DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
@@ -298,7 +250,6 @@ DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
 DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
 #define FMA(a, b, c) kiln_fma(a, b, c)
 
-//: MIN MAX
 DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
 DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
 DEVICE_FUNCTION i32 kiln_min(i32 a, i32 b) { return a < b ? a : b; }
@@ -314,12 +265,10 @@ DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
 #define MIN(a, b) kiln_min(a, b)
 #define MAX(a, b) kiln_max(a, b)
 
-//: F32X2_TO_F16X2 F32X2_TO_BF16X2
 // Two floats as two halves in a word, the first in the low bits.
 #define F32X2_TO_F16X2(low, high) ((u32)F32_TO_F16(low) | (u32)F32_TO_F16(high) << 16)
 #define F32X2_TO_BF16X2(low, high) ((u32)F32_TO_BF16(low) | (u32)F32_TO_BF16(high) << 16)
 
-//: ASYNC_COPY_16 ASYNC_COPY_8 ASYNC_COPY_4
 // The first `bytes` bytes (an even number) from global to shared memory, zeros for the rest: plain copies here.
 template <typename T>
 DEVICE_FUNCTION void kiln_copy(void* to, const void* from, int bytes) {
@@ -333,20 +282,16 @@ DEVICE_FUNCTION void kiln_copy(void* to, const void* from, int bytes) {
 #define ASYNC_COPY_8(to, from, bytes) kiln_copy<u32x2>(to, from, bytes)
 #define ASYNC_COPY_4(to, from, bytes) kiln_copy<u32>(to, from, bytes)
 
-//: ASYNC_COPY_16_IF ASYNC_COPY_8_IF ASYNC_COPY_4_IF
 #define ASYNC_COPY_16_IF(yes, to, from) do { if (yes) SHARED_STORE_16(to, LOAD_16(from)); } while (0)
 #define ASYNC_COPY_8_IF(yes, to, from) do { if (yes) SHARED_STORE_8(to, LOAD_8(from)); } while (0)
 #define ASYNC_COPY_4_IF(yes, to, from) do { if (yes) SHARED_STORE_4(to, LOAD_4(from)); } while (0)
 
-//: ASYNC_COMMIT ASYNC_WAIT
 #define ASYNC_COMMIT() ((void)0)
 #define ASYNC_WAIT(n) ((void)0)
 
-//: DEPENDENT_LAUNCH
 // A step begins when the one in front of it has ended, whatever that one says.
 #define DEPENDENT_LAUNCH() ((void)0)
 
-//: MATRIX_WORDS MATRIX_SUMS
 // Matrix unit of a wavefront, 16 x 16 sums at a time: 64 lanes on CDNA (device.has_mfma), 32 on RDNA (device.has_wmma).
 #if defined(__GFX11__)
 #define MATRIX_WORDS 8
@@ -359,7 +304,6 @@ DEVICE_FUNCTION void kiln_copy(void* to, const void* from, int bytes) {
 #define MATRIX_SUMS 4
 #endif
 
-//: MATRIX_RUNS MATRIX_ROW_A MATRIX_ROW_B MATRIX_BYTE_A MATRIX_BYTE_B MATRIX_LOAD
 // A lane holds elements of one row that are neighbours along k.
 #define MATRIX_ROW_A(lane) ((lane) % 16)
 #define MATRIX_ROW_B(lane) MATRIX_ROW_A(lane)
@@ -385,7 +329,6 @@ DEVICE_FUNCTION void kiln_matrix_load(u32* fragment, int run, const void* pointe
 }
 #define MATRIX_LOAD(fragment, run, pointer) kiln_matrix_load(fragment, run, pointer)
 
-//: MATRIX_RUNS_ACROSS MATRIX_ROW_ACROSS_A MATRIX_ROW_ACROSS_B MATRIX_STEP_ACROSS_A MATRIX_STEP_ACROSS_B MATRIX_LOAD_ACROSS
 // The same elements one by one.
 #define MATRIX_ROW_ACROSS_A(lane) ((lane) % 16)
 #define MATRIX_ROW_ACROSS_B(lane) MATRIX_ROW_ACROSS_A(lane)
@@ -406,7 +349,6 @@ DEVICE_FUNCTION void kiln_matrix_load_across(u32* fragment, int run, const void*
 }
 #define MATRIX_LOAD_ACROSS(fragment, run, pointer) kiln_matrix_load_across(fragment, run, pointer)
 
-//: MATRIX_MULTIPLY_F16 MATRIX_MULTIPLY_BF16
 // The instruction gets the operands in turned roles, so that a lane holds sums of one row that are neighbours.
 template <typename T>
 DEVICE_FUNCTION T kiln_fragment_as(const u32* words) {
@@ -446,7 +388,6 @@ DEVICE_FUNCTION void kiln_matrix_multiply_bf16(f32* sum, const u32* a, const u32
 #define MATRIX_MULTIPLY_F16(sum, a, b) kiln_matrix_multiply_f16(sum, a, b)
 #define MATRIX_MULTIPLY_BF16(sum, a, b) kiln_matrix_multiply_bf16(sum, a, b)
 
-//: MATRIX_ORDER MATRIX_SUM_ROW MATRIX_SUM_COLUMN
 #define MATRIX_SUM_ROW(lane, i) ((lane) % 16)
 #define MATRIX_SUM_COLUMN(lane, i) ((lane) / 16 * MATRIX_SUMS + (i))
 #if defined(__GFX11__)

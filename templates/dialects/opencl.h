@@ -3,47 +3,38 @@
 // takes inline PTX instead. 64-bit atomics and doubles exist where the device has them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line `//: WORD ...` opens a section that defines those words. The renderer puts in front of a kernel
-// only the sections whose words it uses, and the sections that those use; this head is never emitted.
+// The renderer puts in front of a kernel only the definitions that it uses, and those that these use
+// (templates/prelude.cpp). A comment belongs to the lines below it, up to the next comment or blank line.
 
-//: WARP_SIZE
 #ifndef WARP_SIZE
 #define WARP_SIZE 1
 #endif
 
-//: KERNEL KERNEL_MIN_BLOCKS
 #define KERNEL(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
 #define KERNEL_MIN_BLOCKS(x, y, z, blocks) KERNEL(x, y, z)
 
-//: DEVICE_FUNCTION
 #define DEVICE_FUNCTION static inline __attribute__((always_inline, overloadable))
 
-//: GLOBAL SHARED SHARED_PTR CONSTANT_PTR RESTRICT
 #define GLOBAL __global
 #define SHARED __attribute__((aligned(16))) __local
 #define SHARED_PTR __local
 #define CONSTANT_PTR __constant
 #define RESTRICT restrict
 
-//: DYNAMIC_SHARED_PARAM DYNAMIC_SHARED
 // Declared as 16-byte words: a __local parameter is aligned like its type, and kernels read 16 bytes at once.
 #define DYNAMIC_SHARED_PARAM(T, name) , __local uint4* name##_words
 #define DYNAMIC_SHARED(T, name) __local T* name = (__local T*)name##_words
 
-//: CONSTANT_ARRAY CONSTANT_PARAM
 #define CONSTANT_ARRAY(T, name, count)
 #define CONSTANT_PARAM(T, name) , __constant T* name
 
-//: STATIC_ASSERT
 #define STATIC_ASSERT(condition, why) _Static_assert(condition, why)
 
-//: UNROLL UNROLL_N NO_UNROLL
 #define KILN_PRAGMA(text) _Pragma(#text)
 #define UNROLL _Pragma("unroll")
 #define UNROLL_N(n) KILN_PRAGMA(unroll n)
 #define NO_UNROLL _Pragma("unroll 1")
 
-//: THREAD_X THREAD_Y THREAD_Z BLOCK_X BLOCK_Y BLOCK_Z
 #define THREAD_X ((int)get_local_id(0))
 #define THREAD_Y ((int)get_local_id(1))
 #define THREAD_Z ((int)get_local_id(2))
@@ -51,7 +42,6 @@
 #define BLOCK_Y ((int)get_group_id(1))
 #define BLOCK_Z ((int)get_group_id(2))
 
-//: GRID_X GRID_Y GRID_Z BLOCK_SIZE_X BLOCK_SIZE_Y BLOCK_SIZE_Z
 #define GRID_X ((int)get_num_groups(0))
 #define GRID_Y ((int)get_num_groups(1))
 #define GRID_Z ((int)get_num_groups(2))
@@ -59,24 +49,20 @@
 #define BLOCK_SIZE_Y ((int)get_local_size(1))
 #define BLOCK_SIZE_Z ((int)get_local_size(2))
 
-//: BARRIER
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 
-//: WARP_BARRIER
 #ifdef __NV_CL_C_VERSION
 #define WARP_BARRIER() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #else
 #define WARP_BARRIER() mem_fence(CLK_LOCAL_MEM_FENCE)
 #endif
 
-//: GLOBAL_FENCE
 #ifdef __NV_CL_C_VERSION
 #define GLOBAL_FENCE() __asm__ volatile("membar.gl;" ::: "memory")
 #else
 #define GLOBAL_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-//: u8 u16 i32 u32 i64 u64 f32 f64
 #if defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double f64;
@@ -89,24 +75,19 @@ typedef long i64;
 typedef ulong u64;
 typedef float f32;
 
-//: f16_t bf16_t
 typedef ushort f16_t;   // the bits of a half
 typedef ushort bf16_t;  // the bits of a bfloat16
 
-//: i8
 typedef char i8;
 
-//: e4m3_t e5m2_t
 typedef uchar e4m3_t;  // the bits of an 8-bit float with 4 bits of exponent
 typedef uchar e5m2_t;  // the bits of an 8-bit float with 5 bits of exponent
 
-//: u32x2 u32x4 U32X2 U32X4
 typedef uint2 u32x2;
 typedef uint4 u32x4;
 #define U32X2(x, y) ((uint2)(x, y))
 #define U32X4(x, y, z, w) ((uint4)(x, y, z, w))
 
-//: KILN_SHUFFLE_OVERLOADS
 // Exchange of 64-bit values in two halves, for the three shuffles.
 #define KILN_SHUFFLE_OVERLOADS(name)                                                         \
   DEVICE_FUNCTION i32 name(i32 value, int lane) { return as_int(name(as_uint(value), lane)); } \
@@ -117,7 +98,6 @@ typedef uint4 u32x4;
   }                                                                                          \
   DEVICE_FUNCTION i64 name(i64 value, int lane) { return as_long(name(as_ulong(value), lane)); }
 
-//: KILN_SHUFFLE_F64
 #if defined(cl_khr_fp64)
 #define KILN_SHUFFLE_F64(name) \
   DEVICE_FUNCTION f64 name(f64 value, int lane) { return as_double(name(as_ulong(value), lane)); }
@@ -125,7 +105,6 @@ typedef uint4 u32x4;
 #define KILN_SHUFFLE_F64(name)
 #endif
 
-//: KILN_SHUFFLE_BITS
 // The one exchange of 32 bits that the compiler at hand has: PTX, or the sub-group extensions.
 #if defined(__NV_CL_C_VERSION)
 #define KILN_SHUFFLE_BITS(name, ptx, extension)                                                 \
@@ -139,25 +118,21 @@ typedef uint4 u32x4;
   DEVICE_FUNCTION u32 name(u32 value, int lane) { return extension(value, (uint)lane); }
 #endif
 
-//: SHUFFLE
 KILN_SHUFFLE_BITS(kiln_shuffle, "idx.b32", sub_group_shuffle)
 KILN_SHUFFLE_OVERLOADS(kiln_shuffle)
 KILN_SHUFFLE_F64(kiln_shuffle)
 #define SHUFFLE(value, lane) kiln_shuffle(value, lane)
 
-//: SHUFFLE_DOWN
 KILN_SHUFFLE_BITS(kiln_shuffle_down, "down.b32", sub_group_shuffle_down)
 KILN_SHUFFLE_OVERLOADS(kiln_shuffle_down)
 KILN_SHUFFLE_F64(kiln_shuffle_down)
 #define SHUFFLE_DOWN(value, delta) kiln_shuffle_down(value, delta)
 
-//: SHUFFLE_XOR
 KILN_SHUFFLE_BITS(kiln_shuffle_xor, "bfly.b32", sub_group_shuffle_xor)
 KILN_SHUFFLE_OVERLOADS(kiln_shuffle_xor)
 KILN_SHUFFLE_F64(kiln_shuffle_xor)
 #define SHUFFLE_XOR(value, mask) kiln_shuffle_xor(value, mask)
 
-//: BALLOT
 #if defined(__NV_CL_C_VERSION)
 DEVICE_FUNCTION u64 kiln_ballot(int predicate) {
   u32 mask;
@@ -170,24 +145,19 @@ DEVICE_FUNCTION u64 kiln_ballot(int predicate) {
 #define BALLOT(predicate) as_ulong(sub_group_ballot((predicate) ? 1 : 0).xy)
 #endif
 
-//: BITS_TO_F32 F32_TO_BITS
 #define BITS_TO_F32(bits) as_float((u32)(bits))
 #define F32_TO_BITS(value) as_uint((f32)(value))
 
-//: F64_FROM_BITS BITS_TO_F64 F64_TO_BITS
 #define F64_FROM_BITS(low, high) as_double(((u64)(u32)(high) << 32) | (u64)(u32)(low))
 #define BITS_TO_F64(bits) as_double((u64)(bits))
 #define F64_TO_BITS(value) as_ulong((f64)(value))
 
-//: F32_INFINITY F64_INFINITY
 #define F32_INFINITY INFINITY
 #define F64_INFINITY as_double(0x7ff0000000000000UL)
 
-//: F16_TO_F32
 DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) { return vload_half(0, (const __private half*)&bits); }
 #define F16_TO_F32(bits) kiln_f16_to_f32((f16_t)(bits))
 
-//: F32_TO_F16
 DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
   f16_t bits;
   vstore_half_rte(value, 0, (__private half*)&bits);
@@ -195,10 +165,8 @@ DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
 }
 #define F32_TO_F16(value) kiln_f32_to_f16((f32)(value))
 
-//: BF16_TO_F32
 #define BF16_TO_F32(bits) BITS_TO_F32((u32)(bits) << 16)
 
-//: F32_TO_BF16
 DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
   u32 bits = F32_TO_BITS(value);
   if (isnan(value)) return (bf16_t)0x7fff;
@@ -206,7 +174,6 @@ DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {
 }
 #define F32_TO_BF16(value) kiln_f32_to_bf16((f32)(value))
 
-//: E4M3_TO_F32
 DEVICE_FUNCTION f32 kiln_e4m3_to_f32(e4m3_t code) {
   const u32 steps = code & 0x7fu;
   f32 magnitude = BITS_TO_F32((steps << 20) + 0x3c000000u);
@@ -216,10 +183,8 @@ DEVICE_FUNCTION f32 kiln_e4m3_to_f32(e4m3_t code) {
 }
 #define E4M3_TO_F32(bits) kiln_e4m3_to_f32(bits)
 
-//: E5M2_TO_F32
 #define E5M2_TO_F32(bits) F16_TO_F32((f16_t)((bits) << 8))  // the upper half of a half
 
-//: KILN_F32_TO_F8
 // The plain conversion to an 8-bit float of this many bits of mantissa; codes without their sign, in order, are the
 // numbers in order. Ties go to the even code, numbers beyond the largest become the largest, NaN is 0x7f.
 DEVICE_FUNCTION u8 kiln_f32_to_f8(f32 value, u32 mantissa_bits, u32 bias, u32 largest) {
@@ -240,78 +205,65 @@ DEVICE_FUNCTION u8 kiln_f32_to_f8(f32 value, u32 mantissa_bits, u32 bias, u32 la
 }
 #define KILN_F32_TO_F8(value, mantissa_bits, bias, largest) kiln_f32_to_f8(value, mantissa_bits, bias, largest)
 
-//: F32_TO_E4M3
 #define F32_TO_E4M3(value) ((e4m3_t)KILN_F32_TO_F8(value, 3u, 7u, 0x7eu))
 
-//: F32_TO_E5M2
 #define F32_TO_E5M2(value) ((e5m2_t)KILN_F32_TO_F8(value, 2u, 15u, 0x7bu))
 
-//: F32X2_TO_F16X2 F32X2_TO_BF16X2
 // Two floats as two halves in a word, the first in the low bits.
 #define F32X2_TO_F16X2(low, high) ((u32)F32_TO_F16(low) | (u32)F32_TO_F16(high) << 16)
 #define F32X2_TO_BF16X2(low, high) ((u32)F32_TO_BF16(low) | (u32)F32_TO_BF16(high) << 16)
 
-//: LOAD_16 LOAD_8 LOAD_4
 #define LOAD_16(pointer) (*(__global const u32x4*)(pointer))
 #define LOAD_8(pointer) (*(__global const u32x2*)(pointer))
 #define LOAD_4(pointer) (*(__global const u32*)(pointer))
 
-//: STORE_16 STORE_8 STORE_4
 #define STORE_16(pointer, value) (*(__global u32x4*)(pointer) = (value))
 #define STORE_8(pointer, value) (*(__global u32x2*)(pointer) = (value))
 #define STORE_4(pointer, value) (*(__global u32*)(pointer) = (value))
 
-//: LOAD_16_IF LOAD_8_IF LOAD_4_IF LOAD_2_IF
 #define LOAD_16_IF(yes, pointer) ((yes) ? LOAD_16(pointer) : U32X4(0, 0, 0, 0))
 #define LOAD_8_IF(yes, pointer) ((yes) ? LOAD_8(pointer) : U32X2(0, 0))
 #define LOAD_4_IF(yes, pointer) ((yes) ? LOAD_4(pointer) : 0)
 #define LOAD_2_IF(yes, pointer) ((u16)((yes) ? *(__global const u16*)(pointer) : 0))
 
-//: STORE_16_IF STORE_8_IF STORE_4_IF STORE_2_IF
 #define STORE_16_IF(yes, pointer, value) do { if (yes) STORE_16(pointer, value); } while (0)
 #define STORE_8_IF(yes, pointer, value) do { if (yes) STORE_8(pointer, value); } while (0)
 #define STORE_4_IF(yes, pointer, value) do { if (yes) STORE_4(pointer, value); } while (0)
 #define STORE_2_IF(yes, pointer, value) do { if (yes) *(__global u16*)(pointer) = (value); } while (0)
 
-//: LOAD_16_STREAM LOAD_8_STREAM LOAD_4_STREAM
 #define LOAD_16_STREAM(pointer) (*(__global const u32x4*)(pointer))
 #define LOAD_8_STREAM(pointer) (*(__global const u32x2*)(pointer))
 #define LOAD_4_STREAM(pointer) (*(__global const u32*)(pointer))
 
-//: STORE_16_STREAM STORE_8_STREAM STORE_4_STREAM
 #define STORE_16_STREAM(pointer, value) (*(__global u32x4*)(pointer) = (value))
 #define STORE_8_STREAM(pointer, value) (*(__global u32x2*)(pointer) = (value))
 #define STORE_4_STREAM(pointer, value) (*(__global u32*)(pointer) = (value))
 
-//: SHARED_LOAD_16 SHARED_LOAD_8 SHARED_LOAD_4
 #define SHARED_LOAD_16(pointer) (*(__local const u32x4*)(pointer))
 #define SHARED_LOAD_8(pointer) (*(__local const u32x2*)(pointer))
 #define SHARED_LOAD_4(pointer) (*(__local const u32*)(pointer))
 
-//: SHARED_STORE_16 SHARED_STORE_8 SHARED_STORE_4
 #define SHARED_STORE_16(pointer, value) (*(__local u32x4*)(pointer) = (value))
 #define SHARED_STORE_8(pointer, value) (*(__local u32x2*)(pointer) = (value))
 #define SHARED_STORE_4(pointer, value) (*(__local u32*)(pointer) = (value))
 
-//: ATOMIC_ADD_U32 ATOMIC_ADD_I32
 #define ATOMIC_ADD_U32(pointer, value) atomic_add((volatile __global u32*)(pointer), (u32)(value))
 #define ATOMIC_ADD_I32(pointer, value) atomic_add((volatile __global i32*)(pointer), (i32)(value))
 
-//: KILN_INT64_ATOMICS
 // 64-bit atomics are an extension; a kernel that uses them on a device without fails to compile.
+#ifndef KILN_INT64_ATOMICS
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #ifdef cl_khr_int64_extended_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 #define KILN_INT64_ATOMICS(call) call
+#endif
 
-//: ATOMIC_ADD_U64 ATOMIC_ADD_I64
 #define ATOMIC_ADD_U64(pointer, value) \
   KILN_INT64_ATOMICS(atom_add((volatile __global u64*)(pointer), (u64)(value)))
 #define ATOMIC_ADD_I64(pointer, value) \
   KILN_INT64_ATOMICS(atom_add((volatile __global i64*)(pointer), (i64)(value)))
 
-//: ATOMIC_ADD_F32
 #if defined(__NV_CL_C_VERSION)
 DEVICE_FUNCTION f32 kiln_atomic_add_f32(volatile __global f32* pointer, f32 value) {
   f32 old;
@@ -332,7 +284,6 @@ DEVICE_FUNCTION f32 kiln_atomic_add_f32(volatile __global f32* pointer, f32 valu
 #endif
 #define ATOMIC_ADD_F32(pointer, value) kiln_atomic_add_f32(pointer, (f32)(value))
 
-//: ATOMIC_ADD_F64
 DEVICE_FUNCTION f64 kiln_atomic_add_f64(volatile __global f64* pointer, f64 value) {
   volatile __global u64* word = (volatile __global u64*)pointer;
   u64 seen = *word;
@@ -345,13 +296,11 @@ DEVICE_FUNCTION f64 kiln_atomic_add_f64(volatile __global f64* pointer, f64 valu
 }
 #define ATOMIC_ADD_F64(pointer, value) kiln_atomic_add_f64(pointer, (f64)(value))
 
-//: ATOMIC_MIN_I32 ATOMIC_MAX_I32 ATOMIC_MIN_U32 ATOMIC_MAX_U32
 #define ATOMIC_MIN_I32(pointer, value) atomic_min((volatile __global i32*)(pointer), (i32)(value))
 #define ATOMIC_MAX_I32(pointer, value) atomic_max((volatile __global i32*)(pointer), (i32)(value))
 #define ATOMIC_MIN_U32(pointer, value) atomic_min((volatile __global u32*)(pointer), (u32)(value))
 #define ATOMIC_MAX_U32(pointer, value) atomic_max((volatile __global u32*)(pointer), (u32)(value))
 
-//: ATOMIC_MIN_I64 ATOMIC_MAX_I64 ATOMIC_MIN_U64 ATOMIC_MAX_U64
 // By compare and swap: the extension with atom_min and atom_max is rarer than the one with atom_cmpxchg.
 #define KILN_ATOMIC_64(name, T, better)                                                \
   DEVICE_FUNCTION T name(volatile __global T* pointer, T value) {                      \
@@ -372,12 +321,10 @@ KILN_ATOMIC_64(kiln_atomic_max_u64, u64, >)
 #define ATOMIC_MIN_U64(pointer, value) kiln_atomic_min_u64((volatile __global u64*)(pointer), (u64)(value))
 #define ATOMIC_MAX_U64(pointer, value) kiln_atomic_max_u64((volatile __global u64*)(pointer), (u64)(value))
 
-//: ATOMIC_EXCHANGE_U32 ATOMIC_CAS_U32
 #define ATOMIC_EXCHANGE_U32(pointer, value) atomic_xchg((volatile __global u32*)(pointer), (u32)(value))
 #define ATOMIC_CAS_U32(pointer, expected, value) \
   atomic_cmpxchg((volatile __global u32*)(pointer), (u32)(expected), (u32)(value))
 
-//: ATOMIC_MIN_F32 ATOMIC_MAX_F32
 // Floats order like signed integers where the sign bit is clear, and like unsigned ones reversed where it is set.
 DEVICE_FUNCTION f32 kiln_atomic_min_f32(volatile __global f32* pointer, f32 value) {
   if (as_int(value) >= 0) return as_float(ATOMIC_MIN_I32(pointer, as_int(value)));
@@ -390,7 +337,6 @@ DEVICE_FUNCTION f32 kiln_atomic_max_f32(volatile __global f32* pointer, f32 valu
 #define ATOMIC_MIN_F32(pointer, value) kiln_atomic_min_f32(pointer, (f32)(value))
 #define ATOMIC_MAX_F32(pointer, value) kiln_atomic_max_f32(pointer, (f32)(value))
 
-//: ATOMIC_MIN_F64 ATOMIC_MAX_F64
 DEVICE_FUNCTION f64 kiln_atomic_min_f64(volatile __global f64* pointer, f64 value) {
   if (as_long(value) >= 0) return as_double(ATOMIC_MIN_I64(pointer, as_long(value)));
   return as_double(ATOMIC_MAX_U64(pointer, as_ulong(value)));
@@ -402,12 +348,10 @@ DEVICE_FUNCTION f64 kiln_atomic_max_f64(volatile __global f64* pointer, f64 valu
 #define ATOMIC_MIN_F64(pointer, value) kiln_atomic_min_f64(pointer, (f64)(value))
 #define ATOMIC_MAX_F64(pointer, value) kiln_atomic_max_f64(pointer, (f64)(value))
 
-//: SHARED_ATOMIC_ADD_U32 SHARED_ATOMIC_ADD_I32 SHARED_COUNT_U32
 #define SHARED_ATOMIC_ADD_U32(pointer, value) atomic_add((volatile __local u32*)(pointer), (u32)(value))
 #define SHARED_ATOMIC_ADD_I32(pointer, value) atomic_add((volatile __local i32*)(pointer), (i32)(value))
 #define SHARED_COUNT_U32(pointer, value) ((void)atomic_add((volatile __local u32*)(pointer), (u32)(value)))
 
-//: SHARED_ATOMIC_ADD_F32
 DEVICE_FUNCTION f32 kiln_shared_atomic_add_f32(volatile __local f32* pointer, f32 value) {
   volatile __local u32* word = (volatile __local u32*)pointer;
   u32 seen = *word;
@@ -420,7 +364,6 @@ DEVICE_FUNCTION f32 kiln_shared_atomic_add_f32(volatile __local f32* pointer, f3
 }
 #define SHARED_ATOMIC_ADD_F32(pointer, value) kiln_shared_atomic_add_f32(pointer, (f32)(value))
 
-//: FMA
 DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return fma(a, b, c); }
 DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
 DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
@@ -431,6 +374,5 @@ DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return fma(a, b, c); }
 #endif
 #define FMA(a, b, c) kiln_fma(a, b, c)
 
-//: MIN MAX
 #define MIN(a, b) min(a, b)
 #define MAX(a, b) max(a, b)

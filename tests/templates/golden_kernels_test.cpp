@@ -1,5 +1,5 @@
-// The default config of every variant of every built-in kernel, as the compilers get it. The files
-// show a reader what a user gets, and a change of a template shows what it changes.
+// The default config of every variant of every built-in kernel, as `kiln render` prints it. The
+// files show a reader what a user gets, and a change of a template shows what it changes.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -9,12 +9,15 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"
 #include "core/setting.hpp"
+#include "core/source_text.hpp"
 #include "templates/library.hpp"
+#include "templates/prelude.hpp"
 #include "templates/renderer.hpp"
 #include "tests/templates/golden_file.hpp"
 
@@ -60,17 +63,24 @@ const std::map<std::string, std::vector<std::string>> kProblems = {
     {"transpose", {"rows=1024 cols=1024", "rows=1024 cols=4", "rows=4 cols=1024"}},
 };
 
+/// A variant's default config as readers see it.
+struct Shown {
+  std::string problem;
+  std::string architecture;
+  std::string text;
+};
+
 /// nullopt: no problem of the list and no architecture of the dialect admits the variant's default.
-std::optional<std::string> source_of(const KernelSpec& spec, const Variant& variant,
-                                     const Dialect& dialect) {
+std::optional<Shown> shown_for(const KernelSpec& spec, const Variant& variant,
+                               const Dialect& dialect) {
   for (const std::string& architecture : dialect.architectures) {
     const DeviceInfo device = device_of(dialect, architecture);
     for (const std::string& text : kProblems.at(spec.name)) {
       const Problem problem = Problem::parse(spec, text);
-      const Config config = Setting(spec, problem, device).default_config(variant);
-      if (!Setting(spec, problem, device).plan(config)) continue;
-      return "// " + problem.text() + ", " + architecture + "\n" +
-             Renderer(spec).render({spec, problem, device}, config).text;
+      const Setting setting(spec, problem, device);
+      const Config config = setting.default_config(variant);
+      if (!setting.plan(config)) continue;
+      return Shown{problem.text(), architecture, Renderer(spec).render_readable(setting, config)};
     }
   }
   return std::nullopt;
@@ -93,22 +103,44 @@ std::set<std::string> golden_files(const std::string& kernel) {
   return names;
 }
 
+/// The words of any dialect that `text` uses and the dialect of `backend` does not define.
+std::set<std::string> undefined_words(const std::string& text, const std::string& backend) {
+  std::set<std::string> words = identifiers_of(text);
+  const std::vector<std::string> all = dialect_words("cuda");
+  std::erase_if(words, [&](const auto& word) { return !std::ranges::binary_search(all, word); });
+  for (const std::string& word : dialect_words(backend)) words.erase(word);
+  return words;
+}
+
 class GoldenKernels : public ::testing::TestWithParam<std::string> {};
 
+// One file for all dialects that get the same text, named by the first of them; its first line says
+// for which architectures it was rendered.
 TEST_P(GoldenKernels, AreWhatTheTemplatesGive) {
   const KernelSpec spec = KernelLibrary().load(GetParam());
   std::set<std::string> expected;
   for (const Variant& variant : spec.variants) {
-    bool is_shown = false;
+    struct File {
+      std::string name;
+      std::string architectures;
+    };
+    std::map<std::string, File> files;  // by problem and text
     for (const Dialect& dialect : kDialects) {
-      const std::optional<std::string> source = source_of(spec, variant, dialect);
-      if (!source) continue;
-      is_shown = true;
-      const std::string name = variant.name + "." + dialect.ending;
-      expected.insert(name);
-      expect_golden(spec.name + "/" + name, without_origin(*source));
+      const std::optional<Shown> shown = shown_for(spec, variant, dialect);
+      if (!shown) continue;
+      EXPECT_THAT(undefined_words(shown->text, dialect.backend), testing::IsEmpty())
+          << variant.name << " for " << dialect.backend;
+      const auto [found, is_new] =
+          files.try_emplace(shown->problem + "\n" + without_origin(shown->text));
+      File& file = found->second;
+      if (is_new) file.name = variant.name + "." + dialect.ending;
+      file.architectures += (is_new ? "" : ", ") + shown->architecture;
     }
-    EXPECT_TRUE(is_shown) << variant.name << ": no problem of the list admits it";
+    EXPECT_FALSE(files.empty()) << variant.name << ": no problem of the list admits it";
+    for (const auto& [text, file] : files) {
+      expected.insert(file.name);
+      expect_golden(spec.name + "/" + file.name, "// " + file.architectures + ": " + text);
+    }
   }
   EXPECT_EQ(golden_files(spec.name), expected);
 }

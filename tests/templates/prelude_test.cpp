@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 /// Words of units and launches that OpenCL has no language for.
 bool is_of_a_unit(const std::string& word) {
@@ -72,12 +74,56 @@ TEST(Prelude, WordsOfCudaAndHipAreDocumentedAsSuch) {
 }
 
 TEST(Prelude, OnlyWhatAKernelUsesAndWhatThatUses) {
-  std::string text = prelude_for("hip", "void f() { x = F32_TO_BF16(y); }", 64);
-  EXPECT_THAT(text, HasSubstr("kiln_f32_to_bf16"));
-  EXPECT_THAT(text, HasSubstr("typedef unsigned short bf16_t;"));  // the function's result
-  EXPECT_THAT(text, HasSubstr("#define DEVICE_FUNCTION"));
-  EXPECT_THAT(text, Not(HasSubstr("ATOMIC")));
+  EXPECT_EQ(prelude_for("hip", "void f() { x = F32_TO_BF16(y) + THREAD_X; }", 64),
+            "#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline\n"
+            "\n"
+            "#define THREAD_X ((int)threadIdx.x)\n"
+            "\n"
+            "typedef unsigned int u32;\n"
+            "typedef float f32;\n"
+            "\n"
+            "typedef unsigned short bf16_t;  // the bits of a bfloat16\n"
+            "\n"
+            "#define F32_TO_BITS(value) __builtin_bit_cast(u32, (f32)(value))\n"
+            "\n"
+            "DEVICE_FUNCTION bf16_t kiln_f32_to_bf16(f32 value) {\n"
+            "  u32 bits = F32_TO_BITS(value);\n"
+            "  if (value != value) return (bf16_t)0x7fff;\n"
+            "  return (bf16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // ties to even\n"
+            "}\n"
+            "#define F32_TO_BF16(value) kiln_f32_to_bf16(value)\n");
   EXPECT_EQ(prelude_for("cuda", "// BARRIER() in a comment /* THREAD_X */ is not used\n", 32), "");
+}
+
+// A comment belongs to the lines below it; where none of them is used, it is not shown.
+TEST(Prelude, AWordBringsItsComment) {
+  const std::string bulk = "// Stores of this thread since the last commit are a group";
+  EXPECT_THAT(prelude_for("cuda", "BULK_WAIT(0);", 32), StartsWith(bulk));
+  const std::string relaxed = "// Orders no memory but what MBARRIER_FENCE did";
+  EXPECT_THAT(prelude_for("cuda", "CLUSTER_BARRIER_RELAXED();", 32), StartsWith(relaxed));
+  EXPECT_THAT(prelude_for("cuda", "CLUSTER_BARRIER();", 32), Not(HasSubstr("//")));
+}
+
+std::string dialect_text(const std::string& backend) {
+  std::ifstream file(KILN_SOURCE_DIR "/templates/dialects/" + backend + ".h");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// So that no definition is left out because the reader of dialects does not see its name.
+TEST(Prelude, EveryLineOfADialectIsFoundByItsWords) {
+  for (const std::string backend : {"cuda", "hip", "opencl"}) {
+    std::istringstream lines(dialect_text(backend));
+    const std::string everything = prelude_for(backend, dialect_text(backend), 32);
+    std::string words;
+    for (const std::string& word : dialect_words(backend)) words += word + " ";
+    const std::string named = prelude_for(backend, words, 32);
+    EXPECT_EQ(named, everything);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("//") || line.ends_with("WARP_SIZE")) continue;
+      if (line.starts_with("#define WARP_SIZE")) line = "#define WARP_SIZE 32";
+      EXPECT_THAT(named, HasSubstr(line + "\n")) << backend;
+    }
+  }
 }
 
 TEST(Prelude, WarpSizeIsTheDevices) {

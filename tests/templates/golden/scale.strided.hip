@@ -13,36 +13,17 @@
 #define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
 
 #define GLOBAL
-#define SHARED __shared__ __attribute__((aligned(16)))
-#define SHARED_PTR
-#define CONSTANT_PTR
 #define RESTRICT __restrict__
 
 #define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
 #define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
 
 #define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
 typedef long long i64;
-typedef unsigned long long u64;
 typedef float f32;
-typedef double f64;
 
 typedef unsigned short f16_t;   // the bits of a half
-typedef unsigned short bf16_t;  // the bits of a bfloat16
 
 #define F16_TO_F32(bits) ((f32)__builtin_bit_cast(_Float16, (f16_t)(bits)))
 #define F32_TO_F16(value) __builtin_bit_cast(f16_t, (_Float16)(f32)(value))

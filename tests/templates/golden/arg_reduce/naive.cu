@@ -1,4 +1,4 @@
-// n=1000000 results=1 dtype=f32 op=min, sm_90a
+// sm_90a, gfx90a, opencl: n=1000000 results=1 dtype=f32 op=min
 // arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
 // Variant naive: naive: blocks walk over rows element by element, a second launch combines; the reference for large problems
 //
@@ -6,46 +6,6 @@
 //   op         = min  min or max; of equal elements the one with the smallest index; the first NaN comes before all numbers
 //   block_size = 256  threads per block, in both passes
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-#define F32_INFINITY __int_as_float(0x7f800000)
-#define F64_INFINITY __longlong_as_double(0x7ff0000000000000LL)
 
 // arg_reduce, variant naive: blocks walk over a row element by element; a second launch combines what they found.
 //

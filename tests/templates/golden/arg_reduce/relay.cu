@@ -1,4 +1,4 @@
-// n=1000000 results=1 dtype=f32 op=min, sm_90a
+// sm_90a, gfx90a, opencl on a CPU: n=1000000 results=1 dtype=f32 op=min
 // arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
 // Variant relay: one launch: blocks post value and index in one word, the last block waits for them; attacks the fence and the ticket
 //
@@ -13,69 +13,6 @@
 //   per_load   = 4      load_bytes // sizeof(dtype)
 //   tile       = 4096   block_size * per_load * unroll
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef uint2 u32x2;
-typedef uint4 u32x4;
-#define U32X2(x, y) make_uint2(x, y)
-#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
-
-#define BITS_TO_F32(bits) __uint_as_float(bits)
-#define F32_TO_BITS(value) __float_as_uint(value)
-
-#define F32_INFINITY __int_as_float(0x7f800000)
-#define F64_INFINITY __longlong_as_double(0x7ff0000000000000LL)
-
-#define LOAD_16(pointer) (*(const u32x4*)(pointer))
-#define LOAD_8(pointer) (*(const u32x2*)(pointer))
-#define LOAD_4(pointer) (*(const u32*)(pointer))
-
-#define MIN(a, b) min(a, b)
-#define MAX(a, b) max(a, b)
-
-// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
-// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
 
 // arg_reduce, variant relay: one launch. Each block posts value and index in one 64-bit word that is never 0; the last block of a
 // row waits for the posts and takes the largest.

@@ -1,4 +1,4 @@
-// h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc precision=highest epilogue=x, sm_90a
+// sm_90a, gfx90a, opencl: h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc precision=highest epilogue=x
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
 // Variant depthwise: channels last, each filtered by itself: wide loads of neighbouring channels, a block of outputs in registers
 //
@@ -21,92 +21,6 @@
 //   load_bytes   = 4      load_vector * element_bytes
 //   words        = 1      max(1, load_bytes // 4)
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef uint2 u32x2;
-typedef uint4 u32x4;
-#define U32X2(x, y) make_uint2(x, y)
-#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
-
-#define BITS_TO_F32(bits) __uint_as_float(bits)
-#define F32_TO_BITS(value) __float_as_uint(value)
-
-#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
-#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
-#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
-
-// Predicates instead of branches: a quarter less to compile where there are many.
-DEVICE_FUNCTION u32x4 kiln_load_16_if(int yes, const void* pointer) {
-  u32x4 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %4, 0; mov.u32 %0, 0; mov.u32 %1, 0; mov.u32 %2, 0; mov.u32 %3, 0;"
-               " @p ld.global.v4.u32 {%0, %1, %2, %3}, [%5]; }"
-               : "=&r"(v.x), "=&r"(v.y), "=&r"(v.z), "=&r"(v.w) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u32x2 kiln_load_8_if(int yes, const void* pointer) {
-  u32x2 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; mov.u32 %1, 0; @p ld.global.v2.u32 {%0, %1}, [%3]; }"
-               : "=&r"(v.x), "=&r"(v.y) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u32 kiln_load_4_if(int yes, const void* pointer) {
-  u32 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%2]; }"
-               : "=&r"(v) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u16 kiln_load_2_if(int yes, const void* pointer) {
-  u16 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u16 %0, 0; @p ld.global.u16 %0, [%2]; }"
-               : "=&h"(v) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-#define LOAD_16_IF(yes, pointer) kiln_load_16_if(yes, pointer)
-#define LOAD_8_IF(yes, pointer) kiln_load_8_if(yes, pointer)
-#define LOAD_4_IF(yes, pointer) kiln_load_4_if(yes, pointer)
-#define LOAD_2_IF(yes, pointer) kiln_load_2_if(yes, pointer)
-
-DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
-DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
-DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
-DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
-DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
-DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
-#define FMA(a, b, c) kiln_fma(a, b, c)
 
 // convolution, depthwise: channels lie innermost, and each is filtered by itself: a thread takes LOAD channels of a block of
 // MICRO_Y x MICRO_X outputs, and reads each row of their windows once.

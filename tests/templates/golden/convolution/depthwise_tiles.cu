@@ -1,4 +1,4 @@
-// h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc precision=highest epilogue=x, sm_90a
+// sm_90a: h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc precision=highest epilogue=x
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
 // Variant depthwise_tiles: channels last, each filtered by itself: the copy engine brings tiles with their borders while others are computed
 //
@@ -28,111 +28,6 @@
 //   room            = 5760   round_up(tile_bytes, 128)
 //   threads         = 128    channels // vector * (tile_x // micro_x) * (tile_y // micro_y)
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef uint2 u32x2;
-typedef uint4 u32x4;
-#define U32X2(x, y) make_uint2(x, y)
-#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
-
-#define BITS_TO_F32(bits) __uint_as_float(bits)
-#define F32_TO_BITS(value) __float_as_uint(value)
-
-#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
-#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
-#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
-
-#define SHARED_LOAD_16(pointer) (*(const u32x4*)(pointer))
-#define SHARED_LOAD_8(pointer) (*(const u32x2*)(pointer))
-#define SHARED_LOAD_4(pointer) (*(const u32*)(pointer))
-
-DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
-DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
-DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
-DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
-DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
-DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
-#define FMA(a, b, c) kiln_fma(a, b, c)
-
-// A kernel's parameter: a tensor map of the spec, by value.
-struct __align__(64) kiln_tensor_map {
-  unsigned long long opaque[16];
-};
-#define TENSOR_MAP_PARAM(name) const __grid_constant__ kiln_tensor_map name
-
-// Dynamic shared memory whose first byte lies at a multiple of 1024: what a tensor map of 128-byte swizzle writes.
-extern __shared__ __align__(1024) unsigned char kiln_aligned_shared[];
-#define ALIGNED_SHARED(T, name) T* name = (T*)kiln_aligned_shared
-
-// In a cluster the high bits name the block.
-#define SHARED_ADDRESS(pointer) ((u32)__cvta_generic_to_shared(pointer))
-
-#define MBARRIER_INIT(address, arrivals) \
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory")
-
-// Makes initialised barriers visible to bulk copies and to the cluster; a block or cluster barrier must follow.
-#define MBARRIER_FENCE() asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory")
-
-// One arrival, and `bytes` of bulk copies that the phase also waits for.
-#define MBARRIER_EXPECT(address, bytes) \
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory")
-
-// Until the phase of this parity is over.
-DEVICE_FUNCTION int kiln_mbarrier_try(u32 address, u32 parity) {
-  u32 over;
-  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-               : "=r"(over) : "r"(address), "r"(parity) : "memory");
-  return over != 0;
-}
-#define MBARRIER_WAIT(address, parity) \
-  do {                                 \
-  } while (!kiln_mbarrier_try(address, parity))
-
-#define TENSOR_LOAD_3D(to, map, x, y, z, barrier)                                                                \
-  asm volatile(                                                                                                  \
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" \
-      ::"r"(to), "l"(&(map)), "r"(barrier), "r"(x), "r"(y), "r"(z) : "memory")
 
 // convolution, depthwise_tiles: channels lie innermost, and each is filtered by itself. The copy engine brings tiles of the
 // input with their borders, zeros outside of it included, STAGES ahead; a thread then computes MICRO_Y x MICRO_X outputs of

@@ -1,4 +1,4 @@
-// h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc precision=highest epilogue=x, sm_90a
+// sm_90a, gfx90a, opencl: h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc precision=highest epilogue=x
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
 // Variant naive: one thread per output: two loads from global memory for each multiplication
 //
@@ -15,66 +15,6 @@
 //   block_y      = 8      threads down
 //   wide         = false  add up in f64: the reference for large problems
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef unsigned short f16_t;   // the bits of a half
-typedef unsigned short bf16_t;  // the bits of a bfloat16
-
-DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) {
-  f32 value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-  return value;
-}
-#define F16_TO_F32(bits) kiln_f16_to_f32(bits)
-
-DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
-  f16_t bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-}
-#define F32_TO_F16(value) kiln_f32_to_f16(value)
-
-DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
-DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
-DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
-DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
-DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
-DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
-#define FMA(a, b, c) kiln_fma(a, b, c)
 
 // convolution, naive: one thread computes one output.
 //

@@ -1,4 +1,4 @@
-// h=14 w=14 fh=3 fw=3 n=1 c=256 k=64 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw precision=highest epilogue=x, sm_90a
+// sm_90a, gfx90a, opencl: h=14 w=14 fh=3 fw=3 n=1 c=256 k=64 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw precision=highest epilogue=x
 // convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
 // Variant split_c: the layers kernel on parts of the channels of the input: enough blocks for the device where the output is small
 //
@@ -30,71 +30,6 @@
 //   in_held      = 4      in_each if prefetch else ceil_div(in_each, ceil_div(in_each, 8))
 //   filter_held  = 5      filter_each if prefetch else ceil_div(filter_each, ceil_div(filter_each, 8))
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-extern __shared__ __align__(128) unsigned char kiln_dynamic_shared[];
-#define DYNAMIC_SHARED_PARAM(T, name)
-#define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef uint2 u32x2;
-typedef uint4 u32x4;
-#define U32X2(x, y) make_uint2(x, y)
-#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
-
-#define BITS_TO_F32(bits) __uint_as_float(bits)
-#define F32_TO_BITS(value) __float_as_uint(value)
-
-#define SHARED_LOAD_16(pointer) (*(const u32x4*)(pointer))
-#define SHARED_LOAD_8(pointer) (*(const u32x2*)(pointer))
-#define SHARED_LOAD_4(pointer) (*(const u32*)(pointer))
-
-DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
-DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
-DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
-DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
-DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
-DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
-#define FMA(a, b, c) kiln_fma(a, b, c)
-
-#define MIN(a, b) min(a, b)
-#define MAX(a, b) max(a, b)
-
-// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
-// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
 
 // convolution, split_c: a block computes TILE_K channels of TILE_Y x TILE_X pixels of one image, CHANNELS channels of
 // the input at a time; a thread keeps MICRO_K channels of MICRO_X neighbouring pixels in registers.

@@ -1,4 +1,4 @@
-// n=1000000 dtype=u8 bins=256 distribution=uniform, gfx90a
+// gfx90a: n=1000000 dtype=u8 bins=256 distribution=uniform
 // histogram: counts[b] = how many of n samples fall into bin b: bytes by value, f32 and i32 into even bins
 // Variant per_warp: a copy for each warp or few warps: attacks the meeting of different warps at one counter
 //
@@ -25,71 +25,6 @@
 //   threads          = 256    block_size
 //   refill           = false
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
-
-#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
-
-#define GLOBAL
-#define SHARED __shared__ __attribute__((aligned(16)))
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-extern __shared__ __attribute__((aligned(128))) unsigned char kiln_dynamic_shared[];
-#define DYNAMIC_SHARED_PARAM(T, name)
-#define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef u32 u32x2 __attribute__((ext_vector_type(2)));
-typedef u32 u32x4 __attribute__((ext_vector_type(4)));
-#define U32X2(x, y) ((u32x2){(x), (y)})
-#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
-
-#define LOAD_16(pointer) (*(const u32x4*)(pointer))
-#define LOAD_8(pointer) (*(const u32x2*)(pointer))
-#define LOAD_4(pointer) (*(const u32*)(pointer))
-
-#define ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
-#define ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
-#define ATOMIC_ADD_U64(pointer, value) atomicAdd((u64*)(pointer), (u64)(value))
-#define ATOMIC_ADD_I64(pointer, value) ((i64)atomicAdd((u64*)(pointer), (u64)(value)))
-#define ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
-#define ATOMIC_ADD_F64(pointer, value) atomicAdd((f64*)(pointer), (f64)(value))
-
-#define SHARED_ATOMIC_ADD_U32(pointer, value) atomicAdd((u32*)(pointer), (u32)(value))
-#define SHARED_ATOMIC_ADD_I32(pointer, value) atomicAdd((i32*)(pointer), (i32)(value))
-#define SHARED_ATOMIC_ADD_F32(pointer, value) atomicAdd((f32*)(pointer), (f32)(value))
-#define SHARED_COUNT_U32(pointer, value) ((void)atomicAdd((u32*)(pointer), (u32)(value)))
 
 // histogram, variant per_warp: 64 threads share a copy of the histogram in shared memory.
 //

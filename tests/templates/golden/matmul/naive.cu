@@ -1,4 +1,4 @@
-// m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576, sm_90a
+// sm_90a, gfx90a, opencl: m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
 // matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
 // Variant naive: one thread per element of C: two loads from global memory for each multiplication
 //
@@ -15,59 +15,6 @@
 //   block_x     = 32     threads along a row of C
 //   block_y     = 8      threads across rows of C
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef unsigned short f16_t;   // the bits of a half
-typedef unsigned short bf16_t;  // the bits of a bfloat16
-
-DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) {
-  f32 value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-  return value;
-}
-#define F16_TO_F32(bits) kiln_f16_to_f32(bits)
-
-DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
-  f16_t bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-}
-#define F32_TO_F16(value) kiln_f32_to_f16(value)
-
-DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
-DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
-DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
-DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
-DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
-DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
-#define FMA(a, b, c) kiln_fma(a, b, c)
 
 // matmul, naive: one thread computes one element of C.
 //

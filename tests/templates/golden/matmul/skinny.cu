@@ -1,4 +1,4 @@
-// m=4 n=4096 k=4096 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=4096 ldb=4096 ldc=4096 batch=1 batched=false stride_a=16384 stride_b=16777216 stride_c=16384, sm_90a
+// sm_90a, gfx90a, opencl: m=4 n=4096 k=4096 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=4096 ldb=4096 ldc=4096 batch=1 batched=false stride_a=16384 stride_b=16777216 stride_c=16384
 // matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
 // Variant skinny: C of few rows or columns: the large operand is read once, at the speed of memory
 //
@@ -23,102 +23,6 @@
 //   words          = 1      max(1, load_bytes // 4)
 //   parts_per_team = 32     ceil_div(team, device.warp_size) if along and device.warp_size > 1 else team
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef unsigned short f16_t;   // the bits of a half
-typedef unsigned short bf16_t;  // the bits of a bfloat16
-
-typedef uint2 u32x2;
-typedef uint4 u32x4;
-#define U32X2(x, y) make_uint2(x, y)
-#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
-
-DEVICE_FUNCTION f32 kiln_f16_to_f32(f16_t bits) {
-  f32 value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-  return value;
-}
-#define F16_TO_F32(bits) kiln_f16_to_f32(bits)
-
-DEVICE_FUNCTION f16_t kiln_f32_to_f16(f32 value) {
-  f16_t bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-}
-#define F32_TO_F16(value) kiln_f32_to_f16(value)
-
-// Predicates instead of branches: a quarter less to compile where there are many.
-DEVICE_FUNCTION u32x4 kiln_load_16_if(int yes, const void* pointer) {
-  u32x4 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %4, 0; mov.u32 %0, 0; mov.u32 %1, 0; mov.u32 %2, 0; mov.u32 %3, 0;"
-               " @p ld.global.v4.u32 {%0, %1, %2, %3}, [%5]; }"
-               : "=&r"(v.x), "=&r"(v.y), "=&r"(v.z), "=&r"(v.w) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u32x2 kiln_load_8_if(int yes, const void* pointer) {
-  u32x2 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; mov.u32 %1, 0; @p ld.global.v2.u32 {%0, %1}, [%3]; }"
-               : "=&r"(v.x), "=&r"(v.y) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u32 kiln_load_4_if(int yes, const void* pointer) {
-  u32 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%2]; }"
-               : "=&r"(v) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u16 kiln_load_2_if(int yes, const void* pointer) {
-  u16 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u16 %0, 0; @p ld.global.u16 %0, [%2]; }"
-               : "=&h"(v) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-#define LOAD_16_IF(yes, pointer) kiln_load_16_if(yes, pointer)
-#define LOAD_8_IF(yes, pointer) kiln_load_8_if(yes, pointer)
-#define LOAD_4_IF(yes, pointer) kiln_load_4_if(yes, pointer)
-#define LOAD_2_IF(yes, pointer) kiln_load_2_if(yes, pointer)
-
-DEVICE_FUNCTION f32 kiln_fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
-DEVICE_FUNCTION f64 kiln_fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
-DEVICE_FUNCTION i32 kiln_fma(i32 a, i32 b, i32 c) { return a * b + c; }
-DEVICE_FUNCTION u32 kiln_fma(u32 a, u32 b, u32 c) { return a * b + c; }
-DEVICE_FUNCTION i64 kiln_fma(i64 a, i64 b, i64 c) { return a * b + c; }
-DEVICE_FUNCTION u64 kiln_fma(u64 a, u64 b, u64 c) { return a * b + c; }
-#define FMA(a, b, c) kiln_fma(a, b, c)
 
 // matmul, skinny: C has few rows or few columns, so each element of the large operand X is used 1 times at most.
 //

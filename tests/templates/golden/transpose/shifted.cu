@@ -1,4 +1,4 @@
-// rows=4 cols=1024 batch=1 dtype=f32, sm_90a
+// sm_90a, opencl: rows=4 cols=1024 batch=1 dtype=f32
 // transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
 // Variant shifted: each output row's part of a tile begins at a sector, narrow elements move in words: attacks sectors written by two blocks, and requests, where rows start anywhere
 //
@@ -15,94 +15,6 @@
 //   phases      = 2        max(1, shift // max(1, store_lines))
 //   tile_words  = 4688     loaded * (line_words + 1) + (loaded // 32 if per_word > 1 else 0) + phases * store_lines
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef uint2 u32x2;
-typedef uint4 u32x4;
-#define U32X2(x, y) make_uint2(x, y)
-#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
-
-#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
-#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
-#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
-
-// Predicates instead of branches: a quarter less to compile where there are many.
-DEVICE_FUNCTION u32x4 kiln_load_16_if(int yes, const void* pointer) {
-  u32x4 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %4, 0; mov.u32 %0, 0; mov.u32 %1, 0; mov.u32 %2, 0; mov.u32 %3, 0;"
-               " @p ld.global.v4.u32 {%0, %1, %2, %3}, [%5]; }"
-               : "=&r"(v.x), "=&r"(v.y), "=&r"(v.z), "=&r"(v.w) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u32x2 kiln_load_8_if(int yes, const void* pointer) {
-  u32x2 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; mov.u32 %1, 0; @p ld.global.v2.u32 {%0, %1}, [%3]; }"
-               : "=&r"(v.x), "=&r"(v.y) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u32 kiln_load_4_if(int yes, const void* pointer) {
-  u32 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%2]; }"
-               : "=&r"(v) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-DEVICE_FUNCTION u16 kiln_load_2_if(int yes, const void* pointer) {
-  u16 v;
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; mov.u16 %0, 0; @p ld.global.u16 %0, [%2]; }"
-               : "=&h"(v) : "r"(yes), "l"(pointer) : "memory");
-  return v;
-}
-#define LOAD_16_IF(yes, pointer) kiln_load_16_if(yes, pointer)
-#define LOAD_8_IF(yes, pointer) kiln_load_8_if(yes, pointer)
-#define LOAD_4_IF(yes, pointer) kiln_load_4_if(yes, pointer)
-#define LOAD_2_IF(yes, pointer) kiln_load_2_if(yes, pointer)
-
-#define MIN(a, b) min(a, b)
-#define MAX(a, b) max(a, b)
-
-// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
-// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
 
 // transpose, variant shifted: where the rows of `out` begin anywhere in a sector, each row's part of a tile is moved to
 // begin at a multiple of 32 bytes, so that no two blocks write into one sector.

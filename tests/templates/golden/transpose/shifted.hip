@@ -1,4 +1,4 @@
-// rows=4 cols=1024 batch=1 dtype=f32, gfx90a
+// gfx90a: rows=4 cols=1024 batch=1 dtype=f32
 // transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
 // Variant shifted: each output row's part of a tile begins at a sector, narrow elements move in words: attacks sectors written by two blocks, and requests, where rows start anywhere
 //
@@ -15,78 +15,6 @@
 //   phases      = 2        max(1, shift // max(1, store_lines))
 //   tile_words  = 4688     loaded * (line_words + 1) + (loaded // 32 if per_word > 1 else 0) + phases * store_lines
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z)) void
-
-#define DEVICE_FUNCTION static __device__ __attribute__((always_inline)) inline
-
-#define GLOBAL
-#define SHARED __shared__ __attribute__((aligned(16)))
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef u32 u32x2 __attribute__((ext_vector_type(2)));
-typedef u32 u32x4 __attribute__((ext_vector_type(4)));
-#define U32X2(x, y) ((u32x2){(x), (y)})
-#define U32X4(x, y, z, w) ((u32x4){(x), (y), (z), (w)})
-
-#define STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
-#define STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
-#define STORE_4(pointer, value) (*(u32*)(pointer) = (value))
-
-// Zeros are loaded like the rest: a choice of address, where a branch around each of many loads would keep masks of lanes.
-static __device__ __attribute__((aligned(16))) u32 kiln_zeros[4];
-#define KILN_OR_ZEROS(yes, T, pointer) (*((yes) ? (const T*)(pointer) : (const T*)kiln_zeros))
-#define LOAD_16_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x4, pointer)
-#define LOAD_8_IF(yes, pointer) KILN_OR_ZEROS(yes, u32x2, pointer)
-#define LOAD_4_IF(yes, pointer) KILN_OR_ZEROS(yes, u32, pointer)
-#define LOAD_2_IF(yes, pointer) KILN_OR_ZEROS(yes, u16, pointer)
-
-DEVICE_FUNCTION f32 kiln_min(f32 a, f32 b) { return __builtin_fminf(a, b); }
-DEVICE_FUNCTION f64 kiln_min(f64 a, f64 b) { return __builtin_fmin(a, b); }
-DEVICE_FUNCTION i32 kiln_min(i32 a, i32 b) { return a < b ? a : b; }
-DEVICE_FUNCTION u32 kiln_min(u32 a, u32 b) { return a < b ? a : b; }
-DEVICE_FUNCTION i64 kiln_min(i64 a, i64 b) { return a < b ? a : b; }
-DEVICE_FUNCTION u64 kiln_min(u64 a, u64 b) { return a < b ? a : b; }
-DEVICE_FUNCTION f32 kiln_max(f32 a, f32 b) { return __builtin_fmaxf(a, b); }
-DEVICE_FUNCTION f64 kiln_max(f64 a, f64 b) { return __builtin_fmax(a, b); }
-DEVICE_FUNCTION i32 kiln_max(i32 a, i32 b) { return a > b ? a : b; }
-DEVICE_FUNCTION u32 kiln_max(u32 a, u32 b) { return a > b ? a : b; }
-DEVICE_FUNCTION i64 kiln_max(i64 a, i64 b) { return a > b ? a : b; }
-DEVICE_FUNCTION u64 kiln_max(u64 a, u64 b) { return a > b ? a : b; }
-#define MIN(a, b) kiln_min(a, b)
-#define MAX(a, b) kiln_max(a, b)
 
 // transpose, variant shifted: where the rows of `out` begin anywhere in a sector, each row's part of a tile is moved to
 // begin at a multiple of 32 bytes, so that no two blocks write into one sector.

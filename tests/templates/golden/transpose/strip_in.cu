@@ -1,4 +1,4 @@
-// rows=1024 cols=4 batch=1 dtype=f32, sm_90a
+// sm_90a, gfx90a, opencl: rows=1024 cols=4 batch=1 dtype=f32
 // transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
 // Variant strip_in: few columns: whole rows of `in` are read as one unbroken run of memory, whatever the sizes
 //
@@ -10,71 +10,6 @@
 //   vector      = 4    16 // element_bytes
 //   along       = in   'in'
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-extern __shared__ __align__(128) unsigned char kiln_dynamic_shared[];
-#define DYNAMIC_SHARED_PARAM(T, name)
-#define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-typedef uint2 u32x2;
-typedef uint4 u32x4;
-#define U32X2(x, y) make_uint2(x, y)
-#define U32X4(x, y, z, w) make_uint4(x, y, z, w)
-
-#define LOAD_16(pointer) (*(const u32x4*)(pointer))
-#define LOAD_8(pointer) (*(const u32x2*)(pointer))
-#define LOAD_4(pointer) (*(const u32*)(pointer))
-
-#define SHARED_STORE_16(pointer, value) (*(u32x4*)(pointer) = (value))
-#define SHARED_STORE_8(pointer, value) (*(u32x2*)(pointer) = (value))
-#define SHARED_STORE_4(pointer, value) (*(u32*)(pointer) = (value))
-
-#define MIN(a, b) min(a, b)
-#define MAX(a, b) max(a, b)
-
-// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
-// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
 
 // transpose, strip_in: where one side of the matrix is short, a block moves whole lines of it. What it reads is then one
 // unbroken run of memory, whatever the sizes are.

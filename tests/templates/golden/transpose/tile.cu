@@ -1,4 +1,4 @@
-// rows=1024 cols=1024 batch=1 dtype=f32, sm_90a
+// sm_90a, gfx90a, opencl: rows=1024 cols=1024 batch=1 dtype=f32
 // transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
 // Variant tile: a padded tile in shared memory turns columns into rows: both sides move whole sectors
 //
@@ -12,54 +12,6 @@
 //   shift               = 1
 //   elements_per_thread = 4      tile_rows * tile_cols // threads
 //
-
-#define KERNEL(x, y, z) extern "C" __global__ void __launch_bounds__((x) * (y) * (z))
-#define KERNEL_MIN_BLOCKS(x, y, z, blocks) \
-  extern "C" __global__ void __launch_bounds__((x) * (y) * (z), blocks)
-
-#define DEVICE_FUNCTION __device__ __forceinline__
-
-#define GLOBAL
-#define SHARED __shared__ __align__(16)
-#define SHARED_PTR
-#define CONSTANT_PTR
-#define RESTRICT __restrict__
-
-#define KILN_PRAGMA(text) _Pragma(#text)
-#define UNROLL _Pragma("unroll")
-#define UNROLL_N(n) KILN_PRAGMA(unroll n)
-#define NO_UNROLL _Pragma("unroll 1")
-
-#define THREAD_X ((int)threadIdx.x)
-#define THREAD_Y ((int)threadIdx.y)
-#define THREAD_Z ((int)threadIdx.z)
-#define BLOCK_X ((int)blockIdx.x)
-#define BLOCK_Y ((int)blockIdx.y)
-#define BLOCK_Z ((int)blockIdx.z)
-
-#define GRID_X ((int)gridDim.x)
-#define GRID_Y ((int)gridDim.y)
-#define GRID_Z ((int)gridDim.z)
-#define BLOCK_SIZE_X ((int)blockDim.x)
-#define BLOCK_SIZE_Y ((int)blockDim.y)
-#define BLOCK_SIZE_Z ((int)blockDim.z)
-
-#define BARRIER() __syncthreads()
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-#define MIN(a, b) min(a, b)
-#define MAX(a, b) max(a, b)
-
-// Tensor maps, bulk copies, their barriers, matrix units: words of CUDA alone. Each says which device.* a variant must
-// require. Addresses are those of SHARED_ADDRESS: bytes, 32 bits, of this block's shared memory.
 
 // transpose, tile: a tile turns in shared memory, so that both sides of the move walk along rows.
 //
