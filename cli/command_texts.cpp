@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "backends/backend.hpp"
-#include "cli/completion/scripts.hpp"
+#include "cli/completion.hpp"
 #include "cli/show/show.hpp"
 #include "cli/text_layout.hpp"
 #include "core/metrics.hpp"
@@ -48,7 +48,7 @@ std::vector<std::string> known_words(const std::string& placeholder, const CLI::
   if (placeholder == "OBJECTIVE")
     return {std::string(kTimeObjective), std::string(kEnergyObjective)};
   if (placeholder == "SESSION") return {"latest"};
-  if (placeholder == "SHELL") return completed_shell_names();
+  if (placeholder == "SHELL") return completed_shells();
   std::vector<std::string> words;
   if (placeholder == "DEVICE") {
     words = backend_words();

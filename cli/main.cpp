@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "cli/completion.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
@@ -88,6 +89,10 @@ std::vector<std::string> known_words(const CLI::App& app, std::vector<std::strin
 int run(CLI::App& app, const std::vector<std::string>& given) {
   kiln::cli::Work work;
   add_commands(app, work);
+  if (!given.empty() && given.front() == kiln::cli::kCompleteWord) {
+    kiln::cli::print_proposals(app, {given.begin() + 1, given.end()});
+    return static_cast<int>(ExitCode::ok);
+  }
   const std::vector<std::string> words = known_words(app, given);
   if (words.empty()) {
     std::fputs(app.help().c_str(), stdout);

@@ -129,7 +129,7 @@ class OfEachShell:
         result = subprocess.run(
             [*SHELLS[self.shell], str(ASK / f"ask.{self.shell}"), "./script"], cwd=self.folder.name,
             input="".join(line + "\n" for line in lines), capture_output=True, text=True, check=False,
-            timeout=240, env={"PATH": os.environ["PATH"], "HOME": self.folder.name, "TERM": "xterm"})
+            timeout=240, env={"PATH": f"{pathlib.Path(KILN).resolve().parent}:{os.environ['PATH']}", "HOME": self.folder.name, "TERM": "xterm"})
         self.assertEqual(result.stderr, "")
         answers = result.stdout.split(".\n")
         self.assertEqual(len(answers), len(lines) + 1, result.stdout)
