@@ -1,8 +1,10 @@
 # The documentation site: the README and the pages of docs/ as they are, and the two public headers by Doxygen.
 # scripts/docs_site builds it. The sources are those of the whole tree, so that links between pages hold.
 # SPDX-License-Identifier: Apache-2.0
+import os
 import pathlib
 import re
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -128,10 +130,23 @@ def without_folders(page, text):
     return re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)\)", renewed, text)
 
 
+def with_help(text):
+    """The comment <!-- kiln tune --help --> becomes what the program prints; scripts/docs_site names the program."""
+
+    def printed(comment):
+        words = comment.group(1).split()
+        help_text = subprocess.run([os.environ["KILN"], *words[1:]], capture_output=True, text=True, check=True).stdout
+        return f"```text\n$ {comment.group(1)}\n{help_text.rstrip()}\n```"
+
+    return re.sub(r"^<!-- (kiln .*--help) -->$", printed, text, flags=re.MULTILINE)
+
+
 def renew(app, name, source):
     page = pathlib.Path(app.srcdir) / app.env.doc2path(name, base=False)
     if page.suffix == ".md":
         source[0] = without_folders(page, source[0])
+    if name == "docs/cli":
+        source[0] = with_help(source[0])
     if name == root_doc:
         source[0] += PAGES
 
