@@ -39,4 +39,10 @@ std::string hash128_hex(std::span<const std::byte> bytes) {
   return hash128_hex(bytes.data(), bytes.size());
 }
 
+void KeyText::add(std::string_view part) {
+  text_ += std::to_string(part.size());
+  text_ += ':';
+  text_ += part;
+}
+
 }  // namespace kiln

@@ -17,4 +17,14 @@ namespace kiln {
 [[nodiscard]] std::string hash128_hex(std::string_view text);
 [[nodiscard]] std::string hash128_hex(std::span<const std::byte> bytes);
 
+/// Parts of a key, joined so that no two different lists give one text.
+class KeyText {
+ public:
+  void add(std::string_view part);
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 }  // namespace kiln

@@ -97,13 +97,16 @@ class CommentFilter {
       } else if (rest.starts_with("/*")) {
         const std::size_t end = rest.find("*/", 2);
         at_ = end == std::string_view::npos ? text_.size() : at_ + end + 2;
-        kept_ += ' ';
+        keep_blank();
       } else if (c == '"' && follows_prefix("R")) {
         keep_raw_literal();
       } else if (c == '"' || (c == '\'' && !is_digit_separator())) {
         keep_literal(c);
       } else if (c == '\n') {
         end_line();
+        ++at_;
+      } else if (is_blank(c)) {
+        keep_blank();
         ++at_;
       } else {
         kept_ += c;
@@ -115,6 +118,11 @@ class CommentFilter {
   }
 
  private:
+  /// One for any number of them, none where a line begins that no backslash joins to the last.
+  void keep_blank() {
+    const bool is_indent = kept_.empty() || (kept_.back() == '\n' && !kept_.ends_with("\\\n"));
+    if (!is_indent && (kept_.size() == line_ || kept_.back() != ' ')) kept_ += ' ';
+  }
   /// To the line break, or the one behind it where a backslash joins the lines.
   void skip_line() {
     while (at_ < text_.size() && text_[at_] != '\n') at_ += text_[at_] == '\\' ? 2 : 1;

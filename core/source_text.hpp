@@ -28,8 +28,9 @@ struct Directive {
 /// The name that a #define or #ifndef is about: the identifier at the start of its `rest`.
 [[nodiscard]] std::string macro_of(const Directive& directive);
 
-/// The text as a compiler sees it: comments, blank lines and blanks at the ends of lines left out.
-/// Texts that give one result compile alike, but for the numbers of their lines.
+/// The text as a compiler sees it: without comments, blank lines and indents, and with one blank
+/// for several outside literals. Texts that give one result compile alike, but for the numbers of
+/// their lines.
 [[nodiscard]] std::string without_comments(std::string_view text);
 
 /// The identifiers of C text outside comments.

@@ -14,42 +14,40 @@
 namespace kiln {
 namespace {
 
-// Parts joined so that no two different lists give one text.
-class KeyText {
+/// The key of parts of a spec.
+class SpecKey {
  public:
-  KeyText& add(std::string_view part) {
-    text_ += std::to_string(part.size());
-    text_ += ':';
-    text_ += part;
+  SpecKey& add(std::string_view part) {
+    key_.add(part);
     return *this;
   }
-  KeyText& add(const std::optional<Expression>& expression) {
+  SpecKey& add(const std::optional<Expression>& expression) {
     return expression ? add(expression->text()) : add("-");
   }
-  KeyText& add(const std::vector<Expression>& expressions) {
+  SpecKey& add(const std::vector<Expression>& expressions) {
     for (const Expression& expression : expressions) add(expression.text());
     return add("end");
   }
-  KeyText& add(const std::vector<std::string>& names) {
+  SpecKey& add(const std::vector<std::string>& names) {
     for (const std::string& name : names) add(name);
     return add("end");
   }
-  KeyText& add(const std::vector<Derived>& values) {
+  SpecKey& add(const std::vector<Derived>& values) {
     for (const Derived& derived : values) add(derived.name).add(derived.value.text());
     return add("end");
   }
-  KeyText& add(const std::map<std::string, std::string>& entries) {
+  SpecKey& add(const std::map<std::string, std::string>& entries) {
     for (const auto& [name, text] : entries) add(name).add(text);
     return add("end");
   }
-  KeyText& add(const std::map<std::string, TextPattern>& entries) {
+  SpecKey& add(const std::map<std::string, TextPattern>& entries) {
     for (const auto& [name, pattern] : entries) add(name).add(pattern.text());
     return add("end");
   }
-  [[nodiscard]] std::string hash() const { return hash64_hex(text_); }
+  [[nodiscard]] std::string hash() const { return hash64_hex(key_.text()); }
 
  private:
-  std::string text_;
+  KeyText key_;
 };
 
 template <typename Item>
@@ -75,7 +73,7 @@ void add_file(Files& files, const Files& all, const std::string& name) {
   }
 }
 
-void add_launches(KeyText& key, const Variant& variant) {
+void add_launches(SpecKey& key, const Variant& variant) {
   for (const Workspace& workspace : variant.workspaces) {
     key.add(workspace.name).add(workspace.dtype.text()).add(workspace.count.text());
   }
@@ -154,7 +152,7 @@ std::string entry_of(const Step& step, const Scope& scope) {
 }
 
 std::string content_hash(const KernelSpec& spec) {
-  return KeyText().add(spec.text).add(spec.files).hash();
+  return SpecKey().add(spec.text).add(spec.files).hash();
 }
 
 bool Verification::by_itself() const {
@@ -163,7 +161,7 @@ bool Verification::by_itself() const {
 }
 
 std::string computation_hash(const KernelSpec& spec) {
-  KeyText key;
+  SpecKey key;
   key.add(spec.name).add(spec.derived);
   for (const ProblemField& field : spec.problem) {
     key.add(field.name).add(name_of(field.type)).add(field.variables);
@@ -193,7 +191,7 @@ std::string computation_hash(const KernelSpec& spec) {
 }
 
 std::string template_hash(const KernelSpec& spec, const Variant& variant) {
-  KeyText key;
+  SpecKey key;
   key.add(spec.name).add(variant.name).add(variant.template_file).add(source_files(spec, variant));
   if (spec.command) {
     for (const TextPattern& line : spec.command->build) key.add(line.text());
@@ -214,7 +212,7 @@ std::string template_hash(const KernelSpec& spec, const Variant& variant) {
 }
 
 std::string launch_hash(const KernelSpec& spec, const Variant& variant) {
-  KeyText key;
+  SpecKey key;
   key.add(spec.derived).add(variant.derived);
   add_launches(key, variant);
   for (const Workspace& workspace : variant.workspaces) {

@@ -114,6 +114,7 @@ std::optional<std::vector<Entry>> read_list(const SortedJson& json, const char* 
 std::string to_text(const Evidence& evidence) {
   SortedJson json = {{"finalists", list_json(evidence.finalists)}};
   if (!evidence.objective.empty()) json["objective"] = evidence.objective;
+  if (!evidence.source.empty()) json["source"] = evidence.source;
   if (evidence.rule) {
     json["rule"] = {{"practical_tie", evidence.rule->practical_tie},
                     {"confidence", evidence.rule->confidence}};
@@ -134,6 +135,7 @@ Evidence read_evidence(const std::string& text) {
   const SortedJson json = SortedJson::parse(text, nullptr, false);
   if (!json.is_object()) return evidence;
   read_key(json, "objective", evidence.objective);
+  read_key(json, "source", evidence.source);
   evidence.finalists = read_list<Finalist>(json, "finalists").value_or(std::vector<Finalist>());
   evidence.close = read_list<CloseConfig>(json, "close");
   evidence.first = read_list<CloseConfig>(json, "first");

@@ -37,6 +37,8 @@ struct CloseConfig {
 
 struct Evidence {
   std::string objective;  ///< empty: time
+  /// Renderer::source_hash() of the best's config when it was measured; empty: not known.
+  std::string source;
   std::vector<Finalist> finalists;
   /// What the verdict went by; nullopt: no finals.
   struct Rule {

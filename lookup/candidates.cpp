@@ -18,11 +18,10 @@ namespace kiln {
 namespace {
 
 // A new driver or compiler seldom changes which config is best, so a stale row goes behind fresh
-// ones as far as a problem this many doublings further away does; a new template may have changed
-// what the tunables mean.
+// ones as far as a problem this many doublings further away does; another source is another kernel.
 constexpr double kNewDriver = 1;
 constexpr double kNewCompiler = 1;
-constexpr double kNewTemplate = 4;
+constexpr double kNewSource = 4;
 // So does a row of another timing: the fastest config mostly stays among the fastest.
 constexpr double kOtherTiming = 1;
 
@@ -52,25 +51,7 @@ std::optional<Grade> grade_of(const BestRecord& best, const DeviceInfo& device,
   return std::nullopt;
 }
 
-/// The hashes of a spec's templates, each made when a row first asks for it: it reads all files of
-/// the kernel.
-class TemplateHashes {
- public:
-  explicit TemplateHashes(const KernelSpec& spec) : spec_(spec) {}
-
-  const std::string& of(const Variant& variant) {
-    std::string& hash = hashes_[&variant];
-    if (hash.empty()) hash = template_hash(spec_, variant);
-    return hash;
-  }
-
- private:
-  const KernelSpec& spec_;
-  std::map<const Variant*, std::string> hashes_;
-};
-
-void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo& device,
-                  TemplateHashes& hashes) {
+void note_changes(Candidate& candidate, const DeviceInfo& device) {
   const BestRecord& best = *candidate.best;
   const auto note = [&](double handicap, std::string change) {
     if (best.layer != kLockedLayer) candidate.staleness += handicap;
@@ -81,10 +62,6 @@ void note_changes(Candidate& candidate, const KernelSpec& spec, const DeviceInfo
   }
   if (best.key.compiler != device.compiler && !device.compiler.empty()) {
     note(kNewCompiler, fmt::format("compiler {} is now {}", best.key.compiler, device.compiler));
-  }
-  const Variant* variant = spec.find_variant(best.config.variant);
-  if (variant != nullptr && best.template_hash != hashes.of(*variant)) {
-    note(kNewTemplate, fmt::format("the template of '{}' has changed", variant->name));
   }
 }
 
@@ -164,7 +141,6 @@ std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const
   const Problem& problem = setting.problem();
   const DeviceInfo& device = setting.device();
   std::vector<Candidate> candidates;
-  TemplateHashes hashes(spec);
   const KernelIdentity kernel(spec);
   for (const BestRecord& best : bests) {
     if (!kernel.has(best) || best.verdict == Verdict::none) {
@@ -187,7 +163,7 @@ std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const
                             {},
                             alignment_gap(spec, problem, *measured)});
       if (best.key.timing != timing) candidates.back().handicap += kOtherTiming;
-      note_changes(candidates.back(), spec, device, hashes);
+      note_changes(candidates.back(), device);
     }
   }
   leave_out_other_timings(candidates, timing);
@@ -195,6 +171,29 @@ std::vector<Candidate> ranked_candidates(const Setting& setting, std::span<const
   add_devices(candidates, device);
   std::sort(candidates.begin(), candidates.end(), goes_before);
   return candidates;
+}
+
+std::string demote_changed(std::span<Candidate> candidates, SourceCheck& sources) {
+  const auto is_changed = [&](Candidate& each) {
+    if (!each.changed) {
+      std::string change = sources.change_in(*each.best);
+      each.changed = !change.empty();
+      if (*each.changed) each.stale.push_back(std::move(change));
+    }
+    return *each.changed;
+  };
+  Candidate& first = candidates.front();
+  if (first.changed || !is_changed(first) || first.best->layer == kLockedLayer) return "";
+  Candidate demoted = first;
+  demoted.handicap += kNewSource;
+  for (std::size_t i = 1; i < std::min(candidates.size(), kMostChecked); ++i) {
+    if (!goes_before(candidates[i], demoted)) break;
+    if (is_changed(candidates[i])) continue;
+    for (Candidate& each : candidates.first(i)) each.handicap += kNewSource;
+    std::sort(candidates.begin(), candidates.end(), goes_before);
+    return demoted.stale.back();
+  }
+  return "";
 }
 
 }  // namespace kiln

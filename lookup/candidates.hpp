@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "db/records.hpp"
 #include "lookup/likeness.hpp"
 #include "lookup/lookup.hpp"
+#include "lookup/source_check.hpp"
 
 namespace kiln {
 
@@ -23,11 +25,12 @@ struct Candidate {
   const BestRecord* best = nullptr;
   Grade grade = Grade::fallback;
   Likeness likeness;
-  Problem measured;                ///< the row's problem
-  std::string problem;             ///< its short text
-  std::vector<std::string> stale;  ///< what changed since the row was measured
-  double handicap = 0;             ///< added to the distance when ranking
-  double staleness = 0;            ///< the handicap's part for staleness, relative to a fresh row
+  Problem measured;                  ///< the row's problem
+  std::string problem;               ///< its short text
+  std::vector<std::string> stale;    ///< what changed since the row was measured
+  double handicap = 0;               ///< added to the distance when ranking
+  double staleness = 0;              ///< the handicap's part for staleness, relative to a fresh row
+  std::optional<bool> changed = {};  ///< the kernel's source has; nullopt: not checked
 };
 
 /// The devices whose bests are candidates.
@@ -47,5 +50,16 @@ enum class Devices {
                                                        std::span<const BestRecord> bests,
                                                        Devices devices = Devices::alike,
                                                        Timing timing = Timing::eager);
+
+/// Checks the source of the first candidate and notes a change in `stale`. If it has changed, but
+/// the source of one of the next `kMostChecked` - 1 has not, the changed ones count as 4 doublings
+/// further away. Returns what has changed if another candidate comes first now, otherwise "". If
+/// all of them have changed, they answer as they did when they were measured. Rows of a lock keep
+/// their order. `candidates` are sorted and not empty. A first candidate that was checked before
+/// stays.
+[[nodiscard]] std::string demote_changed(std::span<Candidate> candidates, SourceCheck& sources);
+
+/// Each check renders a kernel.
+inline constexpr std::size_t kMostChecked = 4;
 
 }  // namespace kiln

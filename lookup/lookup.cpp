@@ -121,8 +121,8 @@ std::string other_timing_text(Timing wanted) {
 Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, Timing timing) {
   const KernelSpec& spec = setting.spec();
   Match match;
-  const std::vector<Candidate> candidates =
-      ranked_candidates(setting, bests, Devices::alike, timing);
+  std::vector<Candidate> candidates = ranked_candidates(setting, bests, Devices::alike, timing);
+  SourceCheck sources(spec);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
     const auto title = [&](const std::string& config) {
@@ -132,10 +132,16 @@ Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, 
           session > 0 ? fmt::format("from session {}", session) : "of those that come with Kiln");
     };
     const std::string text = candidate.best->config.text();
+    const std::string row = title(text);
     Result<Config> legal = setting.launchable(text);
     if (!legal) {
-      match.steps.push_back(
-          fmt::format("{}: passed over: {}", title(text), legal.failure().message));
+      match.steps.push_back(fmt::format("{}: passed over: {}", row, legal.failure().message));
+      continue;
+    }
+    const std::string change = demote_changed(std::span(candidates).subspan(i), sources);
+    if (!change.empty()) {
+      match.steps.push_back(fmt::format("{}: passed over: {}", row, change));
+      --i;  // another row has this place now
       continue;
     }
     match.config = std::move(*legal);
@@ -150,7 +156,7 @@ Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests, 
     if (match.other_timing) match.reason += other_timing_text(timing);
     match.best = *candidate.best;
     const std::size_t step = match.steps.size();
-    match.steps.push_back(title(text) + ": chosen");
+    match.steps.push_back(row + ": chosen");
     if (candidate.measured != setting.problem()) {
       ask_the_neighbours(match, setting, std::span(candidates).subspan(i));
     }

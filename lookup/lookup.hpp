@@ -48,7 +48,7 @@ struct Match {
   Grade grade = Grade::fallback;
   double distance = 0;             ///< log2 units between the problems; 0 for exact and default
   std::string reason;              ///< one sentence
-  bool stale = false;              ///< tuned under another driver, compiler or template
+  bool stale = false;              ///< tuned under another driver, compiler or source
   bool other_timing = false;       ///< measured by another timing than the one that was requested
   std::optional<BestRecord> best;  ///< the row that answered; none for default
   /// The steps of the lookup, one sentence each (kiln best --explain).
@@ -58,10 +58,11 @@ struct Match {
 /// Tries the exact row, then the nearest row, then the default (docs/lookup.md). `bests` may hold
 /// rows of any kernel and device, in any order: only their content decides. Rows of other devices
 /// and stale rows count as further away. If two rows match equally well, the better grade wins,
-/// then the lower layer (user before shipped), then the newer row. A config that is illegal for
-/// the setting is skipped, and the reason says so. A Failure means that not even the default is
-/// legal here. `timing`: how the caller launches. A row of the other timing answers only where its
-/// problem and device have no row of this one, and the reason says so.
+/// then the lower layer (user before shipped), then the newer row. Only the source of the row that
+/// is about to answer is checked (source_check.hpp). A config that is illegal for the setting is
+/// skipped, and the reason says so. A Failure means that not even the default is legal here.
+/// `timing`: how the caller launches. A row of the other timing answers only where its problem and
+/// device have no row of this one, and the reason says so.
 [[nodiscard]] Result<Match> lookup(const Setting& setting, std::span<const BestRecord> bests,
                                    Timing timing = Timing::eager);
 

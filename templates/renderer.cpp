@@ -130,6 +130,26 @@ std::vector<std::string> options_of(const Variant& variant, const std::string& b
   return options;
 }
 
+/// A comment above an #include moves the lines that a plain source notes.
+std::string without_line_numbers(const std::string& text) {
+  std::string kept;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#line ")) kept += line + '\n';
+  }
+  return kept;
+}
+
+std::string launch_text(const StepPlan& step) {
+  std::ostringstream text;
+  text << (step.kind == StepKind::launch ? step.entry : "clear " + step.buffer);
+  for (const auto& extents : {step.grid, step.block, step.cluster}) {
+    for (const std::uint32_t extent : extents) text << ' ' << extent;
+  }
+  text << ' ' << step.shared_bytes << (step.programmatic ? " programmatic" : "");
+  return text.str();
+}
+
 std::string source_name(const KernelSpec& spec, const Variant& variant, const DeviceInfo& device) {
   return spec.name + "." + variant.name + "." + std::string(source_extension(device.backend));
 }
@@ -260,6 +280,29 @@ std::string Renderer::render_readable(const Setting& setting, const Config& conf
   TemplateInput input = state_->input_for(variant, scope, setting);
   TemplateOutput kernel = evaluate_template(state_->templates, variant.template_file, input);
   return source_head(state_->spec, variant, input, kernel.read) + "\n" + joined(kernel.lines);
+}
+
+std::optional<std::string> Renderer::source_hash(const Setting& setting,
+                                                 const Config& config) const {
+  if (state_->spec.command) return std::nullopt;
+  const Variant& variant = find_variant(state_->spec, config.variant);
+  const Result<LaunchPlan> plan = setting.plan(config);
+  if (!plan) return std::nullopt;
+  const Scope scope = setting.scope(config);
+  const std::string& backend = setting.device().backend;
+  std::string text;
+  if (variant.plain) {
+    const PlainText& prepared = state_->plain.at(variant.name);
+    text = without_line_numbers(define_lines(prepared, scope, backend) + prepared.text);
+  } else {
+    const TemplateInput input = state_->input_for(variant, scope, setting);
+    text = joined(evaluate_template(state_->templates, variant.template_file, input).lines);
+  }
+  KeyText key;
+  key.add(without_comments(text));
+  for (const std::string& option : options_of(variant, backend, scope)) key.add(option);
+  for (const StepPlan& step : plan->steps) key.add(launch_text(step));
+  return hash64_hex(key.text());
 }
 
 std::vector<LintFinding> lint(const KernelSpec& spec) {

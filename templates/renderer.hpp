@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +37,14 @@ class Renderer {
 
   /// The same without the dialect words: for people.
   [[nodiscard]] std::string render_readable(const Setting& setting, const Config& config) const;
+
+  /// Key of what a config runs (hex, 16 characters): its source as the compiler sees it, compiler
+  /// options, and entry and sizes of each launch. A measurement of one config holds for every other
+  /// of this key. The dialect's words do not count, nor do comments, indents and names of derived
+  /// values. nullopt: the config is not legal for the setting, or the kernel is a program
+  /// ([command]). Throws as render().
+  [[nodiscard]] std::optional<std::string> source_hash(const Setting& setting,
+                                                       const Config& config) const;
 
   /// Tunables of several values that change no kernel; see unused_tunables() of template_lint.hpp.
   [[nodiscard]] std::vector<LintFinding> unused_tunables() const;

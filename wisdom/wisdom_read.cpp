@@ -94,6 +94,7 @@ void check_finalist(const Json& json) {
 std::string evidence_from(const Json& json) {
   const JsonLine evidence(json);
   for (const Json& finalist : evidence.array("finalists")) check_finalist(finalist);
+  if (evidence.has("source")) (void)evidence.text("source");
   for (const char* key : {"close", "first"}) {
     if (!evidence.has(key)) continue;
     for (const Json& entry : evidence.array(key)) {

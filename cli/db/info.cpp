@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -17,6 +18,7 @@
 #include "cli/units.hpp"
 #include "core/errors.hpp"
 #include "db/store.hpp"
+#include "lookup/source_check.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -26,7 +28,7 @@ struct Group {
   std::set<std::string> problems;
   std::int64_t sessions = 0;
   std::int64_t bests = 0;
-  std::int64_t stale = 0;  ///< bests whose template is no longer what it was
+  std::int64_t stale = 0;  ///< bests whose source is no longer what it was
   std::string first;       ///< UTC, when the first session started
   std::string last;
 
@@ -44,30 +46,31 @@ struct Content {
   std::map<std::string, Group> devices;  ///< by identity
 };
 
-/// Was the best found with another text of its template than the kernel of that name has now?
-/// Kernels that are not here are not judged.
-class TemplateCheck {
+/// Has the source changed since the best was measured? Kernels that are not here are not judged.
+class KernelSources {
  public:
-  explicit TemplateCheck(KernelLibrary library) : library_(std::move(library)) {}
+  explicit KernelSources(KernelLibrary library) : library_(std::move(library)) {}
 
-  [[nodiscard]] bool is_stale(const BestRecord& best) {
-    const auto [place, is_new] = specs_.try_emplace(best.key.kernel);
-    std::optional<KernelSpec>& spec = place->second;
+  [[nodiscard]] bool has_changed(const BestRecord& best) {
+    const auto [place, is_new] = kernels_.try_emplace(best.key.kernel);
     if (is_new) {
       try {
-        spec = library_.load(best.key.kernel);
+        place->second = std::make_unique<Kernel>(library_.load(best.key.kernel));
       } catch (const InputError&) {
-        spec.reset();
+        place->second.reset();
       }
     }
-    if (!spec) return false;
-    const Variant* variant = spec->find_variant(best.config.variant);
-    return variant == nullptr || template_hash(*spec, *variant) != best.template_hash;
+    return place->second != nullptr && !place->second->sources.change_in(best).empty();
   }
 
  private:
+  struct Kernel {
+    explicit Kernel(KernelSpec loaded) : spec(std::move(loaded)) {}
+    KernelSpec spec;
+    SourceCheck sources{spec};
+  };
   KernelLibrary library_;
-  std::map<std::string, std::optional<KernelSpec>> specs_;
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;
 };
 
 Content read_content(const CommonOptions& options) {
@@ -78,9 +81,9 @@ Content read_content(const CommonOptions& options) {
     content.kernels[session.key.kernel].add(session);
     content.devices[session.key.device].add(session);
   }
-  TemplateCheck templates(options.library());
+  KernelSources sources(options.library());
   for (const BestRecord& best : store.bests()) {
-    const bool is_stale = templates.is_stale(best);
+    const bool is_stale = sources.has_changed(best);
     for (Group* group : {&content.kernels[best.key.kernel], &content.devices[best.key.device]}) {
       ++group->bests;
       group->stale += is_stale ? 1 : 0;
@@ -148,11 +151,12 @@ void print_db_info_text(const Content& content) {
   std::int64_t stale = 0;
   for (const auto& [name, group] : content.kernels) stale += group.stale;
   if (stale == 0) return;
-  fmt::print("\n{}",
-             paragraph(fmt::format("{} found with another text of the kernel's template: `kiln "
-                                   "best` says so, and `kiln tune` measures anew",
-                                   stale == 1 ? "1 best was" : fmt::format("{} bests were", stale)),
-                       output_width()));
+  fmt::print(
+      "\n{}",
+      paragraph(fmt::format("{} measured with another source of the kernel: `kiln best` says so, "
+                            "and `kiln tune` measures anew",
+                            stale == 1 ? "1 best was" : fmt::format("{} bests were", stale)),
+                output_width()));
 }
 
 ExitCode run_db_info(const CommonOptions& options) {

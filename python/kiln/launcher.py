@@ -39,7 +39,7 @@ class Match(NamedTuple):
     grade: str  #: exact, near_size, same_arch, same_vendor or default
     reason: str  #: one sentence
     distance: float  #: between the problem and the tuned one, in log2 units
-    stale: bool  #: tuned under another driver, compiler or template
+    stale: bool  #: tuned under another driver, compiler or source
 
 
 class Parameter(NamedTuple):

@@ -234,7 +234,7 @@ class Best(NamedTuple):
     grade: str  #: exact, near_size, same_arch, same_vendor or default
     distance: float  #: in log2 units
     reason: str
-    stale: bool  #: driver, compiler or template have changed since
+    stale: bool  #: driver, compiler or source have changed since
     tuned: Optional[Dict[str, Any]]  #: the tuned row: time_ns, default_time_ns, verdict, ...
 
 

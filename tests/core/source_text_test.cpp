@@ -48,12 +48,16 @@ TEST(SourceText, KnowsTheBytesOfADirective) {
 
 TEST(SourceText, IsTheSameWithoutItsComments) {
   EXPECT_EQ(without_comments("// head\n\n  int a;  // one\n\n\nint /* two\n */ b;\n"),
-            "  int a;\nint   b;\n");
+            "int a;\nint b;\n");
+  EXPECT_EQ(without_comments("\tif (a) {\n\t\tb  =\tc;\n}"), "if (a) {\nb = c;\n}\n");
+  EXPECT_EQ(without_comments("a/**/b"), "a b\n") << "two words";
   EXPECT_EQ(without_comments("a // joined \\\n still a comment\nb"), "a\nb\n");
   EXPECT_EQ(without_comments("/* never closed"), "");
   EXPECT_NE(without_comments("#define A b \\\n\nint c;\n"),
             without_comments("#define A b \\\nint c;\n"))
       << "the empty line ends the macro";
+  EXPECT_EQ(without_comments("#define A\\\n  (b)\n"), "#define A\\\n (b)\n")
+      << "a macro without parameters";
 }
 
 TEST(SourceText, KeepsWhatOnlyLooksLikeAComment) {

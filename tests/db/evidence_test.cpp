@@ -17,6 +17,7 @@ Evidence full() {
   evidence.finalists = {{"tile:a=1", 3, {2, 4}, 3, 0.5, {0.25, 0.75}},
                         {"tile:a=2", 0, {}, {}, {}, {}}};
   evidence.rule = {0.01, 0.99};
+  evidence.source = "0123456789abcdef";
   evidence.close = {{{"tile:a=1", 1, 32, 1024}, {"tile:a=2", 1.12346, -1, -1}}};
   evidence.first = std::vector<CloseConfig>();
   evidence.warm_start = {{{"tile:a=1", "the best of n=1 on this device"}}};

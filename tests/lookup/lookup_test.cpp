@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/evidence.hpp"
 #include "db/session_options.hpp"
 #include "lookup/warm_start.hpp"
+#include "templates/renderer.hpp"
 #include "tests/db/scale.hpp"
 #include "wisdom/shipped.hpp"
 
@@ -22,6 +24,15 @@ class Lookup : public ::testing::Test {
                    const DeviceInfo& device = some_device()) {
     BestRecord best = test::scale_best(spec_, problem_text, block_size, device);
     best.session = ++sessions_;
+    return best;
+  }
+
+  /// With the source that its config gives now, as a session publishes it.
+  BestRecord measured(BestRecord best) const {
+    const Setting setting(spec_, Problem::parse(spec_, best.key.problem), best.device_info);
+    Evidence evidence;
+    evidence.source = Renderer(spec_).source_hash(setting, best.config).value();
+    best.evidence = to_text(evidence);
     return best;
   }
 
@@ -119,13 +130,68 @@ TEST_F(Lookup, ARowOfAnotherKernelOfThatNameIsNeverAsked) {
                   .empty());
 }
 
-TEST_F(Lookup, AnotherTemplateOfTheSameKernelIsStale) {
-  BestRecord same = tuned("n=4096", 512);
-  add_option(same.key.options, session_option::kComputes, computation_hash(spec_));
-  spec_.files["vector.inja"] = "another template";
-  const Match match = ask("n=4096", {same});
+// A row of an older Kiln knows its template alone, and answers all the same.
+TEST_F(Lookup, ARowWithoutASourceIsJudgedByItsTemplate) {
+  const BestRecord row = tuned("n=4096", 512);
+  EXPECT_FALSE(ask("n=4096", {row}).stale);
+  spec_.files["vector.inja"] += " // a comment";
+  const Match match = ask("n=4096", {row});
   EXPECT_EQ(match.grade, Grade::exact);
+  EXPECT_EQ(match.config.text(), "vector:block_size=512");
   EXPECT_TRUE(match.stale);
+  EXPECT_EQ(match.reason,
+            "tuned for this problem on this device (Test GPU); stale: the template of 'vector' has "
+            "changed");
+}
+
+TEST_F(Lookup, AnotherTextOfTheTemplateThatGivesTheSameSourceIsFresh) {
+  spec_.files["vector.inja"] = "one {{ block_size }}; // two";
+  const BestRecord row = measured(tuned("n=4096", 512));
+  for (const char* same : {"one {{ block_size }}; // three", "{# four #}one   {{ block_size }};",
+                           "one {{ 2 * block_size - block_size }};"}) {
+    spec_.files["vector.inja"] = same;
+    EXPECT_FALSE(ask("n=4096", {row}).stale) << same;
+  }
+  spec_.files["vector.inja"] = "one {{ block_size + 1 }};";
+  const Match match = ask("n=4096", {row});
+  EXPECT_TRUE(match.stale);
+  EXPECT_EQ(match.reason,
+            "tuned for this problem on this device (Test GPU); stale: the source of 'vector' has "
+            "changed");
+}
+
+// Small blocks keep their source, large ones get another.
+TEST_F(Lookup, ARowOfAnotherSourceIsPassedOverForTheNextFewDoublings) {
+  const std::vector<BestRecord> rows = {measured(tuned("n=4096", 512)),
+                                        measured(tuned("n=32768", 128))};
+  EXPECT_EQ(ask("n=8192", rows).config.text(), "vector:block_size=512");
+  spec_.files["vector.inja"] = "the {{ choose(block_size > 256, \"new\", \"\") }} template";
+  const Match match = ask("n=8192", rows);
+  EXPECT_FALSE(match.stale);
+  EXPECT_EQ(match.config.text(), "vector:block_size=128");
+  EXPECT_THAT(match.steps.front(),
+              ::testing::HasSubstr("passed over: the source of 'vector' has changed"));
+  const Match far = ask("n=1024", {rows[0], measured(tuned("n=1048576", 128))});
+  EXPECT_TRUE(far.stale) << "ten doublings are further than four";
+  EXPECT_EQ(far.config.text(), "vector:block_size=512");
+}
+
+TEST_F(Lookup, RowsThatAllHaveAnotherSourceAnswerAsTheyDid) {
+  std::vector<BestRecord> rows;
+  for (const char* problem : {"n=4096", "n=5000", "n=6000", "n=16384", "n=32768", "n=65536"})
+    rows.push_back(measured(tuned(problem, problem[2] == '4' ? 512 : 128)));
+  const Match before = ask("n=4000", rows);
+  spec_.files["vector.inja"] = "another template";
+  const Match match = ask("n=4000", rows);
+  EXPECT_TRUE(match.stale);
+  EXPECT_EQ(match.config, before.config);
+  EXPECT_EQ(match.best->key.problem, before.best->key.problem);
+}
+
+TEST_F(Lookup, ARowWhoseConfigIsIllegalWhereItWasMeasuredIsStale) {
+  BestRecord row = measured(tuned("n=4096", 512));
+  row.device_info.max_threads_per_block = 256;
+  EXPECT_TRUE(ask("n=4096", {row}).stale);
 }
 
 TEST_F(Lookup, ShippedRowsAnswerTheKernelThatComesWithKilnAlone) {

@@ -49,6 +49,18 @@ std::string plain_error(const KernelSpec& spec) {
   return "";
 }
 
+TEST(PlainSourceText, ACommentMovesLinesAndNothingElse) {
+  const auto hash_of = [](const KernelSpec& spec) {
+    const Setting setting(spec, Problem::parse(spec, "n=1000"),
+                          device_for_architecture("cuda", "sm_80"));
+    return Renderer(spec).source_hash(setting, setting.parse("strided"));
+  };
+  const std::string source = kSource;
+  const std::string hash = *hash_of(plain_spec());
+  EXPECT_EQ(hash_of(plain_spec("", "// one line more\n" + source)), hash);
+  EXPECT_NE(hash_of(plain_spec("", source + "int more;\n")), hash);
+}
+
 // The same binary serves every size.
 TEST(PlainSourceText, ThatDependsOnARunTimeFieldIsAMistake) {
   EXPECT_THAT(plain_error(plain_spec("defines = { unroll = \"unroll\", block = \"n\" }\n")),

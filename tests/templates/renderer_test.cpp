@@ -78,6 +78,71 @@ TEST(Renderer, ATunableOfTheLaunchAloneSharesTheText) {
   EXPECT_NE(render(spec, "strided:block=64").text, render(spec, "strided:block=256").text);
 }
 
+std::string source_hash(const KernelSpec& spec, const std::string& config = "strided",
+                        const std::string& problem = "n=1000") {
+  const Setting setting(spec, Problem::parse(spec, problem),
+                        device_for_architecture("cuda", "sm_80"));
+  return Renderer(spec).source_hash(setting, setting.parse(config)).value_or("illegal");
+}
+
+/// scale, with `from` in its spec or template replaced.
+KernelSpec edited_scale(const std::string& from, const std::string& to) {
+  const auto replace = [&](std::string text) {
+    const std::size_t at = text.find(from);
+    return at == std::string::npos ? text : text.replace(at, from.size(), to);
+  };
+  KernelSpec spec = scale_spec(replace(kScaleTemplate));
+  spec.variants = parse_spec(replace(kScaleSpec), "scale/spec.toml").variants;
+  return spec;
+}
+
+TEST(SourceHash, IsOfWhatRunsAlone) {
+  const std::string hash = source_hash(scale_spec());
+  EXPECT_EQ(hash.size(), 16U);
+  EXPECT_EQ(source_hash(edited_scale("thread t of", "each thread t of")), hash) << "a comment";
+  EXPECT_EQ(source_hash(edited_scale("  const i64 stride", "\n    const i64  stride")), hash);
+  EXPECT_EQ(source_hash(edited_scale("block * unroll", "unroll * block")), hash)
+      << "the same value";
+  EXPECT_EQ(source_hash(edited_scale("threads per block", "lanes")), hash) << "a doc";
+  EXPECT_NE(source_hash(edited_scale("i += stride", "i += 1 * stride")), hash);
+  EXPECT_NE(source_hash(edited_scale("block * unroll", "block * unroll * 2")), hash);
+  EXPECT_NE(source_hash(edited_scale("-lineinfo", "-g")), hash) << "a compiler option";
+}
+
+TEST(SourceHash, KnowsTheLaunch) {
+  const std::string hash = source_hash(scale_spec());
+  EXPECT_NE(source_hash(edited_scale("grid = [\"blocks", "grid = [\"2 * blocks")), hash);
+  EXPECT_NE(source_hash(scale_spec(), "strided:blocks_per_unit=4"), hash)
+      << "the same binary, launched otherwise";
+  EXPECT_EQ(source_hash(scale_spec(), "strided", "n=2000"), hash) << "n is an argument";
+  EXPECT_NE(source_hash(scale_spec(), "strided", "n=1000 dtype=f16"), hash);
+}
+
+TEST(SourceHash, IsThatOfARenamedDerivedValue) {
+  KernelSpec spec = scale_spec();
+  std::string text = kScaleSpec;
+  std::string file = kScaleTemplate;
+  for (std::string* each : {&text, &file}) {
+    for (std::size_t at; (at = each->find("{{ tile }}")) != std::string::npos;)
+      each->replace(at, 10, "{{ span }}");
+    const std::size_t at = each->find("\ntile = ");
+    if (at != std::string::npos) each->replace(at, 8, "\nspan = ");
+  }
+  text.replace(text.find("ceil_div(n, tile)"), 17, "ceil_div(n, span)");
+  KernelSpec renamed = scale_spec(file);
+  renamed.variants = parse_spec(text, "scale/spec.toml").variants;
+  EXPECT_EQ(source_hash(renamed), source_hash(spec));
+  EXPECT_NE(template_hash(renamed, renamed.variants[0]), template_hash(spec, spec.variants[0]));
+}
+
+TEST(SourceHash, IsOfLegalConfigsAlone) {
+  KernelSpec spec = edited_scale(
+      "[variants.derived]",
+      "[[variants.constraints]]\nrequire = \"block < 256\"\nbecause = \"x\"\n[variants.derived]");
+  EXPECT_EQ(source_hash(spec), source_hash(scale_spec()));
+  EXPECT_EQ(source_hash(spec, "strided:block=256"), "illegal");
+}
+
 TEST(Renderer, EveryLineKnowsItsTemplateLine) {
   Source source = render(scale_spec());
   std::istringstream lines(source.text);

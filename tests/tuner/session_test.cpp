@@ -11,6 +11,8 @@
 
 #include <gmock/gmock.h>
 
+#include "db/evidence.hpp"
+#include "lookup/source_check.hpp"
 #include "session_fixture.hpp"
 
 namespace kiln {
@@ -66,6 +68,8 @@ TEST_F(FaultTest, GoodConfigsAreOkAndTheDefaultComesFirst) {
   EXPECT_TRUE(result_.best->naive_time_ns.has_value());
   EXPECT_EQ(result_.best->bytes, 8000);
   EXPECT_THAT(result_.best->evidence, HasSubstr("good:block=64"));
+  EXPECT_EQ(SourceCheck(spec_).change_in(*result_.best), "") << "measured with the source of today";
+  EXPECT_EQ(read_evidence(result_.best->evidence).source.size(), 16U);
 }
 
 TEST_F(FaultTest, AWrongElementIsNamed) {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "db/evidence.hpp"
 #include "wisdom/wisdom.hpp"
 
 namespace kiln {
@@ -46,7 +47,11 @@ TEST(ShippedRows, AreThoseOfTheTreeWithoutSingleSamples) {
     const std::vector<BestRecord> shipped = shipped_bests(kernel);
     EXPECT_EQ(shipped.size(), expected.size()) << kernel;
     EXPECT_TRUE(write_wisdom(shipped) == write_wisdom(expected)) << kernel;
-    for (const BestRecord& best : shipped) EXPECT_EQ(best.layer, kShippedLayer);
+    for (const BestRecord& best : shipped) {
+      EXPECT_EQ(best.layer, kShippedLayer);
+      EXPECT_EQ(read_evidence(best.evidence).source.size(), 16U)
+          << kernel << " " << best.problem_json;
+    }
   }
   EXPECT_TRUE(shipped_bests("no_such_kernel").empty());
 }

@@ -72,6 +72,10 @@ class SessionRun {
     if (!earlier_.trials.empty()) {
       end.evidence.earlier = {earlier_.session, static_cast<std::int64_t>(earlier_.trials.size())};
     }
+    const Config& best = end.best->config;
+    end.evidence.source = Renderer(log_.setting().spec(), best.variant)
+                              .source_hash(log_.setting(), best)
+                              .value_or("");
     end.evidence.time_use = time_use();
     end.best->evidence = to_text(end.evidence);
     return end;

@@ -159,7 +159,7 @@ class KILN_API Launcher {
     Grade grade = Grade::fallback;
     double distance = 0;  ///< log2 units between the problem and the tuned one; 0: exact or default
     std::string reason;   ///< one sentence
-    bool stale = false;   ///< tuned under another driver, compiler or template
+    bool stale = false;   ///< tuned under another driver, compiler or source
     /// There is only a row of the other timing; `reason` says so.
     bool other_timing = false;
   };
