@@ -96,6 +96,7 @@ CONTRIBUTING
 docs/architecture
 docs/glossary
 docs/add_a_*
+docs/mend_a_kernel
 docs/benchmarks*
 bench/**
 ```
