@@ -1,7 +1,6 @@
 # Third-party libraries, each found on the system (scripts/install_dependencies installs them).
 # Header-only or static archives: the kiln program must run when copied alone to another machine.
 find_package(Threads REQUIRED)
-find_package(PkgConfig REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
@@ -16,7 +15,6 @@ find_package(SQLiteCpp 3 REQUIRED)
 set(ZLIB_USE_STATIC_LIBS ON)
 find_package(ZLIB REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-pkg_check_modules(INJA REQUIRED IMPORTED_TARGET inja)
 find_path(KILN_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_path(KILN_OPENCL_INCLUDE_DIR CL/cl.h REQUIRED)
 find_path(KILN_LIBPQ_INCLUDE_DIR libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)

@@ -13,7 +13,8 @@
 //
 // A *formula* is the same language for kernel code (problem fields of type "formula"): adds
 // sin cos tan exp log sqrt tanh erf floor pow and the constant pi, allows only the declared
-// variables, and can be written out as C source.
+// variables, and can be written out as C source. Templates are read by the same parser
+// (templates/template_tree.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -48,8 +48,8 @@ bool is_template(const std::string& file) { return file.ends_with(".inja"); }
 void add_parsed(TemplateSet& templates, const KernelSpec& spec,
                 const std::map<std::string, std::string>& files) {
   for (const auto& [name, text] : files) {
-    if (!is_template(name) || templates.contains(name)) continue;
-    templates.emplace(name, parse_template(file_path(spec, name), text));
+    if (!is_template(name) || templates.files.contains(name)) continue;
+    templates.files.emplace(name, parse_template(file_path(spec, name), text, templates.names));
   }
 }
 
@@ -311,7 +311,7 @@ std::vector<LintFinding> lint(const KernelSpec& spec) {
   for (const auto& [name, text] : spec.files) {
     if (!is_template(name)) continue;
     try {
-      templates.emplace(name, parse_template(file_path(spec, name), text));
+      templates.files.emplace(name, parse_template(file_path(spec, name), text, templates.names));
     } catch (const InputError& error) {
       // what() begins with the place, which is all that is known of it here.
       findings.emplace_back().message = error.what();

@@ -3,18 +3,20 @@
 #include "templates/template_evaluator.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "core/suggest.hpp"
 #include "templates/template_functions.hpp"
 
 namespace kiln {
 namespace {
 
+using expression::Node;
+using expression::Operation;
+
 constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
 constexpr std::size_t kMaxNodes = 500'000;
-// Of expressions, elements of lists, names looked through and pieces of text: a fraction of a
-// second.
+// Of expressions, elements of lists and pieces of text: a fraction of a second.
 constexpr std::size_t kMaxSteps = 5'000'000;
 constexpr std::size_t kTextPiece = 32;    // bytes of text that are copied in one step
 constexpr std::size_t kBytesOfLine = 16;  // that a line costs beside its text
@@ -22,26 +24,18 @@ constexpr std::size_t kBytesOfLine = 16;  // that a line costs beside its text
 /// Collects text into lines; a line takes the origin of the first visible character on it.
 class LineWriter {
  public:
-  void write(std::string_view text, const ParsedTemplate& from, std::size_t position, bool moves) {
-    // For template text the line advances with the text; for a value it stays where the tag is.
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      char c = text[i];
-      if (c == '\n') {
-        end_line();
-        continue;
-      }
-      if (c == '\r') continue;
-      if (line_.text.empty() && !indent.empty()) {
-        line_.text = indent;
-        bytes += indent.size();
-      }
-      line_.text += c;
-      if (c != ' ' && c != '\t' && line_.origin.empty()) {
-        SourceLocation where = from.where(moves ? position + i : position);
-        line_.origin = from.name + ":" + std::to_string(where.line);
-      }
-    }
+  /// `line` is that of the template `from`. For template text it advances with the text; for a
+  /// value it stays where the tag is.
+  void write(std::string_view text, const std::string& from, int line, bool moves) {
     bytes += text.size();
+    while (true) {
+      const std::size_t end = text.find('\n');
+      add(text.substr(0, end), from, line);
+      if (end == std::string_view::npos) return;
+      end_line();
+      text.remove_prefix(end + 1);
+      if (moves) ++line;
+    }
   }
 
   void end_line() {
@@ -68,13 +62,34 @@ class LineWriter {
   std::size_t bytes = 0;
 
  private:
+  void add(std::string_view piece, const std::string& from, int line) {
+    for (std::size_t end = 0; !piece.empty();
+         piece.remove_prefix(std::min(end + 1, piece.size()))) {
+      end = std::min(piece.find('\r'), piece.size());
+      if (end == 0) continue;
+      if (line_.text.empty()) {
+        line_.text = indent;
+        bytes += indent.size();
+      }
+      line_.text += piece.substr(0, end);
+      const bool begins = line_.origin.empty() && piece.find_first_not_of(" \t") < end;
+      if (begins) line_.origin = from + ":" + std::to_string(line);
+    }
+  }
+
   RenderedLine line_;
 };
 
 class Evaluator {
  public:
   Evaluator(const TemplateSet& templates, const TemplateInput& input)
-      : templates_(templates), input_(input) {}
+      : templates_(templates), input_(input), names_(templates.names.slots().size()) {
+    for (const auto& [name, value] : input.values) {
+      const auto slot = templates.names.slots().find(name);
+      if (slot != templates.names.slots().end())
+        names_[static_cast<std::size_t>(slot->second)] = {value, &name, false};
+    }
+  }
 
   TemplateOutput run(const std::string& name) {
     file(name);
@@ -83,15 +98,60 @@ class Evaluator {
   }
 
  private:
+  /// What a name means at the moment.
+  struct Name {
+    std::optional<TemplateValue> value;
+    const std::string* given = nullptr;  ///< its name, if the value is one of TemplateInput
+    bool is_local = false;               ///< a loop or `set` defined it
+  };
+
   [[noreturn]] void fail(std::size_t position, const std::string& message) const {
     throw InputError(current_->where(position), message);
   }
 
+  /// Gives a fault of `work` its place.
+  template <typename Work>
+  auto at(std::size_t position, Work work) -> decltype(work()) {
+    try {
+      return work();
+    } catch (const TemplateFault& fault) {
+      fail(position, fault.what());
+    }
+  }
+
+  void step(std::size_t position, std::size_t count) {
+    steps_ += count;
+    if (steps_ > kMaxSteps) fail(position, "the template takes too much work (5 million steps)");
+  }
+
+  // --- Names ---
+
+  [[nodiscard]] Name& name_at(int slot) { return names_[static_cast<std::size_t>(slot)]; }
+
+  /// Defines a local name; what the name meant before comes back with end_scope().
+  void define(int slot, TemplateValue value) {
+    shadowed_.emplace_back(slot, std::exchange(name_at(slot), {std::move(value), nullptr, true}));
+  }
+
+  void end_scope(std::size_t begin) {
+    for (; shadowed_.size() > begin; shadowed_.pop_back())
+      name_at(shadowed_.back().first) = std::move(shadowed_.back().second);
+  }
+
+  /// The value, noted as read; nullptr where there is none.
+  const TemplateValue* find(int slot) {
+    const Name& name = name_at(slot);
+    if (name.given != nullptr) read_.insert(*name.given);
+    return name.value ? &*name.value : nullptr;
+  }
+
+  // --- Nodes ---
+
   void file(const std::string& name) {
-    const ParsedTemplate* outer = std::exchange(current_, &templates_.at(name));
-    std::size_t locals = locals_.size();
+    const ParsedTemplate* outer = std::exchange(current_, &templates_.files.at(name));
+    const std::size_t scope = shadowed_.size();
     nodes(current_->nodes);
-    locals_.resize(locals);
+    end_scope(scope);
     current_ = outer;
   }
 
@@ -107,51 +167,50 @@ class Evaluator {
     switch (node.kind) {
       case TemplateNode::Kind::text:
         return writer_.write(std::string_view(current_->text).substr(node.position, node.length),
-                             *current_, node.position, true);
+                             current_->name, node.line, true);
       case TemplateNode::Kind::output:
         return output(node);
       case TemplateNode::Kind::loop:
         return loop(node);
       case TemplateNode::Kind::branch:
-        return nodes(truth(node.expression) ? node.body : node.otherwise);
+        return branch(node);
       case TemplateNode::Kind::include:
         return include(node);
       case TemplateNode::Kind::assign:
-        return assign(node.name, value(node.expression));
+        return assign(node.slot, value(node.expression));
+      case TemplateNode::Kind::arm:
+        return;  // its branch looks at it
     }
   }
 
-  void step(std::size_t position, std::size_t count) {
-    steps_ += count;
-    if (steps_ > kMaxSteps) fail(position, "the template takes too much work (5 million steps)");
-  }
-
-  static std::size_t steps_for(const TemplateValue& value) {
-    if (const auto* list = std::get_if<TemplateList>(&value)) return list->size();
-    const auto* text = std::get_if<std::string>(&std::get<Value>(value));
-    return text == nullptr ? 0 : text->size() / kTextPiece;
-  }
-
   void output(const TemplateNode& node) {
-    TemplateValue result = value(node.expression);
-    std::string text = at(node.position, [&] { return template_text(result); });
-    writer_.write(text, *current_, node.position, false);
+    expression_ = &node.expression;
+    const std::string text = template_text(scalar(node.expression.root()));
+    writer_.write(text, current_->name, node.line, false);
   }
 
   void loop(const TemplateNode& node) {
-    TemplateValue values = value(node.expression);
+    const TemplateValue values = value(node.expression);
     const auto* list = std::get_if<TemplateList>(&values);
-    if (list == nullptr)
-      fail(node.expression.position, "a loop needs a list: range(n), steps(a, b, c) or [1, 2]");
-    std::size_t locals = locals_.size();
+    if (list == nullptr) {
+      fail(node.expression.root().offset,
+           "a loop needs a list: range(n), steps(a, b, c) or [1, 2]");
+    }
+    const std::size_t scope = shadowed_.size();
     for (std::size_t i = 0; i < list->size(); ++i) {
-      locals_.emplace_back(node.name, (*list)[i]);
-      locals_.emplace_back("loop.index", static_cast<std::int64_t>(i));
-      locals_.emplace_back("loop.index1", static_cast<std::int64_t>(i + 1));
-      locals_.emplace_back("loop.is_first", i == 0);
-      locals_.emplace_back("loop.is_last", i + 1 == list->size());
+      define(node.slot, (*list)[i]);
+      define(NameTable::kIndex, static_cast<std::int64_t>(i));
+      define(NameTable::kIndex1, static_cast<std::int64_t>(i + 1));
+      define(NameTable::kIsFirst, i == 0);
+      define(NameTable::kIsLast, i + 1 == list->size());
       nodes(node.body);
-      locals_.resize(locals);
+      end_scope(scope);
+    }
+  }
+
+  void branch(const TemplateNode& node) {
+    for (const TemplateNode& arm : node.body) {
+      if (arm.expression.is_empty() || truth(arm.expression)) return nodes(arm.body);
     }
   }
 
@@ -162,100 +221,168 @@ class Evaluator {
     writer_.indent = std::move(outer);
   }
 
-  // Changes the innermost local of that name, or begins one that lives until its loop or file ends.
-  void assign(const std::string& name, TemplateValue value) {
-    auto found = std::find_if(locals_.rbegin(), locals_.rend(),
-                              [&](const auto& local) { return local.first == name; });
-    if (found != locals_.rend()) {
-      found->second = std::move(value);
+  // Changes the local of that name, or begins one that lives until its loop or file ends.
+  void assign(int slot, TemplateValue value) {
+    if (name_at(slot).is_local) {
+      name_at(slot).value = std::move(value);
     } else {
-      locals_.emplace_back(name, std::move(value));
+      define(slot, std::move(value));
     }
   }
+
+  // --- Expressions ---
 
   TemplateValue value(const TemplateExpression& expression) {
-    TemplateValue result = evaluated(expression);
-    step(expression.position, 1 + locals_.size() + steps_for(result));
-    return result;
-  }
-
-  TemplateValue evaluated(const TemplateExpression& expression) {
-    switch (expression.kind) {
-      case TemplateExpression::Kind::literal:
-        return expression.value;
-      case TemplateExpression::Kind::name:
-        return named(expression);
-      case TemplateExpression::Kind::call:
-        return call(expression);
-      case TemplateExpression::Kind::operation:
-        return operation(expression);
-    }
-    return {};
-  }
-
-  TemplateValue named(const TemplateExpression& expression) {
-    if (const TemplateValue* found = find(expression.name)) return *found;
-    fail(expression.position,
-         "'" + expression.name +
-             "' has no value here: a tunable whose 'when' is false, or a 'set' of " +
-             "a branch not taken (ask exists(\"" + expression.name + "\") first)");
-  }
-
-  const TemplateValue* find(const std::string& name) {
-    auto local = std::find_if(locals_.rbegin(), locals_.rend(),
-                              [&](const auto& l) { return l.first == name; });
-    if (local != locals_.rend()) return &local->second;
-    auto given = input_.values.find(name);
-    if (given == input_.values.end()) return nullptr;
-    read_.insert(name);
-    scratch_ = given->second;
-    return &scratch_;
-  }
-
-  TemplateValue call(const TemplateExpression& call) {
-    if (call.name == "choose") return value(call.arguments[truth(call.arguments[0]) ? 1 : 2]);
-    std::vector<TemplateValue> arguments;
-    for (const TemplateExpression& argument : call.arguments) arguments.push_back(value(argument));
-    return at(call.position, [&]() -> TemplateValue {
-      if (call.name == "exists") return find(template_text(arguments[0])) != nullptr;
-      if (call.name == "formula") read_.insert(template_text(arguments[0]));
-      return call_template_function(call.name, arguments, input_.formulas);
-    });
-  }
-
-  TemplateValue operation(const TemplateExpression& operation) {
-    const auto& arguments = operation.arguments;
-    if (operation.name == "not") return !truth(arguments[0]);
-    if (operation.name == "and") return truth(arguments[0]) && truth(arguments[1]);
-    if (operation.name == "or") return truth(arguments[0]) || truth(arguments[1]);
-    TemplateValue left = value(arguments[0]);
-    TemplateValue right = value(arguments[1]);
-    return at(operation.position,
-              [&] { return apply_template_operation(operation.name, left, right); });
+    expression_ = &expression;
+    return value(expression.root());
   }
 
   bool truth(const TemplateExpression& expression) {
-    TemplateValue condition = value(expression);
-    return at(expression.position, [&] { return template_truth(condition); });
+    expression_ = &expression;
+    return truth(expression.root());
   }
 
-  /// Gives a fault of `work` its place.
-  template <typename Work>
-  auto at(std::size_t position, Work work) -> decltype(work()) {
-    try {
-      return work();
-    } catch (const TemplateFault& fault) {
-      fail(position, fault.what());
+  [[nodiscard]] const Node& child(const Node& node, std::size_t i) const {
+    return expression_->tree.nodes[static_cast<std::size_t>(node.children[i])];
+  }
+
+  TemplateValue value(const Node& node) {
+    TemplateValue result = evaluated(node);
+    step(node.offset, 1 + steps_for(result));
+    return result;
+  }
+
+  static std::size_t steps_for(const TemplateValue& value) {
+    if (const auto* list = std::get_if<TemplateList>(&value)) return list->size();
+    const auto* text = std::get_if<std::string>(&std::get<Value>(value));
+    return text == nullptr ? 0 : text->size() / kTextPiece;
+  }
+
+  TemplateValue evaluated(const Node& node) {
+    switch (node.operation) {
+      case Operation::constant:
+        return node.value;
+      case Operation::name:
+        return named(node);
+      case Operation::exists:
+        return find(expression_->slots[static_cast<std::size_t>(node.name)]) != nullptr;
+      case Operation::logical_not:
+        return !truth(child(node, 0));
+      case Operation::all_of:
+      case Operation::any_of:
+        return joined(node);
+      case Operation::choose:
+        return value(child(node, truth(child(node, 0)) ? 1 : 2));
+      case Operation::chain:
+        return chain(node);
+      case Operation::list:
+        return list(node);
+      case Operation::member:
+      case Operation::contained:
+        return contains(node);
+      default:
+        return node.operation < Operation::first_of_dialect ? operation(node) : call(node);
     }
+  }
+
+  TemplateValue named(const Node& node) {
+    const auto index = static_cast<std::size_t>(node.name);
+    if (const TemplateValue* found = find(expression_->slots[index])) return *found;
+    const std::string& name = expression_->tree.names[index];
+    fail(node.offset, "'" + name +
+                          "' has no value here: a tunable whose 'when' is false, or a 'set' of "
+                          "a branch not taken (ask exists(\"" +
+                          name + "\") first)");
+  }
+
+  Value scalar(const Node& node) {
+    const TemplateValue result = value(node);
+    return at(node.offset, [&] { return scalar_of(result); });
+  }
+
+  bool truth(const Node& node) {
+    const Value condition = scalar(node);
+    return at(node.offset, [&] {
+      return std::get<bool>(apply_template_operation(Operation::to_boolean, condition, condition));
+    });
+  }
+
+  bool joined(const Node& node) {
+    const bool decisive = node.operation == Operation::any_of;
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      if (truth(child(node, i)) == decisive) return decisive;
+    }
+    return !decisive;
+  }
+
+  Value apply(const Node& node, Operation operation, const Value& left, const Value& right) {
+    return at(node.offset, [&] { return apply_template_operation(operation, left, right); });
+  }
+
+  /// Unary and binary operations; more operands (min, max) are taken from left to right.
+  Value operation(const Node& node) {
+    Value result = scalar(child(node, 0));
+    if (node.children.size() == 1) return apply(node, node.operation, result, result);
+    for (std::size_t i = 1; i < node.children.size(); ++i)
+      result = apply(node, node.operation, result, scalar(child(node, i)));
+    return result;
+  }
+
+  /// a < b < c is a < b and b < c.
+  bool chain(const Node& node) {
+    Value left = scalar(child(node, 0));
+    for (std::size_t i = 0; i < node.comparisons.size(); ++i) {
+      Value right = scalar(child(node, i + 1));
+      if (!std::get<bool>(apply(node, node.comparisons[i], left, right))) return false;
+      left = std::move(right);
+    }
+    return true;
+  }
+
+  TemplateList list(const Node& node) {
+    TemplateList values;
+    for (std::size_t i = 0; i < node.children.size(); ++i) values.push_back(scalar(child(node, i)));
+    return values;
+  }
+
+  /// value in [a, b], or value in list.
+  bool contains(const Node& node) {
+    const Value wanted = scalar(child(node, 0));
+    const auto is_wanted = [&](const Value& value) {
+      return std::get<bool>(apply(node, Operation::equal, wanted, value));
+    };
+    for (std::size_t i = 1; i < node.children.size(); ++i) {
+      const TemplateValue candidate = value(child(node, i));
+      const auto* list = std::get_if<TemplateList>(&candidate);
+      if (list == nullptr && node.operation == Operation::contained)
+        fail(child(node, i).offset, "expected a list after 'in', got a value");
+      if (list == nullptr ? is_wanted(std::get<Value>(candidate))
+                          : std::any_of(list->begin(), list->end(), is_wanted))
+        return true;
+    }
+    return false;
+  }
+
+  TemplateValue call(const Node& node) {
+    const auto function = static_cast<TemplateFunction>(node.operation);
+    std::vector<TemplateValue> arguments;
+    for (std::size_t i = 0; i < node.children.size(); ++i)
+      arguments.push_back(value(child(node, i)));
+    return at(node.offset, [&] {
+      if (function == TemplateFunction::formula)
+        read_.insert(template_text(scalar_of(arguments[0])));
+      return call_template_function(function, arguments, input_.formulas);
+    });
   }
 
   const TemplateSet& templates_;
   const TemplateInput& input_;
   const ParsedTemplate* current_ = nullptr;
+  const TemplateExpression* expression_ = nullptr;
   LineWriter writer_;
-  std::vector<std::pair<std::string, TemplateValue>> locals_;
+  std::vector<Name> names_;                     // by slot
+  std::vector<std::pair<int, Name>> shadowed_;  // by definitions of open scopes, oldest first
   std::set<std::string> read_;
-  TemplateValue scratch_;
   std::size_t visited_ = 0;
   std::size_t steps_ = 0;
 };

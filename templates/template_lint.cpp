@@ -11,6 +11,7 @@
 #include "core/spec/visit_expressions.hpp"
 #include "core/suggest.hpp"
 #include "templates/plain_source.hpp"
+#include "templates/template_functions.hpp"
 
 namespace kiln {
 namespace {
@@ -55,7 +56,8 @@ void add_derived_names(const std::vector<Derived>& derived, TemplateNames& names
 // A template that is included from many places is walked as often.
 constexpr std::size_t kMaxLintedNodes = 500'000;
 constexpr std::size_t kMaxFindings = 1000;
-constexpr std::size_t kNamesAStep = 16;  // looked through in the time that a node takes
+constexpr std::size_t kMaxIncludes = 32;  // inside each other: every walk recurses
+constexpr std::size_t kNamesAStep = 16;   // looked through in the time that a node takes
 
 /// Walks one variant's templates in the order of rendering, with the names that are set so far.
 class Linter {
@@ -65,7 +67,7 @@ class Linter {
 
   void file(const std::string& name) {
     const ParsedTemplate* outer = current_;
-    current_ = &templates_.at(name);
+    current_ = &templates_.files.at(name);
     including_.push_back(name);
     std::size_t locals = locals_.size();
     nodes(current_->nodes);
@@ -105,7 +107,6 @@ class Linter {
       locals_.insert(locals_.end(), kLoopNames.begin(), kLoopNames.end());
     }
     nodes(node.body);
-    nodes(node.otherwise);
     if (node.kind == Kind::loop) locals_.resize(locals);
   }
 
@@ -117,9 +118,9 @@ class Linter {
   }
 
   void include(const TemplateNode& node) {
-    if (templates_.count(node.name) == 0) {
+    if (templates_.files.count(node.name) == 0) {
       std::vector<std::string> files;
-      for (const auto& [name, parsed] : templates_) files.push_back(name);
+      for (const auto& [name, parsed] : templates_.files) files.push_back(name);
       bool path = node.name.find_first_of("/\\") != std::string::npos ||
                   node.name.find("..") != std::string::npos;
       error(
@@ -130,32 +131,46 @@ class Linter {
     } else if (std::find(including_.begin(), including_.end(), node.name) != including_.end()) {
       error(node.position,
             "'" + node.name + "' includes itself: " + comma_list(including_) + ", " + node.name);
+    } else if (including_.size() > kMaxIncludes) {
+      error(node.position, "more than 32 includes inside each other");
     } else {
       file(node.name);
     }
   }
 
+  /// Children come before their parents, so names in the order of the text.
   void expression(const TemplateExpression& expression) {
-    if (expression.kind == TemplateExpression::Kind::name) return name(expression);
-    if (expression.kind == TemplateExpression::Kind::call) {
-      if (expression.name == "formula") formula(expression);
-      if (expression.name == "exists") return exists(expression);
+    const expression::Tree& tree = expression.tree;
+    for (const expression::Node& node : tree.nodes) {
+      if (node.operation == expression::Operation::name) {
+        name(tree.names[static_cast<std::size_t>(node.name)], node.offset);
+      } else if (node.operation == expression::Operation::exists) {
+        used.insert(tree.names[static_cast<std::size_t>(node.name)]);
+      } else if (static_cast<TemplateFunction>(node.operation) == TemplateFunction::formula) {
+        formula(tree.nodes[static_cast<std::size_t>(node.children.front())]);
+      }
     }
-    for (const TemplateExpression& argument : expression.arguments) this->expression(argument);
   }
 
-  void name(const TemplateExpression& expression) {
-    if (std::find(locals_.begin(), locals_.end(), expression.name) != locals_.end()) return;
-    used.insert(expression.name);
-    if (names_.visible.count(expression.name) > 0) return;
-    if (auto reason = hidden_reason(expression.name)) {
-      error(expression.position, "'" + expression.name + "' " + *reason);
+  void name(const std::string& name, std::size_t position) {
+    if (std::find(locals_.begin(), locals_.end(), name) != locals_.end()) return;
+    used.insert(name);
+    if (names_.visible.count(name) > 0) return;
+    if (auto reason = hidden_reason(name)) {
+      error(position, "'" + name + "' " + *reason);
     } else {
       std::vector<std::string> known = as_list(names_.visible);
       known.insert(known.end(), locals_.begin(), locals_.end());
-      error(expression.position,
-            "unknown name '" + expression.name + "'" + did_you_mean(expression.name, known));
+      error(position,
+            "unknown name '" + name + "'" + did_you_mean(name, known) +
+                (follows_pipe(position) ? " (there are no filters: write f(x) for 'x | f')" : ""));
     }
+  }
+
+  [[nodiscard]] bool follows_pipe(std::size_t position) const {
+    const std::string_view before = std::string_view(current_->text).substr(0, position);
+    const std::size_t last = before.find_last_not_of(" \t\r\n");
+    return last != std::string_view::npos && before[last] == '|';
   }
 
   [[nodiscard]] std::optional<std::string> hidden_reason(const std::string& name) const {
@@ -168,30 +183,17 @@ class Linter {
     return std::nullopt;
   }
 
-  // The name, when it is written out as a text; otherwise the evaluator checks it.
-  static const std::string* literal_text(const TemplateExpression& call) {
-    const TemplateExpression& first = call.arguments.front();
-    if (first.kind != TemplateExpression::Kind::literal) return nullptr;
-    const Value* value = std::get_if<Value>(&first.value);
-    return value == nullptr ? nullptr : std::get_if<std::string>(value);
-  }
-
-  void formula(const TemplateExpression& call) {
-    const std::string* field = literal_text(call);
-    if (field == nullptr || names_.formulas.count(*field) > 0) return;
-    auto hidden = names_.hidden.find(*field);
-    error(call.arguments.front().position,
-          "'" + *field + "' " +
+  /// The first argument of formula(). Where it is no plain text, the evaluator checks it.
+  void formula(const expression::Node& field) {
+    const auto* name = std::get_if<std::string>(&field.value);
+    if (field.operation != expression::Operation::constant || name == nullptr) return;
+    if (names_.formulas.count(*name) > 0) return;
+    auto hidden = names_.hidden.find(*name);
+    error(field.offset,
+          "'" + *name + "' " +
               (hidden != names_.hidden.end() ? hidden->second
                                              : "is no formula of the problem" +
-                                                   did_you_mean(*field, as_list(names_.formulas))));
-  }
-
-  void exists(const TemplateExpression& call) {
-    const std::string* asked = literal_text(call);
-    if (asked == nullptr)
-      return error(call.position, "exists takes a name in double quotes: exists(\"tile\")");
-    used.insert(*asked);
+                                                   did_you_mean(*name, as_list(names_.formulas))));
   }
 
   const TemplateSet& templates_;
@@ -309,9 +311,9 @@ std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& var
   if (std::vector<LintFinding> findings = lint_compiled_in(spec, variant); !findings.empty())
     return findings;
   if (variant.plain) return lint_plain_source(spec, variant);
-  if (templates.count(variant.template_file) == 0) {
+  if (templates.files.count(variant.template_file) == 0) {
     std::vector<std::string> files;
-    for (const auto& [name, parsed] : templates) files.push_back(name);
+    for (const auto& [name, parsed] : templates.files) files.push_back(name);
     return {{variant.where, "variant '" + variant.name + "': no template '" +
                                 variant.template_file + "' in the spec's folder" +
                                 did_you_mean(variant.template_file, files)}};

@@ -12,9 +12,6 @@
 
 namespace kiln {
 
-/// The parsed templates of a spec by file name.
-using TemplateSet = std::map<std::string, ParsedTemplate>;
-
 /// One error of a template, or of what a variant says of it.
 struct LintFinding {
   SourceLocation where;

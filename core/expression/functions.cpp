@@ -47,14 +47,12 @@ bool is_available(const Function& function, bool formula) {
   return function.availability != refused;
 }
 
-std::string list_functions(bool formula) {
-  std::string list;
+std::vector<std::string> function_names(bool formula) {
+  std::vector<std::string> names;
   for (const Function& function : kFunctions) {
-    if (!is_available(function, formula)) continue;
-    if (!list.empty()) list += ", ";
-    list += function.name;
+    if (is_available(function, formula)) names.emplace_back(function.name);
   }
-  return list;
+  return names;
 }
 
 std::string_view spelling(Operation operation) {

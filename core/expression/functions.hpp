@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/expression/tree.hpp"
 
@@ -26,7 +27,7 @@ constexpr int kAtLeastTwo = -2;
 
 [[nodiscard]] bool is_available(const Function& function, bool formula);
 
-/// "min, max, abs ...": for messages.
-[[nodiscard]] std::string list_functions(bool formula);
+/// "min", "max", "abs" ...: for messages.
+[[nodiscard]] std::vector<std::string> function_names(bool formula);
 
 }  // namespace kiln::expression

@@ -27,10 +27,12 @@ struct Token {
 /// How a message names the token: "'+'", "the string 'f32'", "the end of the expression".
 [[nodiscard]] std::string describe(const Token& token);
 
-/// The text of an expression and where it stands; knows how to complain about a place in it.
+/// A text that ends with an expression, and where it stands; knows how to complain about a place in
+/// it.
 struct Source {
   std::string_view text;
-  const SourceLocation& where;
+  const SourceLocation& where;  ///< of the first character of `text`
+  std::size_t begin = 0;  ///< where the expression begins; offsets count from the text's start
 
   /// Throws InputError: at the file's own line and column where they are known; otherwise the
   /// message ends with "at column 5 of 'text'".
@@ -46,7 +48,7 @@ struct Source {
 
 class Lexer {
  public:
-  explicit Lexer(const Source& source) : source_(source) {}
+  explicit Lexer(const Source& source) : source_(source), position_(source.begin) {}
 
   /// Throws InputError for a character that starts no token, an open string or a malformed number.
   [[nodiscard]] Token next();
@@ -61,7 +63,7 @@ class Lexer {
   [[nodiscard]] char peek(std::size_t ahead = 0) const;
 
   const Source& source_;
-  std::size_t position_ = 0;
+  std::size_t position_;
 };
 
 }  // namespace kiln::expression

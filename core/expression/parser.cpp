@@ -5,12 +5,12 @@
 //   all_of        and
 //   negation      not
 //   comparison    < <= > >= == !=  in, not in
-//   bits          |, then ^, then &, then << >>   (left)
+//   bits          |, then ^, then &, then << >>   (left; in templates ^ is **)
 //   sum           + -                    (left)
 //   product       * / // %               (left)
 //   sign          + - ~
 //   power         **                     (right; binds tighter than a sign on its left)
-//   primary       numbers, strings, names, calls, brackets
+//   primary       numbers, strings, names, calls, brackets, in templates lists
 //
 // Every function reads one construct starting at the current token and returns the index of its
 // node.
@@ -29,6 +29,7 @@
 #include "core/expression/functions.hpp"
 #include "core/expression/lexer.hpp"
 #include "core/expression/tree.hpp"
+#include "core/suggest.hpp"
 
 namespace kiln::expression {
 namespace {
@@ -228,18 +229,28 @@ class Parser {
 
   /// The list to the right of `in`; round brackets do as well, as in Python.
   int membership(int value, std::size_t offset) {
+    if (dialect_.is_template && !at("[") && !at("("))
+      return add_node(Operation::contained, offset, {value, bit_or()});
     const std::string_view closing = accept("(") ? ")" : "]";
     if (closing == "]") expect("[", "and a list of values after 'in'");
-    std::vector<int> children = {value};
-    do {
+    return add_node(Operation::member, offset, elements({value}, closing));
+  }
+
+  /// What a list holds, up to its closing bracket, behind `children`.
+  std::vector<int> elements(std::vector<int> children, std::string_view closing) {
+    const bool may_be_empty = dialect_.is_template;
+    while (!(may_be_empty && at(closing))) {
       children.push_back(conditional());
-    } while (accept(",") && !at(closing));
+      if (!accept(",") || at(closing)) break;
+    }
     expect(closing, "after the values of the list");
-    return add_node(Operation::member, offset, std::move(children));
+    return children;
   }
 
   int bit_or() { return left_to_right(kBitOr, &Parser::bit_xor); }
-  int bit_xor() { return left_to_right(kBitXor, &Parser::bit_and); }
+  int bit_xor() {
+    return dialect_.is_template ? bit_and() : left_to_right(kBitXor, &Parser::bit_and);
+  }
   int bit_and() { return left_to_right(kBitAnd, &Parser::shift); }
   int shift() { return left_to_right(kShifts, &Parser::sum); }
   int sum() { return left_to_right(kSums, &Parser::product); }
@@ -249,6 +260,7 @@ class Parser {
     int left = (this->*operand)();
     while (const auto operation = at_one_of(operators)) {
       refuse_bits_in_formula(*operation);
+      refuse_fraction_in_template(*operation);
       const std::size_t offset = advance().offset;
       const int right = (this->*operand)();
       left = add_node(*operation, offset, {left, right});
@@ -261,6 +273,11 @@ class Parser {
     if (dialect_.formula && (of_bits || operation == Operation::bit_not)) {
       source_.fail(token_.offset, "a formula is over real numbers, which have no bits");
     }
+  }
+
+  void refuse_fraction_in_template(Operation operation) const {
+    if (dialect_.is_template && operation == Operation::divide)
+      source_.fail(token_.offset, "'/' would give a fraction: write a // b for whole numbers");
   }
 
   int sign() {
@@ -283,7 +300,7 @@ class Parser {
   int power() {
     const int base = primary();
     const std::size_t offset = token_.offset;
-    if (!accept("**")) return base;
+    if (!accept("**") && !(dialect_.is_template && accept("^"))) return base;
     const Nesting nesting(*this);
     return add_node(Operation::power, offset, {base, sign()});
   }
@@ -301,11 +318,18 @@ class Parser {
       default:
         break;
     }
-    if (at("[")) source_.fail(token_.offset, "a list may only stand to the right of 'in'");
+    if (at("[")) return list();
     if (!accept("(")) fail_expected("a value");
     const int inner = conditional();
     expect(")", "to close the bracket");
     return inner;
+  }
+
+  int list() {
+    if (!dialect_.is_template)
+      source_.fail(token_.offset, "a list may only stand to the right of 'in'");
+    const std::size_t offset = advance().offset;
+    return add_node(Operation::list, offset, elements({}, "]"));
   }
 
   int string() {
@@ -328,7 +352,7 @@ class Parser {
     if (std::holds_alternative<std::string>(value) || !std::isfinite(as_double(value))) {
       source_.fail(token.offset, describe(token) + " is out of range");
     }
-    if (dialect_.formula) value = as_double(value);
+    if (dialect_.formula || dialect_.is_template) value = as_double(value);
     return add_constant(std::move(value), token.offset);
   }
 
@@ -381,9 +405,9 @@ class Parser {
     return named_value(name);
   }
 
-  int named_value(const Token& name) {
+  int named_value(const Token& name, Operation operation = Operation::name) {
     Node node;
-    node.operation = Operation::name;
+    node.operation = operation;
     node.offset = static_cast<std::uint32_t>(name.offset);
     node.name = name_index(name);
     return add_node(std::move(node));
@@ -408,10 +432,14 @@ class Parser {
 
   /// The arguments of a call; the opening bracket has been read.
   int call(const Token& name) {
-    const Function* const function = find_function(name.text);
+    const auto own = std::find_if(dialect_.functions.begin(), dialect_.functions.end(),
+                                  [&](const Function& f) { return f.name == name.text; });
+    const Function* const function =
+        own != dialect_.functions.end() ? &*own : find_function(name.text);
     if (function == nullptr || !is_available(*function, dialect_.formula)) {
       fail_unknown_function(name, function);
     }
+    if (function->operation == Operation::exists) return exists(name);
     const std::string of_name = " of " + describe(name);
     const bool any_number = function->arguments == kAtLeastTwo;
     const std::size_t least = any_number ? 2 : static_cast<std::size_t>(function->arguments);
@@ -425,10 +453,24 @@ class Parser {
     return add_node(function->operation, name.offset, std::move(arguments));
   }
 
+  /// exists('tile'): the name is read, not a value.
+  int exists(const Token& function) {
+    if (token_.kind != TokenKind::string) fail_expected("a name in quotes: exists('tile')");
+    const Token asked = {TokenKind::name, advance().text, function.offset};
+    const int node = named_value(asked, Operation::exists);
+    expect(")", "after the argument of 'exists'");
+    return node;
+  }
+
   [[noreturn]] void fail_unknown_function(const Token& name, const Function* elsewhere) const {
-    const std::string known = "; the functions are " + list_functions(dialect_.formula);
-    if (elsewhere == nullptr)
-      source_.fail(name.offset, "unknown function " + describe(name) + known);
+    std::vector<std::string> names = function_names(dialect_.formula);
+    for (const Function& function : dialect_.functions) names.emplace_back(function.name);
+    const std::string known = "; the functions are " + comma_list(names);
+    if (elsewhere == nullptr) {
+      const std::string meant = did_you_mean(name.text, names);
+      source_.fail(name.offset,
+                   "unknown function " + describe(name) + (meant.empty() ? known : meant));
+    }
     source_.fail(name.offset, describe(name) +
                                   (dialect_.formula ? " cannot be called in a formula"
                                                     : " can only be called in a formula") +
@@ -446,9 +488,10 @@ class Parser {
 }  // namespace
 
 Tree parse_tree(const Source& source, const Dialect& dialect) {
-  if (source.text.size() > kMaxTextLength) {
-    throw InputError(source.where, "the expression is longer than " +
-                                       std::to_string(kMaxTextLength) + " characters");
+  if (source.text.size() - source.begin > kMaxTextLength) {
+    throw InputError(
+        place_of(source.text, source.where, source.begin),
+        "the expression is longer than " + std::to_string(kMaxTextLength) + " characters");
   }
   return Parser(source, dialect).parse();
 }

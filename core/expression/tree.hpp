@@ -1,5 +1,6 @@
 // The parsed form of an expression: a tree of operations kept in one array, children before
-// parents. Made by the parser; read by the compiler (bytecode) and by to_c (C source).
+// parents. Made by the parser; read by the compiler (bytecode), by to_c (C source) and by
+// templates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -71,6 +72,10 @@ enum class Operation : std::uint8_t {
   error_function,
   round_down,
   real_power,
+  list,                    // templates: a list of the children
+  contained,               // templates: first child in the list that the second one is
+  exists,                  // templates: whether names[name] has a value
+  first_of_dialect = 128,  // and above: functions of a dialect's own
 };
 
 struct Node {
@@ -78,7 +83,7 @@ struct Node {
   std::uint32_t offset = 0;  ///< of its operator or first character, for messages
   int height = 1;
   Value value;                         ///< constant
-  int name = 0;                        ///< name
+  int name = 0;                        ///< name, exists
   std::vector<int> children;           ///< indices into Tree::nodes
   std::vector<Operation> comparisons;  ///< chain: one less than children
 };
@@ -90,15 +95,21 @@ struct Tree {
   std::vector<std::uint32_t> name_offsets;  ///< of the first use
 };
 
-/// Which language the text is in: expressions of specs, formulas over declared variables, or the
-/// conditions of another tool's space.
+struct Function;
+
+/// Which language the text is in: expressions of specs, formulas over declared variables, the
+/// conditions of another tool's space, or the tags of a template. Templates also have lists as
+/// values, `^` for powers, and no `/`, whose fractions would become constants of a kernel.
 struct Dialect {
   bool formula = false;
+  bool is_template = false;
+  std::span<const Function> functions = {};      ///< templates only: beside those of the language
   std::span<const std::string> variables = {};   ///< formulas only
   std::span<const std::string> parameters = {};  ///< names that win over the words of the language
   std::span<const std::string> texts = {};  ///< parameters that count as true unless they are empty
 };
 
+/// Throws InputError with the place and what was expected.
 [[nodiscard]] Tree parse_tree(const Source& source, const Dialect& dialect);
 
 /// "+", "and", "min": as the language writes it; empty for operations without a sign of their own.

@@ -39,7 +39,7 @@ TEST(Lint, LocalNamesLiveAsLongAsTheirLoop) {
   EXPECT_EQ(body_of("## if unroll == 2\n## set k = 1\n## else\n## set k = 2\n## endif\n{{ k }}\n"),
             "1\n");
   EXPECT_EQ(error_of("## set tile = 1\n"),
-            "scale/strided.inja:1:13: 'tile' is a name of the spec; take another");
+            "scale/strided.inja:1:8: 'tile' is a name of the spec; take another");
 }
 
 TEST(Lint, ConditionalTunablesAreAskedFor) {
@@ -64,6 +64,17 @@ TEST(Lint, IncludesStayInTheFolder) {
             "'convert.inja'?");
   EXPECT_EQ(error_of("{% include \"strided.inja\" %}"),
             "scale/strided.inja:1:12: 'strided.inja' includes itself: strided.inja, strided.inja");
+}
+
+TEST(Lint, IncludesNestToADepth) {
+  KernelSpec spec = scale_spec("{% include \"t0.inja\" %}\n");
+  for (int i = 0; i < 40; ++i)
+    spec.files["t" + std::to_string(i) + ".inja"] =
+        "{% include \"t" + std::to_string(i + 1) + ".inja\" %}\n";
+  spec.files["t40.inja"] = "int a;\n";
+  const std::vector<LintFinding> findings = lint(spec);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].message, "more than 32 includes inside each other");
 }
 
 TEST(Lint, AFaultInAnIncludedTemplateNamesThatTemplate) {
@@ -153,7 +164,7 @@ TEST(Lint, EveryExpressionOfATensorMapReadsItsNames) {
 }
 
 TEST(Lint, AllTemplatesThatDoNotParseAreListed) {
-  KernelSpec spec = scale_spec("{{ tile-1 }}");
+  KernelSpec spec = scale_spec("{{ tile-- }}");
   spec.files["convert.inja"] = "{{ | f }}";
   EXPECT_THAT(lint(spec), testing::SizeIs(2));
 }

@@ -99,7 +99,7 @@ cuda = "--use_fast_math -lineinfo"
 )spec";
 
 /// Uses every part of the language once, and reads like a kernel.
-inline constexpr const char* kScaleTemplate = R"inja({# y = factor * x, {{ not rendered }} #}
+inline constexpr const char* kScaleTemplate = R"text({# y = factor * x, {{ not rendered }} #}
 // scale, strided: thread t of the grid takes elements t, t + stride, ...
 
 {% include "convert.inja" %}
@@ -119,14 +119,14 @@ KERNEL({{ block }}, 1, 1) scale_strided(
 
   }
 }
-)inja";
+)text";
 
-inline constexpr const char* kConvertTemplate = R"inja(// Element i, scaled in {{ real(dtype) }}.
+inline constexpr const char* kConvertTemplate = R"text(// Element i, scaled in {{ real(dtype) }}.
 DEVICE_FUNCTION void store_scaled(GLOBAL {{ ctype(dtype) }}* y, i64 i, GLOBAL const {{ ctype(dtype) }}* x, f32 factor) {
   const {{ real(dtype) }} value = {{ load(dtype, "x[i]") }};
   y[i] = {{ store(dtype, "factor * value") }};
 }
-)inja";
+)text";
 
 /// The spec with `text` as its template.
 inline KernelSpec scale_spec(const std::string& text = kScaleTemplate) {

@@ -34,6 +34,14 @@ TEST(TemplateLines, TagsAloneTogetherTakeTheLineAlong) {
   EXPECT_EQ(body_of("int a;\n{% set c = 1 %} {# why #}\n{{ c }};\n"), "int a;\n1;\n");
 }
 
+TEST(TemplateLines, AMinusTakesBlanksAlong) {
+  EXPECT_EQ(body_of("a {%- if tile == 256 -%} \n\n  b\n{% endif %}\n"), "a b\n");
+  EXPECT_EQ(body_of("a\n  {{- tile -}}  \n\nb\n"), "a\n256b\n");
+  EXPECT_EQ(body_of("a {{ unroll }} {{- tile }}\n"), "a 2256\n");
+  EXPECT_EQ(body_of("a\n  {#- why -#}\n\nb\n"), "a\nb\n");
+  EXPECT_EQ(body_of("a\n  {%+ if tile == 256 %}b{% endif %}\n"), "a\n  b\n");
+}
+
 TEST(TemplateLines, AnExpressionNeverTakesALineBreak) {
   EXPECT_EQ(body_of("{{ tile }}\nint b;\n"), "256\nint b;\n");
 }
