@@ -3,7 +3,10 @@
 # Debian ships the headers and a shared library. Used as headers alone, all of {fmt} is compiled again in each of some
 # 300 files, half of what they cost; so its implementation, which is among the headers, is compiled here, once. Another
 # version may want other templates from its library: where a probe does not link, the headers alone must do.
-find_package(fmt 9 REQUIRED)
+find_package(fmt 9 QUIET)
+if(NOT fmt_FOUND)
+  return()
+endif()
 get_target_property(KILN_FMT_TYPE fmt::fmt TYPE)
 get_target_property(KILN_FMT_INCLUDE_DIRS fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
 if(NOT KILN_FMT_TYPE STREQUAL STATIC_LIBRARY AND NOT DEFINED KILN_FMT_ONCE)

@@ -12,7 +12,7 @@ set(packages program kiln library ${soname_package} dev libkiln-dev)
 
 # --- share/doc: who may do what with the package, and what changed. ---
 # The licences of the libraries that are inside the program and the library, as the distribution states them.
-set(inside libfmt-dev libsqlitecpp-dev libsqlite3-dev zlib1g-dev nlohmann-json3-dev libtomlplusplus-dev libeigen3-dev
+set(inside libfmt-dev libsqlitecpp-dev libsqlite3-dev zlib1g-dev libpcre2-dev nlohmann-json3-dev libtomlplusplus-dev libeigen3-dev
     libxxhash-dev libcli11-dev opencl-c-headers)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/packages/copyright copyright)
 foreach(library ${inside})

@@ -105,7 +105,7 @@ std::vector<SlowdownForecast> krige_one_variant(const Likenesses& alike,
   if (observations.empty()) return std::vector<SlowdownForecast>(asked.size(), {unknown, kSpread});
   const Matrix all_between = likenesses_between(alike, observations, asked);
   const std::vector<Eigen::Index> telling = telling_most(all_between);
-  const Matrix between = all_between(telling, Eigen::all);
+  const Matrix between = all_between(telling, Eigen::seqN(0, all_between.cols()));
   std::vector<Observation> known;
   for (const Eigen::Index row : telling) known.push_back(observations[row]);
 
