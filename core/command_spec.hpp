@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/regex.hpp"
 #include "core/spec.hpp"
 
 namespace kiln {
@@ -30,16 +31,16 @@ struct CommandSpec {
   std::vector<std::string> files;  ///< below the spec's folder: what the build reads, for keys
 
   CommandReader reader = CommandReader::last_line;
-  std::string pattern;    ///< of regex
-  std::string benchmark;  ///< JSON readers: part of the names that count; empty: all
-  std::string time;       ///< JSON readers: which of the times
-  std::string output;     ///< file in the build's folder; empty: stdout
-  double unit_ns = 1;     ///< of a number that was read, where less is better
+  std::optional<Regex> pattern;  ///< of regex; has one group
+  std::string benchmark;         ///< JSON readers: part of the names that count; empty: all
+  std::string time;              ///< JSON readers: which of the times
+  std::string output;            ///< file in the build's folder; empty: stdout
+  double unit_ns = 1;            ///< of a number that was read, where less is better
   Goal goal = Goal::minimise;
 
   std::optional<TextPattern> check;      ///< run after the first run; its exit code must be 0
   std::optional<TextPattern> reference;  ///< what it prints, `check` must print, too
-  std::string expect;                    ///< regular expression: stdout of a run must have a match
+  std::optional<Regex> expect;           ///< stdout of a run must have a match
   int runs = 5;                          ///< of the program, for each trial
   double seconds = 60;                   ///< one run may take this long
   SourceLocation where;

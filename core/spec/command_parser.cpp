@@ -1,7 +1,6 @@
 // [command]: how a program is built, run, read and believed.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -53,16 +52,8 @@ double unit_of_table(const TableReader& table) {
   table.fail("unit", fmt::format("'unit' must be ns, us, ms or s, not '{}'", word));
 }
 
-/// A regular expression with `groups` groups; the error says where it stands.
-void check_regex(const TableReader& table, const char* key, unsigned groups) {
-  const std::string text = table.text(key);
-  try {
-    const std::regex regex(text, std::regex::ECMAScript);
-    if (regex.mark_count() == groups || groups == 0) return;
-    table.fail(key, fmt::format("'{}' must have one group in round brackets: the number", key));
-  } catch (const std::regex_error&) {
-    table.fail(key, fmt::format("'{}' is no regular expression (ECMAScript): {}", key, text));
-  }
+Regex regex_of(const TableReader& table, const char* key) {
+  return Regex::parse(table.text(key), fmt::format("[command]: '{}'", key), table.find(key)->where);
 }
 
 void parse_reading(const TableReader& table, CommandSpec& command) {
@@ -73,8 +64,10 @@ void parse_reading(const TableReader& table, CommandSpec& command) {
   if (is_regex != (table.find("pattern") != nullptr)) {
     table.fail("pattern", "'pattern' and read = \"regex\" go together");
   }
-  if (is_regex) check_regex(table, "pattern", 1);
-  command.pattern = table.text_or("pattern", "");
+  if (is_regex) command.pattern = regex_of(table, "pattern");
+  if (is_regex && command.pattern->groups() != 1) {
+    table.fail("pattern", "'pattern' must have one group in round brackets: the number");
+  }
   for (const char* key : {"benchmark", "time"}) {
     if (table.find(key) && !is_json) {
       table.fail(key, fmt::format("'{}' is for read = \"nvbench\" and \"google_benchmark\"", key));
@@ -143,8 +136,7 @@ CommandSpec parse_command(const TomlNode& node) {
   if (command.reference && !command.check) {
     table.fail("reference", "'reference' needs 'check': what both print is compared");
   }
-  if (table.find("expect")) check_regex(table, "expect", 0);
-  command.expect = table.text_or("expect", "");
+  if (table.find("expect")) command.expect = regex_of(table, "expect");
   command.runs = static_cast<int>(number_or(table, "runs", command.runs, 1, 1000));
   command.seconds = number_or(table, "seconds", command.seconds, 0.1, 86400);
   return command;

@@ -102,6 +102,26 @@ TEST_F(Command, AProgramOfGoogleBenchmarkIsTuned) {
   for (const Json& row : session["rows"]) EXPECT_EQ(row["outcome"], "ok") << row["message"];
 }
 
+TEST_F(Command, APatternThatTakesTooLongEndsTheSessionAndBlamesNoConfig) {
+  write("mine/spec.toml", R"toml(name = "long"
+[command]
+run = "head -c 3000000 /dev/zero | tr '\\0' a; echo; echo 5"
+unit = "ns"
+expect = "(a|b)*c"
+[[variants]]
+name = "only"
+[variants.tunables]
+tile = { values = [1, 2], default = 1 }
+)toml");
+  const Output output = tune();
+  EXPECT_EQ(output.exit_code, 3) << output.out;
+  EXPECT_NE(output.err.find("mine/spec.toml:5:1: [command]: 'expect' takes more than "),
+            std::string::npos)
+      << output.err;
+  const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+  EXPECT_TRUE(session["rows"].empty()) << session["rows"];
+}
+
 TEST_F(Command, AnotherDeviceIsRefused) {
   write("mine/spec.toml", kSpec);
   write("mine/scan.sh", kProgram);

@@ -41,6 +41,17 @@ TEST(CommandReading, TheLastNumberOfTheLastLine) {
   EXPECT_THAT(failure(command, "-3"), HasSubstr("a positive number, not -3"));
 }
 
+TEST(CommandReading, ReadsNumbersOfEveryKindInALine) {
+  const CommandSpec command = reader(CommandReader::last_line);
+  EXPECT_THAT(samples(command, "t=.5"), ElementsAre(0.5));
+  EXPECT_THAT(samples(command, "t=+12.e2..."), ElementsAre(1200));
+  EXPECT_THAT(samples(command, "7 runs, nan, infinity ms."), ElementsAre(7));
+  EXPECT_THAT(samples(command, "0x10"), ElementsAre(10));
+  EXPECT_THAT(failure(command, "5 1-2"), HasSubstr("a positive number, not -2"));
+  EXPECT_THAT(failure(command, "5 1e999"), HasSubstr("a number in the last line"));
+  EXPECT_THAT(samples(command, std::string(4'000'000, 'a') + "3"), ElementsAre(3));
+}
+
 TEST(CommandReading, MoreIsBetterBecomesTheReciprocal) {
   CommandSpec command = reader(CommandReader::last_line);
   command.goal = Goal::maximise;
@@ -49,7 +60,7 @@ TEST(CommandReading, MoreIsBetterBecomesTheReciprocal) {
 
 TEST(CommandReading, EveryMatchOfAPattern) {
   CommandSpec command = reader(CommandReader::regex);
-  command.pattern = "time: ([0-9.]+) us";
+  command.pattern = Regex::parse("time: ([0-9.]+) us", "pattern");
   command.unit_ns = 1e3;
   EXPECT_THAT(samples(command, "time: 2 us\nspace: 9 us\ntime: 3.5 us\n"), ElementsAre(2e3, 3.5e3));
   EXPECT_THAT(failure(command, "time: x us"), HasSubstr("a match of 'time: "));

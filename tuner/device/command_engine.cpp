@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -121,9 +120,9 @@ Result<std::vector<double>> CommandEngine::sample(const LaunchPlan& plan, const 
   if (!command.output.empty()) fs::remove(folder / command.output, ignored);
   const Ended ended = run_shell(plan.steps.front().entry, folder);
   if (!ended.is_ok()) return failed_run("the program", ended);
-  if (!command.expect.empty() && !std::regex_search(ended.out, std::regex(command.expect))) {
+  if (command.expect && !command.expect->is_in(ended.out)) {
     return Failure{Outcome::wrong_result,
-                   fmt::format("the program printed no match of '{}':\n{}", command.expect,
+                   fmt::format("the program printed no match of '{}':\n{}", command.expect->text(),
                                last_lines(ended.out, kQuotedProgramLines))};
   }
   return read_samples(command,

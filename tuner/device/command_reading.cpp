@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <regex>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,7 +18,6 @@ namespace {
 using SortedJson = nlohmann::json;
 
 constexpr double kNsPerSecond = 1e9;
-constexpr std::size_t kSearchedBytes = std::size_t{1} << 20U;  // of a text with a pattern
 
 Failure unreadable(const std::string& expected) {
   return {Outcome::launch_error, "the program's time cannot be read: expected " + expected};
@@ -41,12 +39,20 @@ std::optional<double> number_of_text(const SortedJson& json) {
 
 /// Finds the last number of a line, whatever stands around it.
 std::optional<double> last_number(const std::string& line) {
-  static const std::regex kNumber(R"([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)");
   std::optional<double> found;
-  for (std::sregex_iterator match(line.begin(), line.end(), kNumber), end; match != end; ++match) {
-    std::string text = match->str();
-    if (text.front() == '+') text.erase(0, 1);
-    found = number_of_text(text);
+  const char* end = line.data() + line.size();
+  for (const char* at = line.data(); at != end;) {
+    double value = 0;
+    const bool may_begin = (*at >= '0' && *at <= '9') || *at == '.';
+    const auto [last, error] =
+        may_begin ? std::from_chars(at, end, value) : std::from_chars_result{at, std::errc()};
+    if (last == at) {
+      ++at;
+      continue;
+    }
+    const bool is_negative = at != line.data() && at[-1] == '-';
+    found = error == std::errc() ? std::optional(is_negative ? -value : value) : std::nullopt;
+    at = last;
   }
   return found;
 }
@@ -57,20 +63,20 @@ Result<std::vector<double>> from_last_line(const std::string& text) {
   return unreadable(fmt::format("a number in the last line, which is '{}'", line.substr(0, 200)));
 }
 
-Result<std::vector<double>> from_pattern(const CommandSpec& command, const std::string& text) {
-  const std::string part =
-      text.size() > kSearchedBytes ? text.substr(text.size() - kSearchedBytes) : text;
-  const std::regex regex(command.pattern, std::regex::ECMAScript);
+Result<std::vector<double>> from_pattern(const Regex& pattern, const std::string& text) {
   std::vector<double> numbers;
-  for (std::sregex_iterator match(part.begin(), part.end(), regex), end; match != end; ++match) {
-    const auto number = number_of_text(match->str(1));
-    if (!number) {
-      return unreadable(
-          fmt::format("'{}', which '{}' found, to be a number", match->str(1), command.pattern));
-    }
-    numbers.push_back(*number);
+  std::optional<std::string> no_number;
+  pattern.each_match(text, [&](std::span<const std::string_view> found) {
+    const std::string group(found[1]);
+    const auto number = number_of_text(group);
+    if (number) numbers.push_back(*number);
+    if (!number && !no_number) no_number = group;
+  });
+  if (no_number) {
+    return unreadable(
+        fmt::format("'{}', which '{}' found, to be a number", *no_number, pattern.text()));
   }
-  if (numbers.empty()) return unreadable(fmt::format("a match of '{}'", command.pattern));
+  if (numbers.empty()) return unreadable(fmt::format("a match of '{}'", pattern.text()));
   return numbers;
 }
 
@@ -169,7 +175,7 @@ Result<std::vector<double>> numbers_in(const CommandSpec& command, const std::st
     case CommandReader::last_line:
       return from_last_line(text);
     case CommandReader::regex:
-      return from_pattern(command, text);
+      return from_pattern(*command.pattern, text);
     case CommandReader::nvbench:
     case CommandReader::google_benchmark:
       break;
