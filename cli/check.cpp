@@ -27,6 +27,7 @@
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "db/store.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/lookup.hpp"

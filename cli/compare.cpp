@@ -18,6 +18,7 @@
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "db/store.hpp"
 #include "lookup/lookup.hpp"
 #include "tuner/rules/verdict.hpp"

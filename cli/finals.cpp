@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/metrics.hpp"
+#include "core/statistics.hpp"
 
 namespace kiln::cli {
 namespace {

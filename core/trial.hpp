@@ -107,7 +107,4 @@ void visit_fields(T& trial, Visit&& visit) {
   visit("source_key", trial.source_key);
 }
 
-/// Median of `values` (mean of the middle two); 0 when empty.
-[[nodiscard]] double median(std::vector<double> values);
-
 }  // namespace kiln

@@ -10,6 +10,7 @@
 #include "core/launch_plan.hpp"
 #include "core/problem.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "core/trial.hpp"
 #include "db/close_configs.hpp"
 #include "lookup/candidates.hpp"

@@ -7,6 +7,7 @@
 #include "core/errors.hpp"
 #include "core/occupancy.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "core/trial.hpp"
 
 namespace kiln {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/statistics.hpp"
 #include "search/strategy.hpp"
 
 namespace kiln {

@@ -14,6 +14,7 @@
 #include "core/config.hpp"
 #include "core/errors.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/allocation_counter.hpp"
@@ -34,12 +35,6 @@ double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 double ms_since(Clock::time_point start) { return ns_since(start) / 1e6; }
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 bool is_loaded(std::string_view library) {
   std::ifstream maps("/proc/self/maps");

@@ -20,6 +20,7 @@
 #include "bench/regret/regret.hpp"
 #include "core/errors.hpp"
 #include "core/plan.hpp"
+#include "core/statistics.hpp"
 #include "db/store.hpp"
 
 namespace kiln::regret {

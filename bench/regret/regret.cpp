@@ -2,13 +2,13 @@
 #include "bench/regret/regret.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "templates/renderer.hpp"
 
 namespace kiln::regret {
@@ -103,13 +103,6 @@ void Comparison::measure(const Entry& entry, Regret& regret) {
   regret.looked_up_ns = median(report.samples.at(0));
   regret.fresh_ns = median(report.samples.at(1));
   regret.share = regret.looked_up_ns / regret.fresh_ns - 1;
-}
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const double place = std::ceil(share * static_cast<double>(values.size()));
-  return values[static_cast<std::size_t>(std::max(place, 1.0)) - 1];
 }
 
 }  // namespace kiln::regret

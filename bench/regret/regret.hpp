@@ -62,7 +62,4 @@ class Comparison {
   std::unique_ptr<Compiler> compiler_;
 };
 
-/// The value that at least `share` of `values` do not exceed; 0 for none.
-[[nodiscard]] double quantile(std::vector<double> values, double share);
-
 }  // namespace kiln::regret

@@ -4,11 +4,11 @@
 #include "lookup/portfolio.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/checks.hpp"
@@ -17,6 +17,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
+#include "core/statistics.hpp"
 #include "db/store.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/lookup.hpp"
@@ -163,23 +164,17 @@ ExitCode print_leave_one_out(const DbPortfolioFlags& options, const Tuned& tuned
                     {"config", left.config},
                     {"slowdown", left.slowdown ? Json(*left.slowdown) : Json(nullptr)}});
   }
-  std::sort(regrets.begin(), regrets.end());
-  // The nearest rank: of few problems the 95th percentile is the worst.
-  const auto quantile = [&](double share) {
-    const double rank = std::ceil(share * static_cast<double>(regrets.size()));
-    return regrets.empty() ? 0.0 : regrets[static_cast<std::size_t>(rank) - 1];
-  };
   if (options.common.json) {
     fmt::print("{}", json_output({{"problems", list},
                                   {"known", regrets.size()},
-                                  {"median", quantile(0.5)},
-                                  {"p95", quantile(0.95)}}));
+                                  {"median", quantile(regrets, 0.5)},
+                                  {"p95", quantile(regrets, 0.95)}}));
     return ExitCode::ok;
   }
   fmt::print(
       "{}\nknown for {} of {}: median {:.1f}% slower than the best, 95th percentile {:.1f}%\n",
-      table.text(output_width()), regrets.size(), tuned.bests.size(), 100 * quantile(0.5),
-      100 * quantile(0.95));
+      table.text(output_width()), regrets.size(), tuned.bests.size(), 100 * quantile(regrets, 0.5),
+      100 * quantile(regrets, 0.95));
   return ExitCode::ok;
 }
 

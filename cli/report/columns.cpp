@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/report/report.hpp"
+#include "core/statistics.hpp"
 #include "core/value.hpp"
 
 namespace kiln::cli {

@@ -11,6 +11,7 @@
 #include "cli/report/report.hpp"
 #include "cli/units.hpp"
 #include "core/shell_word.hpp"
+#include "core/statistics.hpp"
 #include "lookup/best_so_far.hpp"
 #include "report/page.hpp"
 #include "tuner/rules/time_use.hpp"

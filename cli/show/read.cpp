@@ -9,6 +9,7 @@
 #include "cli/show/show.hpp"
 #include "core/errors.hpp"
 #include "core/field_json.hpp"
+#include "core/statistics.hpp"
 #include "db/session_options.hpp"
 #include "db/stored_problem.hpp"
 #include "db/time_use.hpp"

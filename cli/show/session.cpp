@@ -9,6 +9,7 @@
 #include "cli/table.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
+#include "core/statistics.hpp"
 #include "lookup/best_so_far.hpp"
 #include "tuner/rules/time_use.hpp"
 

@@ -130,12 +130,5 @@ TEST(BinaryKey, FollowsEverythingThatShapesTheBinary) {
   EXPECT_EQ(binary_key(other, "cuda", "sm_80", "nvrtc 13.0"), key);
 }
 
-TEST(Median, IsTheMiddle) {
-  EXPECT_EQ(median({}), 0);
-  EXPECT_EQ(median({3}), 3);
-  EXPECT_EQ(median({5, 1, 3}), 3);
-  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
-}
-
 }  // namespace
 }  // namespace kiln

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/statistics.hpp"
 #include "paper_device.hpp"
 #include "tuner/device/measure.hpp"
 #include "tuner/rules/finalists.hpp"

@@ -15,6 +15,7 @@
 #include "core/config.hpp"
 #include "core/scratch_folder.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "tuner/device/command_reading.hpp"
 #include "tuner/rules/stop_rule.hpp"
 #include "tuner/workers/program.hpp"

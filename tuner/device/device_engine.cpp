@@ -7,6 +7,7 @@
 #include "backends/cached_compiler.hpp"
 #include "core/errors.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "tuner/checks/extra_checks.hpp"
 #include "tuner/checks/problem_bench.hpp"
 #include "tuner/device/measure.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/statistics.hpp"
 #include "tuner/rules/stop_rule.hpp"
 #include "tuner/rules/verdict.hpp"
 

@@ -5,18 +5,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/statistics.hpp"
+
 namespace kiln {
 namespace {
 
 // Samples overlap when the lower quartile of one lies within this factor of the upper quartile of
 // the other.
 constexpr double kOverlap = 1.02;
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
 
 constexpr Evidence::Rule kRule = {.practical_tie = kPracticalTie, .confidence = 0.99};
 

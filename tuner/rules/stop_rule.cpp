@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/statistics.hpp"
 #include "core/trial.hpp"
 
 namespace kiln {

@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/metrics.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 
 namespace kiln {
 namespace {

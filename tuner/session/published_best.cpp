@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "db/close_configs.hpp"
 
 namespace kiln {
