@@ -19,6 +19,7 @@
 
 #include "bench/launch/measure.hpp"
 #include "core/errors.hpp"
+#include "core/program.hpp"
 #include "core/scratch_folder.hpp"
 
 namespace kiln::launch_bench {
@@ -45,15 +46,11 @@ Json to_json(const FirstLaunch& first) {
 
 /// What a command prints, as JSON. Throws for one that fails.
 Json output_of(const std::string& command) {
-  FILE* output = ::popen(command.c_str(), "r");
-  if (output == nullptr) throw Error(ExitCode::internal, "popen failed");
-  std::string text;
-  std::array<char, 4096> part{};
-  while (std::fgets(part.data(), static_cast<int>(part.size()), output) != nullptr) {
-    text += part.data();
-  }
-  if (::pclose(output) != 0) throw Error(ExitCode::internal, "failed: " + command + "\n" + text);
-  return Json::parse(text);
+  const Ended ended = run_shell(command, {});
+  if (!ended.is_ok())
+    throw Error(ExitCode::internal, fmt::format("{} ended with {}\n{}{}", command, ended.ending(),
+                                                ended.out, ended.err));
+  return Json::parse(ended.out);
 }
 
 /// This process and its children find no database of the user's.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/fleet/slurm.hpp"
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/program.hpp"
 #include "core/shell_word.hpp"
 
 namespace kiln::cli {
@@ -44,22 +43,19 @@ std::string slurm_script(const std::string& name, const SlurmOptions& options,
 }
 
 void submit_to_slurm(const std::string& script) {
-  std::fflush(stdout);
-  std::FILE* sbatch = ::popen("sbatch", "w");
-  if (sbatch == nullptr) throw Error(ExitCode::failed, "sbatch cannot be started");
-  std::fwrite(script.data(), 1, script.size(), sbatch);
-  const int status = ::pclose(sbatch);
-  if (status == 0) return;
-  constexpr int kNotFound = 127 << 8;
-  if (status == kNotFound) {
+  const Ended ended = run_program({.words = {"sbatch"}, .folder = {}, .input = script});
+  fmt::print("{}", ended.out);
+  if (ended.is_ok()) return;
+  constexpr int kNotFound = 127;
+  if (ended.exit_code == kNotFound) {
     throw Error(ExitCode::failed,
                 "there is no sbatch on this host; --print shows the script, for a host of the "
                 "cluster");
   }
   throw Error(ExitCode::failed,
-              fmt::format("sbatch refused the job array (exit code {}); the jobs are submitted: "
+              fmt::format("sbatch refused the job array ({}: {}); the jobs are submitted: "
                           "`kiln fleet work` tunes them anywhere",
-                          status >> 8));
+                          ended.ending(), last_lines(ended.err, 3)));
 }
 
 }  // namespace kiln::cli

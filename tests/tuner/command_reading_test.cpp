@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuner/workers/program.hpp"
-
 namespace kiln {
 namespace {
 
@@ -104,23 +102,6 @@ TEST(CommandReading, Nvbench) {
   for (const char* text : {"{}", "[]", "3", R"({"benchmarks": 3})", R"({"benchmarks": [[]]})"}) {
     EXPECT_THAT(failure(command, text), HasSubstr("a benchmark with a 'nv/cold")) << text;
   }
-}
-
-TEST(Program, TellsHowItEndedAndWhatItPrinted) {
-  const Ended ended = run_shell("echo out; echo err >&2; pwd; exit 3", "/");
-  EXPECT_EQ(ended.exit_code, 3);
-  EXPECT_EQ(ended.out, "out\n/\n");
-  EXPECT_EQ(ended.err, "err\n");
-  EXPECT_EQ(ended.ending(), "exit code 3");
-  EXPECT_THAT(run_shell("kill -9 $$", "/").ending(), HasSubstr("signal 9"));
-  EXPECT_EQ(run_program({"/no/such/program"}, "/").exit_code, 127);
-  EXPECT_EQ(run_shell("head -c 9000000 /dev/zero", "/").exit_code, 0) << "more than is kept";
-}
-
-TEST(Program, LastLines) {
-  EXPECT_EQ(last_lines("a\nb\nc\n\n", 2), "b\nc");
-  EXPECT_EQ(last_lines("a", 2), "a");
-  EXPECT_EQ(last_lines("", 2), "");
 }
 
 }  // namespace

@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 
 #include "core/config.hpp"
+#include "core/program.hpp"
 #include "core/scratch_folder.hpp"
 #include "core/setting.hpp"
 #include "tuner/checks/expected.hpp"
-#include "tuner/workers/program.hpp"
 
 namespace kiln {
 namespace {
@@ -54,7 +54,9 @@ Call compiled(const KernelSpec& spec, const std::string& text) {
   // There the compiler finds the file that #line names, and quotes it. A worker of another machine
   // has the text alone.
   const Ended ended =
-      run_program(words, fs::is_directory(folder) ? fs::path(folder) : scratch.path());
+      run_program({.words = words,
+                   .folder = fs::is_directory(folder) ? fs::path(folder) : scratch.path(),
+                   .input = {}});
   if (ended.exit_code == 127)
     throw InputError("the reference needs the compiler '" + compiler + "'");
   if (!ended.is_ok()) {

@@ -13,12 +13,12 @@
 
 #include "core/command_spec.hpp"
 #include "core/config.hpp"
+#include "core/program.hpp"
 #include "core/scratch_folder.hpp"
 #include "core/setting.hpp"
 #include "core/statistics.hpp"
 #include "tuner/device/command_reading.hpp"
 #include "tuner/rules/stop_rule.hpp"
-#include "tuner/workers/program.hpp"
 #include "tuner/workers/worker_options.hpp"
 
 namespace kiln {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tuner/workers/program.hpp"
+#include "core/program.hpp"
 
 namespace kiln {
 namespace {
