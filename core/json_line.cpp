@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -124,13 +125,24 @@ bool append_json_line(const std::filesystem::path& path, const Json& json) noexc
 
 Json parse_json_line(std::string_view line) {
   bool too_deep = false;
-  const auto within_depth = [&](int depth, Json::parse_event_t, Json&) {
+  std::vector<std::set<std::string>> keys;  // of the objects that are open, by depth
+  const auto take = [&](int depth, Json::parse_event_t event, Json& json) {
     too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
+    if (too_deep) return false;
+    const auto level = static_cast<std::size_t>(depth);
+    if (event == Json::parse_event_t::object_start) {
+      keys.resize(level + 1);
+      keys[level].clear();
+    }
+    if (event == Json::parse_event_t::key &&
+        !keys[level - 1].insert(json.get<std::string>()).second)
+      throw InputError(
+          fmt::format("the key \"{}\" is here a second time", json.get<std::string>()));
+    return true;
   };
   Json json;
   try {
-    json = Json::parse(line, within_depth);
+    json = Json::parse(line, take);
   } catch (const Json::parse_error& error) {
     if (!too_deep) {
       const std::string why = interchange::why_no_json(line);

@@ -45,7 +45,8 @@ bool append_json_line(const std::filesystem::path& path, const Json& json) noexc
 /// Why append_json_line() could not write there; empty if it can.
 [[nodiscard]] std::string json_lines_trouble(const std::filesystem::path& path);
 
-/// Parses one line. Throws InputError with the column at which it stops being JSON.
+/// Parses one line. Throws InputError with the column at which it stops being JSON, or for a key
+/// that comes twice: readers differ in which of the two they believe.
 [[nodiscard]] Json parse_json_line(std::string_view line);
 
 /// Calls `read` with the JSON of each line of `text` that is not empty. Returns "FILE:LINE: ..."

@@ -11,6 +11,7 @@
 
 #include "core/artifact.hpp"
 #include "core/field_json.hpp"
+#include "core/json_line.hpp"
 #include "core/setting.hpp"
 #include "core/trial.hpp"
 #include "tests/core/example_spec.hpp"
@@ -113,6 +114,18 @@ TEST(Json, DamageIsAnInputErrorThatSaysWhatItWasFor) {
   Trial trial;
   EXPECT_THROW(read_field(Json{{"outcome", "fine"}}, trial), Json::exception);
   EXPECT_THROW(read_field(Json("fine"), trial.outcome), InputError);
+}
+
+TEST(JsonLine, RefusesAKeyThatComesTwice) {
+  EXPECT_EQ(parse_json_line(R"({"a": {"k": 1}, "b": [{"k": 1}, {"k": 2}], "k": 3})")["k"], 3);
+  for (const char* line : {R"({"k": 1, "a": {"k": 2}, "k": 3})", R"({"a": [{"k": 1, "k": 1}]})"}) {
+    try {
+      (void)parse_json_line(line);
+      ADD_FAILURE() << line;
+    } catch (const InputError& error) {
+      EXPECT_STREQ(error.what(), "the key \"k\" is here a second time") << line;
+    }
+  }
 }
 
 TEST(BinaryKey, FollowsEverythingThatShapesTheBinary) {
