@@ -293,7 +293,7 @@ SessionSummary summarise(const Setting& setting) {
   SessionSummary summary{
       .kernel = spec.name, .problem = problem.short_text(spec), .result = {}, .error = {}};
   if (spec.command) {
-    if (!spec.command->check && spec.command->expect.empty()) {
+    if (!spec.command->check && !spec.command->expect) {
       summary.doubt = fmt::format(
           "{}: proved only by the exit code of its program; 'check' or 'expect' of [command] looks "
           "at what it computed",
