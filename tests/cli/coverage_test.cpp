@@ -52,12 +52,12 @@ TEST_F(Coverage, WeighsWhatAnApplicationCalled) {
   EXPECT_DOUBLE_EQ(coverage["shares"]["tuned"].get<double>(), 3.0 / 8);
   EXPECT_DOUBLE_EQ(coverage["shares"]["near"].get<double>(), 1.0 / 8);
   EXPECT_DOUBLE_EQ(coverage["shares"]["default"].get<double>(), 4.0 / 8);
-  const Json& tuned = problem_of(coverage, "transpose", "rows=300");
+  const Json tuned = problem_of(coverage, "transpose", "rows=300");
   EXPECT_EQ(tuned["grade"], "exact");
   EXPECT_EQ(tuned["launches"], 3);
   EXPECT_EQ(tuned["slowdown"], 1);
   EXPECT_EQ(tuned["worth_ns"], 0);
-  const Json& near = problem_of(coverage, "transpose", "rows=310");
+  const Json near = problem_of(coverage, "transpose", "rows=310");
   EXPECT_EQ(near["grade"], "near_size");
   EXPECT_NEAR(near["best_ns"].get<double>() / tuned["best_ns"].get<double>(), 310.0 / 300, 1e-9);
   EXPECT_NE(problem_of(coverage, "reduce", "n=60000")["unknown"], "");
@@ -87,7 +87,7 @@ TEST_F(Coverage, SaysWhatTuningIsWorth) {
   EXPECT_EQ(run_application("calls.jsonl", "300 200"), "");
   ASSERT_EQ(kiln(tune).exit_code, 0);
   const Json coverage = kiln_json({"coverage", "calls.jsonl", "--db", "kiln.db", "--json"});
-  const Json& since = problem_of(coverage, "transpose", "rows=300");
+  const Json since = problem_of(coverage, "transpose", "rows=300");
   EXPECT_EQ(since["grade"], "default");
   EXPECT_TRUE(since["tuned_now"]);
   const double best = since["best_ns"].get<double>();

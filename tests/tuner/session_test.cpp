@@ -186,7 +186,7 @@ TEST_F(FaultTest, ASessionWhoseTimeIsOverFinishesTheFirstValidConfig) {
   asked.options.deadlines.past_budget = std::chrono::milliseconds(1);
   const SessionResult result = tune(asked, store, silent);
   EXPECT_EQ(result.end, SessionEnd::seconds);
-  const Trial& first = trial_of(store.trials(result.id), "good");
+  const Trial first = trial_of(store.trials(result.id), "good");
   EXPECT_EQ(first.outcome, Outcome::ok) << first.message;
   EXPECT_TRUE(result.best.has_value());
 }
