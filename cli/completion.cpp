@@ -15,6 +15,7 @@
 
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
+#include "cli/print.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -173,9 +174,9 @@ Proposals proposals_for(const CommandText& root, const std::vector<std::string>&
 
 void print_proposals(const CLI::App& app, const std::vector<std::string>& words) {
   const Proposals proposals = proposals_for(command_texts(app), words);
-  for (const auto& [text, summary] : proposals.words) fmt::print("{}\t{}\n", text, summary);
-  if (proposals.files) fmt::print(":files\n");
-  if (proposals.folders && !proposals.files) fmt::print(":folders\n");
+  for (const auto& [text, summary] : proposals.words) print_shown("{}\t{}\n", text, summary);
+  if (proposals.files) print_shown(":files\n");
+  if (proposals.folders && !proposals.files) print_shown(":folders\n");
 }
 
 std::vector<std::string> completed_shells() {
@@ -201,7 +202,7 @@ void add_completion_command(CLI::App& app, Work& work) {
   command->callback([shell, &work] {
     work = [shell] {
       for (const auto& [name, script] : kScripts) {
-        if (name == *shell) fmt::print("{}", script);
+        if (name == *shell) print_data(script);
       }
       return ExitCode::ok;
     };

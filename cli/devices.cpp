@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
@@ -50,14 +51,14 @@ void print_devices_text(const std::vector<BackendDevices>& backends, const Devic
     }
   }
   if (!table.empty()) {
-    fmt::print("{}", table.text(output_width()));
+    print_shown("{}", table.text(output_width()));
   }
   for (const BackendDevices& entry : backends) {
     if (!entry.unavailable.empty()) {
-      fmt::print("{}", paragraph(fmt::format("{}: {}", entry.backend,
-                                             options.verbose ? entry.unavailable
-                                                             : short_reason(entry.unavailable)),
-                                 output_width()));
+      print_shown("{}", paragraph(fmt::format("{}: {}", entry.backend,
+                                              options.verbose ? entry.unavailable
+                                                              : short_reason(entry.unavailable)),
+                                  output_width()));
     }
   }
 }
@@ -79,7 +80,7 @@ Json backends_json(const std::vector<BackendDevices>& backends) {
 ExitCode run_devices(const DevicesFlags& options) {
   const std::vector<BackendDevices> backends = list_devices();
   if (options.common.json) {
-    fmt::print("{}", json_output(backends_json(backends)));
+    print_shown("{}", json_output(backends_json(backends)));
   } else {
     print_devices_text(backends, options);
   }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/print.hpp"
+
 namespace kiln::cli {
 namespace {
 
@@ -42,13 +44,16 @@ const std::atomic<bool>& stop_on_signals() {
 
 bool was_interrupted() { return g_stop; }
 
-void ignore_closed_pipes() { ::signal(SIGPIPE, SIG_IGN); }
+void ignore_failed_writes() {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
+}
 
 ExitCode interrupted_exit_code() { return static_cast<ExitCode>(128 + g_signal.load()); }
 
 void print_interrupted(const std::string& what, bool fresh) {
-  fmt::print(stderr, "kiln: {} was interrupted; run the same command again{} to continue\n", what,
-             fresh ? ", without --fresh," : "");
+  print_shown(stderr, "kiln: {} was interrupted; run the same command again{} to continue\n", what,
+              fresh ? ", without --fresh," : "");
 }
 
 }  // namespace kiln::cli

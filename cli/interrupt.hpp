@@ -15,9 +15,9 @@ namespace kiln::cli {
 
 [[nodiscard]] bool was_interrupted();
 
-/// Makes a write to a closed pipe an error. Otherwise SIGPIPE would end the process and leave an
-/// open session and a scratch folder.
-void ignore_closed_pipes();
+/// Makes a write to a closed pipe, or beyond the limit of a file's size, an error. Otherwise a
+/// signal would end the process and leave an open session and a scratch folder.
+void ignore_failed_writes();
 
 /// 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP.
 [[nodiscard]] ExitCode interrupted_exit_code();

@@ -12,6 +12,7 @@
 
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
@@ -122,9 +123,9 @@ Json kernel_json(const KernelSpec& spec) {
 
 void print_variant(const Variant& variant) {
   const auto print_line = [](const std::string& line, std::size_t indent) {
-    fmt::print("{}", paragraph(line, output_width(), indent, 4));
+    print_shown("{}", paragraph(line, output_width(), indent, 4));
   };
-  fmt::print("\n");
+  print_shown("\n");
   print_line(fmt::format("variant {}: {}", variant.name, variant.summary), 0);
   if (variant.requires_) print_line("needs " + variant.requires_->text(), 2);
   if (variant.tunables.empty()) return;
@@ -133,7 +134,7 @@ void print_variant(const Variant& variant) {
     tunables.add_row(
         {"  " + tunable.name, to_text(tunable.fallback), list_text(tunable.values), tunable.doc});
   }
-  fmt::print("{}", tunables.text(output_width()));
+  print_shown("{}", tunables.text(output_width()));
 }
 
 void print_arguments(const KernelSpec& spec) {
@@ -142,18 +143,18 @@ void print_arguments(const KernelSpec& spec) {
     arguments.add_row({argument.name, std::string(name_of(argument.access)), argument.dtype.text(),
                        shape_or_value(argument), meaning_of(argument)});
   }
-  if (!arguments.empty()) fmt::print("\n{}", arguments.text(output_width()));
+  if (!arguments.empty()) print_shown("\n{}", arguments.text(output_width()));
 }
 
 void print_kernel(const KernelSpec& spec) {
-  fmt::print("{}\n", paragraph(fmt::format("{}: {}", spec.name, spec.summary), output_width()));
+  print_shown("{}\n", paragraph(fmt::format("{}: {}", spec.name, spec.summary), output_width()));
   Table fields({{"problem"}, {"type"}, {"default"}, {"values"}, {"meaning"}});
   for (const ProblemField& field : spec.problem) {
     fields.add_row({field.name, std::string(name_of(field.type)),
                     field.fallback ? field.fallback->text() : "(required)", list_text(field.values),
                     field.doc});
   }
-  fmt::print("{}", fields.text(output_width()));
+  print_shown("{}", fields.text(output_width()));
   print_arguments(spec);
   for (const Variant& variant : spec.variants) print_variant(variant);
   if (spec.metrics.empty()) return;
@@ -161,7 +162,7 @@ void print_kernel(const KernelSpec& spec) {
   for (const Metric& metric : spec.metrics) {
     metrics.add_row({metric.name, goal_text(metric), metric.unit, metric.value.text(), metric.doc});
   }
-  fmt::print("\n{}", metrics.text(output_width()));
+  print_shown("\n{}", metrics.text(output_width()));
 }
 
 ExitCode list_kernels(const KernelsFlags& options) {
@@ -173,7 +174,7 @@ ExitCode list_kernels(const KernelsFlags& options) {
     table.add_row({spec.name, std::to_string(spec.variants.size()), spec.summary});
     all.push_back(kernel_json(spec));
   }
-  fmt::print("{}", options.common.json ? json_output(all) : table.text(output_width()));
+  print_shown("{}", options.common.json ? json_output(all) : table.text(output_width()));
   return ExitCode::ok;
 }
 
@@ -182,7 +183,7 @@ ExitCode run_kernels(const KernelsFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   (void)Renderer(spec);  // throws for a template that is missing or wrong
   if (options.common.json) {
-    fmt::print("{}", json_output(kernel_json(spec)));
+    print_shown("{}", json_output(kernel_json(spec)));
   } else {
     print_kernel(spec);
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/print.hpp"
 #include "core/metrics.hpp"
 #include "db/server_place.hpp"
 #include "wisdom/shipped.hpp"
@@ -16,8 +17,8 @@ bool exists_or_warn(const std::filesystem::path& database) {
   if (may_exist(database)) return true;
   const char* const named = std::getenv("KILN_DB");
   if (named != nullptr && database == named) {
-    fmt::print(stderr, "kiln: warning: {}: there is no such database, though KILN_DB names it\n",
-               database.string());
+    print_shown(stderr, "kiln: warning: {}: there is no such database, though KILN_DB names it\n",
+                database.string());
   }
   return false;
 }

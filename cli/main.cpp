@@ -3,10 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,6 +19,7 @@
 #include "cli/command.hpp"
 #include "cli/completion.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/print.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/usage_fault.hpp"
@@ -36,8 +40,30 @@ constexpr const char* kFooter =
 
 int report(ExitCode code, const std::string& message) {
   const std::string text = "kiln: error: " + message;
-  std::fputs(kiln::cli::paragraphs(text, kiln::cli::terminal_width(STDERR_FILENO)).c_str(), stderr);
+  const auto width = kiln::cli::terminal_width(STDERR_FILENO);
+  try {
+    kiln::cli::print_text(stderr, kiln::cli::paragraphs(text, width));
+  } catch (const std::exception&) {
+    // Nobody can be told that nobody can be told.
+  }
   return static_cast<int>(code);
+}
+
+/// Whether the system ran out of something: memory, open files, threads, room.
+bool is_shortage(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  const auto* failed = dynamic_cast<const std::system_error*>(&error);
+  if (failed == nullptr) return false;
+  constexpr std::array kShortages = {EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC, EFBIG, EDQUOT};
+  return std::find(kShortages.begin(), kShortages.end(), failed->code().value()) !=
+         kShortages.end();
+}
+
+std::string shortage_text(const std::exception& error) {
+  const auto* failed = dynamic_cast<const std::system_error*>(&error);
+  const std::string what = failed == nullptr ? "memory" : failed->code().message();
+  return "the system has too little for this command (" + what +
+         "); `ulimit -a` shows the limits of this shell";
 }
 
 /// What could not be written ends the command: quietly where the reader went away (`kiln show |
@@ -95,7 +121,7 @@ int run(CLI::App& app, const std::vector<std::string>& given) {
   }
   const std::vector<std::string> words = known_words(app, given);
   if (words.empty()) {
-    std::fputs(app.help().c_str(), stdout);
+    kiln::cli::print_text(stdout, app.help());
     return static_cast<int>(ExitCode::usage);  // a script that calls it so has lost its words
   }
   try {
@@ -116,7 +142,7 @@ int run(CLI::App& app, const std::vector<std::string>& given) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  kiln::cli::ignore_closed_pipes();
+  kiln::cli::ignore_failed_writes();
   try {
     CLI::App app{"Kiln finds the fastest GPU kernel for your device and problem, and remembers it.",
                  "kiln"};
@@ -127,6 +153,7 @@ int main(int argc, char** argv) {
     const auto* unwritten = dynamic_cast<const std::system_error*>(&error);
     const int number = unwritten == nullptr ? 0 : unwritten->code().value();
     if (std::ferror(stdout) != 0 || number == EPIPE) return report_unwritten(number);
+    if (is_shortage(error)) return report(ExitCode::failed, shortage_text(error));
     return report(ExitCode::internal, std::string("defect: ") + error.what());
   }
 }

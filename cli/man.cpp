@@ -10,6 +10,7 @@
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/man_page.hpp"
+#include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "core/suggest.hpp"
 
@@ -36,7 +37,7 @@ const CommandText& command_of(const CommandText& root, const std::vector<std::st
 
 ExitCode run_man(const ManFlags& options, const CommandText& root) {
   if (options.into.empty()) {
-    fmt::print("{}", man_page(command_of(root, options.command)));
+    print_data(man_page(command_of(root, options.command)));
     return ExitCode::ok;
   }
   if (!options.command.empty()) throw UsageError("--into writes every page: name no command");
@@ -47,7 +48,8 @@ ExitCode run_man(const ManFlags& options, const CommandText& root) {
         fmt::format("{}: the folder cannot be made: {}", options.into.string(), error.message()));
   }
   for (const CommandText* command : all_commands(root))
-    write_text_file(options.into / (man_page_name(*command) + ".1"), man_page(*command));
+    write_text_file(options.into / (man_page_name(*command) + ".1"), man_page(*command),
+                    {".TH KILN", false});
   return ExitCode::ok;
 }
 

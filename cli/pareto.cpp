@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
@@ -91,7 +92,7 @@ void print_pareto_text(const std::vector<Point>& front, const Objective& a, cons
     table.add_row(
         {value_text(a, point.first), value_text(b, point.second), point.trial->config.text()});
   }
-  fmt::print("{}", table.text(output_width()));
+  print_shown("{}", table.text(output_width()));
 }
 
 Json front_json(const std::vector<Point>& front, const Objective& a, const Objective& b) {
@@ -147,16 +148,16 @@ ExitCode print_pareto(const ParetoRequest& request) {
   for (const std::size_t index : pareto_front(scores)) front.push_back(points[index]);
   if (!request.common.json) {
     print_pareto_text(front, a, b);
-    fmt::print("\n{} of {} that have both values\n", front.size(),
-               counted(static_cast<std::int64_t>(points.size()), "config"));
+    print_shown("\n{} of {} that have both values\n", front.size(),
+                counted(static_cast<std::int64_t>(points.size()), "config"));
     return ExitCode::ok;
   }
-  fmt::print("{}", json_output({{"kernel", setting.spec().name},
-                                {"problem", to_json(setting.problem())},
-                                {"device", identity_of(setting.device())},
-                                {"objectives", {a.name, b.name}},
-                                {"configs", points.size()},
-                                {"front", front_json(front, a, b)}}));
+  print_shown("{}", json_output({{"kernel", setting.spec().name},
+                                 {"problem", to_json(setting.problem())},
+                                 {"device", identity_of(setting.device())},
+                                 {"objectives", {a.name, b.name}},
+                                 {"configs", points.size()},
+                                 {"front", front_json(front, a, b)}}));
   return ExitCode::ok;
 }
 

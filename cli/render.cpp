@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/print.hpp"
 #include "cli/render_report.hpp"
 #include "core/command_spec.hpp"
 #include "core/config.hpp"
@@ -35,10 +36,10 @@ void refuse_or_warn(const RenderFlags& options, const Setting& setting, const Co
     throw InputError(fmt::format("{} cannot be launched on {}: {}", config.text(),
                                  setting.device().architecture, why));
   }
-  fmt::print(stderr,
-             "kiln: warning: {} cannot be launched on an OpenCL device that has no more than it "
-             "must have: {}\n",
-             config.text(), why);
+  print_shown(stderr,
+              "kiln: warning: {} cannot be launched on an OpenCL device that has no more than it "
+              "must have: {}\n",
+              config.text(), why);
 }
 
 ExitCode run_render(const RenderFlags& options) {
@@ -63,11 +64,11 @@ ExitCode run_render(const RenderFlags& options) {
   }
   const Renderer renderer(spec);
   for (const LintFinding& finding : renderer.unused_tunables()) {
-    fmt::print(stderr, "kiln: warning: {}: {}\n", to_text(finding.where), finding.message);
+    print_shown(stderr, "kiln: warning: {}: {}\n", to_text(finding.where), finding.message);
   }
   // Checks that the text holds the kernels that the steps launch, in either form.
   const Source source = renderer.render(setting, config);
-  fmt::print("{}", options.whole ? source.text : renderer.render_readable(setting, config));
+  print_data(options.whole ? source.text : renderer.render_readable(setting, config));
   return ExitCode::ok;
 }
 

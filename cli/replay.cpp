@@ -12,7 +12,9 @@
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/recorded_files.hpp"
+#include "cli/status_area.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
@@ -45,20 +47,21 @@ class ReplayProgress {
  public:
   ReplayProgress(std::size_t spaces, std::uint64_t seeds)
       : spaces_(spaces), seeds_(seeds), width_(terminal_width(fileno(stderr))) {}
-  void show(const std::string& strategy, std::size_t space, std::uint64_t seed) const {
+  void show(const std::string& strategy, std::size_t space, std::uint64_t seed) {
     if (!width_) return;
-    fmt::print(stderr, "\r\033[Kreplay {}: space {} of {}, seed {} of {}", strategy, space + 1,
-               spaces_, seed + 1, seeds_);
-    std::fflush(stderr);
+    area_.set(0, fmt::format("replay {}: space {} of {}, seed {} of {}", strategy, space + 1,
+                             spaces_, seed + 1, seeds_));
   }
-  void done(const std::string& strategy, double score) const {
-    fmt::print(stderr, "{}replay {}: score {:.3f}\n", width_ ? "\r\033[K" : "", strategy, score);
+  void done(const std::string& strategy, double score) {
+    if (width_) area_.set(0, "");
+    print_shown(stderr, "replay {}: score {:.3f}\n", strategy, score);
   }
 
  private:
   std::size_t spaces_;
   std::uint64_t seeds_;
   std::optional<std::size_t> width_;
+  StatusArea area_ = StatusArea(1);
 };
 
 std::vector<std::string> wanted_strategies(const ReplayFlags& options) {
@@ -82,12 +85,12 @@ std::vector<ReplayedSpace> read_files(const ReplayFlags& options) {
       spaces.push_back({std::move(recorded), target});
     }
   }
-  for (const std::string& line : bad) fmt::print(stderr, "kiln: warning: {}\n", line);
+  for (const std::string& line : bad) print_shown(stderr, "kiln: warning: {}\n", line);
   return spaces;
 }
 
 StrategyScores run_strategy(const std::string& strategy, const std::vector<ReplayedSpace>& spaces,
-                            std::uint64_t seeds, const ReplayProgress& progress) {
+                            std::uint64_t seeds, ReplayProgress& progress) {
   StrategyScores scores{strategy, {}};
   for (std::size_t s = 0; s < spaces.size(); ++s) {
     std::vector<ReplayScore> of_space;
@@ -131,20 +134,20 @@ void print_replay_text(const std::vector<StrategyScores>& all,
                        pretty_time(target.optimum_ns), pretty_time(target.median_ns),
                        std::to_string(target.baseline_ns.size())});
   }
-  fmt::print("{}\nmean over {} of the score and of the share of the optimum after n evaluations\n",
-             of_spaces.text(), counted(static_cast<std::int64_t>(options.seeds), "seed"));
+  print_shown("{}\nmean over {} of the score and of the share of the optimum after n evaluations\n",
+              of_spaces.text(), counted(static_cast<std::int64_t>(options.seeds), "seed"));
   for (const StrategyScores& scores : all) {
     Table table = score_table(scores.strategy.c_str());
     for (std::size_t s = 0; s < spaces.size(); ++s) {
       add_score(table, spaces[s].recorded.name, scores.spaces[s]);
     }
     if (spaces.size() > 1) add_score(table, "mean", mean(scores.spaces));
-    fmt::print("\n{}", table.text(output_width()));
+    print_shown("\n{}", table.text(output_width()));
   }
   if (all.size() < 2) return;
   Table table = score_table("strategy");
   for (const StrategyScores& scores : all) add_score(table, scores.strategy, mean(scores.spaces));
-  fmt::print("\n{}", table.text(output_width()));
+  print_shown("\n{}", table.text(output_width()));
 }
 
 Json score_json(const ReplayScore& score) {
@@ -171,13 +174,13 @@ void print_json(const std::vector<StrategyScores>& all, const std::vector<Replay
     for (const ReplayScore& score : scores.spaces) entry["spaces"].push_back(score_json(score));
     json["strategies"].push_back(std::move(entry));
   }
-  fmt::print("{}", json_output(json));
+  print_shown("{}", json_output(json));
 }
 
 ExitCode run_replay(const ReplayFlags& options) {
   const std::vector<std::string> names = wanted_strategies(options);
   const std::vector<ReplayedSpace> spaces = read_files(options);
-  const ReplayProgress progress(spaces.size(), options.seeds);
+  ReplayProgress progress(spaces.size(), options.seeds);
   std::vector<StrategyScores> all;
   for (const std::string& name : names) {
     all.push_back(run_strategy(name, spaces, options.seeds, progress));

@@ -14,6 +14,7 @@
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "core/field_json.hpp"
 #include "core/suggest.hpp"
 #include "db/store.hpp"
@@ -36,15 +37,15 @@ ExitCode list_sessions(const Store& store, const ShowFlags& options) {
     for (const SessionRecord& session : sessions) {
       all.push_back(record_json(session));
     }
-    fmt::print("{}", json_output(all));
+    print_shown("{}", json_output(all));
     return ExitCode::ok;
   }
   if (sessions.empty()) {
-    fmt::print("no sessions yet\n");
+    print_shown("no sessions yet\n");
     return ExitCode::ok;
   }
   ProblemNames names(options.common.library());
-  fmt::print("{}", session_list(sessions, store.answers(), names, screen_of(STDOUT_FILENO)));
+  print_shown("{}", session_list(sessions, store.answers(), names, screen_of(STDOUT_FILENO)));
   return ExitCode::ok;
 }
 
@@ -55,7 +56,7 @@ void print_failures(const std::vector<TrialRecord>& trials) {
     texts.push_back(fmt::format("{} {} {}\n{}\n", row.sequence, name_of(row.trial.outcome),
                                 row.trial.config.text(), row.trial.message));
   }
-  fmt::print("{}", texts.empty() ? "no failures\n" : fmt::format("{}", fmt::join(texts, "\n")));
+  print_shown("{}", texts.empty() ? "no failures\n" : fmt::format("{}", fmt::join(texts, "\n")));
 }
 
 Json shown_json(const ShownSession& shown) {
@@ -73,13 +74,13 @@ ExitCode show_session(const Store& store, const ShowFlags& options) {
   ProblemNames names(options.common.library());
   const ShownSession shown = read_session(store, find_session(store, options.session), names);
   if (options.common.json) {
-    fmt::print("{}", json_output(shown_json(shown)));
+    print_shown("{}", json_output(shown_json(shown)));
   } else if (options.csv) {
-    fmt::print("{}", trials_csv(chosen_trials(shown.trials, options.choice)));
+    print_shown("{}", trials_csv(chosen_trials(shown.trials, options.choice)));
   } else if (options.failures) {
     print_failures(shown.trials);
   } else {
-    fmt::print("{}", session_page(shown, options.choice, screen_of(STDOUT_FILENO)));
+    print_shown("{}", session_page(shown, options.choice, screen_of(STDOUT_FILENO)));
   }
   return ExitCode::ok;
 }

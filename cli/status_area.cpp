@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/shown_text.hpp"
+
 namespace kiln::cli {
 
 /// What takes the rows away and leaves the cursor at the start of the first one.
@@ -27,8 +29,9 @@ std::string StatusArea::drawn() {
 
 void StatusArea::set(std::size_t row, const std::string& text) {
   const std::scoped_lock lock(mutex_);
-  if (rows_[row] == text) return;
-  rows_[row] = text;
+  std::string shown = hidden_passwords(shown_text(text));
+  if (rows_[row] == shown) return;
+  rows_[row] = std::move(shown);
   const std::string start = lines_ > 0 ? erased() : "\r\x1b[K";
   std::fputs((start + drawn()).c_str(), stderr);
   std::fflush(stderr);
@@ -37,7 +40,7 @@ void StatusArea::set(std::size_t row, const std::string& text) {
 void StatusArea::print(const std::string& text) {
   const std::scoped_lock lock(mutex_);
   const std::string start = erased();
-  std::fputs((start + text + drawn()).c_str(), stderr);
+  std::fputs((start + hidden_passwords(shown_text(text)) + drawn()).c_str(), stderr);
   std::fflush(stderr);
 }
 

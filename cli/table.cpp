@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cli/text_layout.hpp"
+#include "core/shown_text.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -23,6 +24,7 @@ bool says_nothing(const std::string& cell) { return cell.empty() || cell == "-";
 }  // namespace
 
 void Table::add_row(std::vector<std::string> cells, std::vector<std::string> notes) {
+  for (std::string& cell : cells) cell = shown_text(cell);  // before its width is counted
   rows_.push_back({std::move(cells), std::move(notes)});
 }
 

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "core/shown_text.hpp"
+
 namespace kiln::cli {
 namespace {
 
@@ -83,7 +85,8 @@ std::optional<std::size_t> output_width() { return screen_of(STDOUT_FILENO).widt
 
 std::string styled(const std::string& text, Style style, const Screen& screen) {
   if (!screen.color || text.empty()) return text;
-  return std::string("\x1b[") + code_of(style) + "m" + text + "\x1b[0m";
+  const std::string start(kOwnStyle);
+  return start + ";" + code_of(style) + "m" + text + start + "m";
 }
 
 }  // namespace kiln::cli

@@ -3,19 +3,14 @@
 
 #include <algorithm>
 
+#include "core/shown_text.hpp"
+
 namespace kiln::cli {
 namespace {
 
 constexpr std::size_t kLeastWidth = 8;
 
 bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
-
-/// Bytes of the colour code at the front of `text`; 0: there is none.
-std::size_t color_code_bytes(std::string_view text) {
-  if (!text.starts_with("\x1b[")) return 0;
-  const std::size_t end = text.find_first_not_of("0123456789;", 2);
-  return end == std::string_view::npos || text[end] != 'm' ? 0 : end + 1;
-}
 
 /// Bytes of the first `columns` columns of `text`.
 std::size_t bytes_of_columns(std::string_view text, std::size_t columns) {
@@ -94,7 +89,7 @@ class Lines {
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;
   for (std::size_t i = 0; i < text.size();) {
-    if (const std::size_t code = color_code_bytes(text.substr(i)); code > 0) {
+    if (const std::size_t code = own_style_bytes(text.substr(i)); code > 0) {
       i += code;
       continue;
     }
@@ -113,7 +108,7 @@ std::string cut_to(std::string_view text, std::size_t width) {
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   Lines lines(width, width);
-  for (const std::string& part : breakable_parts(text)) lines.add(part);
+  for (const std::string& part : breakable_parts(shown_text(text))) lines.add(part);
   return lines.take();
 }
 
@@ -137,7 +132,7 @@ std::string paragraph(std::string_view text, std::optional<std::size_t> width, s
   if (!width) return first + std::string(text) + "\n";
   const auto room = [&](std::size_t margin) { return *width > margin ? *width - margin : 1; };
   Lines lines(room(indent), room(hang));
-  for (const std::string& part : breakable_parts(text)) lines.add(part);
+  for (const std::string& part : breakable_parts(shown_text(text))) lines.add(part);
   std::string out;
   for (const std::string& line : lines.take()) out += (out.empty() ? first : further) + line + "\n";
   return out;

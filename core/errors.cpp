@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/errors.hpp"
 
+#include "core/shown_text.hpp"
+
 namespace kiln {
 namespace {
 
@@ -25,6 +27,9 @@ std::string to_text(const SourceLocation& where) {
   if (where.column > 0) text += ':' + std::to_string(where.column);
   return text;
 }
+
+Error::Error(ExitCode code, const std::string& message)
+    : std::runtime_error(hidden_passwords(shown_text(message))), code_(code) {}
 
 InputError::InputError(const SourceLocation& where, const std::string& message)
     : Error(ExitCode::bad_input, located(where, message)) {}

@@ -55,7 +55,8 @@ struct SourceLocation {
 /// Base of all errors that end a run. what() is one clear sentence for the user.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// Shows control characters of `message` and hides passwords: it may quote anything.
+  Error(ExitCode code, const std::string& message);
   [[nodiscard]] ExitCode code() const { return code_; }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
+#include "cli/print.hpp"
 #include "db/merge.hpp"
 
 namespace kiln::cli {
@@ -15,7 +16,8 @@ struct DbDumpFlags {
 };
 
 ExitCode run_db_dump(const DbDumpFlags& options) {
-  dump_database(options.common.database, [](const std::string& line) { fmt::print("{}\n", line); });
+  dump_database(options.common.database,
+                [](const std::string& line) { print_shown("{}\n", line); });
   return ExitCode::ok;
 }
 

@@ -12,6 +12,7 @@
 
 #include "cli/db/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
@@ -135,23 +136,24 @@ void print_groups(const std::string& noun, const std::map<std::string, Group>& g
                    std::to_string(group.bests), std::to_string(group.stale),
                    group.first.substr(0, kDate), group.last.substr(0, kDate)});
   }
-  if (!table.empty()) fmt::print("\n{}", table.text(output_width()));
+  if (!table.empty()) print_shown("\n{}", table.text(output_width()));
 }
 
 void print_db_info_text(const Content& content) {
   const Store::Info& info = content.info;
-  fmt::print("{}", paragraph(fmt::format(
-                                 "{}: schema {}, {}, {}, {} ({} failed), {}", info.path,
-                                 info.schema_version, pretty_bytes(static_cast<double>(info.bytes)),
-                                 counted(info.sessions, "session"), counted(info.trials, "trial"),
-                                 info.failures, counted(info.bests, "best")),
-                             output_width()));
+  print_shown(
+      "{}",
+      paragraph(fmt::format("{}: schema {}, {}, {}, {} ({} failed), {}", info.path,
+                            info.schema_version, pretty_bytes(static_cast<double>(info.bytes)),
+                            counted(info.sessions, "session"), counted(info.trials, "trial"),
+                            info.failures, counted(info.bests, "best")),
+                output_width()));
   print_groups("kernel", content.kernels);
   print_groups("device", content.devices);
   std::int64_t stale = 0;
   for (const auto& [name, group] : content.kernels) stale += group.stale;
   if (stale == 0) return;
-  fmt::print(
+  print_shown(
       "\n{}",
       paragraph(fmt::format("{} measured with another source of the kernel: `kiln best` says so, "
                             "and `kiln tune` measures anew",
@@ -162,7 +164,7 @@ void print_db_info_text(const Content& content) {
 ExitCode run_db_info(const CommonOptions& options) {
   const Content content = read_content(options);
   if (options.json) {
-    fmt::print("{}", json_output(info_json(content)));
+    print_shown("{}", json_output(info_json(content)));
   } else {
     print_db_info_text(content);
   }

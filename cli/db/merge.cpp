@@ -9,6 +9,7 @@
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/units.hpp"
 #include "core/json.hpp"
 
@@ -28,24 +29,24 @@ std::string count_of(std::size_t count, const char* what) {
 ExitCode run_db_merge(const DbMergeFlags& options) {
   const MergeReport report = merge_databases(options.sources, options.target);
   if (options.common.json) {
-    fmt::print("{}", json_output({{"path", options.target.string()},
-                                  {"files", report.files},
-                                  {"sessions", report.sessions},
-                                  {"trials", report.trials},
-                                  {"bests", report.bests},
-                                  {"repeated", report.repeated},
-                                  {"apart", report.apart}}));
+    print_shown("{}", json_output({{"path", options.target.string()},
+                                   {"files", report.files},
+                                   {"sessions", report.sessions},
+                                   {"trials", report.trials},
+                                   {"bests", report.bests},
+                                   {"repeated", report.repeated},
+                                   {"apart", report.apart}}));
     return ExitCode::ok;
   }
-  fmt::print("{}: {}, {}, {} from {}\n", options.target.string(),
-             count_of(report.sessions, "session"), count_of(report.trials, "trial"),
-             count_of(report.bests, "best"), count_of(report.files, "file"));
+  print_shown("{}: {}, {}, {} from {}\n", options.target.string(),
+              count_of(report.sessions, "session"), count_of(report.trials, "trial"),
+              count_of(report.bests, "best"), count_of(report.files, "file"));
   if (report.repeated > 0) {
-    fmt::print("  {} held by another copy already\n", count_of(report.repeated, "session"));
+    print_shown("  {} held by another copy already\n", count_of(report.repeated, "session"));
   }
   if (report.apart > 0) {
-    fmt::print("  {} kept as separate copies: same beginning, different continuation\n",
-               count_of(report.apart, "session"));
+    print_shown("  {} kept as separate copies: same beginning, different continuation\n",
+                count_of(report.apart, "session"));
   }
   return ExitCode::ok;
 }

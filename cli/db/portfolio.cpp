@@ -14,6 +14,7 @@
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
@@ -102,24 +103,25 @@ ExitCode print_portfolio(const DbPortfolioFlags& options, const Tuned& tuned) {
       for (const std::size_t i : member.problems) problems.push_back(tuned.problems[i].problem);
       list.push_back({{"config", member.config}, {"worst", member.worst}, {"problems", problems}});
     }
-    fmt::print("{}", json_output({{"kernel", tuned.spec.name},
-                                  {"device", tuned.bests.front().key.device},
-                                  {"within", options.within / 100},
-                                  {"problems", tuned.problems.size()},
-                                  {"at_least", portfolio.at_least},
-                                  {"portfolio", list}}));
+    print_shown("{}", json_output({{"kernel", tuned.spec.name},
+                                   {"device", tuned.bests.front().key.device},
+                                   {"within", options.within / 100},
+                                   {"problems", tuned.problems.size()},
+                                   {"at_least", portfolio.at_least},
+                                   {"portfolio", list}}));
     return ExitCode::ok;
   }
-  fmt::print("{} of {} {} {} within {:g}%\n",
-             counted(static_cast<std::int64_t>(members.size()), "config"), tuned.spec.name,
-             members.size() == 1 ? "covers" : "cover",
-             counted(static_cast<std::int64_t>(tuned.problems.size()), "problem"), options.within);
+  print_shown("{} of {} {} {} within {:g}%\n",
+              counted(static_cast<std::int64_t>(members.size()), "config"), tuned.spec.name,
+              members.size() == 1 ? "covers" : "cover",
+              counted(static_cast<std::int64_t>(tuned.problems.size()), "problem"), options.within);
   if (portfolio.at_least < members.size()) {
-    fmt::print("not proved to be the fewest: no portfolio has fewer than {}\n", portfolio.at_least);
+    print_shown("not proved to be the fewest: no portfolio has fewer than {}\n",
+                portfolio.at_least);
   }
   for (const PortfolioMember& member : members) {
-    fmt::print("\n{}  (at worst {:.1f}% slower)\n", member.config, 100 * (member.worst - 1));
-    for (const std::size_t i : member.problems) fmt::print("  {}\n", tuned.problems[i].problem);
+    print_shown("\n{}  (at worst {:.1f}% slower)\n", member.config, 100 * (member.worst - 1));
+    for (const std::size_t i : member.problems) print_shown("  {}\n", tuned.problems[i].problem);
   }
   return ExitCode::ok;
 }
@@ -165,13 +167,13 @@ ExitCode print_leave_one_out(const DbPortfolioFlags& options, const Tuned& tuned
                     {"slowdown", left.slowdown ? Json(*left.slowdown) : Json(nullptr)}});
   }
   if (options.common.json) {
-    fmt::print("{}", json_output({{"problems", list},
+    print_shown("{}", json_output({{"problems", list},
                                   {"known", regrets.size()},
                                   {"median", quantile(regrets, 0.5)},
                                   {"p95", quantile(regrets, 0.95)}}));
     return ExitCode::ok;
   }
-  fmt::print(
+  print_shown(
       "{}\nknown for {} of {}: median {:.1f}% slower than the best, 95th percentile {:.1f}%\n",
       table.text(output_width()), regrets.size(), tuned.bests.size(), 100 * quantile(regrets, 0.5),
       100 * quantile(regrets, 0.95));

@@ -5,6 +5,7 @@
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
+#include "cli/print.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
@@ -17,7 +18,7 @@ struct DbPublishFlags {
 
 ExitCode run_db_publish(const DbPublishFlags& options) {
   Store(options.common.database, Store::Mode::read).publish(options.target);
-  fmt::print("{}: published from {}\n", options.target, options.common.database.string());
+  print_shown("{}: published from {}\n", options.target, options.common.database.string());
   return ExitCode::ok;
 }
 

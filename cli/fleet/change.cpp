@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/fleet/command.hpp"
+#include "cli/print.hpp"
 #include "cli/units.hpp"
 #include "db/fleet.hpp"
 
@@ -17,14 +18,14 @@ struct FleetChangeFlags {
 
 ExitCode run_fleet_cancel(const FleetChangeFlags& options) {
   const std::int64_t count = Fleet(options.common.database).cancel(options.plan);
-  fmt::print("{} cancelled; workers that have one of them stop within a renewal of their lease\n",
-             counted(count, "job"));
+  print_shown("{} cancelled; workers that have one of them stop within a renewal of their lease\n",
+              counted(count, "job"));
   return ExitCode::ok;
 }
 
 ExitCode run_fleet_retry(const FleetChangeFlags& options) {
   const std::int64_t count = Fleet(options.common.database).retry(options.plan);
-  fmt::print("{} waiting again\n", counted(count, "job"));
+  print_shown("{} waiting again\n", counted(count, "job"));
   return ExitCode::ok;
 }
 

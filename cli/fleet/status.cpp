@@ -13,6 +13,7 @@
 
 #include "cli/fleet/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/units.hpp"
@@ -111,21 +112,21 @@ std::string status_table(const FleetStatus& status, const Screen& screen) {
 ExitCode run_fleet_status(const FleetStatusFlags& options) {
   const FleetStatus status = read_status(options);
   if (options.common.json) {
-    fmt::print("{}", json_output(status_json(status)));
+    print_shown("{}", json_output(status_json(status)));
     return ExitCode::ok;
   }
-  fmt::print("{}", status_table(status, screen_of(STDOUT_FILENO)));
-  fmt::print("{}:", counted(static_cast<std::int64_t>(status.jobs.size()), "job"));
+  print_shown("{}", status_table(status, screen_of(STDOUT_FILENO)));
+  print_shown("{}:", counted(static_cast<std::int64_t>(status.jobs.size()), "job"));
   bool is_first = true;
   for (const char* state : kJobStates) {
     const auto found = status.counts.find(state);
     if (found == status.counts.end()) continue;
-    fmt::print("{} {} {}", is_first ? "" : ",", found->second, state);
+    print_shown("{} {} {}", is_first ? "" : ",", found->second, state);
     is_first = false;
   }
-  fmt::print("{}\n", is_first ? " none" : "");
+  print_shown("{}\n", is_first ? " none" : "");
   if (status.seconds_left)
-    fmt::print("about {:.0f} s left at the pace so far\n", *status.seconds_left);
+    print_shown("about {:.0f} s left at the pace so far\n", *status.seconds_left);
   return ExitCode::ok;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/fleet/job_text.hpp"
 #include "cli/fleet/slurm.hpp"
 #include "cli/planned.hpp"
+#include "cli/print.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
 #include "db/fleet.hpp"
@@ -99,16 +100,16 @@ ExitCode run_fleet_submit(const SubmitFlags& options) {
   std::string script;
   if (options.slurm) script = slurm_script(name, options.array, worker_words(sessions, options));
   if (options.print) {
-    fmt::print("{}", script);
+    print_shown("{}", script);
     return ExitCode::ok;
   }
   const std::int64_t plan = Fleet(options.common.database).submit(name, jobs, options.lives);
   if (options.common.json) {
-    fmt::print("{{\"plan\": {}, \"jobs\": {}}}\n", plan, jobs.size());
+    print_shown("{{\"plan\": {}, \"jobs\": {}}}\n", plan, jobs.size());
   } else {
-    fmt::print("plan {}: {} submitted to {}\n", plan,
-               counted(static_cast<std::int64_t>(jobs.size()), "job"),
-               shown_place(options.common.database));
+    print_shown("plan {}: {} submitted to {}\n", plan,
+                counted(static_cast<std::int64_t>(jobs.size()), "job"),
+                shown_place(options.common.database));
   }
   if (options.slurm) submit_to_slurm(script);
   return ExitCode::ok;

@@ -151,7 +151,7 @@ TEST_F(Screens, AKernelAndItsSpace) {
 }
 
 TEST_F(Screens, ColoursAreForTerminalsThatHaveThem) {
-  const std::string color = "\x1b[32mbetter\x1b[0m";
+  const std::string color = "\x1b[00;32mbetter\x1b[00m";
   const Words words = {"show", "1", "--db", "kiln.db"};
   const auto has_color = [&](const Environment& environment) {
     return run_on_terminal(folder_, kSizes[0], words, environment).raw.find(color) !=

@@ -51,7 +51,7 @@ TEST(Paragraph, HangsUnderItsFirstLine) {
 }
 
 TEST(Columns, CountNeitherColoursNorBytes) {
-  EXPECT_EQ(columns_of("\x1b[32mbetter\x1b[0m"), 6U);
+  EXPECT_EQ(columns_of("\x1b[00;32mbetter\x1b[00m"), 6U);
   EXPECT_EQ(columns_of("µs"), 2U);
   EXPECT_EQ(cut_to("twelve columns", 9), "twelve...");
   EXPECT_EQ(cut_to("nine", 9), "nine");
