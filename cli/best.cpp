@@ -18,11 +18,13 @@
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
 #include "cli/pareto.hpp"
+#include "cli/print.hpp"
 #include "cli/search_options.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_files.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
+#include "core/input_file.hpp"
 #include "core/metrics.hpp"
 #include "core/problem_limits.hpp"
 #include "db/stored_problem.hpp"
@@ -85,8 +87,8 @@ void add_unfinished(std::vector<BestRecord>& bests, const Store& store, const Ke
 /// the database also what sessions that have not finished would answer.
 std::vector<BestRecord> layered_bests(const BestFlags& options, const KernelSpec& spec) {
   if (!options.lock.empty()) {
-    std::vector<BestRecord> bests = read_selection_lock(
-        read_text_file(options.lock, "a lock as `kiln db lock` writes it"), options.lock.string());
+    std::vector<BestRecord> bests =
+        read_selection_lock(read_input(options.lock, kLockFile), options.lock.string());
     std::erase_if(bests, [&](const BestRecord& best) {
       return best.key.kernel != spec.name || best.objective != options.objective;
     });
@@ -170,7 +172,8 @@ Json match_json(const Setting& setting, const Match& match) {
 /// One fact, its name in front; further lines stand under the first.
 void print_fact(const std::string& name, const std::string& text) {
   constexpr std::size_t kName = 9;
-  fmt::print("{}", paragraph(fmt::format("{:<{}}{}", name, kName, text), output_width(), 0, kName));
+  print_shown("{}",
+              paragraph(fmt::format("{:<{}}{}", name, kName, text), output_width(), 0, kName));
 }
 
 std::string tuned_text(const BestRecord& best) {
@@ -206,7 +209,7 @@ void print_match(const Setting& setting, const Match& match) {
 
 void print_steps(const Match& match) {
   for (const std::string& step : match.steps)
-    fmt::print("{}", paragraph("- " + step, output_width(), 2, 4));
+    print_shown("{}", paragraph("- " + step, output_width(), 2, 4));
 }
 
 /// Everything that is known of the kernel, where no problem is asked about.
@@ -219,9 +222,9 @@ ExitCode list_known(const KernelSpec& spec, const BestFlags& options) {
       json.back()["config_text"] = best.config.text();
       json.back()["shipped"] = best.layer == kShippedLayer;
     }
-    fmt::print("{}", json_output(json));
+    print_shown("{}", json_output(json));
   } else {
-    fmt::print("{}", best_list(spec, bests, screen_of(STDOUT_FILENO)));
+    print_shown("{}", best_list(spec, bests, screen_of(STDOUT_FILENO)));
   }
   return ExitCode::ok;
 }
@@ -240,7 +243,7 @@ ExitCode run_best(const BestFlags& options) {
   const Result<Match> match = lookup(setting, bests, options.timing.value_or(Timing::eager));
   if (!match) throw DeviceError(match.failure().message);
   if (options.common.json) {
-    fmt::print("{}", json_output(match_json(setting, *match)));
+    print_shown("{}", json_output(match_json(setting, *match)));
     return ExitCode::ok;
   }
   print_match(setting, *match);

@@ -25,6 +25,7 @@ struct CommonOptions {
   std::filesystem::path database;         ///< --db
   std::vector<std::string> kernel_paths;  ///< --kernel-path, may repeat
   bool json = false;                      ///< --json
+  bool trust = false;                     ///< --trust
 
   /// The kernels built in and those under --kernel-path.
   [[nodiscard]] KernelLibrary library() const;
@@ -38,6 +39,7 @@ void add_json_option(CLI::App& command, CommonOptions& options);
 void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem);
 /// --device of the commands that run something.
 void add_device_option(CLI::App& command, std::string& device);
+void add_force_option(CLI::App& command, bool& force);
 
 /// `architecture`, or the one that stands for the backend where none is named.
 [[nodiscard]] std::string architecture_or_default(const std::string& backend,

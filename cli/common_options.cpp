@@ -34,6 +34,10 @@ void add_json_option(CLI::App& command, CommonOptions& options) {
   command.add_flag("--json", options.json, "Print JSON instead of text");
 }
 
+void add_force_option(CLI::App& command, bool& force) {
+  command.add_flag("--force", force, "Replace a file that is there and that Kiln did not write");
+}
+
 void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem) {
   command.add_option("kernel", kernel, "Name of a kernel, or the folder of your own")
       ->type_name("KERNEL")

@@ -19,11 +19,13 @@
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_files.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
+#include "core/input_file.hpp"
 #include "core/metrics.hpp"
 #include "core/shell_word.hpp"
 #include "db/database_place.hpp"
@@ -71,10 +73,10 @@ std::vector<CallRecord> read_files(const CoverageFlags& options) {
   std::vector<CallRecord> records;
   for (const std::string& file : options.files) {
     const CallList list =
-        read_calls(read_text_file(file, "a file that KILN_STATISTICS named"), file);
+        read_calls(read_input(file, {"a file that KILN_STATISTICS named", 64 * kMiB}), file);
     if (list.records.empty() && !list.bad.empty())
       throw InputError(list.bad.front() + "; no line of the file is a record of calls");
-    for (const std::string& line : list.bad) fmt::print(stderr, "kiln: warning: {}\n", line);
+    for (const std::string& line : list.bad) print_shown(stderr, "kiln: warning: {}\n", line);
     records.insert(records.end(), list.records.begin(), list.records.end());
   }
   if (records.empty()) throw InputError("no call was recorded");
@@ -211,9 +213,9 @@ void print_coverage(const Coverage& coverage, const CoverageFlags& options) {
     shares += fmt::format("{}{} {:.0f} ({:.1f}%)", shares.empty() ? "" : ", ", name_of(which),
                           count, 100 * share(coverage, which));
   }
-  fmt::print("{}", paragraph(fmt::format("{:.0f} call{}: {}", coverage.all,
-                                         coverage.all == 1 ? "" : "s", shares),
-                             output_width()));
+  print_shown("{}", paragraph(fmt::format("{:.0f} call{}: {}", coverage.all,
+                                          coverage.all == 1 ? "" : "s", shares),
+                              output_width()));
   Table table({{"kernel"},
                {"problem"},
                {"grade"},
@@ -227,29 +229,29 @@ void print_coverage(const Coverage& coverage, const CoverageFlags& options) {
                    worth_text(each)},
                   notes_of(each, options));
   }
-  fmt::print("\n{}\n", table.text(output_width()));
+  print_shown("\n{}\n", table.text(output_width()));
   if (coverage.ran_ns > 0 && coverage.worth_ns <= 0) {
-    fmt::print("{}", paragraph("tuning the rest would save nothing, by what the database holds",
-                               output_width()));
+    print_shown("{}", paragraph("tuning the rest would save nothing, by what the database holds",
+                                output_width()));
   } else if (coverage.ran_ns > 0) {
-    fmt::print("{}",
-               paragraph(fmt::format("tuning the rest would save about {} of {} on the device"
-                                     " ({:.1f}%), by what the database holds",
-                                     pretty_time(coverage.worth_ns), pretty_time(coverage.ran_ns),
-                                     100 * coverage.worth_ns / coverage.ran_ns),
-                         output_width()));
+    print_shown("{}",
+                paragraph(fmt::format("tuning the rest would save about {} of {} on the device"
+                                      " ({:.1f}%), by what the database holds",
+                                      pretty_time(coverage.worth_ns), pretty_time(coverage.ran_ns),
+                                      100 * coverage.worth_ns / coverage.ran_ns),
+                          output_width()));
   } else {
-    fmt::print("{}", paragraph(fmt::format("what tuning would be worth is not known: nothing like "
-                                           "these problems is in {}",
-                                           options.common.database.string()),
-                               output_width()));
+    print_shown("{}", paragraph(fmt::format("what tuning would be worth is not known: nothing like "
+                                            "these problems is in {}",
+                                            options.common.database.string()),
+                                output_width()));
   }
 }
 
 ExitCode run_coverage(const CoverageFlags& options) {
   const Coverage coverage = cover(options);
   if (options.common.json) {
-    fmt::print("{}", json_output(coverage_json(coverage)));
+    print_shown("{}", json_output(coverage_json(coverage)));
   } else {
     print_coverage(coverage, options);
   }

@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/export_header.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/search_options.hpp"
 #include "cli/text_files.hpp"
 #include "cli/winners.hpp"
@@ -31,6 +32,7 @@ struct ExportFlags {
   fs::path source;
   fs::path cubin;
   fs::path header;
+  bool force = false;
 };
 
 std::string extension_of(const std::string& backend) {
@@ -69,6 +71,8 @@ Json tensor_map_json(const TensorMapPlan& map) {
 
 /// Everything that a program must know to launch the source: what Setting::plan() tells the
 /// launcher.
+constexpr std::string_view kLaunchMark = "\"grade\": \"";  // of what geometry() returns
+
 Json geometry(const Winner& winner, const DeviceInfo& device) {
   Json buffers = Json::array();
   for (const BufferPlan& buffer : winner.plan.buffers) {
@@ -147,21 +151,29 @@ class Exporter {
       const std::string stem = stem_of(i);
       const DeviceInfo& device = winners_.device();
       if (!options_.source.empty()) {
-        put(in_folder(options_.source, stem + extension_of(device.backend)), found_[i].source.text);
-        put(in_folder(options_.source, stem + ".json"), json_output(geometry(found_[i], device)));
+        const fs::path launch = in_folder(options_.source, stem + ".json");
+        // A plain source has no mark of its own: what lies beside it says whose it is.
+        const std::string_view mark = has_mark(launch, kLaunchMark) ? "" : "\n// Variant ";
+        put(in_folder(options_.source, stem + extension_of(device.backend)), found_[i].source.text,
+            mark, mark.empty());
+        put(launch, json_output(geometry(found_[i], device)), kLaunchMark);
       }
       if (!options_.cubin.empty()) {
         const Binary binary = compile_winner(found_[i], device);
-        put(in_folder(options_.cubin, stem + (device.backend == "cuda" ? ".cubin" : ".bin")),
-            {reinterpret_cast<const char*>(binary.data.data()), binary.data.size()});
+        // A binary begins as every other one of its kind.
+        const std::string_view bytes(reinterpret_cast<const char*>(binary.data.data()),
+                                     binary.data.size());
+        put(in_folder(options_.cubin, stem + (device.backend == "cuda" ? ".cubin" : ".bin")), bytes,
+            bytes.substr(0, 4));
         if (!binary.symbols.empty()) {
-          put(in_folder(options_.cubin, stem + ".symbols.json"), json_output(binary.symbols));
+          put(in_folder(options_.cubin, stem + ".symbols.json"), json_output(binary.symbols), "{");
         }
       }
     }
     if (!options_.header.empty()) {
       const std::string name = found_.front().spec.name + ".hpp";
-      put(in_folder(options_.header, name), dispatch_header(found_, winners_.device()));
+      put(in_folder(options_.header, name), dispatch_header(found_, winners_.device()),
+          "// Written by `kiln export --header`");
     }
   }
 
@@ -171,9 +183,11 @@ class Exporter {
     const std::string& kernel = found_[index].spec.name;
     return found_.size() == 1 ? kernel : fmt::format("{}_{}", kernel, index + 1);
   }
-  static void put(const fs::path& path, std::string_view text) {
-    write_text_file(path, text);
-    fmt::print("{}\n", path.string());
+  /// `mark`: as of Replacing.
+  void put(const fs::path& path, std::string_view text, std::string_view mark,
+           bool is_ours = false) const {
+    write_text_file(path, text, {mark, options_.force || is_ours});
+    print_shown("{}\n", path.string());
   }
 
   const ExportFlags& options_;
@@ -210,6 +224,7 @@ void add_export_command(CLI::App& app, Work& work) {
       ->add_option("--source", options->source,
                    "Folder for the whole source, and its launch geometry as JSON")
       ->type_name("DIR");
+  add_force_option(*command, options->force);
   command->add_option("--cubin", options->cubin, "Folder for the compiled binary")
       ->type_name("DIR");
   command

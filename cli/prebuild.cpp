@@ -12,9 +12,11 @@
 #include "backends/binary_cache.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "cli/winners.hpp"
+#include "core/input_file.hpp"
 #include "core/plan.hpp"
 #include "launcher/src/cache_key.hpp"
 #include "tuner/workers/worker_compiler.hpp"
@@ -49,8 +51,7 @@ std::vector<Wanted> wanted(const PrebuildFlags& options) {
       all.push_back({options.kernel, problem, {}});
     return all;
   }
-  const SweepPlan plan = parse_plan(
-      read_text_file(options.plan, "a plan file (docs/cli.md shows one)"), options.plan.string());
+  const SweepPlan plan = parse_plan(read_input(options.plan, kPlanFile), options.plan.string());
   for (const PlannedSession& session : plan.sessions) {
     const bool is_path =
         session.kernel.find('/') != std::string::npos || session.kernel.starts_with(".");
@@ -144,20 +145,21 @@ ExitCode run_prebuild(const PrebuildFlags& options) {
     failures += built.state == "failed" ? 1 : 0;
     rows.push_back(to_json(built));
     if (options.common.json) continue;
-    fmt::print("{:<13}  {}  {}  {} ({} on {})\n", built.state, built.winner.spec.name,
-               built.winner.problem.short_text(built.winner.spec), built.winner.match.config.text(),
-               name_of(built.winner.match.grade), built.winner.device.name);
-    if (!built.message.empty()) fmt::print(stderr, "{}\n", built.message);
+    print_shown("{:<13}  {}  {}  {} ({} on {})\n", built.state, built.winner.spec.name,
+                built.winner.problem.short_text(built.winner.spec),
+                built.winner.match.config.text(), name_of(built.winner.match.grade),
+                built.winner.device.name);
+    if (!built.message.empty()) print_shown(stderr, "{}\n", built.message);
   }
   if (options.common.json) {
-    fmt::print("{}", json_output({{"device", identity_of(winners.device())},
-                                  {"cache", folder.string()},
-                                  {"kernels", rows}}));
+    print_shown("{}", json_output({{"device", identity_of(winners.device())},
+                                   {"cache", folder.string()},
+                                   {"kernels", rows}}));
   } else {
-    fmt::print("{} in {} {} for {} in {}\n",
-               counted(static_cast<std::int64_t>(all.size()), "problem"), keys.size(),
-               keys.size() == 1 ? "binary" : "binaries", winners.device().architecture,
-               folder.string());
+    print_shown("{} in {} {} for {} in {}\n",
+                counted(static_cast<std::int64_t>(all.size()), "problem"), keys.size(),
+                keys.size() == 1 ? "binary" : "binaries", winners.device().architecture,
+                folder.string());
   }
   return failures == 0 ? ExitCode::ok : ExitCode::failed;
 }

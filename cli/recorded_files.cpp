@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recorded_files.hpp"
 
+#include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <new>
 
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/input_file.hpp"
 #include "core/interchange/recorded_trials.hpp"
 #include "db/file_system.hpp"
 #include "db/store.hpp"
@@ -18,7 +19,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{2} << 30;
+constexpr FileKind kRecorded = {"results of a tuner", 256 * kMiB};  // also unpacked
 
 struct CloseGzip {
   void operator()(gzFile file) const { gzclose(file); }
@@ -46,13 +47,12 @@ std::vector<RecordedSpace> read_database(const std::string& path) {
 }  // namespace
 
 std::string read_maybe_gzip(const std::string& path) {
-  std::error_code unknown;  // what cannot be looked at cannot be opened either
-  if (std::filesystem::is_directory(path, unknown)) {
-    throw InputError({path, 0, 0}, "expected a file, not a folder");
+  const int opened = open_input(path, kRecorded);
+  const std::unique_ptr<gzFile_s, CloseGzip> file(gzdopen(opened, "rb"));
+  if (!file) {
+    ::close(opened);
+    throw std::bad_alloc();
   }
-  errno = 0;
-  const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(path.c_str(), "rb"));
-  if (!file) throw InputError({path, 0, 0}, fmt::format("cannot be read: {}", strerror(errno)));
   std::string text;
   std::vector<char> block(std::size_t{1} << 20);
   while (true) {
@@ -64,9 +64,10 @@ std::string read_maybe_gzip(const std::string& path) {
     }
     if (count == 0) return text;
     text.append(block.data(), static_cast<std::size_t>(count));
-    if (text.size() > kMostBytes) {
+    if (text.size() > kRecorded.most_bytes) {
       throw InputError({path, 0, 0},
-                       "holds more than 2 GiB of text, which is the most that is read");
+                       fmt::format("holds more than {} of text, which is the most that is read",
+                                   byte_limit_text(kRecorded.most_bytes)));
     }
   }
 }

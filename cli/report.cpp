@@ -12,6 +12,7 @@
 
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
+#include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
@@ -33,6 +34,7 @@ struct ReportFlags {
   std::vector<std::string> sessions;
   std::string ceilings;
   std::string output = "kiln-report.html";
+  bool force = false;
 };
 
 ReportedSession read_reported(const Store& store, const SessionRecord& record,
@@ -129,9 +131,9 @@ ExitCode run_report(const ReportFlags& options) {
                                         .answer = answer_html(report),
                                         .details = details_html(report),
                                         .data = json_text(report_json(report))});
-  write_text_file(options.output, page);
+  write_text_file(options.output, page, {"content=\"kiln ", options.force});
   if (options.output != "-")
-    fmt::print("{}: {}\n", options.output, pretty_bytes(static_cast<double>(page.size())));
+    print_shown("{}: {}\n", options.output, pretty_bytes(static_cast<double>(page.size())));
   return ExitCode::ok;
 }
 
@@ -164,6 +166,7 @@ void add_report_command(CLI::App& app, Work& work) {
                    "--json`")
       ->type_name("FILE")
       ->check(file_name());
+  add_force_option(*command, options->force);
   add_kernel_path_option(*command, options->common);
   command->footer(
       "Without --session the report is of all sessions of the database. Two of --session, two of\n"

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,11 +19,13 @@
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
 #include "core/command_spec.hpp"
+#include "core/input_file.hpp"
 #include "core/interchange/described_space.hpp"
 #include "core/problem_limits.hpp"
 #include "templates/renderer.hpp"
@@ -61,20 +61,11 @@ double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in || std::filesystem::is_directory(path)) {
-    throw InputError(path + ": cannot be read; expected a T1 file or a list of spaces");
-  }
-  return text.str();
-}
-
 Measured measure_file(const std::string& path) {
   Measured measured;
   auto start = std::chrono::steady_clock::now();
-  const std::vector<DescribedSpace> spaces = read_described_spaces(read_file(path), path);
+  const std::vector<DescribedSpace> spaces =
+      read_described_spaces(read_input(path, {"a T1 file or a list of spaces", 64 * kMiB}), path);
   measured.read_ns = since(start);
   for (const DescribedSpace& space : spaces) {
     start = std::chrono::steady_clock::now();
@@ -164,10 +155,10 @@ void print_sizes(const Measured& measured) {
                    std::to_string(row.report.combinations), pretty_time(row.build_ns),
                    pretty_bytes(static_cast<double>(row.report.bytes))});
   }
-  fmt::print("{}", table.text(output_width()));
-  fmt::print("{} in {}, of which reading took {}\n",
-             counted(static_cast<std::int64_t>(measured.rows.size()), "space"),
-             pretty_time(total_ns), pretty_time(measured.read_ns));
+  print_shown("{}", table.text(output_width()));
+  print_shown("{} in {}, of which reading took {}\n",
+              counted(static_cast<std::int64_t>(measured.rows.size()), "space"),
+              pretty_time(total_ns), pretty_time(measured.read_ns));
 }
 
 std::string reason_of(const RuleReport& rule) {
@@ -178,8 +169,8 @@ std::string reason_of(const RuleReport& rule) {
 
 void print_rules(const VariantReport& report) {
   if (!report.impossible.empty()) {
-    fmt::print("\n{}",
-               paragraph(fmt::format("{}: {}", report.variant, report.impossible), output_width()));
+    print_shown("\n{}", paragraph(fmt::format("{}: {}", report.variant, report.impossible),
+                                  output_width()));
     return;
   }
   Table table({{report.variant + ": rule"}, {"kind"}, {"cut", Table::Align::right}, {"because"}});
@@ -192,14 +183,14 @@ void print_rules(const VariantReport& report) {
     table.add_row({rule.rule, std::string(name_of(rule.kind)),
                    rule.late ? "checked late" : std::to_string(rule.cut), reason_of(rule)});
   }
-  if (!table.empty()) fmt::print("\n{}", table.text(output_width()));
+  if (!table.empty()) print_shown("\n{}", table.text(output_width()));
   if (idle.empty()) return;
-  if (table.empty()) fmt::print("\n");
+  if (table.empty()) print_shown("\n");
   std::vector<std::string> kinds;
   for (const auto& [kind, count] : idle) {
     kinds.push_back(counted(count, std::string(name_of(kind))));
   }
-  fmt::print("{}: {} cut nothing\n", report.variant, fmt::join(kinds, ", "));
+  print_shown("{}: {} cut nothing\n", report.variant, fmt::join(kinds, ", "));
 }
 
 /// One line for each count that the file states differently.
@@ -233,11 +224,11 @@ ExitCode run_space(const SpaceFlags& options) {
   if (options.common.json) {
     Json json = measured_json(measured);
     json["differences"] = other;
-    fmt::print("{}", json_output(json));
+    print_shown("{}", json_output(json));
   } else {
     print_sizes(measured);
     for (const Row& row : measured.rows) print_rules(row.report);
-    if (!other.empty()) fmt::print("\n{}\n", fmt::join(other, "\n"));
+    if (!other.empty()) print_shown("\n{}\n", fmt::join(other, "\n"));
   }
   return has_config(measured) && other.empty() ? ExitCode::ok : ExitCode::failed;
 }

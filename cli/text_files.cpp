@@ -7,27 +7,15 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "cli/print.hpp"
 #include "core/errors.hpp"
 #include "db/file_system.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;
-
-std::string read_text_file(const fs::path& path, std::string_view what) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  const bool is_empty = file.eof() && !file.bad();
-  std::error_code error;
-  if ((!file && !is_empty) || fs::is_directory(path, error) || !fs::exists(path, error)) {
-    throw InputError(fmt::format("{}: cannot be read; expected {}", path.string(), what));
-  }
-  return text.str();
-}
 
 namespace {
 
@@ -54,11 +42,35 @@ fs::path behind_links(const fs::path& path) {
   return error ? linked_file(path) : real;  // the file of a link that dangles
 }
 
+/// The first bytes of a regular file.
+std::string head_of(const fs::path& path, std::size_t bytes) {
+  std::string head(bytes, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return head;
+}
+
+/// Whether nobody misses what is at `path`: nothing, an empty file, this very text, or a file of
+/// Kiln's own.
+bool may_replace(const fs::path& path, std::string_view text, const Replacing& replacing) {
+  std::error_code error;
+  if (replacing.force || !fs::exists(path, error) || fs::file_size(path, error) == 0) return true;
+  return has_mark(path, replacing.mark) || head_of(path, text.size() + 1) == text;
+}
+
 }  // namespace
 
-void write_text_file(const fs::path& path, std::string_view text) {
+bool has_mark(const fs::path& path, std::string_view mark) {
+  constexpr std::size_t kHead = 4096;
+  std::error_code error;
+  return !mark.empty() && fs::is_regular_file(path, error) &&
+         head_of(path, kHead).find(mark) != std::string::npos;
+}
+
+void write_text_file(const fs::path& path, std::string_view text, const Replacing& replacing) {
   if (path == "-") {
-    fmt::print("{}", text);
+    print_data(text);
     return;
   }
   std::error_code error;
@@ -69,6 +81,8 @@ void write_text_file(const fs::path& path, std::string_view text) {
     return;
   }
   if (is_sqlite_file(path)) refuse_to_write(path, "it is a database; name another file");
+  if (!may_replace(path, text, replacing))
+    refuse_to_write(path, "there is a file that Kiln did not write; --force replaces it");
   // What a link leads to is replaced, not the link.
   const fs::path target = behind_links(path);
   const fs::path written = target.string() + ".tmp-" + std::to_string(::getpid());

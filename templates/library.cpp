@@ -3,13 +3,13 @@
 #include "templates/library.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <system_error>
 
 #include "core/command_spec.hpp"
 #include "core/errors.hpp"
+#include "core/input_file.hpp"
 #include "core/outside_reference.hpp"
 #include "core/source_text.hpp"
 #include "core/suggest.hpp"
@@ -20,21 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMaxFileBytes =
-    1 << 20;  // a spec or template larger than this is no such file
+constexpr FileKind kKernelFile = {"a spec, template or source", kMiB};
 constexpr std::string_view kBuiltIn = "built-in:";
-
-std::string read_file(const fs::path& path) {
-  std::error_code error;
-  std::uintmax_t size = fs::file_size(path, error);
-  if (error) throw InputError({path.string(), 0, 0}, "cannot be read: " + error.message());
-  if (size > kMaxFileBytes)
-    throw InputError({path.string(), 0, 0}, "is larger than 1 MiB: no spec, template or source");
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw InputError({path.string(), 0, 0}, "cannot be read");
-  return text;
-}
 
 /// A file of a kernel must lie in the kernel's folder, links followed.
 void require_inside(const fs::path& folder, const fs::path& file) {
@@ -77,7 +64,7 @@ void read_sources(KernelSpec& spec, const fs::path& folder, const PlainSource& p
     std::error_code error;
     if (!seen.insert(name).second || !fs::is_regular_file(folder / name, error)) continue;
     require_below(folder, folder / name);
-    if (spec.files.count(name) == 0) spec.files[name] = read_file(folder / name);
+    if (spec.files.count(name) == 0) spec.files[name] = read_input(folder / name, kKernelFile);
     if (spec.files.size() > kMaxSources) {
       throw InputError(plain.where, "'" + plain.file + "' includes more than " +
                                         std::to_string(kMaxSources) + " files");
@@ -96,7 +83,7 @@ void read_named(KernelSpec& spec, const fs::path& folder, const std::string& nam
   if (!fs::is_regular_file(folder / name, error))
     throw InputError(where, table + ": no file '" + name + "' in the spec's folder");
   require_below(folder, folder / name);
-  spec.files[name] = read_file(folder / name);
+  spec.files[name] = read_input(folder / name, kKernelFile);
 }
 
 /// Adds the shared templates that the spec's own ones include, and those that these include.
@@ -119,11 +106,11 @@ void add_shared(KernelSpec& spec) {
 KernelSpec load_folder(const fs::path& folder) {
   fs::path spec_file = folder / "spec.toml";
   require_inside(folder, spec_file);
-  KernelSpec spec = parse_spec(read_file(spec_file), spec_file.string());
+  KernelSpec spec = parse_spec(read_input(spec_file, kKernelFile), spec_file.string());
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".inja") continue;
     require_inside(folder, entry.path());
-    spec.files[entry.path().filename().string()] = read_file(entry.path());
+    spec.files[entry.path().filename().string()] = read_input(entry.path(), kKernelFile);
   }
   for (const Variant& variant : spec.variants) {
     if (variant.plain) read_sources(spec, folder, *variant.plain);
@@ -169,7 +156,9 @@ std::vector<std::string> embedded_names() {
 /// The name that the spec in a folder states; empty where it cannot be read.
 std::string stated_name(const fs::path& folder) {
   try {
-    return parse_spec(read_file(folder / "spec.toml"), (folder / "spec.toml").string()).name;
+    return parse_spec(read_input(folder / "spec.toml", kKernelFile),
+                      (folder / "spec.toml").string())
+        .name;
   } catch (const InputError&) {
     return "";
   }

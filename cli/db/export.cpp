@@ -10,6 +10,7 @@
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
+#include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
@@ -28,6 +29,7 @@ struct DbExportFlags {
   std::vector<std::string> kernels;
   std::vector<std::string> devices;
   std::string format = "wisdom";
+  bool force = false;
 };
 
 bool is_asked_for(const std::vector<std::string>& names, const std::string& name) {
@@ -44,9 +46,9 @@ std::vector<BestRecord> chosen_bests(const Store& store, const DbExportFlags& op
 }
 
 void write_as_wisdom(const std::vector<BestRecord>& bests, const DbExportFlags& options) {
-  write_text_file(options.target, write_wisdom(bests));
+  write_text_file(options.target, write_wisdom(bests), {"{\"kiln_wisdom\"", options.force});
   const auto count = counted(static_cast<std::int64_t>(bests.size()), "best");
-  if (options.target != "-") fmt::print("{}: {}\n", options.target, count);
+  if (options.target != "-") print_shown("{}: {}\n", options.target, count);
 }
 
 /// The same name for the same problem, device and timing, whatever else the database holds.
@@ -72,8 +74,9 @@ void write_as_t4(const Store& store, const std::vector<BestRecord>& bests,
   }
   for (const BestRecord& best : bests) {
     const fs::path path = fs::path(options.target) / t4_name(best);
-    write_text_file(path, write_t4(best, store.trials(best.session)));
-    fmt::print("{}  {}  {}\n", path.string(), best.key.problem, best.key.device);
+    // The hash in its name says whose file it is.
+    write_text_file(path, write_t4(best, store.trials(best.session)), {{}, true});
+    print_shown("{}  {}  {}\n", path.string(), best.key.problem, best.key.device);
   }
 }
 
@@ -81,8 +84,8 @@ ExitCode run_db_export(const DbExportFlags& options) {
   const Store store(options.common.database, Store::Mode::read);
   const std::vector<BestRecord> bests = chosen_bests(store, options);
   if (bests.empty()) {  // a file that is there keeps what it holds
-    fmt::print(stderr, "kiln: warning: {} has no best that matches\n",
-               options.common.database.string());
+    print_shown(stderr, "kiln: warning: {} has no best that matches\n",
+                options.common.database.string());
     return ExitCode::failed;
   }
   if (options.format == "t4") {
@@ -103,6 +106,7 @@ void add_db_export(CLI::App& db, Work& work) {
       ->required()
       ->type_name("FILE")
       ->check(file_name());
+  add_force_option(*command, options->force);
   command->add_option("--kernel", options->kernels, "Only bests of this kernel; may repeat")
       ->type_name("KERNEL")
       ->allow_extra_args(false);

@@ -7,6 +7,7 @@
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
+#include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "db/store.hpp"
@@ -22,6 +23,7 @@ struct DbLockFlags {
   std::vector<std::string> devices;
   bool no_shipped = false;
   bool hold_shipped = false;
+  bool force = false;
 };
 
 bool is_wanted(const DbLockFlags& options, const BestRecord& best) {
@@ -54,11 +56,11 @@ ExitCode run_db_lock(const DbLockFlags& options) {
     throw DatabaseError(fmt::format("{}: holds no best to lock", options.common.database.string()));
   }
   const std::string text = write_selection_lock(bests, {names_shipped, options.devices});
-  write_text_file(options.target, text);
+  write_text_file(options.target, text, {"{\"kiln_lock\"", options.force});
   if (options.target != "-") {
-    fmt::print("{}: locked to {}{}; launchers follow it with KILN_LOCK={}\n", options.target,
-               counted(static_cast<std::int64_t>(bests.size()), "best"),
-               names_shipped ? " and the shipped ones" : "", options.target);
+    print_shown("{}: locked to {}{}; launchers follow it with KILN_LOCK={}\n", options.target,
+                counted(static_cast<std::int64_t>(bests.size()), "best"),
+                names_shipped ? " and the shipped ones" : "", options.target);
   }
   return ExitCode::ok;
 }
@@ -77,6 +79,7 @@ void add_db_lock(CLI::App& db, Work& work) {
                    "Only bests of this device, as `kiln db info` prints it; may repeat")
       ->type_name("IDENTITY")
       ->allow_extra_args(false);
+  add_force_option(*command, options->force);
   command->add_flag("--no-shipped", options->no_shipped,
                     "Lock to the database alone, without the wisdom that is part of Kiln");
   command->add_flag("--hold-shipped", options->hold_shipped,

@@ -6,6 +6,7 @@
 #include "cli/report/report.hpp"
 #include "cli/text_files.hpp"
 #include "core/errors.hpp"
+#include "core/input_file.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -80,7 +81,7 @@ std::string label_of(const Report& report, const ReportedSession& session) {
 
 std::vector<ReportedCeiling> read_ceilings(const std::filesystem::path& path) {
   const std::string expected = "what `kiln sweep --ceilings --json` prints";
-  const Json json = Json::parse(read_text_file(path, expected), nullptr, false);
+  const Json json = Json::parse(read_input(path, {expected, 16 * kMiB}), nullptr, false);
   if (!json.is_object() || !json.contains("ceilings") || !json["ceilings"].is_object()) {
     throw InputError(fmt::format("{}: has no ceilings; expected {}", path.string(), expected));
   }

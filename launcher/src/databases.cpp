@@ -2,11 +2,11 @@
 #include "launcher/src/databases.hpp"
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <filesystem>
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/input_file.hpp"
 #include "db/database_place.hpp"
 #include "db/server_place.hpp"
 #include "wisdom/selection_lock.hpp"
@@ -42,19 +42,18 @@ std::string lock_of(const Launcher::Options& options) {
 // False: the lock cannot be used, and a warning says why.
 bool read_lock(const std::string& path, const DeviceInfo& device, TunedRows& rows) {
   using Kind = Launcher::Warning::Kind;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file.is_open()) text << file.rdbuf();
-  if (!file || !text) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
     rows.warnings.push_back(
         {Kind::lock_unusable,
-         path + (file.is_open() ? ": cannot be read" : ": there is no such lock") +
+         path + ": there is no such lock" +
              "; the databases are used instead, and ranks may choose different configs"});
     return false;
   }
   try {
+    const std::string text = read_input(path, {"a lock", 64 * kMiB});
     bool knows_device = false;
-    for (BestRecord& best : read_selection_lock(text.str(), path)) {
+    for (BestRecord& best : read_selection_lock(text, path)) {
       knows_device = knows_device || best.key.device == identity_of(device);
       rows.by_kernel[best.key.kernel].push_back(std::move(best));
     }

@@ -192,8 +192,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     OfPlans, Mistakes,
     testing::Values(
-        Mistake{{"sweep", "nowhere.toml"}, 3, "nowhere.toml: cannot be read; expected a plan file"},
-        Mistake{{"sweep", "folder"}, 3, "folder: cannot be read; expected a plan file"},
+        Mistake{{"sweep", "nowhere.toml"},
+                3,
+                "nowhere.toml: cannot be read (No such file or directory); expected a plan file"},
+        Mistake{{"sweep", "folder"}, 3, "folder: is a folder; expected a plan file"},
         Mistake{{"sweep", "broken.toml"}, 3, "broken.toml:2:11: not valid TOML: "},
         Mistake{
             {"sweep", "timing.toml"},

@@ -86,7 +86,7 @@ TEST_F(Outputs, WhatCannotBeLookedAtIsAnInputError) {
   const std::string name(300, 'a');
   const Output output = kiln({"replay", name});
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_THAT(output.err, HasSubstr("cannot be read: File name too long"));
+  EXPECT_THAT(output.err, HasSubstr("cannot be read (File name too long)"));
 }
 
 }  // namespace

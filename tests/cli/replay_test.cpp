@@ -141,8 +141,9 @@ TEST_F(Replaying, RefusesWhatItCannotRead) {
                  "notes.txt: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
                  "\"cache\"), a T4 file (\"results\" and \"configuration\") or results of KTT, "
                  "CLBlast or nvbench");
-  expect_refusal({"replay", "none.json"}, 3,
-                 "none.json: cannot be read: No such file or directory");
+  expect_refusal(
+      {"replay", "none.json"}, 3,
+      "none.json: cannot be read (No such file or directory); expected results of a tuner");
   expect_refusal({"replay", "folder"}, 3, "folder: expected a file, not a folder");
   write("torn.json", cache_text().substr(0, 400));
   expect_refusal({"replay", "cache.json", "torn.json"}, 3,

@@ -70,7 +70,8 @@ TEST_F(RequestedTest, APlanAndRequestsExcludeEachOther) {
   EXPECT_EQ(sweep({}).err, text);
   EXPECT_EQ(sweep({}).exit_code, 2);
   EXPECT_EQ(sweep({"--requested"}).err,
-            "kiln: error: r.jsonl: cannot be read; expected requests as launchers record them\n");
+            "kiln: error: r.jsonl: cannot be read (No such file or directory); expected requests "
+            "as launchers record them\n");
 }
 
 }  // namespace

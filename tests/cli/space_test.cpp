@@ -114,7 +114,8 @@ TEST_F(SpaceCommand, NeedsAKernelOrAFile) {
   const Output missing = kiln({"space", "--file", "/nowhere.json"});
   EXPECT_EQ(missing.exit_code, 3);
   EXPECT_EQ(missing.err,
-            "kiln: error: /nowhere.json: cannot be read; expected a T1 file or a list of spaces\n");
+            "kiln: error: /nowhere.json: cannot be read (No such file or directory); expected a T1 "
+            "file or a list of spaces\n");
 }
 
 }  // namespace

@@ -98,7 +98,8 @@ TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
                              "a value, found 'hello'); "));
   output = import({"none.jsonl"});
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_TRUE(output.err.starts_with("kiln: error: none.jsonl: cannot be read; expected wisdom"));
+  EXPECT_TRUE(output.err.starts_with(
+      "kiln: error: none.jsonl: cannot be read (No such file or directory); expected"));
   output = kiln({"db", "import", "other.jsonl", "--db", "kiln.db"});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_TRUE(
@@ -215,7 +216,8 @@ TEST_F(WisdomTest, ALockIsAskedInsteadOfTheDatabase) {
   EXPECT_EQ(
       kiln({"best", "scale", "--problem", "n=1", "--lock", "none.lock", "--kernel-path", kKernels})
           .err,
-      "kiln: error: none.lock: cannot be read; expected a lock as `kiln db lock` writes it\n");
+      "kiln: error: none.lock: cannot be read (No such file or directory); expected a lock as "
+      "`kiln db lock` writes it\n");
 }
 
 TEST_F(WisdomTest, APortfolioCoversTheTunedProblemsWithTheFewestConfigs) {
