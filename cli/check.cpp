@@ -21,9 +21,11 @@
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/planned.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_layout.hpp"
+#include "cli/trust.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/setting.hpp"
@@ -105,13 +107,14 @@ std::vector<ReadySession> stored_sessions(const Store& store, const CheckFlags& 
     if (!is_asked) continue;
     try {
       KernelSpec spec = library.load(best.key.kernel);
+      require_trust(spec, options.common);
       if (!is_here(best, device_of(spec, device)) || !KernelIdentity(spec).has(best)) continue;
       Problem problem = Problem::make(spec, stored_fields(best.problem_json, best.session));
       sessions.push_back({std::move(spec), std::move(problem), options.search.settings});
       sessions.back().settings.timing = best.key.timing;
     } catch (const InputError& error) {
-      fmt::print(stderr, "kiln: warning: {} {} is not checked: {}\n", best.key.kernel,
-                 best.key.problem, error.what());
+      print_shown(stderr, "kiln: warning: {} {} is not checked: {}\n", best.key.kernel,
+                  best.key.problem, error.what());
     }
   }
   return sessions;
@@ -266,17 +269,17 @@ void print_checked(const std::vector<CheckedBest>& all, const CheckFlags& option
   if (options.common.json) {
     Json list = Json::array();
     for (const CheckedBest& checked : all) list.push_back(checked_json(checked));
-    fmt::print("{}", json_output(list));
+    print_shown("{}", json_output(list));
     return;
   }
-  fmt::print("{}\nbests that hold: {} of {}\n", checked_table(all, screen_of(STDOUT_FILENO)),
-             std::count_if(all.begin(), all.end(), holds), all.size());
+  print_shown("{}\nbests that hold: {} of {}\n", checked_table(all, screen_of(STDOUT_FILENO)),
+              std::count_if(all.begin(), all.end(), holds), all.size());
 }
 
 /// Whether every one of them has a best again.
 bool retune(std::vector<CheckedBest> all, const CheckFlags& options) {
   std::erase_if(all, holds);
-  Store store(options.common.database, Store::Mode::write);
+  Store store = open_store(options.common, options.search);
   SearchOptions search = options.search;
   search.fresh = true;  // what was measured under the same driver is what does not hold
   std::vector<SessionSummary> summaries;
@@ -288,8 +291,8 @@ bool retune(std::vector<CheckedBest> all, const CheckFlags& options) {
               search, summaries.back());
   }
   const Screen screen = screen_of(STDERR_FILENO);
-  fmt::print(stderr, "\nTuned again:\n{}",
-             report(summaries, std::nullopt, ReportFormat::text, screen));
+  print_shown(stderr, "\nTuned again:\n{}",
+              report(summaries, std::nullopt, ReportFormat::text, screen));
   return std::all_of(summaries.begin(), summaries.end(), found_best);
 }
 
@@ -305,6 +308,7 @@ Checks checks_of(const Store& store, const CheckFlags& options) {
   }
   std::vector<ReadySession> sessions = ready_sessions(
       options.plan, options.kernels, options.common.library(), options.search.settings);
+  for (const ReadySession& session : sessions) require_trust(session.spec, options.common);
   return {choose_device(specs_of(sessions), options.device), std::move(sessions)};
 }
 
@@ -323,8 +327,8 @@ ExitCode run_check(const CheckFlags& options) {
     for (const ReadySession& session : sessions) {
       if (stop_on_signals()) break;
       if (!options.search.quiet) {
-        fmt::print(stderr, "[{}/{}] {} {}\n", all.size() + 1, planned, session.spec.name,
-                   session.problem.short_text(session.spec));
+        print_shown(stderr, "[{}/{}] {} {}\n", all.size() + 1, planned, session.spec.name,
+                    session.problem.short_text(session.spec));
       }
       all.push_back(check_best(store, session, device, options));
     }
@@ -364,6 +368,7 @@ void add_check_command(CLI::App& app, Work& work) {
   add_search_options(*command, options->search, kNightlyPatience);
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
+  add_trust_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
       "A best holds if neither the default config nor a runner-up of its session is clearly\n"

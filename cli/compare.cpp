@@ -12,9 +12,11 @@
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/print.hpp"
 #include "cli/search_options.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "cli/trust.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/setting.hpp"
@@ -182,16 +184,16 @@ void print_compare_text(const ComparisonRequest& request, const Comparison& comp
                    comparison.wrong[i].empty() ? verdict_text(rounds, i) : "wrong result",
                    request.configs[i].text()});
   }
-  fmt::print("{}\n{} of {} rounds, {} cache, on {}\n", table.text(output_width()),
-             counted(static_cast<std::int64_t>(comparison.samples.size()), "final"),
-             rounds.front().size() / comparison.samples.size(),
-             options.warm_cache ? "warm" : "cold", comparison.device.name);
+  print_shown("{}\n{} of {} rounds, {} cache, on {}\n", table.text(output_width()),
+              counted(static_cast<std::int64_t>(comparison.samples.size()), "final"),
+              rounds.front().size() / comparison.samples.size(),
+              options.warm_cache ? "warm" : "cold", comparison.device.name);
   if (options.copies < 2) return;
   const PairVerdicts pairs = all_pairs(comparison);
-  fmt::print("pairs: {}; better {} ({:.2f}%), tie {}, unmeasurable {}\n", pairs.pairs(),
-             pairs.better,
-             100.0 * static_cast<double>(pairs.better) / static_cast<double>(pairs.pairs()),
-             pairs.tie, pairs.unmeasurable);
+  print_shown("pairs: {}; better {} ({:.2f}%), tie {}, unmeasurable {}\n", pairs.pairs(),
+              pairs.better,
+              100.0 * static_cast<double>(pairs.better) / static_cast<double>(pairs.pairs()),
+              pairs.tie, pairs.unmeasurable);
 }
 
 ComparisonOptions comparison_options(const CompareFlags& options) {
@@ -209,6 +211,7 @@ ComparisonOptions comparison_options(const CompareFlags& options) {
 ExitCode run_compare(const CompareFlags& options) {
   if (options.names_database) (void)Store(options.common.database, Store::Mode::read);
   const KernelSpec spec = options.common.library().load(options.kernel);
+  require_trust(spec, options.common);
   const Problem problem = Problem::parse(spec, options.problem);
   const DeviceInfo device = choose_device(spec, options.device);
   const ComparisonRequest request{spec,
@@ -219,11 +222,11 @@ ExitCode run_compare(const CompareFlags& options) {
                                   comparison_options(options)};
   const Comparison comparison = compare(request);
   if (comparison.samples.empty()) {
-    fmt::print(stderr, "kiln: interrupted before the first final ended\n");
+    print_shown(stderr, "kiln: interrupted before the first final ended\n");
     return interrupted_exit_code();
   }
   if (options.common.json) {
-    fmt::print("{}", json_output(report_json(request, comparison)));
+    print_shown("{}", json_output(report_json(request, comparison)));
   } else {
     print_compare_text(request, comparison, options);
   }
@@ -279,6 +282,7 @@ void add_compare_command(CLI::App& app, Work& work) {
   add_device_option(*command, options->device);
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
+  add_trust_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
       "Measures as the finals of a session do; nothing is stored. Verdicts are against the first\n"

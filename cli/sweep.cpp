@@ -16,6 +16,7 @@
 #include "cli/failures.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/planned.hpp"
+#include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
@@ -23,7 +24,9 @@
 #include "cli/sweep_devices.hpp"
 #include "cli/text_files.hpp"
 #include "cli/text_layout.hpp"
+#include "cli/trust.hpp"
 #include "core/command_spec.hpp"
+#include "core/input_file.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
 #include "db/store.hpp"
@@ -52,7 +55,9 @@ std::vector<SweptSession> planned_sessions(const SweepFlags& options) {
   std::vector<SweptSession> sessions;
   for (ReadySession& ready : ready_sessions(options.plan, options.kernels, options.common.library(),
                                             options.search.settings)) {
-    if (has(shard, ready.spec, ready.problem)) sessions.push_back({std::move(ready)});
+    if (!has(shard, ready.spec, ready.problem)) continue;
+    require_trust(ready.spec, options.common);
+    sessions.push_back({std::move(ready)});
   }
   return sessions;
 }
@@ -63,9 +68,9 @@ std::vector<Request> open_requests(const SweepFlags& options) {
   if (file.empty()) {
     throw UsageError(requests_trouble(options.requests) + "; name their file with --requests");
   }
-  RequestList list =
-      read_requests(read_text_file(options.requests, "requests as launchers record them"), file);
-  for (const std::string& warning : list.bad) fmt::print(stderr, "kiln: warning: {}\n", warning);
+  RequestList list = read_requests(
+      read_input(options.requests, {"requests as launchers record them", 64 * kMiB}), file);
+  for (const std::string& warning : list.bad) print_shown(stderr, "kiln: warning: {}\n", warning);
   return std::move(list.open);
 }
 
@@ -79,12 +84,13 @@ std::vector<SweptSession> requested_sessions(const std::vector<Request>& request
     if (current_identity(request.device, device) != identity_of(device)) continue;
     try {
       KernelSpec spec = library.load(request.kernel);
+      require_trust(spec, options.common);
       Problem problem = Problem::parse(spec, request.problem);
       check_names(options.search.settings, spec);
       sessions.push_back({{std::move(spec), std::move(problem), options.search.settings}, request});
     } catch (const InputError& error) {
-      fmt::print(stderr, "kiln: warning: {}: {} {}: {}\n", options.requests.string(),
-                 request.kernel, request.problem, error.what());
+      print_shown(stderr, "kiln: warning: {}: {} {}: {}\n", options.requests.string(),
+                  request.kernel, request.problem, error.what());
     }
   }
   return sessions;
@@ -119,8 +125,8 @@ void print_remarks(const std::vector<SessionSummary>& summaries, const Screen& s
       lines.push_back(fmt::format("{} {}: {}", summary.kernel, summary.problem, line));
   }
   for (std::string& line : doubts(summaries)) lines.push_back(std::move(line));
-  if (!lines.empty()) fmt::print("\n");
-  for (const std::string& line : lines) fmt::print("{}", paragraph(line, screen.width));
+  if (!lines.empty()) print_shown("\n");
+  for (const std::string& line : lines) print_shown("{}", paragraph(line, screen.width));
 }
 
 bool was_interrupted(const SessionSummary& summary) {
@@ -140,12 +146,12 @@ void print_reports(const std::vector<DeviceClass>& classes, const SweepFlags& op
     }
     std::copy(begun.begin(), begun.end(), std::back_inserter(all));
     if (begun.empty() || options.common.json) continue;
-    if (all.size() > begun.size()) fmt::print("\n");
-    if (classes.size() > 1) fmt::print("{}:\n\n", group.name());
-    fmt::print("{}", report(begun, ceilings, format_of(options), screen));
+    if (all.size() > begun.size()) print_shown("\n");
+    if (classes.size() > 1) print_shown("{}:\n\n", group.name());
+    print_shown("{}", report(begun, ceilings, format_of(options), screen));
   }
   if (options.common.json) {
-    fmt::print("{}", report(all, ceilings, ReportFormat::json, screen));
+    print_shown("{}", report(all, ceilings, ReportFormat::json, screen));
   } else {
     print_remarks(all, screen);
   }
@@ -192,10 +198,10 @@ ExitCode sweep_on(const std::vector<DeviceInfo>& devices, const std::vector<Swep
   std::vector<DeviceClass> programs = {{{command_device()}, {}}};
   classes = dealt_classes(std::move(classes), programs.front(), planned, options);
   if (options.requested && count_sessions(classes) == 0) {
-    fmt::print("{}: no open request of these devices\n", options.requests.string());
+    print_shown("{}: no open request of these devices\n", options.requests.string());
     return ExitCode::ok;
   }
-  Store store(options.common.database, Store::Mode::write);
+  Store store = open_store(options.common, options.search);
   std::optional<Ceilings> ceilings;
   if (options.ceilings)
     ceilings = measure_device_ceilings(devices.front().backend, devices.front().ordinal);
@@ -240,9 +246,9 @@ ExitCode run_sweep(const SweepFlags& options) {
   if (!options.requested) sessions = planned_sessions(options);
   if (sessions.empty() && !options.shard.empty()) {
     const Store empty(options.common.database, Store::Mode::write);  // for the merge
-    fmt::print("{}", options.common.json
-                         ? report({}, std::nullopt, ReportFormat::json)
-                         : fmt::format("shard {} has no session of this plan\n", options.shard));
+    print_shown("{}", options.common.json
+                          ? report({}, std::nullopt, ReportFormat::json)
+                          : fmt::format("shard {} has no session of this plan\n", options.shard));
     return ExitCode::ok;
   }
   std::vector<const KernelSpec*> specs;
@@ -253,11 +259,11 @@ ExitCode run_sweep(const SweepFlags& options) {
   if (options.requested) {
     sessions = requested_sessions(open_requests(options), options, device);
     if (sessions.empty()) {
-      fmt::print("{}: no open request of {}\n", options.requests.string(), identity_of(device));
+      print_shown("{}: no open request of {}\n", options.requests.string(), identity_of(device));
       return ExitCode::ok;
     }
   }
-  Store store(options.common.database, Store::Mode::write);
+  Store store = open_store(options.common, options.search);
   std::optional<Ceilings> ceilings;
   if (options.ceilings) ceilings = measure_device_ceilings(device.backend, device.ordinal);
 
@@ -272,7 +278,7 @@ ExitCode run_sweep(const SweepFlags& options) {
   }
   // What was done comes first, whatever ended it.
   const Screen screen = screen_of(STDOUT_FILENO);
-  fmt::print("{}", report(summaries, ceilings, format_of(options), screen));
+  print_shown("{}", report(summaries, ceilings, format_of(options), screen));
   if (!options.common.json) print_remarks(summaries, screen);
   if (fatal) std::rethrow_exception(fatal);
   if (summaries.size() < sessions.size() || was_interrupted(summaries.back())) {
@@ -326,6 +332,7 @@ void add_sweep_command(CLI::App& app, Work& work) {
   add_search_options(*command, options->search, kPatience);
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
+  add_trust_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
       "Options of budget and search on the command line override those of the plan.\n"

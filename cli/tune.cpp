@@ -11,10 +11,12 @@
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
 #include "cli/text_layout.hpp"
+#include "cli/trust.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/transient_error.hpp"
@@ -54,7 +56,7 @@ std::string_view end_text(SessionEnd end) {
 void run_session(const Setting& setting, const TuneFlags& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options.search, options.search.settings);
   summary.variants = tune_with.variants;
-  Store store(options.common.database, Store::Mode::write);
+  Store store = open_store(options.common, options.search);
   ProgressLine progress(
       fmt::format("{} {}", setting.spec().name, setting.problem().short_text(setting.spec())),
       tune_with.budget,
@@ -75,11 +77,11 @@ void print_tune_text(const SessionSummary& summary, const KernelSpec& spec,
                      const TuneFlags& options) {
   const SessionResult& result = *summary.result;
   const Screen screen = screen_of(STDOUT_FILENO);
-  fmt::print("{}", report({summary}, std::nullopt, ReportFormat::text, screen));
+  print_shown("{}", report({summary}, std::nullopt, ReportFormat::text, screen));
   const auto print_line = [&](const std::string& line) {
-    fmt::print("{}", paragraph(line, screen.width));
+    print_shown("{}", paragraph(line, screen.width));
   };
-  fmt::print("\n");
+  print_shown("\n");
   print_line(
       fmt::format("session {}: {} of {} in {:.1f} s; {} cache{}; {}; database {}", result.id,
                   tried_of(summary), counted(result.space_size, "config"), result.wall_seconds,
@@ -94,6 +96,7 @@ void print_tune_text(const SessionSummary& summary, const KernelSpec& spec,
 
 ExitCode run_tune(const TuneFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
+  require_trust(spec, options.common);
   const Problem problem = Problem::parse(spec, options.problem);
   check_names(options.search.settings, spec);
   const DeviceInfo device = choose_device(spec, options.device);
@@ -108,7 +111,7 @@ ExitCode run_tune(const TuneFlags& options) {
     return interrupted_exit_code();
   }
   if (options.common.json) {
-    fmt::print("{}", report({summary}, std::nullopt, ReportFormat::json));
+    print_shown("{}", report({summary}, std::nullopt, ReportFormat::json));
   } else {
     print_tune_text(summary, spec, options);
   }
@@ -131,6 +134,7 @@ void add_tune_command(CLI::App& app, Work& work) {
   add_search_options(*command, options->search, kPatience);
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
+  add_trust_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(
       "Every trial is stored as it ends. Run the same command again to continue an interrupted\n"

@@ -114,7 +114,7 @@ def tune(
         "warm_cache": warm_cache,
         "quiet": not progress,
     }
-    answer = _program.run(["tune", os.fspath(kernel), *_options(options)], progress=progress)
+    answer = _program.run(["tune", os.fspath(kernel), "--trust", *_options(options)], progress=progress)
     sessions = _finished(answer, db)
     launcher.reload()
     if answer.interrupted:
@@ -211,7 +211,7 @@ def sweep(
         "fresh": fresh,
         "quiet": not progress,
     }
-    answer = _program.run(["sweep", os.fspath(plan), *_options(options)], progress=progress)
+    answer = _program.run(["sweep", os.fspath(plan), "--trust", *_options(options)], progress=progress)
     sessions = _finished(answer, db)
     launcher.reload()
     result = Sweep(sessions, sum(session.best is None for session in sessions))

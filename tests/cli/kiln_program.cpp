@@ -35,6 +35,12 @@ void send_stream(int stream, const fs::path& file) {
   for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments = {const_cast<char*>("kiln")};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  // The kernels of the tests are their own. $KILN_TEST_ASKS: a test of what strangers' folders do.
+  const auto runs_code = [](const std::string& word) {
+    return word == "tune" || word == "sweep" || word == "check" || word == "compare";
+  };
+  if (!words.empty() && runs_code(words.front()) && ::getenv("KILN_TEST_ASKS") == nullptr)
+    arguments.push_back(const_cast<char*>("--trust"));
   arguments.push_back(nullptr);
   if (::chdir(folder.c_str()) == 0) ::execv(KILN_PROGRAM, arguments.data());
   ::_exit(127);

@@ -75,13 +75,15 @@ std::vector<std::string> TerminalOutput::drawn() const {
 }
 
 TerminalOutput run_on_terminal(const std::filesystem::path& folder, const TerminalSize& size,
-                               const Words& words, const Environment& environment) {
+                               const Words& words, const Environment& environment,
+                               const std::string& typed) {
   winsize window{size.rows, size.columns, 0, 0};
   int terminal = -1;
   const pid_t process = ::forkpty(&terminal, nullptr, nullptr, &window);
   if (process == 0) become_kiln_in_terminal(folder, words, environment);
   TerminalOutput output;
   if (process < 0) return output;
+  if (!typed.empty() && ::write(terminal, typed.data(), typed.size()) < 0) return output;
   std::array<char, 4096> buffer{};
   // The end of the other side is an error (EIO) here.
   for (ssize_t count = 0; (count = ::read(terminal, buffer.data(), buffer.size())) > 0;)

@@ -27,9 +27,11 @@ struct TerminalOutput {
   [[nodiscard]] std::vector<std::string> drawn() const;
 };
 
-/// Runs in `folder`, with stdin, stdout and stderr on one terminal in UTF-8.
+/// Runs in `folder`, with stdin, stdout and stderr on one terminal in UTF-8; `typed` is what its
+/// user types.
 [[nodiscard]] TerminalOutput run_on_terminal(const std::filesystem::path& folder,
                                              const TerminalSize& size, const Words& words,
-                                             const Environment& environment = {});
+                                             const Environment& environment = {},
+                                             const std::string& typed = {});
 
 }  // namespace kiln::cli
