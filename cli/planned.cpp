@@ -9,8 +9,10 @@
 #include "cli/progress.hpp"
 #include "cli/text_files.hpp"
 #include "core/errors.hpp"
+#include "core/input_file.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
+#include "tuner/session/attempt_witness.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;
@@ -60,8 +62,7 @@ void keep_kernels(std::vector<ReadySession>& sessions, const fs::path& plan,
 std::vector<ReadySession> ready_sessions(const fs::path& plan,
                                          const std::vector<std::string>& kernels,
                                          const KernelLibrary& library, const SearchSettings& over) {
-  const SweepPlan parsed =
-      parse_plan(read_text_file(plan, "a plan file (docs/cli.md shows one)"), plan.string());
+  const SweepPlan parsed = parse_plan(read_input(plan, kPlanFile), plan.string());
   std::vector<ReadySession> sessions;
   for (const PlannedSession& planned : parsed.sessions) {
     sessions.push_back(ready_session(planned, plan, library, over));
@@ -81,6 +82,15 @@ bool ends_all(const Error& error) {
          dynamic_cast<const TransientError*>(&error) != nullptr;
 }
 
+std::vector<TrialRecord> stored_trials(const Store& store, SessionId session) {
+  if (session == 0) return {};
+  try {
+    return store.trials(session);
+  } catch (const Error&) {
+    return {};  // what ended the session is what its user is told
+  }
+}
+
 void run_ready(const ReadySession& session, const std::string& title, const DeviceInfo& device,
                Store& store, const SearchOptions& options, SessionSummary& summary) {
   const TuneOptions tune_with = tune_options(options, session.settings);
@@ -88,17 +98,20 @@ void run_ready(const ReadySession& session, const std::string& title, const Devi
   ProgressLine progress(fmt::format("{} {} {}", title, summary.kernel, summary.problem),
                         tune_with.budget,
                         options.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode());
+  AttemptWitness witness(progress);
   try {
     summary.result =
         tune_patiently({session.spec, session.problem, device.backend, device.ordinal, tune_with},
-                       store, progress, patience_of(options));
+                       store, witness, patience_of(options));
     summary.trials = store.trials(summary.result->id);
   } catch (const Error& error) {
     summary.error = error.what();
+    summary.trials = stored_trials(store, witness.session);
     if (ends_all(error)) throw;
     progress.on_warning(summary.error);
   } catch (const std::exception& error) {
     summary.error = fmt::format("defect of Kiln: {}", error.what());
+    summary.trials = stored_trials(store, witness.session);
     progress.on_warning(summary.error);
   }
 }

@@ -38,6 +38,9 @@ struct ReadySession {
 /// device stays away.
 [[nodiscard]] bool ends_all(const Error& error);
 
+/// What a session that an error ended has stored; empty: nothing of it can be read.
+[[nodiscard]] std::vector<TrialRecord> stored_trials(const Store& store, SessionId session);
+
 /// Runs it on `device`, with a line of progress that begins with `title`. What ends this session
 /// alone is put into `summary`; throws what ends_all().
 void run_ready(const ReadySession& session, const std::string& title, const DeviceInfo& device,

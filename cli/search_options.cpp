@@ -6,6 +6,7 @@
 
 #include "cli/checks.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/print.hpp"
 #include "core/metrics.hpp"
 #include "core/suggest.hpp"
 #include "search/strategy.hpp"
@@ -198,6 +199,12 @@ void check_names(const SearchSettings& settings, const KernelSpec& spec) {
     fail("variants", fmt::format("{} has no variant '{}'{} (it has: {})", spec.name, name,
                                  did_you_mean(name, known), comma_list(known)));
   }
+}
+
+Store open_store(const CommonOptions& common, const SearchOptions& options) {
+  return open_patiently(
+      common.database, patience_of(options), &stop_on_signals(),
+      [](const std::string& text) { print_shown(stderr, "kiln: warning: {}\n", text); });
 }
 
 Patience patience_of(const SearchOptions& options) {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cli/parser_fwd.hpp"
+#include "cli/command.hpp"
 #include "core/plan.hpp"
 #include "core/spec.hpp"
 #include "tuner/session/patience.hpp"
@@ -43,6 +43,9 @@ void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t 
 /// Throws InputError for a strategy, an objective or a variant of `spec` that does not exist:
 /// before any device is opened, since a sweep may come to it only after hours.
 void check_names(const SearchSettings& settings, const KernelSpec& spec);
+
+/// Opens the database for sessions, patiently, with a warning on stderr.
+[[nodiscard]] Store open_store(const CommonOptions& common, const SearchOptions& options);
 
 /// How long a session waits for what is missing.
 [[nodiscard]] Patience patience_of(const SearchOptions& options);

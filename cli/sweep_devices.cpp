@@ -21,6 +21,7 @@
 #include "cli/status_area.hpp"
 #include "core/launch_plan.hpp"
 #include "core/setting.hpp"
+#include "core/started_thread.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
 #include "tuner/session/attempt_witness.hpp"
@@ -97,6 +98,10 @@ struct SharedSweep {
   std::mutex mutex = {};            ///< of what follows, and of the summaries
   std::exception_ptr error = {};
 
+  void note_error(std::exception_ptr first) {
+    const std::scoped_lock lock(mutex);
+    if (!error) error = std::move(first);
+  }
   void stop_all() {
     stop = true;
     for (Dealer& dealer : dealers) dealer.stop();
@@ -121,7 +126,7 @@ class SweptDevice {
         if (!tune_one(*session)) break;
       }
     } catch (...) {
-      note_error(std::current_exception());
+      shared_.note_error(std::current_exception());
       shared_.stop_all();
     }
     dealer_.leave(place_.index);
@@ -134,10 +139,6 @@ class SweptDevice {
   [[nodiscard]] bool wait_for_device(const TransientError& error, const AttemptWitness& witness,
                                      std::size_t index);
   void end_session(std::size_t index, SessionSummary summary);
-  void note_error(std::exception_ptr error) {
-    const std::scoped_lock lock(shared_.mutex);
-    if (!shared_.error) shared_.error = std::move(error);
-  }
   [[nodiscard]] TuneOptions options_of(const ReadySession& session) const;
   void warn(const std::string& message) {
     shared_.area.print(fmt::format("kiln: warning: {}\n", message));
@@ -185,6 +186,7 @@ bool SweptDevice::tune_one(std::size_t index) {
   } catch (const Error& error) {
     if (ends_all(error)) throw;
     summary.error = error.what();
+    summary.trials = stored_trials(shared_.store, witness.session);
     progress.on_warning(summary.error);
   } catch (const std::exception& error) {
     summary.error = fmt::format("defect of Kiln: {}", error.what());
@@ -227,7 +229,7 @@ bool SweptDevice::wait_for_device(const TransientError& error, const AttemptWitn
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*missing_since_ +
                                                                           patience.longest - now);
   if (left.count() <= 0) {
-    note_error(std::make_exception_ptr(error));
+    shared_.note_error(std::make_exception_ptr(error));
     warn(fmt::format("{}; {} takes no part any more", error.reason(), selector_of(device())));
     return false;
   }
@@ -296,15 +298,21 @@ SweepEnd sweep_devices(
   }
   shared.sessions = first;
   std::atomic<std::size_t> running = swept.size();
-  std::vector<std::thread> threads;
-  for (SweptDevice& device : swept) {
-    threads.emplace_back([&device, &running] {
-      device.run();
-      --running;
-    });
+  std::deque<std::jthread> threads;
+  try {
+    for (SweptDevice& device : swept) {
+      threads.push_back(started_thread([&device, &running] {
+        device.run();
+        --running;
+      }));
+    }
+  } catch (const Error&) {
+    shared.note_error(std::current_exception());
+    shared.stop_all();
+    running -= swept.size() - threads.size();
   }
   watch(shared, running);
-  for (std::thread& thread : threads) thread.join();
+  threads.clear();
   SweepEnd end{0, shared.error};
   for (const Dealer& dealer : shared.dealers) end.left += dealer.left();
   return end;

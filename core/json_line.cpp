@@ -111,10 +111,14 @@ bool append_json_line(const std::filesystem::path& path, const Json& json) noexc
   try {
     std::error_code error;
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-    const std::string line = json_text(json) + '\n';
+    std::string line = json_text(json) + '\n';
     // With O_APPEND the kernel puts the whole write behind what others wrote.
-    const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) return false;
+    // A write that a full disk cut short must not take this line with it.
+    char last = '\n';
+    const off_t end = ::lseek(file, 0, SEEK_END);
+    if (end > 0 && ::pread(file, &last, 1, end - 1) == 1 && last != '\n') line.insert(0, 1, '\n');
     const bool whole = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
     ::close(file);
     return whole;

@@ -65,13 +65,22 @@ bool must_read_as_it_lies(SQLite::Database& database, const fs::path& path) {
 
 }  // namespace
 
-FileConnection::FileConnection(const fs::path& path, Store::Mode mode) {
+FileConnection::FileConnection(const fs::path& path, Store::Mode mode)
+    : FileConnection(path,
+                     mode == Store::Mode::write ? std::make_unique<WriterLock>(path) : nullptr) {
+  if (mode == Store::Mode::write) return;
   try {
-    if (mode == Store::Mode::write) {
-      open_for_writing(path);
-    } else {
-      open_for_reading(path, mode);
-    }
+    open_for_reading(path, mode);
+  } catch (const SQLite::Exception& error) {
+    throw translated(error);
+  }
+}
+
+FileConnection::FileConnection(const fs::path& path, std::unique_ptr<WriterLock> lock)
+    : lock_(std::move(lock)) {
+  if (lock_ == nullptr) return;
+  try {
+    open_for_writing(path);
   } catch (const SQLite::Exception& error) {
     throw translated(error);
   }
@@ -80,7 +89,6 @@ FileConnection::FileConnection(const fs::path& path, Store::Mode mode) {
 void FileConnection::open_for_writing(const fs::path& path) {
   std::error_code error;
   const bool is_new = !fs::exists(path, error);
-  lock_ = std::make_unique<WriterLock>(path);
   database_ = std::make_unique<SqliteDatabase>(std::make_unique<SQLite::Database>(
       path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds));
   SQLite::Database& file = database_->file();
@@ -135,12 +143,31 @@ std::unique_ptr<WriterLock> FileConnection::close() {
   return std::move(lock_);
 }
 
+bool FileConnection::is_in_place() {
+  SQLite::Database& file = database_->file();
+  std::error_code error;
+  const bool has_wal = std::filesystem::exists(file.getFilename() + "-wal", error);
+  if (has_moved(file) || (had_wal_ && !has_wal)) return false;
+  had_wal_ = has_wal;
+  return true;
+}
+
+void FileConnection::require_in_place() {
+  if (lock_ == nullptr || is_in_place()) return;
+  const std::string path = database_->file().getFilename();
+  throw DatabaseError(
+      path +
+      ": was removed, or replaced by another file, while it was being written; what it held is "
+      "lost unless there is a copy of it");
+}
+
 // One file at rest. Readers that are in it now keep the WAL; the last of them cleans up.
 void FileConnection::come_to_rest() noexcept {
   if (lock_ == nullptr || database_ == nullptr) {
     return;
   }
   try {
+    if (has_moved(database_->file())) return;  // what has its name now is of others
     database_->file().setBusyTimeout(0);
     database_->file().tryExec("PRAGMA journal_mode = DELETE");
   } catch (const SQLite::Exception&) {
@@ -166,11 +193,8 @@ std::unique_ptr<Connection> open_connection(const fs::path& place, Store::Mode m
 }
 
 void prepare_place(const fs::path& path, Store::Mode mode) {
-  if (names_server(path)) {
-    if (const std::string fault = server_url_fault(path); !fault.empty())
-      throw DatabaseError(fault);
-    return;
-  }
+  if (const std::string fault = server_url_fault(path); !fault.empty()) throw DatabaseError(fault);
+  if (names_server(path)) return;
   std::error_code error;
   if (path.empty() && default_database_path().empty()) {
     throw DatabaseError(std::string(kNoDatabasePlace) + "; name a file with --db or KILN_DB");

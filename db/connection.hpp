@@ -28,6 +28,8 @@ class Connection {
   [[nodiscard]] virtual sql::Database& database() const = 0;
   /// True once its server went away: only another connection can succeed.
   [[nodiscard]] virtual bool is_lost() const { return false; }
+  /// Throws DatabaseError if what this connection writes is where nobody finds it.
+  virtual void require_in_place() {}
 };
 
 class FileConnection final : public Connection {
@@ -35,9 +37,12 @@ class FileConnection final : public Connection {
   /// Opens `path`, which prepare_place() accepted. Throws DatabaseError, or sql::Error if SQLite
   /// itself refuses.
   FileConnection(const std::filesystem::path& path, Store::Mode mode);
+  /// Opens `path` for writing under its lock, which the caller took. Throws as the other one.
+  FileConnection(const std::filesystem::path& path, std::unique_ptr<WriterLock> lock);
   ~FileConnection() override;
 
   [[nodiscard]] SqliteDatabase& database() const override { return *database_; }
+  void require_in_place() override;
 
   /// Closes the database of a writer and returns its lock, under which the caller may replace the
   /// file.
@@ -46,10 +51,12 @@ class FileConnection final : public Connection {
  private:
   void open_for_writing(const std::filesystem::path& path);
   void open_for_reading(const std::filesystem::path& path, Store::Mode mode);
+  [[nodiscard]] bool is_in_place();
   void come_to_rest() noexcept;
 
   std::unique_ptr<WriterLock> lock_;  // released after the database is closed
   std::unique_ptr<SqliteDatabase> database_;
+  bool had_wal_ = false;  ///< it was seen beside the file
 };
 
 class ServerConnection final : public Connection {

@@ -1,31 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/explain.hpp"
 
+#include <sys/resource.h>
+
 #include <SQLiteCpp/Exception.h>
 
 namespace kiln {
 
 namespace {
 
-constexpr int kFull = 13;  // of sqlite3.h, as the others
+// Of sqlite3.h, as the others.
+constexpr int kBusy = 5;
+constexpr int kInputOutput = 10;
+constexpr int kFull = 13;
+constexpr int kWriteFailed = kInputOutput | (3 << 8);
+constexpr int kSharedSizeFailed = kInputOutput | (19 << 8);
+
+/// A disk has room, but the file has reached the length that `ulimit -f` allows.
+bool is_size_limit(const SQLite::Exception& error) {
+  struct rlimit limit {};
+  const int code = error.getExtendedErrorCode();
+  return (code == kWriteFailed || code == kSharedSizeFailed) &&
+         ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
 
 }  // namespace
+
+bool is_locked(const SQLite::Exception& error) { return error.getErrorCode() == kBusy; }
 
 bool is_full_disk(const SQLite::Exception& error) { return error.getErrorCode() == kFull; }
 
 std::string explain(const SQLite::Exception& error) {
   // Primary result codes of sqlite3.h.
-  constexpr int kBusy = 5;
   constexpr int kReadOnly = 8;
   constexpr int kInterrupt = 9;
-  constexpr int kInputOutput = 10;
   constexpr int kCorrupt = 11;
   constexpr int kCannotOpen = 14;
   constexpr int kNotADatabase = 26;
   const std::string said = error.what();
   switch (error.getErrorCode()) {
     case kBusy:
-      return "is locked by another program; try again when that has ended";
+      return std::string(kLocked) + kAfterLocked;
     case kReadOnly:
       return "cannot be written (" + said +
              "); mend its permissions or name another file with --db";
@@ -34,6 +49,10 @@ std::string explain(const SQLite::Exception& error) {
              "read; "
              "name another file with --db";
     case kInputOutput:
+      if (is_size_limit(error)) {
+        return "may not grow further (the limit of a file's size, `ulimit -f`); what was stored "
+               "before is kept; raise the limit, then run the same command again";
+      }
       return "cannot be read or written (" + said +
              "); what was stored before is kept; see to the disk, then run the same command again";
     case kCorrupt:

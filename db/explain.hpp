@@ -11,6 +11,9 @@ class Exception;
 namespace kiln {
 
 [[nodiscard]] bool is_full_disk(const SQLite::Exception& error);
+[[nodiscard]] bool is_locked(const SQLite::Exception& error);
+inline constexpr const char* kLocked = "is locked by another program";
+inline constexpr const char* kAfterLocked = "; try again when that has ended";
 inline constexpr const char* kFullDisk = "the disk is full";
 inline constexpr const char* kAfterFullDisk =
     "; what was stored before is kept; make room, then run the same command again";

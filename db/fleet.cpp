@@ -250,24 +250,23 @@ bool Fleet::finish(std::int64_t job, const FleetWorker& worker, const fs::path& 
   });
 }
 
-void Fleet::fail(std::int64_t job, const FleetWorker& worker, const fs::path& file,
+void Fleet::fail(const FleetLease& lease, const FleetWorker& worker, const fs::path& file,
                  const std::string& reason) {
   impl_->guarded([&](sql::Database& database) {
     sql::Transaction transaction(database, sql::Access::write);
-    if (locked_state(database, job) == "done") return;
+    if (locked_state(database, lease.job) == "done") return;
     if (!file.empty()) store_sessions(database, file);
     sql::Statement failed(database, kFailed);
-    failed.bind_all(job, worker.name, worker.device, reason);
-    failed.run();
-    log_event(database, job, worker.name, "failed");
+    failed.bind_all(lease.job, lease.epoch, worker.name, worker.device, reason);
+    log_event(database, lease.job, worker.name, failed.step() ? "failed" : "late");
     transaction.commit();
   });
 }
 
-void Fleet::bury(std::int64_t job, const FleetWorker& worker) {
+void Fleet::bury(const FleetLease& lease) {
   impl_->guarded([&](sql::Database& database) {
     sql::Statement bury(database, kBury);
-    bury.bind_all(job, worker.outbox);
+    bury.bind_all(lease.job, lease.epoch);
     bury.run();
     database.exec(kReturnEnded);
   });

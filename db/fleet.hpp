@@ -112,11 +112,13 @@ class Fleet {
   /// result came first, and nothing was stored. Not bound to a lease: a worker may be late.
   [[nodiscard]] bool finish(std::int64_t job, const FleetWorker& worker,
                             const std::filesystem::path& file, const std::string& result);
-  /// Marks the job failed, unless it is done. What `file` holds is stored; empty: no file.
-  void fail(std::int64_t job, const FleetWorker& worker, const std::filesystem::path& file,
+  /// Marks the job failed if the lease is still its newest one: another worker's job is not ours to
+  /// end. What `file` holds is stored in any case; empty: no file.
+  void fail(const FleetLease& lease, const FleetWorker& worker, const std::filesystem::path& file,
             const std::string& reason);
-  /// Ends the lease of a dead worker at once: the caller holds the lock on its outbox file.
-  void bury(std::int64_t job, const FleetWorker& worker);
+  /// Ends the lease of a dead worker at once, if it is still the job's newest one: the caller holds
+  /// the lock on its outbox file.
+  void bury(const FleetLease& lease);
   /// Empty: there is no such job.
   [[nodiscard]] std::string state_of(std::int64_t job);
 

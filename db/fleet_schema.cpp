@@ -3,6 +3,7 @@
 
 #include "core/errors.hpp"
 #include "core/shell_word.hpp"
+#include "db/fleet_statements.hpp"
 #include "db/sql.hpp"
 
 namespace kiln {
@@ -80,33 +81,78 @@ END
 $$;
 GRANT USAGE ON SCHEMA kiln TO kiln_submit, kiln_work;
 GRANT SELECT ON ALL TABLES IN SCHEMA kiln TO kiln_submit, kiln_work;
-GRANT INSERT ON plans, jobs, lease_log TO kiln_submit;
+REVOKE INSERT ON plans, jobs, lease_log FROM kiln_submit, kiln_work;
+GRANT INSERT (name) ON plans TO kiln_submit;
+GRANT INSERT (plan, kernel, spec_hash, problem, device, settings, weight, lives) ON jobs
+  TO kiln_submit;
+GRANT INSERT (job, epoch, worker, event) ON lease_log TO kiln_submit, kiln_work;
 GRANT UPDATE (state, deaths, reason, finished_at) ON jobs TO kiln_submit;
-GRANT INSERT ON sessions, trials, samples, best, conditions, metrics, objectives, drift, lease_log
+GRANT INSERT ON sessions, trials, samples, best, conditions, metrics, objectives, drift
   TO kiln_work;
 GRANT UPDATE (state, finished_at, wall_seconds) ON sessions TO kiln_work;
 GRANT UPDATE (state, epoch, deaths, trials, worker, place, outbox, leased_at, lease_until,
   finished_at, reason, result) ON jobs TO kiln_work;
 )sql";
 
-// Rights on columns cannot tell what a state becomes: a worker changes it, but neither cancels jobs
-// nor lets those wait again that somebody ended.
+// An earlier fleet may hold rows that are out of range: they are skipped, not refused.
+constexpr const char* kFleetRanges =
+    "ALTER TABLE jobs DROP CONSTRAINT IF EXISTS jobs_in_range;"
+    "ALTER TABLE jobs ADD CONSTRAINT jobs_in_range CHECK " KILN_SOUND_JOB
+    " NOT VALID;"
+    "ALTER TABLE plans DROP CONSTRAINT IF EXISTS plans_in_range;"
+    "ALTER TABLE plans ADD CONSTRAINT plans_in_range CHECK (length(name) <= 500) NOT VALID;"
+    "ALTER TABLE lease_log DROP CONSTRAINT IF EXISTS lease_log_in_range;"
+    "ALTER TABLE lease_log ADD CONSTRAINT lease_log_in_range CHECK (length(worker) <= 500) "
+    "NOT VALID;";
+
+// Rights on columns cannot tell what a state becomes: a submitter cancels and retries, and a worker
+// leases, returns and ends; nobody but the owner changes what is done.
 constexpr const char* kFleetGuard = R"sql(
 CREATE OR REPLACE FUNCTION guard_jobs() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  ended CONSTANT text[] := ARRAY['failed', 'cancelled', 'aside'];
+  submits CONSTANT boolean := pg_catalog.pg_has_role(current_user, 'kiln_submit', 'MEMBER');
+  works CONSTANT boolean := pg_catalog.pg_has_role(current_user, 'kiln_work', 'MEMBER');
 BEGIN
-  IF NOT pg_catalog.pg_has_role(current_user, 'kiln_submit', 'MEMBER')
+  IF pg_catalog.pg_has_role(current_user,
+       (SELECT relowner FROM pg_catalog.pg_class WHERE oid = TG_RELID), 'MEMBER') THEN
+    RETURN NEW;
+  END IF;
+  IF submits AND NEW.deaths IN (0, OLD.deaths) AND NEW.reason IN ('', OLD.reason) AND (
+       NEW.state = 'cancelled' AND OLD.state IN ('waiting', 'leased')
+       OR NEW.state = 'waiting' AND OLD.state = ANY (ended)) THEN
+    RETURN NEW;
+  END IF;
+  IF works AND OLD.state <> 'done' AND NEW.epoch IN (OLD.epoch, OLD.epoch + 1) AND (
+       NEW.state = 'done'
+       OR NEW.state IN ('waiting', 'leased', 'failed', 'aside')
+         AND OLD.state IN ('waiting', 'leased')) THEN
+    RETURN NEW;
+  END IF;
+  IF NEW.state = 'cancelled' OR NEW.state = 'waiting' AND OLD.state = ANY (ended) THEN
+    RAISE EXCEPTION 'permission denied to cancel or retry a job' USING ERRCODE = '42501';
+  END IF;
+  RAISE EXCEPTION 'permission denied to make a job that is % %', OLD.state, NEW.state
+    USING ERRCODE = '42501';
+END
+$$;
+DROP TRIGGER IF EXISTS guard_jobs ON jobs;
+CREATE TRIGGER guard_jobs BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION guard_jobs();
+
+CREATE OR REPLACE FUNCTION guard_lease_log() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT pg_catalog.pg_has_role(current_user, CASE WHEN NEW.event IN ('cancelled', 'retried')
+       THEN 'kiln_submit' ELSE 'kiln_work' END, 'MEMBER')
      AND NOT pg_catalog.pg_has_role(current_user,
        (SELECT relowner FROM pg_catalog.pg_class WHERE oid = TG_RELID), 'MEMBER') THEN
-    RAISE EXCEPTION 'permission denied to cancel or retry a job' USING ERRCODE = '42501';
+    RAISE EXCEPTION 'permission denied to log %', NEW.event USING ERRCODE = '42501';
   END IF;
   RETURN NEW;
 END
 $$;
-DROP TRIGGER IF EXISTS guard_jobs ON jobs;
-CREATE TRIGGER guard_jobs BEFORE UPDATE OF state ON jobs FOR EACH ROW
-  WHEN (NEW.state = 'cancelled' AND OLD.state <> 'cancelled'
-    OR NEW.state = 'waiting' AND OLD.state IN ('failed', 'cancelled', 'aside'))
-  EXECUTE FUNCTION guard_jobs();
+DROP TRIGGER IF EXISTS guard_lease_log ON lease_log;
+CREATE TRIGGER guard_lease_log BEFORE INSERT ON lease_log FOR EACH ROW
+  EXECUTE FUNCTION guard_lease_log();
 )sql";
 
 bool has_fleet(sql::Database& database) {
@@ -126,6 +172,7 @@ void prepare_fleet(sql::Database& database, const std::string& name) {
     database.exec(kMarkFleet);
   }
   require_fleet(database, name);
+  database.exec(kFleetRanges);
   database.exec(kFleetRoles);
   database.exec(kFleetGuard);
   transaction.commit();

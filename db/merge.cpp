@@ -65,10 +65,9 @@ struct TargetFile {
   std::unique_ptr<MergedSource> source;
 };
 
-TargetFile open_target(const fs::path& target) {
-  prepare_place(target, Store::Mode::write);
+TargetFile open_target(const fs::path& target, std::unique_ptr<WriterLock> lock) {
   return naming(target, [&] {
-    auto opened = std::make_unique<FileConnection>(target, Store::Mode::write);
+    auto opened = std::make_unique<FileConnection>(target, std::move(lock));
     FileConnection* connection = opened.get();
     return TargetFile{connection, std::make_unique<MergedSource>(std::move(opened))};
   });
@@ -78,14 +77,12 @@ MergeReport merge_into_file(std::vector<std::unique_ptr<MergedSource>> sources,
                             const fs::path& target) {
   std::error_code error;
   FileConnection* there = nullptr;
-  std::unique_ptr<WriterLock> lock;
-  if (fs::exists(target, error)) {
-    TargetFile file = open_target(target);
+  prepare_place(target, Store::Mode::write);
+  auto lock = std::make_unique<WriterLock>(target);
+  if (fs::exists(target, error)) {  // only now: its last writer may have made it
+    TargetFile file = open_target(target, std::move(lock));
     there = file.connection;
     sources.push_back(std::move(file.source));
-  } else {
-    prepare_place(target, Store::Mode::write);
-    lock = std::make_unique<WriterLock>(target);
   }
   MergeReport report;
   report.files = sources.size();

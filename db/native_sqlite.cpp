@@ -58,4 +58,11 @@ bool header_asks_for_wal(SQLite::Database& database) {
          head[18] == 2;
 }
 
+bool has_moved(SQLite::Database& database) {
+  int moved = 0;
+  return sqlite3_file_control(database.getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
+             SQLITE_OK &&
+         moved != 0;
+}
+
 }  // namespace kiln

@@ -24,4 +24,7 @@ void limit_work(SQLite::Database& database, const std::filesystem::path& path);
 /// would drop the locks of all of this process's connections to it.
 [[nodiscard]] bool header_asks_for_wal(SQLite::Database& database);
 
+/// Whether the file was removed, or another one took its name, since it was opened.
+[[nodiscard]] bool has_moved(SQLite::Database& database);
+
 }  // namespace kiln

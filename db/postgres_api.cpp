@@ -19,6 +19,7 @@ PostgresApi load_postgres() {
   library.bind(api.set_notice_receiver, "PQsetNoticeReceiver");
   library.bind(api.parameter_status, "PQparameterStatus");
   library.bind(api.server_version, "PQserverVersion");
+  library.bind(api.backend_pid, "PQbackendPID");
   library.bind(api.exec, "PQexec");
   library.bind(api.exec_params, "PQexecParams");
   library.bind(api.result_status, "PQresultStatus");

@@ -16,6 +16,7 @@ struct PostgresApi {
   decltype(&::PQsetNoticeReceiver) set_notice_receiver = nullptr;
   decltype(&::PQparameterStatus) parameter_status = nullptr;
   decltype(&::PQserverVersion) server_version = nullptr;
+  decltype(&::PQbackendPID) backend_pid = nullptr;
   decltype(&::PQexec) exec = nullptr;
   decltype(&::PQexecParams) exec_params = nullptr;
   decltype(&::PQresultStatus) result_status = nullptr;

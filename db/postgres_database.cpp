@@ -277,16 +277,38 @@ std::int64_t PostgresDatabase::bytes() {
                             "= relnamespace WHERE nspname = 'kiln' AND relkind = 'r'");
 }
 
-void PostgresDatabase::claim_session(std::int64_t session) {
-  if (claimed_.contains(session)) return;
-  sql::Statement claim(*this, "SELECT pg_try_advisory_lock(1263094862, ?::integer)");
+void PostgresDatabase::claim(std::int64_t session, const char* statement) {
+  sql::Statement claim(*this, statement);
   claim.bind(1, session);
   if (!claim.step() || claim.integer(0) == 0) {
     throw sql::Error("session " + std::to_string(session) +
                      " is being written by another Kiln; wait for it to end, or begin another one "
                      "with --fresh");
   }
+}
+
+void PostgresDatabase::claim_session(std::int64_t session) {
+  if (claimed_.contains(session)) return;
+  claim(session, "SELECT pg_try_advisory_lock(1263094862, ?::integer)");
   claimed_.insert(session);
+}
+
+void PostgresDatabase::claim_in_transaction(std::int64_t session) {
+  claim(session, "SELECT pg_try_advisory_xact_lock(1263094862, ?::integer)");
+}
+
+std::int64_t PostgresDatabase::connection_number() const {
+  return postgres_api().backend_pid(wire_->connection);
+}
+
+std::int64_t PostgresDatabase::writer_of(std::int64_t session) {
+  sql::Statement holder(*this,
+                        "SELECT pid FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND "
+                        "granted AND classid::bigint = 1263094862 AND objid::bigint = ?::bigint "
+                        "AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = "
+                        "current_database())");
+  holder.bind(1, session);
+  return holder.step() ? holder.integer(0) : 0;
 }
 
 void PostgresDatabase::release_session(std::int64_t session) {

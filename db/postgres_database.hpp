@@ -32,6 +32,9 @@ class PostgresDatabase final : public sql::Database {
   [[nodiscard]] std::vector<std::string> damage() override { return {}; }
   void claim_session(std::int64_t session) override;
   void release_session(std::int64_t session) override;
+  void claim_in_transaction(std::int64_t session) override;
+  [[nodiscard]] std::int64_t connection_number() const override;
+  [[nodiscard]] std::int64_t writer_of(std::int64_t session) override;
 
   /// False once the server, or the way to it, went away.
   [[nodiscard]] bool is_connected() const;
@@ -39,6 +42,7 @@ class PostgresDatabase final : public sql::Database {
  private:
   friend class PostgresCursor;
   struct Wire;  ///< the connection of libpq
+  void claim(std::int64_t session, const char* statement);
 
   std::unique_ptr<Wire> wire_;
   std::set<std::int64_t> claimed_;

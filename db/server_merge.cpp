@@ -70,10 +70,9 @@ class ServerMerge {
     sql::Database& source = copy.source->database();
     if (earlier != nullptr) {
       extended_.insert(earlier->id);
-      target_.claim_session(earlier->id);
+      target_.claim_in_transaction(earlier->id);
       extend_session(source, copy.session->id, target_, earlier->id);
       note_bests(copy, earlier->id);
-      target_.release_session(earlier->id);
     } else {
       report_.apart += is_apart ? 1 : 0;
       note_bests(copy, copy_session(source, copy.session->id, target_));

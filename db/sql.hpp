@@ -20,6 +20,7 @@ namespace kiln::sql {
 enum class Failure {
   other,
   full_disk,  ///< passes when somebody makes room
+  locked,     ///< another program has locked the file; passes when it ends
   lost,       ///< the connection to the server ended; a new one may succeed
 };
 
@@ -95,6 +96,11 @@ class Database {
   /// connection ends. Throws if another one does. Nothing to do where one process has the store.
   virtual void claim_session(std::int64_t /*session*/) {}
   virtual void release_session(std::int64_t /*session*/) {}
+  /// As claim_session(), until the open transaction ends.
+  virtual void claim_in_transaction(std::int64_t /*session*/) {}
+  /// The server's numbers of this connection and of the one that claimed the session; 0: none.
+  [[nodiscard]] virtual std::int64_t connection_number() const { return 0; }
+  [[nodiscard]] virtual std::int64_t writer_of(std::int64_t /*session*/) { return 0; }
 };
 
 /// Owner of one cursor. The text must outlive the statement: it is a literal or a constant.

@@ -79,8 +79,10 @@ class SqliteCursor final : public sql::Cursor {
 }  // namespace
 
 sql::Error translated(const SQLite::Exception& error) {
-  return sql::Error(explain(error),
-                    is_full_disk(error) ? sql::Failure::full_disk : sql::Failure::other);
+  sql::Failure failure = sql::Failure::other;
+  if (is_full_disk(error)) failure = sql::Failure::full_disk;
+  if (is_locked(error)) failure = sql::Failure::locked;
+  return sql::Error(explain(error), failure);
 }
 
 SqliteDatabase::SqliteDatabase(std::unique_ptr<SQLite::Database> database)

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 #include <mutex>
-#include <set>
+#include <type_traits>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -30,17 +30,21 @@ struct Store::Impl {
 
   [[nodiscard]] sql::Database& database() const { return connection->database(); }
 
-  /// Throws a passing error if a lost connection of this store still holds the session: the server
-  /// notices its end later than we do.
+  /// Every writer of a session's rows calls this first. Throws a passing error if a lost connection
+  /// of this store still holds the session: the server notices its end later than we do.
   void claim(SessionId session) {
     try {
       database().claim_session(session);
     } catch (const sql::Error& error) {
-      if (error.failure() != sql::Failure::other || !ours.contains(session)) throw;
+      const auto before = ours.find(session);
+      if (error.failure() != sql::Failure::other || before == ours.end() ||
+          database().writer_of(session) != before->second) {
+        throw;
+      }
       throw sql::Error("the server still holds the lock of the connection that was lost",
                        sql::Failure::lost);
     }
-    ours.insert(session);
+    ours[session] = database().connection_number();
   }
 
   // Runs `work`, turning errors of the store into ours with its name in front. A server that went
@@ -50,7 +54,15 @@ struct Store::Impl {
     const std::scoped_lock lock(mutex);
     return guard(place, [&] {
       if (connection->is_lost()) connection = open_connection(place, mode);
-      return work();
+      connection->require_in_place();
+      if constexpr (std::is_void_v<decltype(work())>) {
+        work();
+        connection->require_in_place();
+      } else {
+        auto result = work();
+        connection->require_in_place();
+        return result;
+      }
     });
   }
 
@@ -62,6 +74,9 @@ struct Store::Impl {
     } catch (const sql::Error& error) {
       if (error.failure() == sql::Failure::full_disk && !names_server(place)) {
         throw TransientError(ExitCode::bad_database, name + ": " + kFullDisk, kAfterFullDisk);
+      }
+      if (error.failure() == sql::Failure::locked) {
+        throw TransientError(ExitCode::bad_database, name + ": " + kLocked, kAfterLocked);
       }
       if (error.failure() != sql::Failure::other) {
         throw TransientError(ExitCode::bad_database, name + ": " + error.what());
@@ -79,8 +94,8 @@ struct Store::Impl {
   fs::path place;
   Mode mode;
   std::unique_ptr<Connection> connection;
-  std::set<SessionId> ours;  ///< sessions that were claimed
-  std::mutex mutex;          ///< one call at a time
+  std::map<SessionId, std::int64_t> ours;  ///< claimed sessions, and by which connection
+  std::mutex mutex;                        ///< one call at a time
 };
 
 Store::Store(const fs::path& place, Mode mode) {
@@ -127,11 +142,17 @@ void Store::append(SessionId session, std::int64_t sequence, const Trial& trial,
 }
 
 void Store::begin_attempt(SessionId session, const std::string& config) {
-  impl_->guarded([&] { count_attempt(impl_->database(), session, config); });
+  impl_->guarded([&] {
+    impl_->claim(session);
+    count_attempt(impl_->database(), session, config);
+  });
 }
 
 void Store::note_death(SessionId session, const std::string& config) {
-  impl_->guarded([&] { count_death(impl_->database(), session, config); });
+  impl_->guarded([&] {
+    impl_->claim(session);
+    count_death(impl_->database(), session, config);
+  });
 }
 
 std::vector<AttemptRecord> Store::attempts(SessionId session) const {
@@ -139,12 +160,16 @@ std::vector<AttemptRecord> Store::attempts(SessionId session) const {
 }
 
 void Store::add_wall_seconds(SessionId session, double seconds) {
-  impl_->guarded([&] { count_seconds(impl_->database(), session, seconds); });
+  impl_->guarded([&] {
+    impl_->claim(session);
+    count_seconds(impl_->database(), session, seconds);
+  });
 }
 
 void Store::finish(SessionId session, SessionState state, double wall_seconds,
                    const std::optional<BestRecord>& best) {
   impl_->guarded([&] {
+    impl_->claim(session);
     sql::Transaction transaction(impl_->database(), sql::Access::write);
     update_session(impl_->database(), session, state, wall_seconds);
     if (best) {
@@ -206,7 +231,10 @@ std::vector<TrialRecord> Store::trials(SessionId session) const {
 }
 
 void Store::add_drift(SessionId session, const DriftRecord& drift) {
-  impl_->guarded([&] { insert_drift(impl_->database(), session, drift); });
+  impl_->guarded([&] {
+    impl_->claim(session);
+    insert_drift(impl_->database(), session, drift);
+  });
 }
 
 std::vector<DriftRecord> Store::drift(SessionId session) const {
@@ -264,6 +292,15 @@ std::vector<std::string> Store::check() const {
 
 void Store::publish(const fs::path& path) const {
   impl_->guarded([&] { publish_copy(impl_->database(), impl_->place, path); });
+}
+
+void Store::remove() && {
+  const std::unique_ptr<Impl> impl = std::move(impl_);
+  const auto lock = dynamic_cast<FileConnection&>(*impl->connection).close();
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    std::error_code error;
+    fs::remove(impl->place.string() + suffix, error);
+  }
 }
 
 namespace {

@@ -104,6 +104,10 @@ class Store {
   /// rename). If `path` is a link, writes to its target.
   void publish(const std::filesystem::path& path) const;
 
+  /// Closes a file that this store writes and removes it, under the writer's lock: the next writer
+  /// begins a new one. The store is of no use afterwards.
+  void remove() &&;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

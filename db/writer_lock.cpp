@@ -32,14 +32,17 @@ std::string read_holder(int file) {
   return "another process";
 }
 
-// False when another process holds it. A holder that was killed while it started a worker leaves
-// the lock for a moment to that worker, which dies of the same kill: it is asked again for a while.
+// False when another process holds it; `errno` says if that is why. A holder that was killed while
+// it started a worker leaves the lock for a moment to that worker, which dies of the same kill: it
+// is asked again for a while.
 bool take_lock(int file) {
   constexpr int kTries = 50;
   for (int i = 0; i < kTries; ++i) {
     if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+  errno = EWOULDBLOCK;
   return false;
 }
 
@@ -74,6 +77,12 @@ WriterLock::WriterLock(const std::filesystem::path& database) : path_(lock_path(
                           path_.string() + ": " + std::strerror(errno));
     }
     if (!take_lock(file_)) {
+      if (const int reason = errno; reason != EWOULDBLOCK) {
+        ::close(file_);
+        throw DatabaseError(database.string() + ": its writer's lock " + path_.string() +
+                            " cannot be taken: " + std::strerror(reason) +
+                            "; name a file on another file system with --db");
+      }
       const std::string holder = read_holder(file_);
       ::close(file_);
       throw DatabaseBusyError(database.string() + ": is being written by " + holder +
@@ -91,7 +100,7 @@ WriterLock::WriterLock(const std::filesystem::path& database) : path_(lock_path(
 }
 
 WriterLock::~WriterLock() {
-  ::unlink(path_.c_str());
+  if (still_at(path_, file_)) ::unlink(path_.c_str());  // else it is of another writer
   ::close(file_);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/fleet/command.hpp"
+#include "cli/print.hpp"
 #include "db/fleet.hpp"
 
 namespace kiln::cli {
@@ -11,7 +12,7 @@ namespace {
 
 ExitCode run_fleet_init(const CommonOptions& options) {
   Fleet::init(options.database);
-  fmt::print(
+  print_shown(
       "{}: the tables of a fleet and the roles kiln_submit and kiln_work are there\n"
       "GRANT kiln_submit TO a role lets it submit, cancel and retry; GRANT kiln_work lets it "
       "work\n",

@@ -8,6 +8,7 @@
 
 #include "cli/interrupt.hpp"
 #include "core/errors.hpp"
+#include "core/started_thread.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -27,7 +28,7 @@ LeaseKeeper::LeaseKeeper(Fleet& fleet, FleetLease lease, const FleetWorker& work
       worker_(worker),
       lease_seconds_(lease_seconds),
       warn_(std::move(warn)),
-      thread_([this] { run(); }) {}
+      thread_(started_thread([this] { run(); })) {}
 
 LeaseKeeper::~LeaseKeeper() { end(); }
 

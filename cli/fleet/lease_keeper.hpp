@@ -18,8 +18,8 @@ namespace kiln::cli {
 
 class LeaseKeeper {
  public:
-  /// `warn` is called from the keeper's thread, once when the server goes away and once when it is
-  /// back. All arguments must outlive the keeper.
+  /// Throws Error if no thread can be started. `warn` is called from the keeper's thread, once when
+  /// the server goes away and once when it is back. All arguments must outlive the keeper.
   LeaseKeeper(Fleet& fleet, FleetLease lease, const FleetWorker& worker, double lease_seconds,
               std::function<void(const std::string&)> warn);
   /// Ends the thread; the lease stays as it is.
@@ -51,7 +51,7 @@ class LeaseKeeper {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace kiln::cli

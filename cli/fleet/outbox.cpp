@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <fstream>
 #include <optional>
 #include <system_error>
 
@@ -13,6 +15,7 @@
 
 #include "cli/fleet/job_text.hpp"
 #include "core/errors.hpp"
+#include "core/hash.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
@@ -35,6 +38,16 @@ fs::path default_outbox() {
   return database.empty() ? fs::path() : database.parent_path() / "outbox";
 }
 
+/// Of a fleet. The server says what it is called: that is no path.
+std::string folder_name(const std::string& identity) {
+  constexpr std::size_t kLongest = 64;
+  const bool is_plain = !identity.empty() && identity.size() <= kLongest &&
+                        std::all_of(identity.begin(), identity.end(), [](unsigned char c) {
+                          return std::isalnum(c) != 0 || c == '-' || c == '_';
+                        });
+  return is_plain ? identity : "fleet-" + hash128_hex(identity);
+}
+
 /// The newest session of a file: the one that answers its job.
 std::optional<SessionRecord> newest_session(const Store& store) {
   std::vector<SessionRecord> sessions = store.sessions();
@@ -51,7 +64,7 @@ Outbox::Outbox(const fs::path& root, const std::string& identity) {
         "there is no place for the outbox: neither XDG_DATA_HOME nor HOME is set; name a folder "
         "with --outbox");
   }
-  folder_ = fs::absolute(base / identity);
+  folder_ = fs::absolute(base / folder_name(identity));
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) {
@@ -75,10 +88,31 @@ std::vector<std::int64_t> Outbox::jobs() const {
   return jobs;
 }
 
-void Outbox::remove(std::int64_t job) const {
+fs::path Outbox::lease_file(std::int64_t job) const {
+  return folder_ / fmt::format("job-{}.lease", job);
+}
+
+void Outbox::remove(std::int64_t job, std::optional<Store>& store) const {
   std::error_code error;
-  for (const char* suffix : {"", "-wal", "-shm", ".writer"})
-    fs::remove(file_of(job).string() + suffix, error);
+  try {
+    if (!store) store.emplace(file_of(job), Store::Mode::write);
+    fs::remove(lease_file(job), error);
+    std::move(*store).remove();
+    store.reset();
+  } catch (const DatabaseBusyError&) {
+    // Its writer removes it.
+  }
+}
+
+void Outbox::note_lease(const FleetLease& lease) const {
+  std::ofstream(lease_file(lease.job)) << lease.epoch << '\n';
+}
+
+FleetLease Outbox::noted_lease(std::int64_t job) const {
+  FleetLease lease;
+  lease.job = job;
+  std::ifstream(lease_file(job)) >> lease.epoch;
+  return lease;
 }
 
 std::string Outbox::name() const {
@@ -87,20 +121,18 @@ std::string Outbox::name() const {
   return fmt::format("{}:{}", host.data(), folder_.string());
 }
 
-bool Outbox::deliver(Fleet& fleet, std::int64_t job, const FleetWorker& worker) const {
-  const fs::path file = file_of(job);
+bool Outbox::deliver(Fleet& fleet, const FleetLease& lease, const FleetWorker& worker,
+                     std::optional<Store>& store) const {
+  const fs::path file = file_of(lease.job);
   std::optional<BestRecord> best;
-  {
-    const Store store(file, Store::Mode::read);
-    if (const auto session = newest_session(store)) best = store.best_of(session->id);
-  }
+  if (const auto session = newest_session(*store)) best = store->best_of(session->id);
   bool is_first = true;
   if (best && best->verdict != Verdict::none) {
-    is_first = fleet.finish(job, worker, file, result_text(*best));
+    is_first = fleet.finish(lease.job, worker, file, result_text(*best));
   } else {
-    fleet.fail(job, worker, file, "no config was valid");
+    fleet.fail(lease, worker, file, "no config was valid");
   }
-  remove(job);
+  remove(lease.job, store);
   return is_first;
 }
 
@@ -117,21 +149,23 @@ std::size_t Outbox::recover(Fleet& fleet, const FleetWorker& worker) const {
 }
 
 bool Outbox::recover_job(Fleet& fleet, std::int64_t job, const FleetWorker& worker) const {
-  const Store store(file_of(job), Store::Mode::write);  // refused while a worker has it
-  const std::optional<SessionRecord> session = newest_session(store);
+  std::optional<Store> store;
+  store.emplace(file_of(job), Store::Mode::write);  // refused while a worker has it
+  const FleetLease lease = noted_lease(job);        // of the worker that died
+  const std::optional<SessionRecord> session = newest_session(*store);
   if (!session) {
-    fleet.bury(job, worker);
-    remove(job);
+    fleet.bury(lease);
+    remove(job, store);
     return false;
   }
-  if (session->state == SessionState::finished) return deliver(fleet, job, worker);
+  if (session->state == SessionState::finished) return deliver(fleet, lease, worker, store);
   const std::string state = fleet.state_of(job);
   if (state == "waiting" || state == "leased") {
-    fleet.bury(job, worker);
+    fleet.bury(lease);
     return false;
   }
   fleet.give_back({.job = job, .epoch = 0, .work = {}}, worker, file_of(job), "");  // its trials
-  remove(job);
+  remove(job, store);
   return false;
 }
 

@@ -12,8 +12,10 @@
 #include "cli/fleet/job_text.hpp"
 #include "cli/fleet/worker.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/print.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
+#include "core/started_thread.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -54,16 +56,22 @@ ExitCode run_fleet_work(const WorkFlags& options) {
   std::deque<FleetDevice> running;
   for (const DeviceInfo& device : devices) running.emplace_back(work, device, running.size());
   const std::size_t recovered = outbox.recover(fleet, running.front().worker());
-  std::vector<std::thread> threads;
-  for (FleetDevice& device : running) threads.emplace_back([&device] { device.run(); });
-  for (std::thread& thread : threads) thread.join();
+  std::deque<std::jthread> threads;
+  try {
+    for (FleetDevice& device : running)
+      threads.push_back(started_thread([&device] { device.run(); }));
+  } catch (const Error&) {
+    work.note_error(std::current_exception());
+    work.stop = true;
+  }
+  threads.clear();
 
-  fmt::print("{} done, {} failed, {} returned", counted(work.done, "job"), work.failed.load(),
-             work.returned.load());
+  print_shown("{} done, {} failed, {} returned", counted(work.done, "job"), work.failed.load(),
+              work.returned.load());
   if (recovered > 0)
-    fmt::print("; {} of an earlier worker delivered",
-               counted(static_cast<std::int64_t>(recovered), "result"));
-  fmt::print("\n");
+    print_shown("; {} of an earlier worker delivered",
+                counted(static_cast<std::int64_t>(recovered), "result"));
+  print_shown("\n");
   if (work.error && !stop_on_signals()) std::rethrow_exception(work.error);
   if (stop_on_signals()) return interrupted_exit_code();
   return work.failed > 0 ? ExitCode::failed : ExitCode::ok;

@@ -57,13 +57,12 @@ void FleetDevice::run() noexcept {
   try {
     work_off();
   } catch (...) {
-    const std::scoped_lock lock(work_.mutex);
-    if (!work_.error) work_.error = std::current_exception();
+    work_.note_error(std::current_exception());
   }
 }
 
 void FleetDevice::work_off() {
-  while (!stop_on_signals()) {
+  while (!stop_on_signals() && !work_.stop) {
     std::optional<FleetLease> lease;
     bool goes_on = true;
     patiently([&] {
@@ -90,7 +89,7 @@ void FleetDevice::run_job(const FleetLease& lease) {
     attempt = tune_job(lease, keeper, store);
   } catch (const TransientError& error) {  // the device, or the disk, stayed away
     keeper.end();
-    end_job(keeper.lease(), {Ending::interrupted, error.reason()});
+    end_job(keeper.lease(), {Ending::interrupted, error.reason()}, store);
     throw;
   } catch (const DatabaseError& error) {  // another worker of this host has its file
     attempt = {Ending::interrupted, error.what()};
@@ -102,7 +101,7 @@ void FleetDevice::run_job(const FleetLease& lease) {
     attempt = {Ending::failed, fmt::format("defect of Kiln: {}", error.what())};
   }
   keeper.end();
-  end_job(keeper.lease(), attempt);
+  end_job(keeper.lease(), attempt, store);
 }
 
 TuneOptions FleetDevice::options_of(const SearchOptions& search, const LeaseKeeper& keeper) {
@@ -127,6 +126,7 @@ FleetDevice::Attempt FleetDevice::tune_job(const FleetLease& lease, LeaseKeeper&
                  search.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode(), work_,
                  row_, keeper);
   store.emplace(work_.outbox.file_of(lease.job), Store::Mode::write);
+  work_.outbox.note_lease(lease);
   const SessionResult result =
       tune_patiently({spec, problem, device_.backend, device_.ordinal, tune_with}, *store, line,
                      patience_of(search));
@@ -134,19 +134,19 @@ FleetDevice::Attempt FleetDevice::tune_job(const FleetLease& lease, LeaseKeeper&
   return {Ending::interrupted, keeper.is_lost() ? "the lease was lost" : "the worker was stopped"};
 }
 
-void FleetDevice::end_job(const FleetLease& lease, const Attempt& attempt) {
+void FleetDevice::end_job(const FleetLease& lease, const Attempt& attempt,
+                          std::optional<Store>& store) {
   const std::filesystem::path file = work_.outbox.file_of(lease.job);
   std::error_code error;
   const bool has_file = std::filesystem::exists(file, error);
   const auto deliver = [&] {
     switch (attempt.ending) {
       case Ending::answered:
-        if (work_.outbox.deliver(work_.fleet, lease.job, worker_)) ++work_.done;
+        if (work_.outbox.deliver(work_.fleet, lease, worker_, store)) ++work_.done;
         return;
       case Ending::failed:
-        work_.fleet.fail(lease.job, worker_, has_file ? file : std::filesystem::path(),
-                         attempt.reason);
-        work_.outbox.remove(lease.job);
+        work_.fleet.fail(lease, worker_, has_file ? file : std::filesystem::path(), attempt.reason);
+        if (has_file) work_.outbox.remove(lease.job, store);
         ++work_.failed;
         return;
       case Ending::interrupted:  // the file stays: the job may come back to this host
@@ -197,7 +197,7 @@ void FleetDevice::patiently(const std::function<void()>& ask) {
 void FleetDevice::pause(double seconds) const {
   constexpr std::chrono::milliseconds kGlance{50};
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (!stop_on_signals() && std::chrono::steady_clock::now() < until)
+  while (!stop_on_signals() && !work_.stop && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(kGlance);
 }
 

@@ -50,6 +50,12 @@ struct FleetWork {
   std::atomic<std::int64_t> returned = 0;  ///< leases
   std::mutex mutex = {};                   ///< of `error`
   std::exception_ptr error = {};           ///< the first that ended a device's work
+  std::atomic<bool> stop = false;          ///< ends the work of all devices
+
+  void note_error(std::exception_ptr first) {
+    const std::scoped_lock lock(mutex);
+    if (!error) error = std::move(first);
+  }
 };
 
 /// One device of the worker; run() is called in a thread of its own.
@@ -76,7 +82,8 @@ class FleetDevice {
   [[nodiscard]] Attempt tune_job(const FleetLease& lease, LeaseKeeper& keeper,
                                  std::optional<Store>& store);
   [[nodiscard]] TuneOptions options_of(const SearchOptions& search, const LeaseKeeper& keeper);
-  void end_job(const FleetLease& lease, const Attempt& attempt);
+  /// Delivers, or keeps, what `store` holds; empty: the job's file was not opened.
+  void end_job(const FleetLease& lease, const Attempt& attempt, std::optional<Store>& store);
   /// Calls `ask` again while the server is away and nothing stops the worker. Throws the last error
   /// after the patience is over.
   void patiently(const std::function<void()>& ask);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/src/call_statistics.hpp"
 
-#include <algorithm>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -21,19 +22,11 @@ class AllStatistics {
   AllStatistics(const AllStatistics&) = delete;
   AllStatistics& operator=(const AllStatistics&) = delete;
   ~AllStatistics() {
-    std::vector<CallRecord> printed;
-    for (const std::shared_ptr<CallStatistics>& each : all_) {
-      for (CallRecord& record : each->records()) {
-        if (each->file().empty()) {
-          printed.push_back(std::move(record));
-        } else {
-          record_calls(each->file(), record);
-        }
-      }
+    try {
+      write();
+    } catch (const std::exception&) {
+      // The process ends: nobody can be told.
     }
-    const bool prints = std::any_of(all_.begin(), all_.end(),
-                                    [](const auto& each) { return each->file().empty(); });
-    if (prints) std::fputs((statistics_line(printed) + "\n").c_str(), stderr);
   }
 
   void add(std::shared_ptr<CallStatistics> statistics) {
@@ -42,6 +35,25 @@ class AllStatistics {
   }
 
  private:
+  // A forked child leaves what its parent counted to its parent.
+  void write() {
+    const std::lock_guard held(mutex_);
+    std::vector<CallRecord> printed;
+    bool prints = false;
+    for (const std::shared_ptr<CallStatistics>& each : all_) {
+      if (each->process() != ::getpid()) continue;
+      prints = prints || each->file().empty();
+      for (CallRecord& record : each->records()) {
+        if (each->file().empty()) {
+          printed.push_back(std::move(record));
+        } else {
+          record_calls(each->file(), record);
+        }
+      }
+    }
+    if (prints) std::fputs((statistics_line(printed) + "\n").c_str(), stderr);
+  }
+
   std::mutex mutex_;
   std::vector<std::shared_ptr<CallStatistics>> all_;
 };

@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -50,6 +52,8 @@ class CallStatistics {
   [[nodiscard]] std::string trouble() const { return file_.empty() ? "" : calls_trouble(file_); }
   /// Empty: a line on stderr.
   [[nodiscard]] const std::string& file() const { return file_; }
+  /// The process that made it.
+  [[nodiscard]] pid_t process() const { return process_; }
 
  private:
   CallStatistics(std::string file, std::string device)
@@ -57,6 +61,7 @@ class CallStatistics {
 
   const std::string file_;
   const std::string device_;
+  const pid_t process_ = ::getpid();
   mutable std::mutex mutex_;  ///< guards the list, not the counts
   /// By kernel, problem, config and grade; a counter keeps its place.
   std::map<std::tuple<std::string, std::string, std::string, Launcher::Grade>, CallCounter>

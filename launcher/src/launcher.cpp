@@ -1,6 +1,7 @@
 // The public classes: handles over State, with every exception turned into an Expected at this
 // border.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <exception>
 #include <new>
 #include <utility>
@@ -78,7 +79,13 @@ Expected<Launcher::Statistics> Launcher::statistics() const noexcept {
 }
 
 Expected<bool> Launcher::wait_for_tuning(double seconds) const noexcept {
-  return guarded([&]() -> Expected<bool> { return state_->tuner().wait(seconds); });
+  return guarded([&]() -> Expected<bool> {
+    if (std::isnan(seconds)) {
+      return LaunchError{LaunchErrorCode::bad_argument,
+                         "wait_for_tuning: the seconds are not a number"};
+    }
+    return state_->tuner().wait(seconds);
+  });
 }
 
 Expected<void> Launcher::Kernel::launch(void* queue, const LaunchArgument* arguments,

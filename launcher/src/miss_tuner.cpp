@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
+#include "core/started_thread.hpp"
 #include "db/database_place.hpp"
 #include "db/server_place.hpp"
 
@@ -100,12 +102,28 @@ MissTuner::Job* MissTuner::job_of(const Miss& miss) {
     warn_of_budget();
     return nullptr;
   }
+  if (!start_thread()) return nullptr;
   Job* job = jobs_.emplace(key, std::make_unique<Job>()).first->second.get();
   job->miss = miss;
+  job->wanted_until = Clock::now() + milliseconds_of(options_.tune_seconds + kGraceSeconds);
   queue_.push_back(job);
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   changed_.notify_all();
   return job;
+}
+
+bool MissTuner::start_thread() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = started_thread([this] { work(); });
+    return true;
+  } catch (const Error& error) {
+    if (!std::exchange(warned_of_thread_, true)) {
+      state_.warnings.push_back(
+          {Kind::tuning_failed,
+           fmt::format("tune_on_miss: {}; the next miss tries again", error.what())});
+    }
+    return false;
+  }
 }
 
 bool MissTuner::want(const Miss& miss) {
@@ -115,8 +133,8 @@ bool MissTuner::want(const Miss& miss) {
   if (job == nullptr || job->state != Job::State::waiting) return false;
   job->asked_texts.insert(miss.asked_text);
   if (options_.tune_on_miss != Launcher::TuneOnMiss::first_use) return false;
-  changed_.wait_for(held, milliseconds_of(options_.tune_seconds + kGraceSeconds),
-                    [&] { return job->state != Job::State::waiting; });
+  // Calls that come while others wait wait with them, no longer.
+  changed_.wait_until(held, job->wanted_until, [&] { return job->state != Job::State::waiting; });
   return job->state == Job::State::tuned;
 }
 
@@ -162,7 +180,12 @@ void MissTuner::work() {
     if (!has_time) warn_of_budget();
     held.unlock();
     const Clock::time_point start = Clock::now();
-    const bool tuned = has_time && tune(job, std::min(options_.tune_seconds, left));
+    bool tuned = false;
+    try {
+      tuned = has_time && tune(job, std::min(options_.tune_seconds, left));
+    } catch (const std::exception&) {
+      // Not even memory for a warning: the problem stays untuned, and the application runs on.
+    }
     held.lock();
     job.state = tuned ? Job::State::tuned : Job::State::failed;
     queue_.pop_front();
@@ -203,6 +226,8 @@ TunerEnd MissTuner::run_session(const Miss& miss, double seconds) const {
   for (const std::string& path : options_.kernel_paths) {
     words.insert(words.end(), {"--kernel-path", path});
   }
+  // The application's own folder: its author chose to run what it holds.
+  if (miss.kernel.find('/') != std::string::npos) words.push_back("--trust");
   words.insert(words.end(), {"--seconds", ""});
   const Clock::time_point start = Clock::now();
   while (true) {

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -74,10 +75,14 @@ class MissTuner {
     Miss miss;
     std::set<std::string> asked_texts;
     enum class State { waiting, tuned, failed } state = State::waiting;
+    std::chrono::steady_clock::time_point wanted_until;  ///< calls wait no longer for it
   };
   using Held = std::unique_lock<std::mutex>;
 
+  /// Nullptr: it cannot be tuned, and a warning says why.
   [[nodiscard]] Job* job_of(const Miss& miss);
+  /// False, with a warning: the system has none left.
+  [[nodiscard]] bool start_thread();
   void work();
   [[nodiscard]] bool tune(Job& job, double seconds);
   [[nodiscard]] TunerEnd run_session(const Miss& miss, double seconds) const;
@@ -99,8 +104,9 @@ class MissTuner {
   std::deque<Job*> queue_;  ///< the first job is being tuned
   Launcher::Tuning state_;
   bool warned_of_budget_ = false;
+  bool warned_of_thread_ = false;
   bool stop_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace kiln

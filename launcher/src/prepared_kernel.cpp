@@ -43,6 +43,7 @@ PreparedKernel::Place& PreparedKernel::free_place(const QueueKey& key) {
 }
 
 Expected<QueueLaunch*> PreparedKernel::find_or_make(void* queue) {
+  queue = runtime_->named_queue(queue);
   const QueueKey key(queue);
   if (QueueLaunch* known = find(key)) {
     return known;
@@ -78,7 +79,7 @@ void PreparedKernel::forget_queue(void* queue) {
 }
 
 Expected<void> PreparedKernel::launch(void* queue, std::span<const LaunchArgument> arguments) {
-  QueueLaunch* on_queue = find(QueueKey(queue));
+  QueueLaunch* on_queue = find(QueueKey(runtime_->named_queue(queue)));
   if (on_queue == nullptr) {
     const Expected<QueueLaunch*> made = find_or_make(queue);
     if (!made) {

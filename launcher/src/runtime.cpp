@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "launcher/src/cache_key.hpp"
+#include "launcher/src/queue_launch.hpp"
 
 namespace kiln {
 namespace {
@@ -55,6 +56,8 @@ Runtime::Runtime(const Launcher::Options& options) : toolkit_(options.toolkit) {
   backend_ =
       options.backend == "auto" ? first_backend_with_a_device() : make_backend(options.backend);
   device_ = open(*backend_, options);
+  if (options.native && QueueKey::is_one_of_many(options.native->queue))
+    own_stream_per_thread_ = options.native->queue;
   known_to_lookup_ = device_->info();
   if (known_to_lookup_.compiler.ends_with("unavailable")) {
     known_to_lookup_.compiler

@@ -32,6 +32,11 @@ class Runtime {
   [[nodiscard]] const std::string& cache_trouble() const { return cache_trouble_; }
   [[nodiscard]] const std::string& cache_limit_trouble() const { return cache_limit_trouble_; }
 
+  /// `queue`, or a stream per thread that null stands for: each thread's is a queue of its own.
+  [[nodiscard]] void* named_queue(void* queue) const {
+    return queue == nullptr ? own_stream_per_thread_ : queue;
+  }
+
   /// Whether `queue` (null: the launcher's own) is being captured into a graph. Any thread.
   [[nodiscard]] bool is_capturing(void* queue) const { return device_->is_capturing(queue); }
 
@@ -69,6 +74,7 @@ class Runtime {
   std::unique_ptr<Backend> backend_;
   std::mutex device_mutex_;
   std::unique_ptr<Device> device_;
+  void* own_stream_per_thread_ = nullptr;  ///< null: the launcher's own queue is one queue
   DeviceInfo known_to_lookup_;
   std::string device_text_;
 

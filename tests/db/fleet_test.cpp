@@ -162,7 +162,7 @@ TEST_F(PostgresFleet, AWorkerThatWasCutOffTakesItsJobBack) {
   lease.epoch = 1;
   EXPECT_EQ(fleet.renew(lease, kFirst, 2, 0.01), LeaseState::held);
   ::usleep(30'000);
-  fleet.bury(1, kFirst);  // returns what ended
+  fleet.bury(lease);  // returns what ended
   EXPECT_EQ(fleet.state_of(1), "waiting");
   EXPECT_EQ(fleet.renew(lease, kFirst, 3, 60), LeaseState::taken_back);
   EXPECT_EQ(lease.epoch, 2);
@@ -208,6 +208,23 @@ TEST_F(PostgresFleet, ACancelledJobLosesItsLease) {
   EXPECT_EQ(fleet.cancel(plan), 2);
   EXPECT_EQ(fleet.renew(lease, kFirst, 1, 60), LeaseState::lost);
   EXPECT_EQ(fleet.lease(kFirst, kOffer, 60)->work.problem, "n=3");
+}
+
+TEST_F(PostgresFleet, AWorkerWhoseLeaseEndedDoesNotFailTheJobOfTheNextOne) {
+  Fleet fleet(url_);
+  fleet.submit("plan", {job("n=1")}, 3);
+  const FleetLease stale = *fleet.lease(kFirst, kOffer, 0.01);
+  ::usleep(30'000);
+  FleetLease live = *fleet.lease(kSecond, kOffer, 60);
+  ASSERT_EQ(live.job, stale.job);
+  fleet.fail(stale, kFirst, outbox("a.db", "n=1", 2, SessionState::interrupted), "no device here");
+  EXPECT_EQ(fleet.state_of(live.job), "leased");
+  EXPECT_EQ(Store(url_, Store::Mode::read).trials(1).size(), 2U) << "its trials are kept";
+  fleet.bury(stale);
+  EXPECT_EQ(fleet.renew(live, kSecond, 1, 60), LeaseState::held);
+  fleet.fail(live, kSecond, {}, "no config was valid");
+  EXPECT_EQ(fleet.state_of(live.job), "failed");
+  EXPECT_THAT(log(live.job), ElementsAre("leased", "ended", "leased", "late", "failed"));
 }
 
 TEST_F(PostgresFleet, APlanThatIsNotThereIsAnError) {
@@ -260,6 +277,80 @@ TEST_F(PostgresFleet, RolesHaveTheRightsThatTheyNeedAndNoMore) {
                std::runtime_error);
   EXPECT_THROW(server.run(name, "SET ROLE kiln_submit; INSERT INTO kiln.best DEFAULT VALUES"),
                std::runtime_error);
+}
+
+TEST_F(PostgresFleet, EachRoleDoesByPlainSqlWhatItMayAndNothingElse) {
+  PostgresServer& server = PostgresServer::shared();
+  const std::string name = PostgresServer::database_of(url_);
+  Fleet(url_).submit("plan", {job("n=1"), job("n=2"), job("n=3")}, 3);
+  const auto denied = [&](const std::string& role, const std::string& statement) {
+    EXPECT_THROW(server.run(name, "SET search_path = kiln; SET ROLE " + role + "; " + statement),
+                 std::runtime_error)
+        << role << ": " << statement;
+  };
+  const auto allowed = [&](const std::string& role, const std::string& statement) {
+    EXPECT_NO_THROW(server.run(name, "SET search_path = kiln; SET ROLE " + role + "; " + statement))
+        << role << ": " << statement;
+  };
+  const std::string insert =
+      "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, "
+      "weight, lives) VALUES (1, 'k', 'h', 'n=1', '', '{}', ";
+  allowed("kiln_submit", insert + "1, 3)");
+  denied("kiln_submit", insert + "'NaN', 3)");
+  denied("kiln_submit", insert + "'Infinity', 3)");
+  denied("kiln_submit", insert + "1, 9223372036854775807)");
+  denied("kiln_submit",
+         "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, "
+         "weight, lives) VALUES (1, 'k', 'h', 'n=1', '', repeat('x', 70000), 1, 3)");
+  denied("kiln_submit",
+         "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, "
+         "weight, lives, state) VALUES (1, 'k', 'h', 'n', '', '{}', 1, 3, 'done')");
+  denied("kiln_submit", "INSERT INTO plans (name) VALUES (repeat('x', 1000))");
+  denied("kiln_submit", "UPDATE jobs SET state = 'leased' WHERE id = 1");
+  denied("kiln_submit", "UPDATE jobs SET state = 'done' WHERE id = 1");
+  denied("kiln_submit", "UPDATE jobs SET state = 'failed' WHERE id = 1");
+  denied("kiln_submit", "UPDATE jobs SET deaths = 9223372036854775807 WHERE id = 1");
+  denied("kiln_submit", "UPDATE jobs SET reason = 'x' WHERE id = 1");
+  denied("kiln_submit",
+         "INSERT INTO lease_log (job, epoch, worker, event) VALUES (1, 1, 'x', "
+         "'done')");
+  allowed("kiln_submit", "UPDATE jobs SET state = 'cancelled', finished_at = now() WHERE id = 1");
+  denied("kiln_work", "UPDATE jobs SET state = 'waiting' WHERE id = 1");
+  denied("kiln_work", "UPDATE jobs SET state = 'leased' WHERE id = 1");
+  allowed("kiln_submit", "UPDATE jobs SET state = 'waiting', deaths = 0 WHERE id = 1");
+  allowed("kiln_work",
+          "UPDATE jobs SET state = 'leased', epoch = epoch + 1, lease_until = now() + "
+          "interval '1 hour' WHERE id = 1");
+  denied("kiln_work", "UPDATE jobs SET lease_until = 'infinity' WHERE id = 1");
+  denied("kiln_work", "UPDATE jobs SET epoch = 9223372036854775807 WHERE id = 1");
+  denied("kiln_work", "UPDATE jobs SET state = 'cancelled' WHERE id = 1");
+  denied("kiln_work", insert + "1, 3)");
+  allowed("kiln_work", "UPDATE jobs SET state = 'done' WHERE id = 1");
+  for (const char* state : {"waiting", "leased", "failed", "cancelled", "done"}) {
+    denied("kiln_work", std::string("UPDATE jobs SET state = '") + state + "' WHERE id = 1");
+    denied("kiln_submit", std::string("UPDATE jobs SET state = '") + state + "' WHERE id = 1");
+  }
+}
+
+TEST_F(PostgresFleet, ARowThatIsOutOfRangeIsSkippedAndNamed) {
+  const PostgresServer& server = PostgresServer::shared();
+  const std::string name = PostgresServer::database_of(url_);
+  Fleet fleet(url_);
+  fleet.submit("plan", {job("n=1", 9), job("n=2", 8), job("n=3", 7), job("n=4")}, 3);
+  server.run(name,
+             "SET search_path = kiln; ALTER TABLE jobs DROP CONSTRAINT jobs_in_range;"
+             "UPDATE jobs SET weight = 'NaN', settings = repeat('x', 1000000) WHERE id = 1;"
+             "UPDATE jobs SET state = 'leased', deaths = 9223372036854775807, lease_until = "
+             "'-infinity', leased_at = '-infinity' WHERE id = 2;"
+             "UPDATE jobs SET lease_until = 'infinity', epoch = 9223372036854775807 WHERE id = 3");
+  Fleet::init(url_);  // the constraint again, over rows that break it
+  EXPECT_EQ(fleet.lease(kFirst, kOffer, 60)->work.problem, "n=4");
+  EXPECT_FALSE(fleet.lease(kFirst, kOffer, 60));
+  const std::vector<FleetJobState> jobs = fleet.jobs(0);
+  ASSERT_EQ(jobs.size(), 4U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_THAT(jobs[i].reason, HasSubstr("skipped: a value"));
+  EXPECT_EQ(jobs[3].reason, "");
+  EXPECT_EQ(fleet.cancel(0), 1);
 }
 
 TEST_F(PostgresFleet, SaysWhatIsMissing) {

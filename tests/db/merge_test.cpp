@@ -4,10 +4,12 @@
 #include "db/merge.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
@@ -15,6 +17,7 @@
 
 #include "core/errors.hpp"
 #include "db/store.hpp"
+#include "db/writer_lock.hpp"
 #include "tests/db/store_places.hpp"
 #include "tests/reliability/size.hpp"
 
@@ -73,6 +76,19 @@ void write(const fs::path& path, const std::vector<Content>& contents) {
 constexpr const char* kMonday = "2026-01-05T10:00:00Z";
 constexpr const char* kTuesday = "2026-01-06T10:00:00Z";
 constexpr const char* kWednesday = "2026-01-07T10:00:00Z";
+
+TEST(MergeIntoAFile, KeepsWhatItsLastWriterMadeWhileTheMergeWaitedForTheLock) {
+  const MemoryFolder folder;
+  write(folder / "a.db", {{session_of("n=1", kMonday), 3, 1, 1, kMonday}});
+  write(folder / "b.db", {{session_of("n=2", kTuesday), 2, 1, 1, kTuesday}});
+  auto lock = std::make_unique<WriterLock>(folder / "new.db");
+  std::thread merge([&] { merge_databases({folder / "b.db"}, folder / "new.db"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it waits for 500
+  fs::copy_file(folder / "a.db", folder / "new.db");
+  lock.reset();
+  merge.join();
+  EXPECT_EQ(Store(folder / "new.db", Store::Mode::read).sessions().size(), 2U);
+}
 
 TEST_P(MergeInto, HoldsTheSessionsOfAllFiles) {
   const MemoryFolder folder;

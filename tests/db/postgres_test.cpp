@@ -12,8 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "core/transient_error.hpp"
+#include "db/connection.hpp"
 #include "db/merge.hpp"
 #include "db/postgres_database.hpp"
+#include "db/server_merge.hpp"
 #include "tests/db/store_places.hpp"
 
 namespace kiln {
@@ -241,6 +243,68 @@ TEST_F(Postgres, AWrongPasswordIsToldAndNeverShown) {
   EXPECT_THAT(message_of([&] { const Store store(url, Store::Mode::read); }),
               HasSubstr("the server refused the password ("))
       << "none at all";
+}
+
+TEST_F(Postgres, AWriterWhoseConnectionWasLostWritesNothingToASessionThatAnotherOneHas) {
+  const PostgresServer& server = PostgresServer::shared();
+  const std::string url = PostgresServer::shared().new_database();
+  Store first(url, Store::Mode::write);
+  const SessionRecord record = some_session("n=1");
+  const SessionId session = first.begin_session(record);
+  first.append(session, 1, some_trial(1));
+  server.run(PostgresServer::database_of(url),
+             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+             "current_database() AND pid <> pg_backend_pid()");
+  Store second(url, Store::Mode::write);
+  ASSERT_TRUE(second.find_unfinished(record.key));
+  second.append(session, 2, some_trial(2));
+  (void)message_of([&] { first.append(session, 2, some_trial(3)); });  // notices the loss
+  const std::function<void()> writes[] = {
+      [&] { first.append(session, 2, some_trial(3)); }, [&] { first.begin_attempt(session, "x"); },
+      [&] { first.note_death(session, "x"); }, [&] { first.add_wall_seconds(session, 1); },
+      [&] { first.finish(session, SessionState::finished, 1, some_best(1)); }};
+  for (const auto& write : writes) {
+    EXPECT_EQ(message_of([&] {
+                try {
+                  write();
+                } catch (const TransientError& error) {
+                  FAIL() << "waits for a lock that will not be free: " << error.what();
+                }
+              }),
+              url +
+                  ": session 1 is being written by another Kiln; wait for it to end, or begin "
+                  "another one with --fresh");
+  }
+  second.append(session, 3, some_trial(4));
+  EXPECT_EQ(second.session(session)->state, SessionState::running);
+}
+
+TEST_F(Postgres, AMergeKeepsItsSessionsUntilItsCommit) {
+  const test::ScratchFolder folder;
+  const std::string url = PostgresServer::shared().new_database();
+  const SessionRecord record = some_session("n=1");
+  {
+    Store server(url, Store::Mode::write);
+    Store file(folder / "more.db", Store::Mode::write);
+    for (Store* store : {&server, &file}) {
+      const SessionId session = store->begin_session(record);
+      for (int i = 1; i <= (store == &file ? 3 : 1); ++i) store->append(session, i, some_trial(i));
+    }
+  }
+  const ServerConnection merge(url, Store::Mode::write);
+  sql::Transaction transaction(merge.database(), sql::Access::write);
+  std::vector<std::unique_ptr<MergedSource>> sources;
+  sources.push_back(open_source(folder / "more.db"));
+  MergeReport report;
+  merge_sessions(choose_copies(sources, report), merge.database(), report);
+  Store resumer(url, Store::Mode::write);
+  EXPECT_THAT(message_of([&] { (void)resumer.find_unfinished(record.key); }),
+              HasSubstr("is being written by another Kiln"));
+  transaction.commit();
+  const auto resumed = resumer.find_unfinished(record.key);
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(resumer.trials(resumed->id).size(), 3U);
+  resumer.append(resumed->id, 4, some_trial(4));
 }
 
 TEST_F(Postgres, AServerThatGoesAwayLosesNothingAndIsFoundAgain) {

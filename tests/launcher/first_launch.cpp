@@ -4,10 +4,13 @@
 //   launcher_first_launch DATABASE CACHE KERNEL PROBLEM [hip]
 //
 // With "hip" it runs on a stream of its own, which it makes by the library in $KILN_HIP_LIBRARY.
+// With $FIRST_LAUNCH_FORKS it also starts a child, which exits at once.
 // Prints "cache" or "compiled", the grade, whether it is stale, and the config; or an error, ending
 // with 1.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -71,5 +74,11 @@ int main(int argc, char** argv) {
   const kiln::Launcher::Match& match = kernel->match();
   std::printf("%s %s%s %s\n", kernel->from_cache() ? "cache" : "compiled",
               kiln::to_string(match.grade), match.stale ? " stale" : "", match.config.c_str());
+  std::fflush(stdout);
+  if (std::getenv("FIRST_LAUNCH_FORKS") != nullptr) {
+    const pid_t child = ::fork();
+    if (child == 0) std::exit(0);  // a helper of the application
+    ::waitpid(child, nullptr, 0);
+  }
   return 0;
 }

@@ -41,6 +41,17 @@ TEST(FirstLaunch, AWarmCacheNeedsNoCompiler) {
               HasSubstr("unavailable"));
 }
 
+TEST(FirstLaunch, AForkedChildDoesNotCountItsParentsCallsAgain) {
+  if (const std::string missing = test::missing_for_cuda_stub(); !missing.empty()) {
+    GTEST_SKIP() << missing;
+  }
+  const LauncherFolder folder;
+  const std::string calls = folder / "calls.jsonl";
+  (void)first_launch("FIRST_LAUNCH_FORKS=1 KILN_STATISTICS='" + calls + "'", folder, "transpose",
+                     "rows=64 cols=64");
+  EXPECT_EQ(test::command_output("grep -c transpose '" + calls + "'"), "1\n");
+}
+
 // The host code of a HIP stream, over a library that offers the HIP calls on top of CUDA's, over a
 // CUDA driver without a GPU.
 TEST(FirstLaunch, RunsOnAHipStreamOfTheApplication) {

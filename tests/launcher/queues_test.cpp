@@ -105,6 +105,28 @@ TEST_F(Queues, TheStreamOfEachThreadIsAQueueOfItsOwn) {
   EXPECT_EQ(test::cuda_stub_programs() - before, 2U);
 }
 
+TEST_F(Queues, OfALauncherOnTheStreamOfEachThreadAreThreadsApart) {
+  const auto stream_of_thread = reinterpret_cast<void*>(2);  // cudaStreamPerThread
+  int context = 0;
+  Launcher::Options options = Launcher::Options::on_device("cuda");
+  options.native = Launcher::Native{&context, 0, stream_of_thread};
+  options.databases = {folder_ / "kiln.db"};
+  options.cache_folder = folder_ / "cache";
+  const Launcher launcher(options);
+  const Launcher::Kernel kernel = launcher.prepare("reduce", "n=100000").value();
+  ASSERT_THAT(kernel.match().config, HasSubstr("ticket"));
+  test::cuda_stub_watch(2);  // the workspace
+  const auto workspace_of = [&](void* queue) {
+    launch_sum(kernel, queue).value();
+    return test::cuda_stub_watched();
+  };
+  const std::uint64_t here = workspace_of(nullptr);
+  EXPECT_EQ(workspace_of(stream_of_thread), here) << "the same stream by its handle";
+  std::uint64_t there = 0;
+  std::thread([&] { there = workspace_of(nullptr); }).join();
+  EXPECT_NE(there, here);
+}
+
 TEST_F(Queues, GiveBackWhatTheyHeldWhenTheyAreForgotten) {
   const Launcher::Kernel with_program = filter("512");
   const Launcher::Kernel with_workspace = launcher_->prepare("reduce", "n=100000").value();

@@ -1,7 +1,12 @@
 // tune_on_miss: what is not known is tuned by another process, the next call sees it, and whatever
 // goes wrong there is a warning.
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include <atomic>
+#include <cerrno>
+#include <cmath>
 #include <fstream>
 #include <string_view>
 #include <thread>
@@ -14,6 +19,20 @@
 
 #include "tests/launcher/opencl_application.hpp"
 #include "tests/launcher/tuned_database.hpp"
+
+namespace {
+
+std::atomic<bool> g_no_threads = false;
+
+}  // namespace
+
+// In front of the system's own, for the launcher too.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*work)(void*), void* argument) {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto real = reinterpret_cast<Create>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return g_no_threads ? EAGAIN : real(thread, attributes, work, argument);
+}
 
 namespace kiln {
 namespace {
@@ -63,6 +82,27 @@ class TuneOnMissTest : public ::testing::Test {
 
   LauncherFolder folder_;
 };
+
+TEST_F(TuneOnMissTest, AThreadThatTheSystemRefusesIsAWarningAndTheNextMissTriesAgain) {
+  const Launcher launcher(options(tunes_wide()));
+  g_no_threads = true;
+  EXPECT_EQ(launcher.select("transpose", kProblem).value()->grade, Launcher::Grade::fallback);
+  g_no_threads = false;
+  const Launcher::Tuning refused = launcher.tuning().value();
+  EXPECT_EQ(refused.waiting, 0U);
+  ASSERT_EQ(refused.warnings.size(), 1U);
+  EXPECT_THAT(refused.warnings[0].message, HasSubstr("starts no further thread"));
+  EXPECT_EQ(launcher.select("transpose", kProblem).value()->grade, Launcher::Grade::fallback);
+  ASSERT_TRUE(launcher.wait_for_tuning(60).value());
+  EXPECT_EQ(launcher.select("transpose", kProblem).value()->grade, Launcher::Grade::exact);
+}
+
+TEST_F(TuneOnMissTest, SecondsThatAreNoNumberAreRefused) {
+  const Launcher launcher(options("exit 1"));
+  const Expected<bool> refused = launcher.wait_for_tuning(std::nan(""));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, LaunchErrorCode::bad_argument);
+}
 
 TEST_F(TuneOnMissTest, IsOffByDefault) {
   Launcher::Options given = options("touch '" + (folder_ / "asked") + "'");

@@ -1,6 +1,8 @@
 // Workers that misbehave before any kernel runs: compilers that crash and hang, programs that talk
 // nonsense.
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -46,6 +48,28 @@ class WorkerTest : public SessionTest {
 
   SessionResult result_;
 };
+
+// A process number says nothing where processes of other hosts or containers share the folder.
+TEST_F(WorkerTest, AScratchFolderIsRemovedOnceNobodyHoldsItsLock) {
+  const std::filesystem::path parent = folder_ / "tmp";
+  const std::filesystem::path other = parent / "kiln-worker-999999999-AbCdEf";
+  std::filesystem::create_directories(other);
+  ASSERT_EQ(::setenv("TMPDIR", parent.c_str(), 1), 0);
+  { const WorkerHost host; }
+  EXPECT_TRUE(std::filesystem::exists(other)) << "it may be about to be locked";
+  const int lock = ::open((other / "owner").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+  {
+    const WorkerHost host;
+    const WorkerHost second;
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(parent), {}), 3);
+  }
+  EXPECT_TRUE(std::filesystem::exists(other));
+  ::close(lock);
+  { const WorkerHost host; }
+  EXPECT_TRUE(std::filesystem::is_empty(parent));
+  ::unsetenv("TMPDIR");
+}
 
 TEST_F(WorkerTest, ACompilerThatHangsIsKilled) {
   const Trial trial = only_trial("sleep 1000");

@@ -18,6 +18,7 @@ class AttemptWitness : public SessionObserver {
 
   void on_start(const SessionStart& start) override {
     started = true;
+    session = start.id;
     told_.on_start(start);
   }
   void on_state(const std::string& activity, const SessionProgress& progress) override {
@@ -30,8 +31,9 @@ class AttemptWitness : public SessionObserver {
   void on_finals(const std::vector<Config>& finalists) override { told_.on_finals(finalists); }
   void on_warning(const std::string& message) override { told_.on_warning(message); }
 
-  bool started = false;  ///< the device was open and the session began
-  bool tried = false;    ///< a trial was finished
+  bool started = false;   ///< the device was open and the session began
+  bool tried = false;     ///< a trial was finished
+  SessionId session = 0;  ///< of the last attempt that began; 0: none did
 
  private:
   SessionObserver& told_;

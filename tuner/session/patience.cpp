@@ -10,10 +10,16 @@
 #include <fmt/format.h>
 
 #include "core/transient_error.hpp"
+#include "db/server_place.hpp"
 #include "tuner/session/attempt_witness.hpp"
 
 namespace kiln {
 namespace {
+
+std::string waiting_text(const std::string& reason, const Patience& patience) {
+  return fmt::format("{}; waiting, {:.0f} s at most", reason,
+                     std::chrono::duration<double>(patience.longest).count());
+}
 
 /// Tells when the waiting begins and when it ends.
 class PatientWitness final : public AttemptWitness {
@@ -28,23 +34,20 @@ class PatientWitness final : public AttemptWitness {
   /// Before each pause; the first one is announced.
   void on_wait(const std::string& reason, const Patience& patience) {
     if (std::exchange(is_waiting_, true)) return;
-    const double seconds = std::chrono::duration<double>(patience.longest).count();
-    on_warning(fmt::format("{}; waiting, {:.0f} s at most", reason, seconds));
+    on_warning(waiting_text(reason, patience));
   }
 
  private:
   bool is_waiting_ = false;
 };
 
-bool is_session_stopped(const TuneRequest& request) {
-  return request.options.stop != nullptr && request.options.stop->load();
-}
+bool is_set(const std::atomic<bool>* stop) { return stop != nullptr && stop->load(); }
 
-/// Returns early when the session is to stop.
-void pause_for(Clock::duration pause, const TuneRequest& request) {
+/// Returns early when `stop` is set.
+void pause_for(Clock::duration pause, const std::atomic<bool>* stop) {
   constexpr std::chrono::milliseconds kGlance{100};
   const auto until = Clock::now() + pause;
-  while (!is_session_stopped(request) && Clock::now() < until)
+  while (!is_set(stop) && Clock::now() < until)
     std::this_thread::sleep_for(std::min<Clock::duration>(kGlance, until - Clock::now()));
 }
 
@@ -52,6 +55,24 @@ void pause_for(Clock::duration pause, const TuneRequest& request) {
 
 std::string barren_attempts_text(const std::string& reason) {
   return fmt::format("{} times no trial came to its end: {}", kMaxBarrenAttempts, reason);
+}
+
+Store open_patiently(const std::filesystem::path& place, const Patience& patience,
+                     const std::atomic<bool>* stop,
+                     const std::function<void(const std::string&)>& warn) {
+  const Clock::time_point since = Clock::now();
+  Clock::duration pause = patience.first_pause;
+  while (true) {
+    try {
+      return Store(place, Store::Mode::write);
+    } catch (const TransientError& error) {
+      const Clock::duration left = since + patience.longest - Clock::now();
+      if (names_server(place) || left <= Clock::duration::zero() || is_set(stop)) throw;
+      if (pause == patience.first_pause) warn(waiting_text(error.reason(), patience));
+      pause_for(std::min(pause, left), stop);
+      pause = std::min<Clock::duration>(2 * pause, patience.longest_pause);
+    }
+  }
 }
 
 SessionResult tune_patiently(TuneRequest request, Store& store, SessionObserver& observer,
@@ -78,10 +99,11 @@ SessionResult tune_patiently(TuneRequest request, Store& store, SessionObserver&
       }
       const Clock::duration left = missing_since + patience.longest - Clock::now();
       const bool waits = patience.for_device || !is_device;
-      if (!waits || left <= Clock::duration::zero() || is_session_stopped(request)) throw;
+      const std::atomic<bool>* stop = request.options.stop;
+      if (!waits || left <= Clock::duration::zero() || is_set(stop)) throw;
       witness.on_wait(error.reason(), patience);
-      pause_for(std::min(pause, left), request);
-      if (is_session_stopped(request)) throw;
+      pause_for(std::min(pause, left), stop);
+      if (is_set(stop)) throw;
       pause = std::min<Clock::duration>(2 * pause, patience.longest_pause);
     }
   }

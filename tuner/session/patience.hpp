@@ -3,7 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "tuner/session/session.hpp"
@@ -25,6 +28,13 @@ inline constexpr int kMaxBarrenAttempts = 3;
 
 /// Why such a session is given up. `reason` is that of the last loss.
 [[nodiscard]] std::string barren_attempts_text(const std::string& reason);
+
+/// Opens a store for writing. A file that another program has locked is tried again for as long as
+/// `patience` allows, or until `stop` is set; `warn` is called before the first pause. Throws as
+/// the constructor of Store.
+[[nodiscard]] Store open_patiently(const std::filesystem::path& place, const Patience& patience,
+                                   const std::atomic<bool>* stop,
+                                   const std::function<void(const std::string&)>& warn);
 
 /// Calls tune(), again after a TransientError. Warns the observer when the waiting begins and ends.
 /// Waiting does not count as time of the session.

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workers/worker_host.hpp"
 
-#include <signal.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +27,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPrefix = "kiln-worker-";
+// In a scratch folder, locked as long as its supervisor lives. A process number says nothing about
+// processes of another host, or of another container, that share the folder for temporary files.
+constexpr const char* kOwnerLock = "owner";
+constexpr auto kOldest = std::chrono::hours(24);  // of a folder that is just being made
 
 // A compiler asks for a hundred megabytes and gives them back, source after source. Let glibc keep
 // them, in large pages where the system has them: page faults are 2% to 10% of NVRTC's time.
@@ -34,13 +39,14 @@ constexpr const char* kKeepMemory =
     "glibc.malloc.trim_threshold=268435456:glibc.malloc.top_pad=67108864:"
     "glibc.malloc.mmap_threshold=67108864:glibc.malloc.hugetlb=1";
 
-/// The process in a name like "kiln-worker-1234-Ab3dEf"; 0: no such name.
-pid_t owner_of(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return 0;
-  name.remove_prefix(kPrefix.size());
-  pid_t owner = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), owner);
-  return error == std::errc() && end != name.data() + name.size() && *end == '-' ? owner : 0;
+/// The descriptor of the lock of `folder`, which the caller then holds; -1: somebody else does, or
+/// it has none yet.
+int take_owner_lock(const fs::path& folder, int more_flags) {
+  const fs::path path = folder / kOwnerLock;
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600);
+  if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+  if (file >= 0) ::close(file);
+  return -1;
 }
 
 bool is_ours(const fs::path& folder) {
@@ -49,14 +55,21 @@ bool is_ours(const fs::path& folder) {
          status.st_uid == ::geteuid();
 }
 
-bool has_ended(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+bool is_old(const fs::path& folder) {
+  std::error_code error;
+  const auto changed = fs::last_write_time(folder, error);
+  return !error && fs::file_time_type::clock::now() - changed > kOldest;
+}
 
 void remove_left_behind(const fs::path& parent) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
-    const pid_t owner = owner_of(entry.path().filename().string());
-    if (owner > 0 && is_ours(entry.path()) && has_ended(owner))
-      fs::remove_all(entry.path(), ignored);
+    const fs::path& folder = entry.path();
+    if (!folder.filename().string().starts_with(kPrefix) || !is_ours(folder)) continue;
+    const int lock = take_owner_lock(folder, 0);
+    const bool has_lock = fs::exists(folder / kOwnerLock, ignored);
+    if (lock >= 0 || (!has_lock && is_old(folder))) fs::remove_all(folder, ignored);
+    if (lock >= 0) ::close(lock);
   }
 }
 
@@ -78,18 +91,25 @@ WorkerHost::WorkerHost(fs::path program)
                                  asked != nullptr ? asked : "/tmp"));
   }
   remove_left_behind(parent);
-  std::string name = (parent / kPrefix).string() + std::to_string(::getpid()) + "-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) {
-    if (errno == ENOSPC) throw no_room(parent);
-    throw Error(ExitCode::failed,
-                "cannot make a scratch folder " + name + ": " + std::strerror(errno));
-  }
-  scratch_ = name;
+  // Another program may find the folder before it is locked, and take it for one left behind.
+  do {
+    std::string name = (parent / kPrefix).string() + std::to_string(::getpid()) + "-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) {
+      if (errno == ENOSPC) throw no_room(parent);
+      throw Error(ExitCode::failed,
+                  "cannot make a scratch folder " + name + ": " + std::strerror(errno));
+    }
+    scratch_ = name;
+    if (owner_ >= 0) ::close(owner_);
+    owner_ =
+        take_owner_lock(scratch_, O_CREAT);  // -1 without locks: then nobody can take it either
+  } while (!fs::exists(scratch_, error));
 }
 
 WorkerHost::~WorkerHost() {
   std::error_code ignored;
   fs::remove_all(scratch_, ignored);
+  if (owner_ >= 0) ::close(owner_);
 }
 
 void WorkerHost::require_room(std::string_view backend) const {

@@ -31,6 +31,7 @@ class WorkerHost {
  private:
   std::filesystem::path program_;
   std::filesystem::path scratch_;
+  int owner_ = -1;  ///< holds the lock in the scratch folder
   int started_ = 0;
 };
 

@@ -109,6 +109,7 @@ void WorkerProcess::read_output() {
     output_.append(bytes.data(), static_cast<std::size_t>(got));
     if (output_.size() > kKeptOutput) output_.erase(0, output_.size() - kKeptOutput);
   }
+  output_ended_ = output_ended_ || got == 0;
 }
 
 void poll_workers(std::span<WorkerProcess* const> workers, Clock::time_point until) {
@@ -118,7 +119,8 @@ void poll_workers(std::span<WorkerProcess* const> workers, Clock::time_point unt
     if (worker->deadline_) until = std::min(until, *worker->deadline_);
     const short wanted = worker->unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
     polled.push_back({worker->child_.socket(), wanted, 0});
-    polled.push_back({worker->child_.output(), POLLIN, 0});
+    // An output that was closed has news for ever; poll() passes over negative numbers.
+    polled.push_back({worker->output_ended_ ? -1 : worker->child_.output(), POLLIN, 0});
   }
   if (::poll(polled.data(), polled.size(), milliseconds_until(until)) <= 0) return;
   for (std::size_t i = 0; i < workers.size(); ++i) {

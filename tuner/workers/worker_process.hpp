@@ -58,7 +58,8 @@ class WorkerProcess {
   std::deque<std::vector<std::byte>> unsent_;
   std::size_t sent_of_first_ = 0;
   std::deque<Frame> received_;
-  std::string output_;  ///< the end of its output
+  std::string output_;         ///< the end of its output
+  bool output_ended_ = false;  ///< it closed its output
   bool alive_ = true;
   std::optional<Clock::time_point> deadline_;
 };
