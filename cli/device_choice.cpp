@@ -42,7 +42,7 @@ DeviceError no_such_device(const std::string& text, const std::vector<BackendDev
   std::vector<std::string> names = {"auto"};
   for (const BackendDevices& entry : backends) {
     // A backend that was named is not mistaken, it is away: the reason says it all.
-    if (entry.backend == text && !entry.unavailable.empty())
+    if (entry.backend == text.substr(0, text.find(':')) && !entry.unavailable.empty())
       return DeviceError(fmt::format("{}: {}", entry.backend, short_reason(entry.unavailable)));
     names.push_back(entry.backend);
     for (const DeviceInfo& device : entry.devices) names.push_back(selector_of(device));

@@ -1,15 +1,20 @@
 // `kiln init FILE`: a first spec for a plain source, or for another tuner's description of one.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
 #include <memory>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
 #include "cli/init/draft.hpp"
+#include "cli/print.hpp"
 #include "cli/recorded_files.hpp"
 #include "cli/text_files.hpp"
+#include "cli/trust.hpp"
+#include "core/input_file.hpp"
 #include "core/interchange/kernel_tuner_cache.hpp"
 #include "core/suggest.hpp"
 #include "templates/renderer.hpp"
@@ -48,6 +53,22 @@ const SourceKernel& chosen(const SourceFacts& facts, const InitFlags& options) {
   return facts.kernels[static_cast<std::size_t>(found - names.begin())];
 }
 
+/// Why no spec was written: a fault of the draft, whose place is in no file that anybody can look
+/// at, so that the line itself stands in its place.
+std::string unwritten_text(const std::string& fault, const std::string& file,
+                           const std::string& draft) {
+  int number = 0;
+  const char* first = fault.c_str() + std::min(file.size() + 1, fault.size());
+  const auto [end, bad] = std::from_chars(first, fault.c_str() + fault.size(), number);
+  if (!fault.starts_with(file + ":") || bad != std::errc()) return "no spec was written: " + fault;
+  std::istringstream lines(draft);
+  std::string line;
+  for (int i = 0; i < number; ++i) std::getline(lines, line);
+  const std::size_t words = fault.find(": ", static_cast<std::size_t>(end - fault.c_str()));
+  return fmt::format("no spec was written, for of its line `{}`: {}", line,
+                     words == std::string::npos ? fault : fault.substr(words + 2));
+}
+
 /// Writes the spec beside the source, and proves that Kiln reads it.
 ExitCode write(const Draft& draft, const fs::path& folder, bool force) {
   const fs::path file = folder / "spec.toml";
@@ -56,18 +77,23 @@ ExitCode write(const Draft& draft, const fs::path& folder, bool force) {
     throw UsageError(fmt::format("{} is there already: --force replaces it", file.string()));
   }
   const std::string text = spec_text(draft);
-  (void)parse_spec(text, file.string());
-  write_text_file(file, text);
+  try {
+    (void)parse_spec(text, file.string());
+  } catch (const InputError& error) {
+    throw InputError(unwritten_text(error.what(), file.string(), text));
+  }
+  write_text_file(file, text, {{}, force});
+  trust_folder(folder.empty() ? "." : folder);
   const KernelSpec spec = KernelLibrary().load(file.string());
   (void)Renderer(spec);
   // A bare name may be that of a built-in kernel, which comes first.
   const bool is_bare = folder.is_relative() && folder.string().front() != '.';
-  fmt::print("{}: {} lines are guesses; confirm them, then\n  kiln tune {}{} --problem ",
-             file.string(), guesses_in(draft), is_bare ? "./" : "", folder.string());
+  print_shown("{}: {} lines are guesses; confirm them, then\n  kiln tune {}{} --problem ",
+              file.string(), guesses_in(draft), is_bare ? "./" : "", folder.string());
   for (const ProblemField& field : spec.problem) {
-    fmt::print("{}{}=...", &field == &spec.problem.front() ? "" : ",", field.name);
+    print_shown("{}{}=...", &field == &spec.problem.front() ? "" : ",", field.name);
   }
-  fmt::print("\n");
+  print_shown("\n");
   return ExitCode::ok;
 }
 
@@ -103,7 +129,7 @@ ExitCode init_from_kernel_tuner(const InitFlags& options) {
   }
   if (options.source.empty())
     throw UsageError(fmt::format("--kernel-tuner {}: a cache needs the source beside it", path));
-  const SourceFacts facts = read_source(read_text_file(options.source, "a source with kernels"));
+  const SourceFacts facts = read_source(read_input(options.source, kSourceFile));
   Draft draft =
       draft_from_source(facts, chosen(facts, options), options.source.filename().string());
   take_values(draft, text, path);
@@ -119,10 +145,10 @@ ExitCode run_init(const InitFlags& options) {
     throw UsageError("init needs a source, or --t1 with a file, and not both");
   }
   if (!options.t1.empty()) {
-    const std::string text = read_text_file(options.t1, "a T1 file");
+    const std::string text = read_input(options.t1, {"a T1 file", 16 * kMiB});
     return write(draft_from_t1(text, options.t1.string()), folder_of(options.t1), options.force);
   }
-  const std::string text = read_text_file(options.source, "a source with kernels");
+  const std::string text = read_input(options.source, kSourceFile);
   const SourceFacts facts = read_source(text);
   const Draft draft =
       draft_from_source(facts, chosen(facts, options), options.source.filename().string());

@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "backends/cuda/ptxas_log.hpp"
 #include "backends/hip/code_object.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
@@ -37,11 +39,25 @@ struct Line {
   double occupancy = 0;
 };
 
-Line line_of(const StepPlan& step, const Binary& binary,
+/// What the compiler's report says of one kernel of a CUDA module; else what it says of the module.
+Binary resources_of(const std::string& entry, const Binary& module) {
+  constexpr std::string_view kEntry = "entry function '";
+  const auto symbol = module.symbols.find(entry);
+  const std::string name = symbol == module.symbols.end() ? entry : symbol->second;
+  const std::size_t begin = module.log.find(std::string(kEntry) + name + "'");
+  if (begin == std::string::npos) return module;
+  const std::size_t end = module.log.find(kEntry, begin + 1);
+  Binary kernel;
+  read_ptxas_resources(std::string_view(module.log).substr(begin, end - begin), kernel);
+  return kernel;
+}
+
+Line line_of(const StepPlan& step, const Binary& module,
              const std::vector<KernelResources>& kernels, const DeviceInfo& device) {
   constexpr std::int64_t kRegisterBytes = 4;
   Line line;
   line.entry = step.entry;
+  const Binary binary = resources_of(step.entry, module);
   line.threads = std::int64_t{step.block[0]} * step.block[1] * step.block[2];
   line.registers = binary.registers;
   line.spill_bytes = binary.spill_bytes;
@@ -134,19 +150,19 @@ void print_render_report(const Setting& setting, const Config& config, const Lau
   if (form == ReportForm::json) {
     Json launches = Json::array();
     for (const Line& line : lines) launches.push_back(json_of(line));
-    fmt::print("{}", json_output({{"kernel", spec.name},
-                                  {"problem", problem.text()},
-                                  {"config", config.text()},
-                                  {"backend", device.backend},
-                                  {"architecture", device.architecture},
-                                  {"launches", std::move(launches)},
-                                  {"forecast_ns", forecast_ns}}));
+    print_shown("{}", json_output({{"kernel", spec.name},
+                                   {"problem", problem.text()},
+                                   {"config", config.text()},
+                                   {"backend", device.backend},
+                                   {"architecture", device.architecture},
+                                   {"launches", std::move(launches)},
+                                   {"forecast_ns", forecast_ns}}));
     return;
   }
-  fmt::print("{} {}, {}\nfor {} as {}\n\n{}\n", spec.name, problem.short_text(spec), config.text(),
-             device.architecture, device.name, text_of(lines));
-  fmt::print("A rough forecast from these, to compare configs with each other: {}\n",
-             pretty_time(forecast_ns));
+  print_shown("{} {}, {}\nfor {} as {}\n\n{}\n", spec.name, problem.short_text(spec), config.text(),
+              device.architecture, device.name, text_of(lines));
+  print_shown("A rough forecast from these, to compare configs with each other: {}\n",
+              pretty_time(forecast_ns));
 }
 
 }  // namespace kiln::cli

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "core/shell_word.hpp"
@@ -14,11 +15,20 @@
 namespace kiln {
 namespace {
 
-// An empty text is no word: it adds nothing to the line.
+/// Several options of a command, as "-O3 -march=native": each word begins with '-'.
+bool is_list_of_options(const std::string& text) {
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!word.starts_with('-') || shell_word(word) != word) return false;
+  }
+  return true;
+}
+
+// An empty text is no word: it adds nothing to the line. Options stay several words.
 std::string word_of(const Value& value) {
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
   const std::string text = to_text(value);
-  return text.empty() ? text : shell_word(text);
+  return is_list_of_options(text) ? text : shell_word(text);
 }
 
 /// "model name" of Linux; empty elsewhere.

@@ -2,15 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 #include "core/suggest.hpp"
 
 namespace kiln {
+
+std::string value_in_config(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text == nullptr) return to_text(value);
+  const bool is_plain =
+      !text->empty() && std::all_of(text->begin(), text->end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
+      });
+  if (is_plain) return *text;
+  std::string quoted = "'";
+  for (const char c : *text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '\'';
+}
 
 std::string Config::text() const {
   std::string out = variant;
   char separator = ':';
   for (const auto& [name, value] : values) {
-    out += separator + name + '=' + to_text(value);
+    out += separator + name + '=' + value_in_config(value);
     separator = ',';
   }
   return out;
@@ -28,8 +47,8 @@ std::string difference_text(const Config& config, const Config& other) {
   for (const auto& [name, value] : config.values) {
     const Value* old = other.find(name);
     if (old != nullptr && *old == value) continue;
-    parts.push_back(name + "=" + to_text(value) +
-                    (old == nullptr ? "" : " instead of " + to_text(*old)));
+    parts.push_back(name + "=" + value_in_config(value) +
+                    (old == nullptr ? "" : " instead of " + value_in_config(*old)));
   }
   for (const auto& [name, value] : other.values) {
     if (config.find(name) == nullptr) parts.push_back("without " + name);

@@ -24,6 +24,10 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
+/// A value as config texts have it: a text of other characters than letters, digits and _ . + -
+/// stands in quotes, 'a b', with a backslash before quotes and backslashes in it.
+[[nodiscard]] std::string value_in_config(const Value& value);
+
 /// How `config` differs from another config of its variant: "tile_m=64 instead of 128, splits=4,
 /// without ping_pong".
 [[nodiscard]] std::string difference_text(const Config& config, const Config& other);

@@ -40,19 +40,45 @@ struct ConfigText {
   std::vector<std::pair<std::string, std::string>> values;
 };
 
+/// The comma behind the item at `begin`, or the end; commas in quotes are part of a value.
+std::size_t end_of_item(std::string_view text, std::size_t begin) {
+  bool is_quoted = false;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (text[i] == '\\' && is_quoted) {
+      ++i;
+    } else if (text[i] == '\'') {
+      is_quoted = !is_quoted;
+    } else if (text[i] == ',' && !is_quoted) {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+/// Undoes the quotes of value_in_config().
+std::string without_quotes(std::string_view text) {
+  if (text.size() < 2 || !text.starts_with('\'') || !text.ends_with('\'')) return std::string(text);
+  std::string plain;
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    if (text[i] == '\\' && i + 2 < text.size()) ++i;
+    plain += text[i];
+  }
+  return plain;
+}
+
 ConfigText split_config_text(std::string_view text) {
   ConfigText out;
   const std::size_t colon = std::min(text.find(':'), text.size());
   out.variant = text.substr(0, colon);
   for (std::size_t begin = colon + 1; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::size_t end = end_of_item(text, begin);
     const std::string_view item = text.substr(begin, end - begin);
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos || equals == 0) {
       throw InputError(
           fmt::format("'{}' in the config '{}' is not of the form tunable=value", item, text));
     }
-    out.values.emplace_back(item.substr(0, equals), item.substr(equals + 1));
+    out.values.emplace_back(item.substr(0, equals), without_quotes(item.substr(equals + 1)));
     begin = end + 1;
   }
   return out;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include "core/source_text.hpp"
@@ -166,7 +167,8 @@ class Reader {
       }
       std::size_t body = end + 1;
       while (body < tokens_.size() && !is(body, "{") && !is(body, ";")) ++body;
-      if (is(body, "{")) look_into(body, closing(body), kernel);
+      if (!is(body, "{")) return std::nullopt;  // a declaration
+      look_into(body, closing(body), kernel);
       return kernel;
     }
     return std::nullopt;
@@ -278,6 +280,18 @@ class Reader {
   std::vector<std::size_t> partner_;  ///< of each bracket; elsewhere the number of tokens
 };
 
+/// The macro that must not be there behind `#ifndef NAME` and `#if !defined(NAME)`; else empty.
+std::string guarded_by(const Directive& directive) {
+  if (directive.word == "ifndef") return macro_of(directive);
+  constexpr std::string_view kNot = "!defined";
+  std::string text;
+  for (const char c : directive.rest.substr(0, directive.rest.find("//"))) {
+    const bool is_mark = std::isspace(static_cast<unsigned char>(c)) != 0 || c == '(' || c == ')';
+    if (!is_mark) text += c;
+  }
+  return directive.word == "if" && text.starts_with(kNot) ? text.substr(kNot.size()) : "";
+}
+
 std::vector<SourceMacro> macros_of(std::string_view text) {
   std::vector<SourceMacro> macros;
   const std::vector<Directive> directives = directives_of(text);
@@ -288,17 +302,63 @@ std::vector<SourceMacro> macros_of(std::string_view text) {
     const std::string rest = directive.rest.substr(name.size());
     const auto first = rest.find_first_not_of(" \t");
     if (name.empty() || rest.starts_with('(') || first == std::string::npos) continue;
-    const bool guarded =
-        i > 0 && directives[i - 1].word == "ifndef" && macro_of(directives[i - 1]) == name;
+    const bool guarded = i > 0 && guarded_by(directives[i - 1]) == name;
     macros.push_back({name, rest.substr(first), directive.line, guarded});
   }
   return macros;
 }
 
+/// Is it a name of the language or of its headers?
+bool is_known_macro(const std::string& name) {
+  constexpr std::array<std::string_view, 12> kPrefixes = {
+      "_", "CLK_", "FLT_", "DBL_", "INT", "UINT", "CHAR_", "LONG_", "SHRT_", "M_", "HUGE_", "CUDA"};
+  constexpr std::array<std::string_view, 6> kNames = {"NULL",     "NAN",  "INFINITY",
+                                                      "MAXFLOAT", "TRUE", "FALSE"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// Does it look like a macro: capitals, or a tuner's usual name?
+bool looks_like_macro(const std::string& name) {
+  if (name == "block_size_x" || name == "block_size_y" || name == "block_size_z") return true;
+  return name.size() > 1 && std::isupper(static_cast<unsigned char>(name.front())) != 0 &&
+         std::none_of(name.begin(), name.end(),
+                      [](unsigned char c) { return std::islower(c) != 0; });
+}
+
+std::vector<std::string> undefined_macros(std::string_view text,
+                                          const std::vector<SourceKernel>& kernels) {
+  std::set<std::string> known;
+  for (const Directive& directive : directives_of(text)) {
+    if (directive.word == "define") known.insert(macro_of(directive));
+  }
+  for (const SourceKernel& kernel : kernels) {
+    for (const TemplateParameter& parameter : kernel.template_parameters)
+      known.insert(parameter.name);
+    for (const SourceParameter& parameter : kernel.parameters) known.insert(parameter.name);
+  }
+  const std::vector<Token> tokens = tokens_of(text);
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string& name = tokens[i].text;
+    if (!is_name(tokens[i]) || !looks_like_macro(name) || is_known_macro(name)) continue;
+    const std::string before = i == 0 ? "" : tokens[i - 1].text;
+    const bool is_declared = i > 0 && is_name(tokens[i - 1]) && before != "return";
+    const bool is_other = before == "." || (i + 1 < tokens.size() && tokens[i + 1].text == "(");
+    if (is_declared) known.insert(name);
+    if (is_declared || is_other || !known.insert(name).second) continue;
+    found.push_back(name);
+  }
+  return found;
+}
+
 }  // namespace
 
 SourceFacts read_source(std::string_view text) {
-  return {Reader(tokens_of(text)).kernels(), macros_of(text)};
+  SourceFacts facts{Reader(tokens_of(text)).kernels(), macros_of(text), {}};
+  facts.undefined = undefined_macros(text, facts.kernels);
+  return facts;
 }
 
 }  // namespace kiln

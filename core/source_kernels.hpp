@@ -51,6 +51,9 @@ struct SourceMacro {
 struct SourceFacts {
   std::vector<SourceKernel> kernels;  ///< in the order of the text
   std::vector<SourceMacro> macros;    ///< with a value and without parameters
+  /// What looks like macros and is defined nowhere in the text, in the order of first use. A header
+  /// may define them.
+  std::vector<std::string> undefined;
 };
 
 [[nodiscard]] SourceFacts read_source(std::string_view text);

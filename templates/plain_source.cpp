@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/constraint_text.hpp"
+#include "core/source_kernels.hpp"
 #include "core/source_text.hpp"
 #include "core/source_value.hpp"
 #include "core/suggest.hpp"
@@ -43,6 +44,32 @@ std::string kernel_name(const Step& step) {
   const std::string base = text.substr(0, text.find('<'));
   const std::size_t colons = base.rfind("::");
   return colons == std::string::npos ? base : base.substr(colons + 2);
+}
+
+/// A macro with the name of a kernel's parameter would change the text of the kernel.
+std::vector<LintFinding> macros_over_parameters(const KernelSpec& spec, const Variant& variant) {
+  const PlainSource& plain = *variant.plain;
+  const std::vector<Derived> defines =
+      plain.defines ? *plain.defines : own_names(spec, variant, identifiers_in(spec, plain));
+  std::vector<LintFinding> findings;
+  for (const SourceKernel& kernel : read_source(spec.files.at(plain.file)).kernels) {
+    const bool is_launched =
+        std::any_of(variant.steps.begin(), variant.steps.end(), [&](const Step& step) {
+          return step.kind == StepKind::launch && kernel_name(step) == kernel.name;
+        });
+    if (!is_launched) continue;
+    for (const SourceParameter& parameter : kernel.parameters) {
+      const bool is_macro = std::any_of(defines.begin(), defines.end(), [&](const Derived& define) {
+        return define.name == parameter.name;
+      });
+      if (!is_macro) continue;
+      findings.push_back(
+          {plain.where, "'" + parameter.name + "' becomes a macro over the parameter '" +
+                            parameter.name + "' of '" + kernel.name + "' in " + plain.file +
+                            ": rename one of them, or list the macros in `defines`"});
+    }
+  }
+  return findings;
 }
 
 std::vector<std::string> names_read(const Variant& variant, const std::vector<Derived>& defines) {
@@ -122,6 +149,8 @@ std::vector<LintFinding> lint_plain_source(const KernelSpec& spec, const Variant
         error(define.value.where(), "macro '" + define.name + "' does not occur in " + plain.file +
                                         did_you_mean(define.name, to_vector(identifiers))));
   }
+  for (LintFinding& finding : macros_over_parameters(spec, variant))
+    findings.push_back(std::move(finding));
   for (const Step& step : variant.steps) {
     if (step.kind != StepKind::launch || identifiers.count(kernel_name(step)) > 0) continue;
     findings.push_back(

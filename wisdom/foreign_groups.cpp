@@ -2,6 +2,7 @@
 #include "wisdom/foreign_groups.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -234,14 +235,17 @@ class BestCollector {
 
 }  // namespace
 
-ForeignBests bests_of_groups(const KernelSpec& spec, const std::string& problem,
-                             const DeviceInfo& device, const std::string& file,
-                             std::vector<RecordedTrials> groups) {
+ForeignBests bests_of_files(const KernelSpec& spec, const std::string& problem,
+                            const DeviceInfo& device, std::vector<ForeignFile> files) {
   ForeignBests found;
-  std::vector<SizedGroup> sized = split_by_problem(spec, problem, std::move(groups));
-  pass_over_others(spec, device, file, sized, found.notes);
+  std::vector<SizedGroup> all;
+  for (ForeignFile& file : files) {
+    std::vector<SizedGroup> sized = split_by_problem(spec, problem, std::move(file.groups));
+    pass_over_others(spec, device, file.path, sized, found.notes);
+    std::move(sized.begin(), sized.end(), std::back_inserter(all));
+  }
   BestCollector collector(spec, problem, device, found);
-  for (const SizedGroup& group : sized) collector.add(group);
+  for (const SizedGroup& group : all) collector.add(group);
   return found;
 }
 

@@ -17,7 +17,13 @@ struct ForeignBests {
   std::vector<std::string> notes;  ///< what was taken for granted or passed over
 };
 
-/// Returns the best of each problem in the groups of `file`, as best_of_recorded does.
+/// The groups of one file, as read_recorded_groups returns them.
+struct ForeignFile {
+  std::string path;
+  std::vector<RecordedTrials> groups;
+};
+
+/// Returns the best of each problem in the groups of all files, as best_of_recorded does.
 ///
 /// - A recorded tunable is a size of the problem if `problem` names it as {NAME}, or if it is a
 ///   problem field of the spec and a tunable of no variant. Each of its values is another problem.
@@ -25,8 +31,7 @@ struct ForeignBests {
 ///   part has the name of the spec, parts with other names are skipped too.
 /// - If two groups have the same sizes, the faster best counts. If two groups with different sizes
 ///   become the same problem, both are bad: `problem` must name the size that differs.
-[[nodiscard]] ForeignBests bests_of_groups(const KernelSpec& spec, const std::string& problem,
-                                           const DeviceInfo& device, const std::string& file,
-                                           std::vector<RecordedTrials> groups);
+[[nodiscard]] ForeignBests bests_of_files(const KernelSpec& spec, const std::string& problem,
+                                          const DeviceInfo& device, std::vector<ForeignFile> files);
 
 }  // namespace kiln

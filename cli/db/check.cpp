@@ -7,6 +7,7 @@
 
 #include "cli/db/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
@@ -15,11 +16,11 @@ namespace {
 ExitCode run_db_check(const CommonOptions& options) {
   const std::vector<std::string> findings = Store(options.database, Store::Mode::read).check();
   if (options.json) {
-    fmt::print("{}", json_output({{"ok", findings.empty()}, {"findings", findings}}));
+    print_shown("{}", json_output({{"ok", findings.empty()}, {"findings", findings}}));
   } else if (findings.empty()) {
-    fmt::print("{}: sound\n", options.database.string());
+    print_shown("{}: sound\n", options.database.string());
   } else {
-    fmt::print("{}\n", fmt::join(findings, "\n"));
+    print_shown("{}\n", fmt::join(findings, "\n"));
   }
   return findings.empty() ? ExitCode::ok : ExitCode::failed;
 }

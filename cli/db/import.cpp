@@ -11,6 +11,7 @@
 #include "cli/db/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/print.hpp"
 #include "cli/recorded_files.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
@@ -56,8 +57,7 @@ class Importer {
   explicit Importer(const CommonOptions& common) : library_(common.library()) {}
 
   void read(const std::string& file) {
-    std::string given = read_text_file(file, "wisdom as `kiln db export` writes it");
-    if (given.starts_with("\x1f\x8b")) given = read_maybe_gzip(file);
+    const std::string given = read_maybe_gzip(file);
     const std::optional<std::string> inside_t4 = wisdom_in_t4(given);
     if (!inside_t4) refuse_foreign(file, given);
     WisdomText text = inside_t4 ? read_wisdom(*inside_t4, file + ": metadata.kiln_wisdom")
@@ -67,12 +67,12 @@ class Importer {
   }
 
   /// What another tuner recorded of `kernel`: one best a problem.
-  void read_foreign(const std::string& file, const DbImportFlags& options,
-                    const DeviceInfo& device) {
-    const std::string text = read_maybe_gzip(file);
+  void read_foreign(const DbImportFlags& options, const DeviceInfo& device) {
     const KernelSpec spec = library_.load(options.kernel);
-    const ForeignBests found =
-        bests_of_groups(spec, options.problem, device, file, read_recorded_groups(text, file));
+    std::vector<ForeignFile> files;
+    for (const std::string& file : options.files)
+      files.push_back({file, read_recorded_groups(read_maybe_gzip(file), file)});
+    const ForeignBests found = bests_of_files(spec, options.problem, device, std::move(files));
     import_.bad.insert(import_.bad.end(), found.bad.begin(), found.bad.end());
     import_.notes.insert(import_.notes.end(), found.notes.begin(), found.notes.end());
     for (const BestRecord& best : found.bests) {
@@ -119,17 +119,17 @@ class Importer {
 void print(const DbImportFlags& options, const Import& import, std::size_t added) {
   const std::size_t present = import.sessions.size() - added;
   if (options.common.json) {
-    fmt::print("{}", json_output({{"imported", added},
-                                  {"present", present},
-                                  {"bad", import.bad},
-                                  {"notes", import.notes}}));
+    print_shown("{}", json_output({{"imported", added},
+                                   {"present", present},
+                                   {"bad", import.bad},
+                                   {"notes", import.notes}}));
     return;
   }
-  for (const std::string& line : import.notes) fmt::print(stderr, "kiln: warning: {}\n", line);
-  for (const std::string& line : import.bad) fmt::print(stderr, "kiln: warning: {}\n", line);
-  fmt::print("{}: {} imported, {} there before, {} left out\n", options.common.database.string(),
-             counted(static_cast<std::int64_t>(added), "best"), present,
-             counted(static_cast<std::int64_t>(import.bad.size()), "bad line"));
+  for (const std::string& line : import.notes) print_shown(stderr, "kiln: warning: {}\n", line);
+  for (const std::string& line : import.bad) print_shown(stderr, "kiln: warning: {}\n", line);
+  print_shown("{}: {} imported, {} there before, {} left out\n", options.common.database.string(),
+              counted(static_cast<std::int64_t>(added), "best"), present,
+              counted(static_cast<std::int64_t>(import.bad.size()), "bad line"));
 }
 
 /// A device that the database knows by its identity, else one that is here.
@@ -152,7 +152,7 @@ ExitCode run_db_import(const DbImportFlags& options) {
     for (const std::string& file : options.files) importer.read(file);
   } else {
     const DeviceInfo device = known_device(options);
-    for (const std::string& file : options.files) importer.read_foreign(file, options, device);
+    importer.read_foreign(options, device);
   }
   const Import import = importer.finish();
   if (!import.bad.empty() && !options.skip_bad) refuse(import.bad);

@@ -42,10 +42,32 @@ bool is_flag_like(const std::string& name) {
   return names_any(name, {"USE", "ENABLE", "WITH", "HAS", "PAD"});
 }
 
+/// `text` without blanks around it and brackets around all of it.
+std::string_view bare_number(std::string_view text) {
+  while (!text.empty()) {
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    text = text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+    if (!text.starts_with('(') || text.find(')') != text.size() - 1 - text.rfind('(')) return text;
+    const auto depth = static_cast<std::size_t>(std::count(text.begin(), text.end(), '('));
+    text = text.substr(depth, text.size() - 2 * depth);
+  }
+  return text;
+}
+
+/// A whole number as C spells it: "64", "(64)", "0x40", "64u", with a comment behind it.
 std::optional<long long> whole_number(const std::string& text) {
+  std::string_view digits =
+      bare_number(std::string_view(text).substr(0, std::min(text.find("//"), text.find("/*"))));
+  while (!digits.empty() && std::string_view("uUlL").find(digits.back()) != std::string_view::npos)
+    digits.remove_suffix(1);
+  const bool is_hex = digits.starts_with("0x") || digits.starts_with("0X");
+  if (is_hex) digits.remove_prefix(2);
   long long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
   return value;
 }
 
@@ -96,11 +118,17 @@ Knobs find_knobs(const SourceFacts& facts, const SourceKernel& kernel) {
   for (const SourceMacro& macro : facts.macros) {
     if (!macro.is_guarded) continue;
     const std::string doc = fmt::format("macro of line {}", macro.line);
+    const std::string word(bare_number(macro.value));
     if (const auto number = whole_number(macro.value)) {
       knobs.all.push_back(number_knob(macro.name, *number, doc));
-    } else if (macro.value == "true" || macro.value == "false") {
-      knobs.all.push_back(flag_knob(macro.name, macro.value, doc));
+    } else if (word == "true" || word == "false") {
+      knobs.all.push_back(flag_knob(macro.name, word, doc));
     }
+  }
+  for (const std::string& name : facts.undefined) {
+    const long long usual = is_block_like(upper(name)) ? (name.ends_with("_x") ? 64 : 16) : 1;
+    knobs.all.push_back(
+        number_knob(name, name == "BLOCK_SIZE" ? 256 : usual, "macro that the source leaves open"));
   }
   knobs.entry = kernel.name;
   std::vector<std::string> arguments;
@@ -209,13 +237,25 @@ Axis axis_of(const std::vector<Knob>& knobs, char letter, int dimensions,
     const char last = upper(name).back();
     return dimensions > 1 && (last == 'X' || last == 'Y' || last == 'Z') && last != letter;
   };
+  const auto is_of_axis = [&](const Knob& knob) {
+    return knob.fallback != "true" && knob.fallback != "false" && !ends_with_other(knob.name);
+  };
+  const auto find_block = [&](const auto& is_block) {
+    const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Knob& knob) {
+      return is_of_axis(knob) && is_block(knob.name);
+    });
+    return found == knobs.end() ? std::string() : found->name;
+  };
   Axis axis;
+  // A tile is the block where nothing else is; else what the block covers.
+  axis.block = find_block(
+      [](const std::string& name) { return is_block_like(name) && !names_any(name, {"TILE"}); });
+  const bool has_block = !axis.block.empty();
+  if (!has_block) axis.block = find_block(is_block_like);
   for (const Knob& knob : knobs) {
-    if (knob.fallback == "true" || knob.fallback == "false") continue;
-    if (ends_with_other(knob.name)) continue;
-    if (axis.block.empty() && is_block_like(knob.name)) {
-      axis.block = knob.name;
-    } else if (is_items_like(knob.name) && !names_any(knob.name, {"BLOCK"})) {
+    if (!is_of_axis(knob) || knob.name == axis.block) continue;
+    const bool is_tile = has_block && upper(knob.name) == "TILE";
+    if (is_tile || (is_items_like(knob.name) && !names_any(knob.name, {"BLOCK"}))) {
       const bool is_rows = names_any(knob.name, {"ROW"});
       if (dimensions == 1 || (letter == 'Y') == is_rows) axis.elements += " * " + knob.name;
     }

@@ -110,9 +110,9 @@ class CacheReader {
     }
     read_result(row, trial);
     for (const auto& [name, value] : row.json.items()) {
-      if (value.is_number() && is_metric(name)) {
-        trial.metrics.emplace_back(name, value.get<double>());
-      }
+      if (!value.is_number() || !is_metric(name)) continue;
+      if (const auto number = value.get<double>(); std::isfinite(number))
+        trial.metrics.emplace_back(name, number);
     }
     std::sort(trial.metrics.begin(), trial.metrics.end());
     trial.taken_at = text_member(row.json, "timestamp");

@@ -120,7 +120,8 @@ class KttReader {
     const Json* data = find_member(launch, "CompilationData");
     if (data != nullptr && data->is_object()) {
       for (const auto& [name, value] : data->items()) {
-        if (const auto number = number_value(value)) trial.metrics.emplace_back(name, *number);
+        const auto number = number_value(value);
+        if (number && std::isfinite(*number)) trial.metrics.emplace_back(name, *number);
       }
     }
     const Json* profile = find_member(launch, "ProfilingData");
@@ -129,7 +130,8 @@ class KttReader {
          counters != nullptr && counters->is_array() ? *counters : Json::array()) {
       const Json* value = find_member(counter, "Value");
       const auto number = value == nullptr ? std::nullopt : number_value(*value);
-      if (number) trial.metrics.emplace_back(text_member(counter, "Name"), *number);
+      if (number && std::isfinite(*number))
+        trial.metrics.emplace_back(text_member(counter, "Name"), *number);
     }
   }
 

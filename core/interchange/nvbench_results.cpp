@@ -154,7 +154,7 @@ class BenchmarkReader {
         median = seconds_of(summary, tag, number);
       } else if (tag == kColdMean) {
         mean = seconds_of(summary, tag, number);
-      } else if (number) {
+      } else if (number && std::isfinite(*number)) {
         trial.metrics.emplace_back(tag, *number);
       }
     }

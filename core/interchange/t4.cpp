@@ -138,7 +138,7 @@ class T4Reader {
       if (interchange::is_time(name) && !time) {
         unit = unit_of(row, name, measurement);
         time = time_of(*value);
-      } else if (const auto number = number_value(*value)) {
+      } else if (const auto number = number_value(*value); number && std::isfinite(*number)) {
         trial.metrics.emplace_back(name, *number);
       }
     }

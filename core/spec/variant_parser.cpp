@@ -23,10 +23,12 @@ std::string list_title(const std::string& owner, std::string_view key) {
 }
 
 // Config texts separate with , : and = and are written bare.
-bool is_plain_text(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
-  });
+/// Text that a line of a compiler or a macro can hold.
+bool is_one_line(const std::string& text) {
+  constexpr std::size_t kLongest = 1000;
+  return text.size() <= kLongest && std::none_of(text.begin(), text.end(), [](unsigned char c) {
+           return c < ' ' || c == 0x7F;
+         });
 }
 
 void check_tunable_values(const TableReader& table, const Tunable& tunable) {
@@ -47,9 +49,9 @@ void check_tunable_values(const TableReader& table, const Tunable& tunable) {
     if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
       table.fail("values", "values must be finite numbers");
     }
-    if (const auto* text = std::get_if<std::string>(&value); text && !is_plain_text(*text)) {
+    if (const auto* text = std::get_if<std::string>(&value); text && !is_one_line(*text)) {
       table.fail("values",
-                 fmt::format("'{}': a text value is made of letters, digits and _ . + -", *text));
+                 "a text value has one line of at most 1000 bytes, without control characters");
     }
     if (std::find(tunable.values.begin(), tunable.values.begin() + static_cast<long>(i), value) !=
         tunable.values.begin() + static_cast<long>(i)) {

@@ -104,6 +104,140 @@ TEST_F(Init, ReadsT1) {
   EXPECT_NE(tuned.out.find("saxpy_1"), std::string::npos) << tuned.out;
 }
 
+/// A T1 file for `kernel` in mine/, with these tuning parameters, launch and arguments.
+std::string t1_text(const std::string& parameters, const std::string& launch,
+                    const std::string& arguments, const std::string& conditions = "") {
+  return R"({"General": {"BenchmarkName": "scale"}, "ConfigurationSpace": {"TuningParameters": [)" +
+         parameters + R"(], "Conditions": [)" + conditions +
+         R"(]}, "KernelSpecification": {"KernelName": "scale", )" + launch + R"(, "Arguments": [)" +
+         arguments + "]}}";
+}
+
+constexpr const char* kScale = R"(
+__kernel void scale(__global float* out, __global const float* in) {
+  for (int t = 0; t < tile; ++t) {
+    const int i = (get_group_id(0) * tile + t) * block_size_x + get_local_id(0);
+    if (i < 1000000) out[i] = 2.0f * in[i];
+  }
+}
+)";
+constexpr const char* kParameters =
+    R"({"Name": "block_size_x", "Type": "int", "Values": "[64, 128]", "Default": 64},
+       {"Name": "tile", "Type": "int", "Values": "[1, 10]", "Default": 1})";
+constexpr const char* kArrays = R"({"Name": "out", "Type": "float", "MemoryType": "Vector",
+  "AccessType": "WriteOnly", "FillType": "Constant", "Size": 1000000, "FillValue": 0.0},
+  {"Name": "in", "Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly",
+  "FillType": "Random", "Size": "ProblemSize[0] + max(tile) - 10", "FillValue": 1.0})";
+
+TEST_F(Init, LaunchesWhatKernelTunerLaunches) {
+  write("mine/scale.cl", kScale);
+  const std::string launch = R"("Language": "OpenCL", "KernelFile": "scale.cl",
+    "GlobalSize": {"X": "(262144 // block_size_x) // tile"}, "LocalSize": {"X": "7"},
+    "ProblemSize": [1000000], "GridDivX": ["block_size_x", "tile"])";
+  write("mine/t1.json", t1_text(kParameters, launch, kArrays));
+  ASSERT_EQ(kiln({"init", "--t1", "mine/t1.json"}).exit_code, 0);
+  std::string spec = read_text(folder_ / "mine/spec.toml");
+  for (const char* line : {"\ngrid = [\"ceil_div(1000000, block_size_x * tile)\"]\n",
+                           "\nblock = [\"block_size_x\"]\n", "\nshape = [\"1000000\"]\n"})
+    EXPECT_NE(spec.find(line), std::string::npos) << line << spec;
+  // Without divisors, by the block; sizes may be texts, and the second axis has a block of 1.
+  write("mine/t1.json", t1_text(kParameters, R"("Language": "OpenCL", "KernelFile": "scale.cl",
+    "ProblemSize": [1000000, 3])",
+                                kArrays));
+  ASSERT_EQ(kiln({"init", "--t1", "mine/t1.json", "--force"}).exit_code, 0);
+  spec = read_text(folder_ / "mine/spec.toml");
+  EXPECT_NE(spec.find("grid = [\"ceil_div(1000000, block_size_x)\", \"3\"]"), std::string::npos)
+      << spec;
+}
+
+TEST_F(Init, LaunchesWhatKttLaunches) {
+  write("mine/scale.cl", kScale);
+  const std::string arrays = R"({"Type": "float", "Size": 1000000, "AccessType": "WriteOnly",
+    "FillValue": 0.0}, {"Type": "float", "Size": 1000000, "AccessType": "ReadOnly",
+    "FillType": "Random", "FillValue": 20.0})";
+  const auto grid_with = [&](const std::string& more) {
+    write("mine/t1.json", t1_text(kParameters, more + R"(, "KernelFile": "scale.cl",
+      "GlobalSize": {"X": "1000000 // tile"}, "LocalSize": {"X": "block_size_x"})",
+                                  arrays));
+    EXPECT_EQ(kiln({"init", "--t1", "mine/t1.json", "--force"}).exit_code, 0);
+    const std::string spec = read_text(folder_ / "mine/spec.toml");
+    const std::size_t begin = spec.find("\ngrid = ") + 8;
+    EXPECT_NE(spec.find("low = \"0\"\nhigh = \"20.0\""), std::string::npos) << spec;
+    return spec.substr(begin, spec.find('\n', begin) - begin);
+  };
+  const std::string groups = " [\"int(1000000 // tile)\"]";
+  const std::string items = " [\"int((1000000 // tile) // block_size_x)\"]";
+  EXPECT_EQ(grid_with(R"("Language": "OpenCL")"), items);
+  EXPECT_EQ(grid_with(R"("Language": "CUDA")"), groups);
+  EXPECT_EQ(grid_with(R"("Language": "CUDA", "GlobalSizeType": "OpenCL")"), items);
+  EXPECT_EQ(grid_with(R"("Language": "OpenCL", "GlobalSizeType": "CUDA")"), groups);
+}
+
+TEST_F(Init, MakesOfT1WhatRunsOrSaysWhatStopsIt) {
+  write("mine/scale.cl", kScale);
+  const std::string launch = R"("Language": "OpenCL", "KernelFile": "scale.cl",
+    "ProblemSize": [1000000], "GridDivX": ["block_size_x", "tile"])";
+  const auto refused = [&](const std::string& text, const std::string& message) {
+    write("mine/t1.json", text);
+    const Output output = kiln({"init", "--t1", "mine/t1.json", "--force"});
+    EXPECT_EQ(output.exit_code, 3) << output.out;
+    EXPECT_NE(output.err.find(message), std::string::npos) << output.err;
+    EXPECT_EQ(output.err.find("spec.toml:"), std::string::npos) << output.err;
+  };
+  refused(t1_text(kParameters, launch, std::string(kArrays) + R"(, {"Name": "n", "Type": "int32",
+    "MemoryType": "Scalar", "FillValue": 5})"),
+          "\"KernelSpecification\" has 3 \"Arguments\", and 'scale' of scale.cl takes 2: out, in");
+  std::string doubles = kArrays;
+  doubles.replace(doubles.rfind("\"float\""), 7, "\"double\"");
+  refused(t1_text(kParameters, launch, doubles),
+          "\"Arguments\"[1] is of f64 elements, and the parameter 'in' of 'scale' is of f32");
+  refused(t1_text(kParameters, R"("Language": "CUDA", "KernelFile": "scale.h",
+    "ProblemSize": [9])",
+                  kArrays),
+          "the \"KernelFile\" 'scale.h'; Kiln takes sources that end with");
+  std::string raw = kArrays;
+  raw.replace(raw.find("\"Random\""), 8, "\"BinaryRaw\"");
+  refused(t1_text(kParameters, launch, raw), "\"FillType\" 'BinaryRaw'");
+
+  // A default that the conditions forbid, and a parameter that nothing uses.
+  write("mine/t1.json",
+        t1_text(std::string(kParameters) + R"(, {"Name": "use_cmem", "Values": "[0, 1]"})", launch,
+                kArrays, R"({"Expression": "tile > 1"})"));
+  ASSERT_EQ(kiln({"init", "--t1", "mine/t1.json", "--force"}).exit_code, 0);
+  const std::string spec = read_text(folder_ / "mine/spec.toml");
+  EXPECT_NE(spec.find("tile = { values = [1, 10], default = 10 }"), std::string::npos) << spec;
+  EXPECT_NE(spec.find("# use_cmem is used nowhere: it is left out"), std::string::npos) << spec;
+  const Output tuned = kiln(
+      {"tune", "./mine", "--device", "opencl", "--trials", "1", "--db", "kiln.db", "--warm-cache"});
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+
+  std::string generated = kArrays;
+  generated.replace(generated.find("\"Random\""), 8,
+                    R"("Generator", "DataSource": "1 + i * 0.1 if i % 4 < 3 else 0.5")");
+  write("mine/t1.json", t1_text(kParameters, launch, generated));
+  ASSERT_EQ(kiln({"init", "--t1", "mine/t1.json", "--force"}).exit_code, 0);
+  EXPECT_NE(read_text(folder_ / "mine/spec.toml")
+                .find("elements = [\"1 + index * 0.1 if index % 4 < 3 else 0.5\"]"),
+            std::string::npos);
+}
+
+TEST_F(Init, ReadsValuesInAnySpellingAndMacrosThatAreLeftOpen) {
+  write("mine/k.cl",
+        "__kernel void scal(__global float* x, const int n);\n"
+        "#ifndef VW\n  #define VW (1)  // elements of a load\n#endif\n"
+        "#if !defined(PAD)\n#define PAD 0x10\n#endif\n"
+        "#ifndef UNROLL\n#define UNROLL 4u\n#endif\n"
+        "__kernel void scal(__global float* x, const int n) {\n"
+        "  const int i = (get_group_id(0) * TILE + VW) * BLOCK_SIZE + PAD + UNROLL;\n"
+        "  if (i < n) x[i] *= 2;\n}\n");
+  ASSERT_EQ(kiln({"init", "mine/k.cl"}).exit_code, 0);
+  const std::string spec = read_text(folder_ / "mine/spec.toml");
+  for (const char* part : {"\nVW = { values = [", "\nPAD = { values = [4, 8, 16, 32], default = 16",
+                           "\nUNROLL = { values = [1, 2, 4, 8], default = 4",
+                           "\nBLOCK_SIZE = { values = [", "\nTILE = { values = ["})
+    EXPECT_NE(spec.find(part), std::string::npos) << part << spec;
+}
+
 TEST_F(Init, AnswersMistakes) {
   write("mine/two.cl",
         "__kernel void f(__global int* x) { x[0] = 1; }\n"
@@ -112,8 +246,9 @@ TEST_F(Init, AnswersMistakes) {
   write("mine/t1.json", R"({"ConfigurationSpace": {"TuningParameters": [
     {"Name": "BLOCK", "Values": "[64, 128]"}]}})");
   expect_refused({"init"}, 2, "kiln: error: init needs a source, or --t1 with a file");
-  expect_refused({"init", "mine/lost.cl"}, 3,
-                 "kiln: error: mine/lost.cl: cannot be read; expected a source with kernels");
+  expect_refused(
+      {"init", "mine/lost.cl"}, 3,
+      "kiln: error: mine/lost.cl: cannot be read (No such file or directory); expected a source");
   expect_refused({"init", "mine/none.cl"}, 3, "kiln: error: mine/none.cl: no kernel found; ");
   expect_refused({"init", "mine/two.cl"}, 2,
                  "kiln: error: mine/two.cl has 2 kernels (f, g): name one with --kernel");

@@ -56,6 +56,68 @@ TEST_F(RenderReport, CountsWhatTheKernelsTake) {
   EXPECT_GT(report["forecast_ns"], 0);
 }
 
+TEST_F(RenderReport, CountsOfEachKernelOfAModuleItsOwn) {
+  write("two/k.cu", R"(
+extern "C" __global__ void small(float* out, const float* in, int n) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+extern "C" __global__ void large(float* out, const float* in, int n) {
+  __shared__ float tile[8192];
+  for (int i = threadIdx.x; i < 8192; i += 256) tile[i] = i < n ? in[i] : 0;
+  __syncthreads();
+  float s = 0;
+  for (int i = 0; i < 8192; ++i) s += tile[i];
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) out[i] = s;
+}
+)");
+  write("two/spec.toml", R"(
+name = "two"
+summary = "two kernels in one file"
+[problem.n]
+type = "int"
+min = 1
+[[arguments]]
+name = "out"
+access = "write"
+dtype = "f32"
+shape = ["n"]
+[[arguments]]
+name = "in"
+access = "read"
+dtype = "f32"
+shape = ["n"]
+[[arguments]]
+name = "n"
+access = "scalar"
+dtype = "i32"
+value = "n"
+[verify.formulas]
+out = "in"
+[[variants]]
+name = "plain"
+source = "k.cu"
+[[variants.steps]]
+entry = "small"
+grid = ["ceil_div(n, 256)"]
+block = ["256"]
+arguments = ["out", "in", "n"]
+[[variants.steps]]
+entry = "large"
+grid = ["ceil_div(n, 256)"]
+block = ["256"]
+arguments = ["out", "in", "n"]
+)");
+  const Output output = kiln({"render", "./two", "--problem", "n=100000", "--backend", "cuda",
+                              "--arch", "sm_90", "--report", "--json"});
+  if (output.exit_code == 4) KILN_SKIP_UNLESS_REQUIRED("nvrtc", output.err);
+  const Json launches = Json::parse(output.out)["launches"];
+  EXPECT_EQ(launches.at(0)["shared_bytes"], 0) << output.out;
+  EXPECT_EQ(launches.at(1)["shared_bytes"], 32768) << output.out;
+  EXPECT_LT(launches.at(0)["registers"], launches.at(1)["registers"]) << output.out;
+}
+
 TEST_F(RenderReport, OfAHipInAFolder) {
   const auto root = test::private_hip();
   if (!root) KILN_SKIP_UNLESS_REQUIRED("hiprtc6", "no private HIP was fetched");

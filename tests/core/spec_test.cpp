@@ -152,8 +152,8 @@ TEST(Spec, RefusesTunablesThatAreNoLists) {
   EXPECT_THAT(spec_error(with("values = [32, 64]\n", "")),
               HasSubstr("key 'values' is missing; expected the list of values it may have"));
   EXPECT_THAT(
-      spec_error(with("values = [32, 64]\ndefault = 32", "values = ['a,b']\ndefault = 'a,b'")),
-      HasSubstr("'a,b': a text value is made of letters, digits and _ . + -"));
+      spec_error(with("values = [32, 64]\ndefault = 32", "values = [\"a\\nb\"]\ndefault = 1")),
+      HasSubstr("a text value has one line of at most 1000 bytes, without control characters"));
 }
 
 TEST(Spec, RefusesNamesThatStandTwiceOrMeanSomethingElse) {

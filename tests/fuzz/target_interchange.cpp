@@ -21,8 +21,8 @@ void import_recorded(std::string_view input) {
   const char* problem = input.find("\"Elements\"") != input.npos ? "n={Elements}"
                         : input.find("\"arg_n\"") != input.npos  ? "n={n}"
                                                                  : "n=4096";
-  static_cast<void>(bests_of_groups(kSpec, problem, kDevice, "recorded.json",
-                                    read_recorded_groups(input, "recorded.json")));
+  static_cast<void>(bests_of_files(
+      kSpec, problem, kDevice, {{"recorded.json", read_recorded_groups(input, "recorded.json")}}));
 }
 
 }  // namespace
