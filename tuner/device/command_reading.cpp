@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/interchange/json_parser.hpp"
 #include "core/program.hpp"
 
 namespace kiln {
@@ -124,6 +125,10 @@ Result<std::vector<double>> from_google_benchmark(const CommandSpec& command,
   for (const SortedJson& run : member(json, "benchmarks")) {
     const std::string name = text_of(member(run, "name"));
     if (!is_wanted(command, name) || text_of(member(run, "run_type")) == "aggregate") continue;
+    if (member(run, "skipped") == SortedJson(true)) {
+      return Failure{Outcome::launch_error, fmt::format("benchmark '{}' was skipped: {}", name,
+                                                        text_of(member(run, "skip_message")))};
+    }
     if (member(run, "error_occurred") == SortedJson(true)) {
       return Failure{Outcome::launch_error, fmt::format("benchmark '{}': {}", name,
                                                         text_of(member(run, "error_message")))};
@@ -163,9 +168,12 @@ Result<std::vector<double>> from_nvbench(const CommandSpec& command, const Sorte
 }
 
 Result<std::vector<double>> from_json(const CommandSpec& command, const std::string& text) {
-  const SortedJson json = SortedJson::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded())
+  SortedJson json;
+  try {
+    json = interchange::parse_json(text, "");  // counters may be NaN, which JSON has not
+  } catch (const InputError&) {
     return unreadable(fmt::format("the JSON of {}", name_of(command.reader)));
+  }
   return command.reader == CommandReader::nvbench ? from_nvbench(command, json)
                                                   : from_google_benchmark(command, json);
 }

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Runs the program on files that nobody meant, and expects an answer each time.
+
+Usage: hostile_runs.py KILN [--runs N] [--seed N] [--jobs N]
+
+Each run gives one command one file that was changed: bits and lines, numbers that are too large,
+escapes, names of fields, a copy cut short; or something that is no file at all, a pipe, a device, a
+folder. Memory is limited (ulimit -v). A run fails if the program ends with 70 or by a signal, takes
+longer than its time, or writes a byte that steers a terminal. The first failures are kept.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SECONDS = 30  # of one run, on a machine that does other things too
+MEMORY = 3 << 30
+STEERS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+SPECIAL = ("/dev/zero", "/dev/null", "/proc/self/maps", "/proc/kmsg", "fifo", ".", "nowhere")
+PLANTS = (b"\x1b[2J", b"\xc2\x9b31m", b"\x00", b"\xff\xfe", b"-1", b"1e308", b"NaN", b"Infinity", b"null",
+          b"18446744073709551616", b"[" * 5000, b"{" * 300, b"(" * 3000, b"\"", b"'", b"\\", b"%s%n", b"../../x",
+          b"1,120.5", b"[1] * 10**9", b"A" * 70000, b"\r\n", b"//", b"$(touch x)", b"lambda: 0")
+
+
+def read(path):
+    return (ROOT / path).read_bytes()
+
+
+def seeds(kiln, folder):
+    """Commands with {} for the file, each with the bytes that are changed and the name of the file."""
+    cache, t1 = read("tests/fuzz/corpus/interchange/cache.json"), None
+    kernel = ROOT / "examples/polynomial"
+    subprocess.run([kiln, "db", "import", ROOT / "tests/fuzz/corpus/interchange/cache.json", "--kernel", kernel, "--problem",
+                    "n=4096", "--device", "opencl", "--db", "seed.db", "--skip-bad"], cwd=folder, capture_output=True)
+    subprocess.run([kiln, "db", "lock", "seed.lock", "--db", "seed.db"], cwd=folder, capture_output=True)
+    t1 = (b'{"General": {"BenchmarkName": "x"}, "ConfigurationSpace": {"TuningParameters": [{"Name": "block_size_x", '
+          b'"Type": "int", "Values": "[16*i for i in range(1,9)]", "Default": 32}], "Conditions": [{"Expression": '
+          b'"block_size_x % 32 == 0"}]}, "KernelSpecification": {"Language": "OpenCL", "KernelName": "f", "KernelFile": '
+          b'"k.cl", "ProblemSize": [4096], "GridDivX": ["block_size_x"], "Arguments": [{"Name": "x", "Type": "float", '
+          b'"Size": "ProblemSize[0] * max(block_size_x)", "FillType": "Random", "FillValue": 1.0}]}}')
+    source = (b"#ifndef BLOCK\n#define BLOCK 64\n#endif\ntemplate <int N>\n__global__ void f(float* x, const float* y, int n) {\n"
+              b"  int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) x[i] += y[i] * TILE;\n}\n")
+    (folder / "k.cl").write_bytes(b"__kernel void f(__global float* x) { x[get_global_id(0)] = block_size_x; }\n")
+    request = b'{"kernel":"reduce","problem":"n=1000","device":"cpu","grade":"default","recorded_at":"2026-01-01T00:00:00Z"}\n'
+    call = (b'{"kernel":"reduce","problem":"n=1000","device":"cpu","grade":"default","config":"atomic","selections":1,'
+            b'"launches":5,"recorded_at":"2026-01-01T00:00:00Z"}\n')
+    plan = read("tests/fuzz/corpus/plan/all_keys.plan.toml")
+    spec = read("tests/cli/kernels/scale/spec.toml")
+    database = (folder / "seed.db").read_bytes() if (folder / "seed.db").exists() else b""
+    lock = (folder / "seed.lock").read_bytes() if (folder / "seed.lock").exists() else b'{"kiln_lock":1}\n'
+    opencl = ["--backend", "opencl", "--arch", "opencl"]
+    return [
+        (["kernels", "{}"], spec, "own/spec.toml"), (["render", "{}", "--problem", "n=100", *opencl], spec, "own/spec.toml"),
+        (["space", "{}", "--problem", "n=100", *opencl], spec, "own/spec.toml"),
+        (["space", "--file", "{}"], t1, "t1.json"), (["init", "--t1", "{}", "--force"], t1, "t1.json"),
+        (["init", "{}", "--force"], source, "k.cu"), (["replay", "{}", "--seeds", "1"], cache, "cache.json"),
+        (["init", "k.cl", "--kernel-tuner", "{}", "--force"], cache, "cache.json"),
+        (["db", "import", "{}", "--kernel", str(kernel), "--problem", "n=4096", "--device", "opencl", "--db", "to.db"], cache,
+         "cache.json"),
+        (["db", "import", "{}", "--db", "to.db"], read("tests/fuzz/corpus/wisdom/overflow.jsonl"), "w.jsonl"),
+        (["best", "reduce", "--problem", "n=1000", "--lock", "{}"], lock, "a.lock"),
+        (["coverage", "{}"], call, "calls.jsonl"), (["sweep", "--requested", "--requests", "{}", "--db", "to.db"], request, "r.jsonl"),
+        (["prebuild", "--plan", "{}"], plan, "p.plan.toml"),
+        (["show", "--db", "{}"], database, "some.db"), (["show", "1", "--db", "{}"], database, "some.db"),
+        (["show", "1", "--csv", "--db", "{}"], database, "some.db"), (["db", "info", "--db", "{}"], database, "some.db"),
+        (["db", "check", "{}"], database, "some.db"), (["db", "dump", "--db", "{}"], database, "some.db"),
+        (["db", "merge", "--into", "m.db", "{}"], database, "some.db"), (["report", "-o", "-", "--db", "{}"], database, "some.db"),
+        (["best", "polynomial", "--kernel-path", str(kernel), "--problem", "n=4096", "--db", "{}"], database, "some.db"),
+        (["report", "--db", "seed.db", "-o", "-", "--ceilings", "{}"], b'{"ceilings": {"read_bytes_per_s": 1e9}}', "c.json"),
+    ]
+
+
+def changed(data, draw):
+    data = bytearray(data)
+    for _ in range(draw.choice((1, 1, 2, 5))):
+        at = draw.randrange(len(data) + 1)
+        deed = draw.randrange(7)
+        if deed == 0 and data:
+            data[at % len(data)] ^= 1 << draw.randrange(8)
+        elif deed == 1:
+            data[at:at] = draw.choice(PLANTS)
+        elif deed == 2:
+            del data[at:at + draw.choice((1, 10, 100))]
+        elif deed == 3:
+            del data[at:]
+        elif deed == 4:
+            data[at:at] = data[at:at + draw.choice((5, 50, 500))] * draw.choice((1, 3, 50))
+        elif deed == 5:
+            numbers = list(re.finditer(rb"\d+", data))
+            if numbers:
+                found = draw.choice(numbers)
+                data[found.start():found.end()] = draw.choice((b"0", b"-7", b"4294967296", b"1e400", b"0.5", b"99999999999999999999"))
+        else:
+            words = list(re.finditer(rb'"[^"\n]*"', data))
+            if words:
+                found, other = draw.choice(words), draw.choice(words)
+                data[found.start():found.end()] = other.group()
+    return bytes(data)
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def one_run(kiln, folder, seed, number, seeds_of):
+    draw = random.Random(f"{seed} {number}")
+    words, data, name = seeds_of[number % len(seeds_of)]
+    with tempfile.TemporaryDirectory(prefix="run-", dir=folder) as own:
+        own = pathlib.Path(own)
+        for shared in ("seed.db", "k.cl"):
+            if (folder / shared).exists():
+                shutil.copy(folder / shared, own / shared)
+        shutil.copytree(ROOT / "tests/cli/kernels/scale", own / "own")
+        file = own / name
+        given = str(file.parent) if name.endswith("spec.toml") else str(file)
+        if draw.randrange(40) == 0:
+            given = draw.choice(SPECIAL)
+            os.mkfifo(own / "fifo")
+        else:
+            file.write_bytes(changed(data, draw))
+        command = [kiln, *(given if word == "{}" else word for word in words)]
+        environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(own), "TMPDIR": str(own)}
+        try:
+            done = subprocess.run(command, cwd=own, env=environment, capture_output=True, stdin=subprocess.DEVNULL,
+                                  timeout=SECONDS, preexec_fn=limits)
+        except subprocess.TimeoutExpired:
+            return f"{number}: {' '.join(words)}: no answer within {SECONDS} s"
+        html = words[0] == "report"
+        steers = [where for where, text in (("stdout", done.stdout), ("stderr", done.stderr)) if STEERS.search(text)]
+        if done.returncode == 70 or done.returncode < 0 or (steers and not html):
+            kept = folder.parent / f"failed-{number}"
+            shutil.copytree(own, kept, ignore=shutil.ignore_patterns("fifo"), dirs_exist_ok=True)
+            return f"{number}: {' '.join(words)}: {done.returncode} {steers} {done.stderr[-300:]!r}; see {kept}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kiln", type=lambda text: str(pathlib.Path(text).resolve()))
+    parser.add_argument("--runs", type=int, default=100_000 if os.environ.get("KILN_SOAK") == "1" else 480)
+    parser.add_argument("--seed", default=os.environ.get("KILN_PART", "1"))
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kiln-hostile-") as root:
+        folder = pathlib.Path(root) / "runs"
+        folder.mkdir()
+        seeds_of = seeds(options.kiln, folder)
+        failures = []
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for begin in range(0, options.runs, 1000):
+                numbers = range(begin, min(begin + 1000, options.runs))
+                for failure in pool.map(lambda number: one_run(options.kiln, folder, options.seed, number, seeds_of), numbers):
+                    if failure:
+                        failures.append(failure)
+                        print(failure, flush=True)
+                if len(failures) >= 20:
+                    break
+        if failures:
+            kept = tempfile.mkdtemp(prefix="kiln-hostile-failed-")
+            for failed in pathlib.Path(root).glob("failed-*"):
+                shutil.move(str(failed), kept)
+            print(f"{len(failures)} failures of {options.runs} runs; their files are in {kept}")
+            return 1
+    print(f"{options.runs} runs, each answered")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
