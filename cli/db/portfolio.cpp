@@ -168,9 +168,9 @@ ExitCode print_leave_one_out(const DbPortfolioFlags& options, const Tuned& tuned
   }
   if (options.common.json) {
     print_shown("{}", json_output({{"problems", list},
-                                  {"known", regrets.size()},
-                                  {"median", quantile(regrets, 0.5)},
-                                  {"p95", quantile(regrets, 0.95)}}));
+                                   {"known", regrets.size()},
+                                   {"median", quantile(regrets, 0.5)},
+                                   {"p95", quantile(regrets, 0.95)}}));
     return ExitCode::ok;
   }
   print_shown(
