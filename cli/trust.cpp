@@ -20,6 +20,7 @@
 #include "core/hash.hpp"
 #include "core/input_file.hpp"
 #include "core/json_line.hpp"
+#include "core/outside_reference.hpp"
 #include "db/file_system.hpp"
 #include "db/store.hpp"
 
