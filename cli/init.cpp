@@ -72,8 +72,8 @@ std::string unwritten_text(const std::string& fault, const std::string& file,
 /// Writes the spec beside the source, and proves that Kiln reads it.
 ExitCode write(const Draft& draft, const fs::path& folder, bool force) {
   const fs::path file = folder / "spec.toml";
-  std::error_code error;
-  if (!force && fs::exists(file, error)) {
+  std::error_code unused;
+  if (!force && fs::exists(file, unused)) {
     throw UsageError(fmt::format("{} is there already: --force replaces it", file.string()));
   }
   const std::string text = spec_text(draft);
