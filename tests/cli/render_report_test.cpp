@@ -72,7 +72,7 @@ extern "C" __global__ void large(float* out, const float* in, int n) {
   if (i < n) out[i] = s;
 }
 )");
-  write("two/spec.toml", R"(
+  write("two/spec.toml", R"toml(
 name = "two"
 summary = "two kernels in one file"
 [problem.n]
@@ -108,7 +108,7 @@ entry = "large"
 grid = ["ceil_div(n, 256)"]
 block = ["256"]
 arguments = ["out", "in", "n"]
-)");
+)toml");;
   const Output output = kiln({"render", "./two", "--problem", "n=100000", "--backend", "cuda",
                               "--arch", "sm_90", "--report", "--json"});
   if (output.exit_code == 4) KILN_SKIP_UNLESS_REQUIRED("nvrtc", output.err);
