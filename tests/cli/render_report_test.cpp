@@ -108,7 +108,7 @@ entry = "large"
 grid = ["ceil_div(n, 256)"]
 block = ["256"]
 arguments = ["out", "in", "n"]
-)toml");;
+)toml");
   const Output output = kiln({"render", "./two", "--problem", "n=100000", "--backend", "cuda",
                               "--arch", "sm_90", "--report", "--json"});
   if (output.exit_code == 4) KILN_SKIP_UNLESS_REQUIRED("nvrtc", output.err);

@@ -26,6 +26,7 @@ __global__ void __launch_bounds__(TILE * TILE)
   atomicAdd(&counts[x], 1);
 }
 extern "C" __global__ void declared(int n);
+extern "C" __global__ void plain(int n) {}
 )";
 
 TEST(SourceKernels, ReadsParametersAndWhatTheBodyDoesWithThem) {
@@ -47,7 +48,7 @@ TEST(SourceKernels, ReadsParametersAndWhatTheBodyDoesWithThem) {
   EXPECT_TRUE(product.parameters[2].is_written && product.parameters[2].is_read);
   EXPECT_EQ(product.parameters[3].dtype, DType::i32);
   EXPECT_FALSE(product.parameters[3].is_buffer);
-  EXPECT_EQ(facts.kernels[1].name, "declared");
+  EXPECT_EQ(facts.kernels[1].name, "plain");  // a declaration is no kernel
   EXPECT_THAT(facts.kernels[1].template_parameters, IsEmpty());
 }
 

@@ -153,7 +153,7 @@ TEST_F(Library, LinksOutOfTheFolderAreRefused) {
 TEST_F(Library, AFileTooLargeIsNoTemplate) {
   write("mine/scale/large.inja", std::string((1 << 20) + 1, ' '));
   EXPECT_THAT(error_of(KernelLibrary(), (root_ / "mine/scale").string()),
-              HasSubstr("is larger than 1 MiB"));
+              HasSubstr("holds more than 1 MiB"));
 }
 
 }  // namespace
