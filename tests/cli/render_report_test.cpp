@@ -84,7 +84,7 @@ access = "write"
 dtype = "f32"
 shape = ["n"]
 [[arguments]]
-name = "in"
+name = "x"
 access = "read"
 dtype = "f32"
 shape = ["n"]
@@ -94,7 +94,7 @@ access = "scalar"
 dtype = "i32"
 value = "n"
 [verify.formulas]
-out = "in"
+out = "x"
 [[variants]]
 name = "plain"
 source = "k.cu"
@@ -102,12 +102,12 @@ source = "k.cu"
 entry = "small"
 grid = ["ceil_div(n, 256)"]
 block = ["256"]
-arguments = ["out", "in", "n"]
+arguments = ["out", "x", "n"]
 [[variants.steps]]
 entry = "large"
 grid = ["ceil_div(n, 256)"]
 block = ["256"]
-arguments = ["out", "in", "n"]
+arguments = ["out", "x", "n"]
 )toml");
   const Output output = kiln({"render", "./two", "--problem", "n=100000", "--backend", "cuda",
                               "--arch", "sm_90", "--report", "--json"});

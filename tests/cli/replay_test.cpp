@@ -144,7 +144,7 @@ TEST_F(Replaying, RefusesWhatItCannotRead) {
   expect_refusal(
       {"replay", "none.json"}, 3,
       "none.json: cannot be read (No such file or directory); expected results of a tuner");
-  expect_refusal({"replay", "folder"}, 3, "folder: expected a file, not a folder");
+  expect_refusal({"replay", "folder"}, 3, "folder: is a folder; expected results of a tuner");
   write("torn.json", cache_text().substr(0, 400));
   expect_refusal({"replay", "cache.json", "torn.json"}, 3,
                  "torn.json:8:57: trial '64,2': the file ends here");
