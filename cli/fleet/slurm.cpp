@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/print.hpp"
 #include "core/errors.hpp"
 #include "core/program.hpp"
 #include "core/shell_word.hpp"
@@ -44,7 +45,7 @@ std::string slurm_script(const std::string& name, const SlurmOptions& options,
 
 void submit_to_slurm(const std::string& script) {
   const Ended ended = run_program({.words = {"sbatch"}, .folder = {}, .input = script});
-  fmt::print("{}", ended.out);
+  print_shown("{}", ended.out);
   if (ended.is_ok()) return;
   constexpr int kNotFound = 127;
   if (ended.exit_code == kNotFound) {

@@ -276,6 +276,7 @@ std::string renamed(std::string_view text, std::string_view from, std::string_vi
 
 /// KTT draws from [0, FillValue), Kernel Tuner from a normal distribution, which Kiln has not.
 void add_fill(const Part& argument, bool is_of_ktt, DraftTable& table) {
+  if (argument.find("FillType") == nullptr && argument.find("FillValue") == nullptr) return;
   const std::string fill = argument.text("FillType").value_or("Constant");
   const std::string value = argument.text("FillValue").value_or(fill == "Random" ? "1" : "0");
   const auto add_range = [&](const std::string& low) {

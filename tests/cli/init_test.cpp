@@ -165,8 +165,8 @@ TEST_F(Init, LaunchesWhatKttLaunches) {
     EXPECT_NE(spec.find("low = \"0\"\nhigh = \"20.0\""), std::string::npos) << spec;
     return spec.substr(begin, spec.find('\n', begin) - begin);
   };
-  const std::string groups = " [\"int(1000000 // tile)\"]";
-  const std::string items = " [\"int((1000000 // tile) // block_size_x)\"]";
+  const std::string groups = "[\"int(1000000 // tile)\"]";
+  const std::string items = "[\"int((1000000 // tile) // block_size_x)\"]";
   EXPECT_EQ(grid_with(R"("Language": "OpenCL")"), items);
   EXPECT_EQ(grid_with(R"("Language": "CUDA")"), groups);
   EXPECT_EQ(grid_with(R"("Language": "CUDA", "GlobalSizeType": "OpenCL")"), items);

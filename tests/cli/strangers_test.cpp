@@ -180,7 +180,7 @@ summary = "runs a line"
 [problem.n]
 type = "int"
 [command]
-run = "touch ../ran; echo 1"
+run = "touch ../ran; echo {x}"
 unit = "ns"
 [[variants]]
 name = "only"

@@ -92,9 +92,11 @@ TEST_F(TuneOnMissTest, AThreadThatTheSystemRefusesIsAWarningAndTheNextMissTriesA
   EXPECT_EQ(refused.waiting, 0U);
   ASSERT_EQ(refused.warnings.size(), 1U);
   EXPECT_THAT(refused.warnings[0].message, HasSubstr("starts no further thread"));
-  EXPECT_EQ(launcher.select("transpose", kProblem).value()->grade, Launcher::Grade::fallback);
+  // What was asked is answered from memory; another text of the problem misses again.
+  constexpr const char* kOther = "cols=32 rows=64";
+  EXPECT_EQ(launcher.select("transpose", kOther).value()->grade, Launcher::Grade::fallback);
   ASSERT_TRUE(launcher.wait_for_tuning(60).value());
-  EXPECT_EQ(launcher.select("transpose", kProblem).value()->grade, Launcher::Grade::exact);
+  EXPECT_EQ(launcher.select("transpose", kOther).value()->grade, Launcher::Grade::exact);
 }
 
 TEST_F(TuneOnMissTest, SecondsThatAreNoNumberAreRefused) {
