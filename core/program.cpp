@@ -229,8 +229,8 @@ Ended run_program(const ProgramStart& start) {
   StartedProgram program;
   const int error = program.start(start);
   if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE) {
-    throw Error(ExitCode::internal, fmt::format("the system has no process or pipe for {}: {}",
-                                                start.words.front(), std::strerror(error)));
+    throw Error(ExitCode::failed, fmt::format("the system has no process or pipe for {}: {}",
+                                              start.words.front(), std::strerror(error)));
   }
   if (error != 0) return {.exit_code = kNotStarted, .signal = 0, .out = {}, .err = {}};
   program.wait();

@@ -22,8 +22,9 @@ namespace kiln {
 namespace {
 
 [[noreturn]] void fail_child(const std::string& call) {
-  throw Error(ExitCode::internal,
-              "cannot start a worker process: " + call + ": " + ::strerror(errno));
+  throw Error(ExitCode::failed, "cannot start a worker process: " + call + ": " +
+                                    ::strerror(errno) +
+                                    "; `ulimit -a` shows the limits of this shell");
 }
 
 /// "NAME=value" for every variable, the command's own ones in place of this process's.
