@@ -105,7 +105,7 @@ TEST_F(Command, AProgramOfGoogleBenchmarkIsTuned) {
 TEST_F(Command, APatternThatTakesTooLongEndsTheSessionAndBlamesNoConfig) {
   write("mine/spec.toml", R"toml(name = "long"
 [command]
-run = "head -c 3000000 /dev/zero | tr '\\0' a; echo; echo 5"
+run = "head -c 3000000 /dev/zero | tr '\\0' a; echo; echo {tile}"
 unit = "ns"
 expect = "(a|b)*c"
 [[variants]]
