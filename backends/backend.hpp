@@ -196,6 +196,9 @@ class Device {
   /// Uses another queue of the same context from now on (launcher); nullptr queue: the device's
   /// own.
   virtual void use_queue(void* queue) = 0;
+  /// The objects that a library of the vendor needs to work on this device's queue; null where the
+  /// backend does not say.
+  [[nodiscard]] virtual NativeQueue native() { return {}; }
   /// How the device runs at this moment. 0 is "not known", for `throttle` it is "unknown".
   struct ClockState {
     std::int64_t clock_khz = 0;  ///< of the cores

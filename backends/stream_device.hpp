@@ -92,6 +92,7 @@ class StreamDevice : public Device {
   virtual void release_own(Buffer /*buffer*/) {}
 
   [[nodiscard]] const StreamApi& api() const { return api_; }
+  [[nodiscard]] void* stream() const { return stream_; }
 
   class Current {
    public:

@@ -140,6 +140,13 @@ void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t 
   add_setting_options(command, options.settings);
   add_warm_start_option(command, options);
   add_process_options(command, options);
+  command
+      .add_option("--against", options.against,
+                  "Run the best in turn with this library's own call, and store both times and\n"
+                  "both errors: cublas, for matmul")
+      ->type_name("LIBRARY")
+      ->check(CLI::IsMember({"cublas"}))
+      ->group("Measuring");
   command.add_flag("--fresh", options.fresh,
                    "Start a new session, even if a stored one could continue or answer");
   command.add_flag("--quiet", options.quiet, "No progress on stderr, only warnings");
@@ -234,6 +241,7 @@ TuneOptions tune_options(const SearchOptions& options, const SearchSettings& set
     tune.deadlines.past_budget = limit;
   }
   tune.compile_workers = options.compile_workers;
+  tune.against = options.against;
   tune.fresh = options.fresh;
   tune.warm_configs = options.warm_configs;
   tune.stop = &stop_on_signals();

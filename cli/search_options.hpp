@@ -21,6 +21,7 @@ struct SearchOptions {
   bool warm_cache = false;
   bool fresh = false;
   std::size_t warm_configs = kWarmConfigs;
+  std::string against;  ///< a vendor's library; empty: none
   bool quiet = false;
   double compile_seconds = 60;
   std::optional<double> first_run_seconds;  ///< empty: as DeviceDeadlines has it

@@ -17,6 +17,7 @@
 #include "core/field_json.hpp"
 #include "core/outside_reference.hpp"
 #include "core/setting.hpp"
+#include "core/statistics.hpp"
 #include "db/time_use.hpp"
 
 namespace kiln::cli {
@@ -178,6 +179,22 @@ Json default_value_json(const BestRecord& best) {
   return best.default_time_ns > 0 ? Json(best.default_time_ns) : Json();
 }
 
+Json rival_json(const BestRecord& best) {
+  const std::optional<Evidence::Rival> rival = read_evidence(best.evidence).rival;
+  if (!rival) return nullptr;
+  const auto time = [](const std::vector<double>& ns) {
+    return ns.empty() ? Json() : Json(median(ns));
+  };
+  return {{"library", rival->library},
+          {"verdict", rival->verdict},
+          {"best_ns", time(rival->best_ns)},
+          {"library_ns", time(rival->ns)},
+          {"other_cache_best_ns", time(rival->other_best_ns)},
+          {"other_cache_library_ns", time(rival->other_ns)},
+          {"best_error", rival->best_error},
+          {"library_error", rival->error}};
+}
+
 Json session_json(const SessionSummary& session, const std::optional<Ceilings>& ceilings) {
   Json json = {{"kernel", session.kernel}, {"problem", session.problem}};
   if (!session.result) {
@@ -229,6 +246,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
     json["objective"] = best.objective;
     json["value"] = best.objective == "time" ? best.time_ns : best.value;
     json["default_value"] = default_value_json(best);
+    json["against"] = rival_json(best);
     const std::optional<double> share = share_of_ceiling(session, ceilings);
     json["share_of_ceiling"] = share ? Json(*share) : Json(nullptr);
   }
@@ -252,6 +270,21 @@ std::string objective_remark(const BestRecord& best, const std::string& unit) {
                      best.default_value ? fmt::format(" (default config {:.4g}{}{})",
                                                       *best.default_value, space, unit)
                                         : "");
+}
+
+/// The best beside a vendor library's own call.
+std::string rival_remark(const BestRecord& best) {
+  const std::optional<Evidence::Rival> rival = read_evidence(best.evidence).rival;
+  if (!rival) return "";
+  std::string modes;
+  if (!rival->other_ns.empty()) {
+    modes = fmt::format(", {} and {} in the other cache mode",
+                        pretty_time(median(rival->other_best_ns)),
+                        pretty_time(median(rival->other_ns)));
+  }
+  return fmt::format("against {}: {}; {} and {}{}; errors {:.2g} and {:.2g}", rival->library,
+                     rival->verdict, pretty_time(median(rival->best_ns)),
+                     pretty_time(median(rival->ns)), modes, rival->best_error, rival->error);
 }
 
 /// The device became slower or faster while it searched, by more than noise.
@@ -334,6 +367,8 @@ std::vector<std::string> remarks(const SessionSummary& session, const std::strin
   const SessionResult& result = *session.result;
   if (result.best && result.best->objective != "time")
     lines.push_back(objective_remark(*result.best, unit));
+  if (const std::string rival = result.best ? rival_remark(*result.best) : ""; !rival.empty())
+    lines.push_back(rival);
   for (std::string& line : failed_variants(session.trials)) lines.push_back(std::move(line));
   const std::vector<Finalist> finalists =
       result.best ? finalists_of(*result.best) : std::vector<Finalist>();

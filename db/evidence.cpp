@@ -45,6 +45,17 @@ SortedJson list_json(const std::vector<Entry>& entries) {
   return list;
 }
 
+SortedJson json_of(const Evidence::Rival& rival) {
+  return {{"library", rival.library},
+          {"samples_ns", rival.ns},
+          {"best_samples_ns", rival.best_ns},
+          {"other_samples_ns", rival.other_ns},
+          {"other_best_samples_ns", rival.other_best_ns},
+          {"error", rival.error},
+          {"best_error", rival.best_error},
+          {"verdict", rival.verdict}};
+}
+
 /// Keeps the value where the key is absent or of another type.
 template <typename T>
 void read_key(const SortedJson& json, const char* key, T& value) {
@@ -111,6 +122,22 @@ std::optional<std::vector<Entry>> read_list(const SortedJson& json, const char* 
 
 }  // namespace
 
+std::string_view name_of(RivalVerdict verdict) {
+  switch (verdict) {
+    case RivalVerdict::faster:
+      return "faster";
+    case RivalVerdict::tie:
+      return "tie";
+    case RivalVerdict::slower:
+      return "slower";
+    case RivalVerdict::less_exact:
+      return "less_exact";
+    case RivalVerdict::wrong:
+      return "wrong";
+  }
+  return "?";
+}
+
 std::string to_text(const Evidence& evidence) {
   SortedJson json = {{"finalists", list_json(evidence.finalists)}};
   if (!evidence.objective.empty()) json["objective"] = evidence.objective;
@@ -126,6 +153,7 @@ std::string to_text(const Evidence& evidence) {
     json["earlier"] = {{"session", evidence.earlier->session},
                        {"trials", evidence.earlier->trials}};
   }
+  if (evidence.rival) json["rival"] = json_of(*evidence.rival);
   if (evidence.time_use) json["time_use"] = SortedJson(field_json(*evidence.time_use));
   return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace);
 }
@@ -149,6 +177,17 @@ Evidence read_evidence(const std::string& text) {
     evidence.earlier.emplace();
     read_key(*earlier, "session", evidence.earlier->session);
     read_key(*earlier, "trials", evidence.earlier->trials);
+  }
+  if (const auto rival = json.find("rival"); rival != json.end() && rival->is_object()) {
+    Evidence::Rival& read = evidence.rival.emplace();
+    read_key(*rival, "library", read.library);
+    read_key(*rival, "samples_ns", read.ns);
+    read_key(*rival, "best_samples_ns", read.best_ns);
+    read_key(*rival, "other_samples_ns", read.other_ns);
+    read_key(*rival, "other_best_samples_ns", read.other_best_ns);
+    read_key(*rival, "error", read.error);
+    read_key(*rival, "best_error", read.best_error);
+    read_key(*rival, "verdict", read.verdict);
   }
   if (const auto use = json.find("time_use"); use != json.end() && use->is_object()) {
     evidence.time_use.emplace();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "db/time_use.hpp"
@@ -62,7 +63,31 @@ struct Evidence {
   };
   std::optional<Earlier> earlier;
   std::optional<TimeUse> time_use;
+  /// The best in turn with a vendor library's own call for the problem (kiln tune --against).
+  struct Rival {
+    std::string library;           ///< "cublas 13.1.0"
+    std::vector<double> ns;        ///< the library's, per round, in the session's cache mode
+    std::vector<double> best_ns;   ///< the best's, in the same rounds
+    std::vector<double> other_ns;  ///< the library's, in the other cache mode
+    std::vector<double> other_best_ns;
+    /// The norm of a result's error over the norm of the result, beside the reference.
+    double error = 0;
+    double best_error = 0;
+    std::string verdict;  ///< as name_of(RivalVerdict) has it
+  };
+  std::optional<Rival> rival;  ///< nullopt: not asked for, or the library did not run
 };
+
+/// How the best stands beside a vendor library's own call.
+enum class RivalVerdict {
+  faster,      ///< in both cache modes, beyond noise, with an error no larger
+  tie,         ///< neither is clearly faster
+  slower,      ///< clearly slower in one cache mode at least
+  less_exact,  ///< its error is larger
+  wrong,       ///< the library's result is not what the reference says
+};
+/// "faster", "tie", "slower", "less_exact", "wrong".
+[[nodiscard]] std::string_view name_of(RivalVerdict verdict);
 
 /// JSON with sorted keys; absent parts are left out.
 [[nodiscard]] std::string to_text(const Evidence& evidence);

@@ -18,6 +18,7 @@ inline constexpr std::string_view kVariants = "variants";     ///< "all", or nam
 inline constexpr std::string_view kWarmStart = "warm_start";  ///< "off", or a number of configs
 inline constexpr std::string_view kObjective = "objective";   ///< absent: the time
 inline constexpr std::string_view kLastLevel = "last_level";  ///< bytes of DeviceInfo
+inline constexpr std::string_view kAgainst = "against";       ///< absent: no library
 inline constexpr std::string_view kRecorded = "recorded";     ///< hash of recorded arrays
 inline constexpr std::string_view kComputes = "computes";     ///< computation_hash() of the spec
 inline constexpr std::string_view kLaunches = "launches";     ///< launch_hash() by variant

@@ -24,6 +24,7 @@ class CudaDevice final : public StreamDevice {
 
   Result<Buffer> allocate_fenced(std::size_t bytes) override;
   Result<TensorMapBytes> encode(const TensorMapPlan& plan, const Buffer& buffer) override;
+  NativeQueue native() override { return {context_, nullptr, stream()}; }
   ClockState clock_state() override;
   std::string energy_unavailable() override;
   std::optional<double> energy_j() override;

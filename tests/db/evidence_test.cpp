@@ -22,6 +22,7 @@ Evidence full() {
   evidence.first = std::vector<CloseConfig>();
   evidence.warm_start = {{{"tile:a=1", "the best of n=1 on this device"}}};
   evidence.earlier = {7, 12};
+  evidence.rival = {"cublas 13.1.0", {5, 6}, {3, 4}, {7}, {2}, 2e-7, 1e-7, "faster"};
   evidence.time_use.emplace();
   double seconds = 0;
   visit_fields(*evidence.time_use, [&](const char*, auto& field) {
@@ -40,12 +41,16 @@ TEST(Evidence, IsReadAsItWasWritten) {
   EXPECT_EQ(read.close->at(1).registers, -1);
   EXPECT_TRUE(read.first && read.first->empty());
   EXPECT_EQ(read.time_use, full().time_use);
+  EXPECT_EQ(read.rival->library, "cublas 13.1.0");
+  EXPECT_EQ(read.rival->other_best_ns, std::vector<double>{2});
+  EXPECT_EQ(read.rival->verdict, name_of(RivalVerdict::faster));
 }
 
 TEST(Evidence, LeavesOutWhatThereIsNot) {
   EXPECT_EQ(to_text(Evidence()), R"({"finalists":[]})");
   const Evidence read = read_evidence(R"({"finalists":[]})");
-  EXPECT_FALSE(read.rule || read.close || read.warm_start || read.earlier || read.time_use);
+  EXPECT_FALSE(read.rule || read.close || read.warm_start || read.earlier || read.rival ||
+               read.time_use);
 }
 
 TEST(Evidence, LeavesOutWhatCannotBeRead) {

@@ -171,7 +171,7 @@ TEST_F(MeasureTest, RoundsGoInTurnAndTellTheEnergyWhereItIsAskedFor) {
   metered.energy = true;
   const LaunchSequence quick = sequence("quick");
   const LaunchSequence slow = sequence("slow");
-  const std::vector<const LaunchSequence*> both = {&quick, &slow};
+  const std::vector<const DeviceWork*> both = {&quick, &slow};
   const Result<Measurer::Rounds> rounds =
       Measurer(device_, metered).measure_in_turn(both, {2, 2, 0});
   ASSERT_TRUE(rounds);
@@ -216,7 +216,7 @@ TEST_F(MeasureTest, FinalsInAGraphCaptureEachConfigOnce) {
   graph.timing = Timing::graph;
   const LaunchSequence quick = sequence("quick");
   const LaunchSequence slow = sequence("slow");
-  const std::array<const LaunchSequence*, 2> both = {&quick, &slow};
+  const std::array<const DeviceWork*, 2> both = {&quick, &slow};
   const Result<Measurer::Rounds> rounds = Measurer(device_, graph).measure_in_turn(both, {});
   ASSERT_TRUE(rounds);
   EXPECT_EQ(rounds->ns[0].front(), 2000);

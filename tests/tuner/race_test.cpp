@@ -113,7 +113,7 @@ class Race {
   std::vector<std::vector<double>> rounds_of(const std::vector<const TrialRecord*>& configs,
                                              const FinalsOptions& rounds) {
     std::vector<LaunchSequence> sequences;
-    std::vector<const LaunchSequence*> pointers;
+    std::vector<const DeviceWork*> pointers;
     for (const TrialRecord* record : configs)
       sequences.push_back(paper_sequence(record->trial.config.variant, module_));
     for (const LaunchSequence& sequence : sequences) pointers.push_back(&sequence);

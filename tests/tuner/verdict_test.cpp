@@ -107,5 +107,38 @@ TEST(Finals, CopiesOfOneConfigAreHardlyEverBetter) {
   EXPECT_LE(better, 5);
 }
 
+/// A best that takes `share` of a library's time in both cache modes, with errors beside it.
+Evidence::Rival rival_of(double share, double other_share, double best_error, double error) {
+  Evidence::Rival rival;
+  rival.ns = noisy(1000, 0.002, 1);
+  rival.best_ns = noisy(1000 * share, 0.002, 2);
+  rival.other_ns = noisy(900, 0.002, 3);
+  rival.other_best_ns = noisy(900 * other_share, 0.002, 4);
+  rival.best_error = best_error;
+  rival.error = error;
+  return rival;
+}
+
+TEST(RivalVerdict, IsFasterOnlyInBothCacheModes) {
+  EXPECT_EQ(judge_rival(rival_of(0.9, 0.9, 1e-7, 2e-7)), RivalVerdict::faster);
+  EXPECT_EQ(judge_rival(rival_of(0.9, 0.998, 1e-7, 2e-7)), RivalVerdict::tie);
+  EXPECT_EQ(judge_rival(rival_of(0.998, 0.9, 1e-7, 2e-7)), RivalVerdict::tie);
+  EXPECT_EQ(judge_rival(rival_of(0.9, 1.1, 1e-7, 2e-7)), RivalVerdict::slower);
+}
+
+TEST(RivalVerdict, CountsAnErrorBeforeATime) {
+  EXPECT_EQ(judge_rival(rival_of(0.5, 0.5, 2.1e-7, 2e-7)), RivalVerdict::less_exact);
+  EXPECT_EQ(judge_rival(rival_of(0.5, 0.5, 2.01e-7, 2e-7)), RivalVerdict::faster);  // by chance
+  EXPECT_EQ(judge_rival(rival_of(0.5, 0.5, 0, 0)), RivalVerdict::faster);
+  EXPECT_EQ(judge_rival(rival_of(0.5, 0.5, std::nan(""), 2e-7)), RivalVerdict::less_exact);
+}
+
+TEST(RivalVerdict, OfTooFewRoundsIsNotFaster) {
+  Evidence::Rival rival = rival_of(0.5, 0.5, 0, 0);
+  rival.other_ns.resize(5);
+  rival.other_best_ns.resize(5);
+  EXPECT_EQ(judge_rival(rival), RivalVerdict::tie);
+}
+
 }  // namespace
 }  // namespace kiln

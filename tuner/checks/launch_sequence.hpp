@@ -18,7 +18,15 @@ namespace kiln {
 /// Maps the name of an argument or workspace to its device memory; nullptr if the name is unknown.
 using BufferLookup = std::function<const Buffer*(const std::string& name)>;
 
-class LaunchSequence {
+/// Something that a device does and that can be timed.
+class DeviceWork {
+ public:
+  virtual ~DeviceWork() = default;
+  /// Puts it on the device's queue; does not wait.
+  [[nodiscard]] virtual Status enqueue(Device& device) const = 0;
+};
+
+class LaunchSequence final : public DeviceWork {
  public:
   /// Binds `plan` and copies what it needs. `module` must outlive the sequence.
   LaunchSequence(const LaunchPlan& plan, Module& module, const BufferLookup& find_buffer);
@@ -26,7 +34,7 @@ class LaunchSequence {
   LaunchSequence& operator=(LaunchSequence&&) = default;
 
   /// Puts all steps on the queue, in order; does not wait.
-  [[nodiscard]] Status enqueue(Device& device) const;
+  [[nodiscard]] Status enqueue(Device& device) const override;
 
  private:
   struct Map {

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <span>
 
 #include "backends/cached_compiler.hpp"
 #include "core/errors.hpp"
@@ -11,6 +12,7 @@
 #include "tuner/checks/extra_checks.hpp"
 #include "tuner/checks/problem_bench.hpp"
 #include "tuner/device/measure.hpp"
+#include "tuner/device/rival_call.hpp"
 #include "tuner/device/trial_engine.hpp"
 
 namespace kiln {
@@ -59,6 +61,13 @@ class DeviceEngine final : public TrialEngine {
                                        TrialReport& report);
   [[nodiscard]] Status check_after(const TrialJob& job, ConfigRun& run, TrialReport& report);
   [[nodiscard]] Status measure_in_turn(const FinalsJob& job, FinalsReport& report);
+  /// Takes the samples of `works` in the cache mode of the job.
+  [[nodiscard]] Status take_rounds(const FinalsJob& job, std::span<const DeviceWork* const> works,
+                                   FinalsReport& report);
+  /// Checks the result of the rival, after its rounds, like those of the configs.
+  [[nodiscard]] Status judge_rival_result(const RivalCall& rival, FinalsReport& report);
+  /// Adds the error of the result that the outputs hold now.
+  [[nodiscard]] Status add_error(FinalsReport& report);
   [[nodiscard]] Failure examined(Failure failure);
 
   std::unique_ptr<Backend> backend_;
@@ -196,6 +205,44 @@ TrialReport DeviceEngine::run(const TrialJob& job,
   return report;
 }
 
+Status DeviceEngine::take_rounds(const FinalsJob& job, std::span<const DeviceWork* const> works,
+                                 FinalsReport& report) {
+  std::optional<Measurer> other;
+  if (job.other_cache) {
+    MeasureOptions options = options_;
+    options.cold_cache = !options.cold_cache;
+    other.emplace(*device_, options);
+  }
+  Result<Measurer::Rounds> rounds =
+      (other ? *other : *measurer_).measure_in_turn(works, job.rounds);
+  if (!rounds) return rounds.failure();
+  report.samples = std::move(rounds->ns);
+  report.energy_j = std::move(rounds->energy_j);
+  return Done{};
+}
+
+Status DeviceEngine::add_error(FinalsReport& report) {
+  const ProblemData::Output& output = problem_->bench().data.outputs().front();
+  const Result<double> error = relative_error(
+      *device_, output.dtype, *problem_->bench().data.find(output.name, InputSet::timing),
+      problem_->expected(InputSet::timing).values_of(output.name));
+  if (!error) return error.failure();
+  report.errors.push_back(*error);
+  return Done{};
+}
+
+Status DeviceEngine::judge_rival_result(const RivalCall& rival, FinalsReport& report) {
+  if (Status status = rival.run_once(); !status) return status;
+  const Bench bench = problem_->bench();
+  const Result<ExpectedOutputs::Check> check =
+      problem_->expected(InputSet::timing).check(*device_, toolbox_, [&](const auto& name) {
+        return bench.data.find(name, InputSet::timing);
+      });
+  if (!check) return check.failure();
+  report.wrong.push_back(check->mismatch);
+  return add_error(report);
+}
+
 Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report) {
   // Workspaces are shared by position and grow: first make them large enough for all, then bind.
   Workspaces& workspaces = problem_->bench().workspaces;
@@ -207,7 +254,7 @@ Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report)
     plans.push_back(std::move(*plan));
   }
   std::vector<ConfigRun> runs;
-  std::vector<const LaunchSequence*> sequences;
+  std::vector<const DeviceWork*> works;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     Result<ConfigRun> run = ConfigRun::load(problem_->bench(), plans[i], job.binaries[i]);
     if (!run) return run.failure();
@@ -216,11 +263,21 @@ Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report)
   }
   // The red zones behind one config's workspaces lie inside longer ones of another.
   if (Status status = workspaces.clear_zeroed(); !status) return status;
-  for (const ConfigRun& run : runs) sequences.push_back(&run.sequence(InputSet::timing));
-  Result<Measurer::Rounds> rounds = measurer_->measure_in_turn(sequences, job.rounds);
-  if (!rounds) return rounds.failure();
-  report.samples = std::move(rounds->ns);
-  report.energy_j = std::move(rounds->energy_j);
+  for (const ConfigRun& run : runs) works.push_back(&run.sequence(InputSet::timing));
+  std::unique_ptr<RivalCall> rival;
+  if (!job.against.empty()) {
+    Result<std::unique_ptr<RivalCall>> made =
+        RivalCall::make(job.against, problem_->bench(), spec_, setting_->problem(), plans.front());
+    const Status ran = made ? (*made)->run_once() : Status(made.failure());
+    if (!ran) {
+      report.unavailable = ran.failure().message;
+    } else {
+      rival = std::move(*made);
+      report.library = rival->library();
+      works.push_back(rival.get());
+    }
+  }
+  if (Status status = take_rounds(job, works, report); !status) return status;
   // A result that is right most of the time shows after so many runs, if ever.
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (Status status = workspaces.prepare(plans[i]); !status) return status;
@@ -228,8 +285,10 @@ Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report)
         runs[i].run_checked(InputSet::timing, problem_->expected(InputSet::timing));
     if (!error && error.failure().outcome != Outcome::wrong_result) return error.failure();
     report.wrong.push_back(error ? "" : error.failure().message);
+    if (rival == nullptr) continue;
+    if (Status status = add_error(report); !status) return status;
   }
-  return Done{};
+  return rival != nullptr ? judge_rival_result(*rival, report) : Status(Done{});
 }
 
 FinalsReport DeviceEngine::run_finals(const FinalsJob& job) {

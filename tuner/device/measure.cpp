@@ -103,22 +103,22 @@ Status Measurer::flush() {
   return device_.fill(flushed_.get(), 0, flushed_.get().bytes, flush_byte_++);
 }
 
-Status Measurer::warm_device(const LaunchSequence& sequence) {
+Status Measurer::warm_device(const DeviceWork& work) {
   const auto start = Clock::now();
   while (!device_is_warm_ && ns_since(start) < options_.warm_up_ns) {
-    if (Status status = sequence.enqueue(device_); !status) return status;
+    if (Status status = work.enqueue(device_); !status) return status;
     if (Status status = device_.synchronize(); !status) return status;
   }
   device_is_warm_ = true;
   return Done{};
 }
 
-Result<double> Measurer::estimate(const LaunchSequence& sequence) {
+Result<double> Measurer::estimate(const DeviceWork& work) {
   double ns = 0;
   for (int run = 0; run <= kWarmUpRuns; ++run) {
     const Result<EventId> from = device_.record();
     if (!from) return from.failure();
-    if (Status status = sequence.enqueue(device_); !status) return status.failure();
+    if (Status status = work.enqueue(device_); !status) return status.failure();
     const Result<EventId> to = device_.record();
     if (!to) return to.failure();
     Result<double> elapsed = device_.elapsed_ns(*from, *to);
@@ -143,7 +143,7 @@ Result<CapturedGraph*> Measurer::flushes_of(std::int64_t batch) {
   return flushes.get();
 }
 
-Result<Measurer::SampleRuns> Measurer::ready(const LaunchSequence& sequence, double estimate_ns) {
+Result<Measurer::SampleRuns> Measurer::ready(const DeviceWork& work, double estimate_ns) {
   SampleRuns runs;
   runs.batch = batch_for(estimate_ns);
   if (options_.timing == Timing::eager) return runs;
@@ -156,7 +156,7 @@ Result<Measurer::SampleRuns> Measurer::ready(const LaunchSequence& sequence, dou
   Result<std::unique_ptr<CapturedGraph>> captured = device_.capture([&]() -> Status {
     for (std::int64_t run = 0; run < runs.batch; ++run) {
       if (Status status = options_.cold_cache ? flush() : Status(Done{}); !status) return status;
-      if (Status status = sequence.enqueue(device_); !status) return status;
+      if (Status status = work.enqueue(device_); !status) return status;
     }
     return Done{};
   });
@@ -191,7 +191,7 @@ Result<double> Measurer::take_replay(const SampleRuns& runs, Device::ClockState*
   return *taken - *flushing;
 }
 
-Result<double> Measurer::take(const LaunchSequence& sequence, const SampleRuns& runs,
+Result<double> Measurer::take(const DeviceWork& work, const SampleRuns& runs,
                               Device::ClockState* state) {
   if (runs.graph) {
     for (int chance = 0; chance < kDifferences; ++chance) {
@@ -209,7 +209,7 @@ Result<double> Measurer::take(const LaunchSequence& sequence, const SampleRuns& 
   const Result<EventId> from = device_.record();
   if (!from) return from.failure();
   for (std::int64_t run = 0; run < runs.batch; ++run) {
-    if (Status status = sequence.enqueue(device_); !status) return status.failure();
+    if (Status status = work.enqueue(device_); !status) return status.failure();
   }
   const Result<EventId> to = device_.record();
   if (!to) return to.failure();
@@ -219,27 +219,27 @@ Result<double> Measurer::take(const LaunchSequence& sequence, const SampleRuns& 
   return *elapsed / static_cast<double>(runs.batch);
 }
 
-Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence, double check_ns,
+Result<Measurer::FirstLook> Measurer::first_look(const DeviceWork& work, double check_ns,
                                                  double incumbent_ns) {
   FirstLook look;
   Samples& samples = look.samples;
   samples.cold_cache = options_.cold_cache;
   samples.first_run_ns = check_ns;
   if (!races(incumbent_ns) || !options_.cold_cache || options_.timing == Timing::graph) {
-    const Result<double> estimated = estimate(sequence);
+    const Result<double> estimated = estimate(work);
     if (!estimated) return estimated.failure();
     look.run_ns = *estimated;
     look.untimed_runs = kWarmUpRuns + 1;
   }
   if (!races(incumbent_ns)) return look;
-  Result<SampleRuns> runs = ready(sequence, look.run_ns);
+  Result<SampleRuns> runs = ready(work, look.run_ns);
   if (!runs) return runs.failure();
   look.runs = std::move(*runs);
   samples.batch = look.runs.batch;
   const bool check_was_slow = check_ns > options_.stop.drop_factors[1] * incumbent_ns;
   Device::ClockState state;
   while (samples.ns.size() < kLookSamples && !look.hopeless) {
-    const Result<double> taken = take(sequence, look.runs, samples.ns.empty() ? &state : nullptr);
+    const Result<double> taken = take(work, look.runs, samples.ns.empty() ? &state : nullptr);
     if (!taken) return taken.failure();
     samples.ns.push_back(*taken);
     look.hopeless = (samples.ns.size() > 1 || check_was_slow) &&
@@ -252,13 +252,12 @@ Result<Measurer::FirstLook> Measurer::first_look(const LaunchSequence& sequence,
   return look;
 }
 
-Result<Samples> Measurer::measure(const LaunchSequence& sequence, FirstLook look,
-                                  double incumbent_ns) {
+Result<Samples> Measurer::measure(const DeviceWork& work, FirstLook look, double incumbent_ns) {
   Samples samples = std::move(look.samples);
   std::size_t takes = samples.ns.empty() ? 0 : 1;
   if (samples.ns.empty()) {
     samples.cold_cache = options_.cold_cache;
-    Result<SampleRuns> runs = ready(sequence, look.run_ns);
+    Result<SampleRuns> runs = ready(work, look.run_ns);
     if (!runs) return runs.failure();
     look.runs = std::move(*runs);
     samples.batch = look.runs.batch;
@@ -276,8 +275,7 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, FirstLook look
     const std::size_t room =
         options_.stop.max_samples - std::min(options_.stop.max_samples, samples.ns.size());
     for (std::size_t left = std::clamp(room, std::size_t{1}, wanted); left > 0; --left) {
-      const Result<double> taken =
-          take(sequence, look.runs, takes++ < kStatesAsked ? &state : nullptr);
+      const Result<double> taken = take(work, look.runs, takes++ < kStatesAsked ? &state : nullptr);
       if (!taken) return taken.failure();
       samples.ns.push_back(*taken);
     }
@@ -290,13 +288,13 @@ Result<Samples> Measurer::measure(const LaunchSequence& sequence, FirstLook look
 
 /// Runs chunks for at least `min_ns` and on until the meter has just moved, which it does in steps;
 /// returns what it says then and adds to `runs`.
-Result<double> Measurer::run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
-                                        double min_ns, std::int64_t& runs) {
+Result<double> Measurer::run_until_step(const DeviceWork& work, std::int64_t chunk, double min_ns,
+                                        std::int64_t& runs) {
   const auto start = Clock::now();
   std::optional<double> before;
   while (true) {
     for (std::int64_t run = 0; run < chunk; ++run) {
-      if (Status status = sequence.enqueue(device_); !status) return status.failure();
+      if (Status status = work.enqueue(device_); !status) return status.failure();
     }
     if (Status status = device_.synchronize(); !status) return status.failure();
     runs += chunk;
@@ -309,15 +307,15 @@ Result<double> Measurer::run_until_step(const LaunchSequence& sequence, std::int
   }
 }
 
-Result<double> Measurer::measure_energy(const LaunchSequence& sequence, double estimate_ns) {
+Result<double> Measurer::measure_energy(const DeviceWork& work, double estimate_ns) {
   const auto chunk =
       static_cast<std::int64_t>(std::clamp(kChunkNs / std::max(estimate_ns, 1.0), 1.0, kMaxBatch));
   std::int64_t warm_up_runs = 0;
-  Result<double> from = run_until_step(sequence, chunk, kEnergyWarmUpNs, warm_up_runs);
+  Result<double> from = run_until_step(work, chunk, kEnergyWarmUpNs, warm_up_runs);
   if (!from) return from.failure();
   for (int chance = 0; chance < 2; ++chance) {
     std::int64_t runs = 0;
-    const Result<double> to = run_until_step(sequence, chunk, options_.energy_ns, runs);
+    const Result<double> to = run_until_step(work, chunk, options_.energy_ns, runs);
     if (!to) return to.failure();
     if (*to > *from) return (*to - *from) / static_cast<double>(runs);
     from = to;  // it stood still, or was set back: nothing runs on nothing
@@ -349,42 +347,42 @@ std::int64_t Measurer::batch_for(double estimate_ns) const {
       std::clamp(std::ceil(kMinBatchNs / std::max(estimate_ns, 1.0)), 1.0, kMaxBatch));
 }
 
-Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const LaunchSequence* const> sequences,
+Result<Measurer::Rounds> Measurer::measure_in_turn(std::span<const DeviceWork* const> works,
                                                    const FinalsOptions& finals) {
   std::vector<double> estimates;
   std::vector<SampleRuns> runs;
-  for (const LaunchSequence* sequence : sequences) {
-    if (Status status = warm_device(*sequence); !status) return status.failure();
-    const Result<double> ns = estimate(*sequence);
+  for (const DeviceWork* work : works) {
+    if (Status status = warm_device(*work); !status) return status.failure();
+    const Result<double> ns = estimate(*work);
     if (!ns) return ns.failure();
     estimates.push_back(*ns);
-    Result<SampleRuns> made = ready(*sequence, *ns);
+    Result<SampleRuns> made = ready(*work, *ns);
     if (!made) return made.failure();
     runs.push_back(std::move(*made));
   }
   Rounds rounds;
-  rounds.ns.resize(sequences.size());
+  rounds.ns.resize(works.size());
   const bool with_energy = options_.energy && finals.energy;
-  if (with_energy) rounds.energy_j.resize(sequences.size());
+  if (with_energy) rounds.energy_j.resize(works.size());
   const bool and_back =
       std::all_of(estimates.begin(), estimates.end(), [](double ns) { return ns <= kShortRunNs; });
-  const auto one_sample = [&](std::size_t i) { return take(*sequences[i], runs[i], nullptr); };
+  const auto one_sample = [&](std::size_t i) { return take(*works[i], runs[i], nullptr); };
   const auto start = Clock::now();
   for (std::size_t round = 0; round < finals.max_rounds; ++round) {
     if (round >= finals.min_rounds && ns_since(start) >= finals.max_ns) break;
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
+    for (std::size_t i = 0; i < works.size(); ++i) {
       const Result<double> sample = one_sample(i);
       if (!sample) return sample.failure();
       rounds.ns[i].push_back(*sample);
     }
-    for (std::size_t i = and_back ? sequences.size() : 0; i-- > 0;) {
+    for (std::size_t i = and_back ? works.size() : 0; i-- > 0;) {
       const Result<double> sample = one_sample(i);
       if (!sample) return sample.failure();
       rounds.ns[i].back() = (rounds.ns[i].back() + *sample) / 2;
     }
     if (!with_energy) continue;
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
-      const Result<double> joules = measure_energy(*sequences[i], estimates[i]);
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      const Result<double> joules = measure_energy(*works[i], estimates[i]);
       if (!joules) return joules.failure();
       rounds.energy_j[i].push_back(*joules);
     }

@@ -31,10 +31,10 @@ class Measurer {
 
   /// Runs the config until the device has been busy for options.warm_up_ns; only the first call
   /// does anything.
-  [[nodiscard]] Status warm_device(const LaunchSequence& sequence);
+  [[nodiscard]] Status warm_device(const DeviceWork& work);
 
   /// Returns the time of one warm run in nanoseconds: some untimed runs, then a timed one.
-  [[nodiscard]] Result<double> estimate(const LaunchSequence& sequence);
+  [[nodiscard]] Result<double> estimate(const DeviceWork& work);
 
   /// The runs of one sample, ready to be repeated. Refers to the sequence and the device.
   struct SampleRuns {
@@ -57,17 +57,17 @@ class Measurer {
   /// sample is enough only if the first check, which took `check_ns` on the device, was also
   /// slower. Without a race or an incumbent, it only estimates the time of a run. `incumbent_ns`:
   /// the best median so far, 0: none.
-  [[nodiscard]] Result<FirstLook> first_look(const LaunchSequence& sequence, double check_ns,
+  [[nodiscard]] Result<FirstLook> first_look(const DeviceWork& work, double check_ns,
                                              double incumbent_ns);
 
   /// Takes all samples of a config that is not hopeless. The result includes those of the first
   /// look.
-  [[nodiscard]] Result<Samples> measure(const LaunchSequence& sequence, FirstLook look,
+  [[nodiscard]] Result<Samples> measure(const DeviceWork& work, FirstLook look,
                                         double incumbent_ns);
 
   /// Returns the energy of one run in joules, from runs without a pause (so with a warm cache)
   /// between two steps of the device's meter.
-  [[nodiscard]] Result<double> measure_energy(const LaunchSequence& sequence, double estimate_ns);
+  [[nodiscard]] Result<double> measure_energy(const DeviceWork& work, double estimate_ns);
 
   struct Rounds {
     std::vector<std::vector<double>> ns;        ///< [config][round], of one run
@@ -76,20 +76,20 @@ class Measurer {
   /// Runs all in turn, round after round. A round of short runs goes forth and back (ABC CBA), and
   /// each value is the mean of two runs: on some GPUs every second run of a kernel of some
   /// microseconds is slower by several per cent, which would count for half of the configs.
-  [[nodiscard]] Result<Rounds> measure_in_turn(std::span<const LaunchSequence* const> sequences,
+  [[nodiscard]] Result<Rounds> measure_in_turn(std::span<const DeviceWork* const> works,
                                                const FinalsOptions& finals);
 
  private:
   /// Captures the runs of a sample if they are replayed as a graph.
-  [[nodiscard]] Result<SampleRuns> ready(const LaunchSequence& sequence, double estimate_ns);
+  [[nodiscard]] Result<SampleRuns> ready(const DeviceWork& work, double estimate_ns);
   /// Takes a sample: the time of the batch after one flush, divided by the batch. `state`: receives
   /// how the device runs meanwhile; nullptr: not needed.
-  [[nodiscard]] Result<double> take(const LaunchSequence& sequence, const SampleRuns& runs,
+  [[nodiscard]] Result<double> take(const DeviceWork& work, const SampleRuns& runs,
                                     Device::ClockState* state);
   [[nodiscard]] Result<double> take_replay(const SampleRuns& runs, Device::ClockState* state);
   [[nodiscard]] Result<CapturedGraph*> flushes_of(std::int64_t batch);
   [[nodiscard]] Status allocate_flushed();
-  [[nodiscard]] Result<double> run_until_step(const LaunchSequence& sequence, std::int64_t chunk,
+  [[nodiscard]] Result<double> run_until_step(const DeviceWork& work, std::int64_t chunk,
                                               double min_ns, std::int64_t& runs);
   [[nodiscard]] bool races(double incumbent_ns) const { return options_.race && incumbent_ns > 0; }
   [[nodiscard]] std::size_t next_samples(std::size_t taken, double incumbent_ns) const;

@@ -75,4 +75,15 @@ FinalsVerdict judge_finals(const std::vector<std::vector<double>>& samples,
   return {*default_index, Verdict::tie};
 }
 
+RivalVerdict judge_rival(const Evidence::Rival& rival) {
+  constexpr double kErrorNoise = 1.01;
+  const RatioInterval usual = ratio_interval(rival.best_ns, rival.ns);
+  const RatioInterval other = ratio_interval(rival.other_best_ns, rival.other_ns);
+  const bool is_exact = rival.best_error <= kErrorNoise * rival.error;  // false for NaN
+  if (!is_exact) return RivalVerdict::less_exact;
+  if (std::max(usual.high, other.high) < 1 - kPracticalTie) return RivalVerdict::faster;
+  if (std::max(usual.low, other.low) > 1 + kPracticalTie) return RivalVerdict::slower;
+  return RivalVerdict::tie;
+}
+
 }  // namespace kiln

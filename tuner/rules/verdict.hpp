@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "db/evidence.hpp"
 #include "db/records.hpp"
 
 namespace kiln {
@@ -39,6 +40,12 @@ struct FinalsVerdict {
   std::size_t winner = 0;  ///< index of the finalist to publish
   Verdict verdict = Verdict::none;
 };
+
+/// The verdict of a best that ran in turn with a library's call: two lists of rounds, in the
+/// session's cache mode and in the other one. A best is `faster` only if the interval of its ratio
+/// lies below 1 - kPracticalTie in both modes. An error counts as larger from 1% on: two results
+/// that are rounded once differ by chance.
+[[nodiscard]] RivalVerdict judge_rival(const Evidence::Rival& rival);
 
 /// `samples[f][round]`: per finalist; of equally fast finalists the first counts. `default_index`:
 /// the default config among them, nullopt if it was not ok (then the fastest is `better`). The

@@ -410,11 +410,18 @@ std::optional<Result<FinalsJob>> TrialPipeline::make_finals(const std::vector<Co
 
 std::optional<FinalsReport> TrialPipeline::run_finals(const std::vector<Config>& configs,
                                                       const FinalsOptions& rounds,
-                                                      const std::atomic<bool>* stop) {
+                                                      const std::atomic<bool>* stop,
+                                                      const Rival& rival) {
   std::optional<Result<FinalsJob>> job = make_finals(configs, stop);
   if (!job) return std::nullopt;
-  if (!*job) return FinalsReport{job->failure(), {}, {}, {}};
+  if (!*job) {
+    FinalsReport report;
+    report.failure = job->failure();
+    return report;
+  }
   (*job)->rounds = rounds;
+  (*job)->against = rival.library;
+  (*job)->other_cache = rival.other_cache;
   return device_.run_finals(**job, stop);
 }
 
@@ -429,7 +436,7 @@ std::optional<FinalsReport> TrialPipeline::run_again(const Config& config,
   request_build(candidate);  // for the next time, where it is not at hand
   const Build& build = builds_.at(candidate.trial.source_key);
   if (!build.done || build.failure) return std::nullopt;
-  return device_.run_finals({{config}, {*build.binary}, rounds}, stop);
+  return device_.run_finals({{config}, {*build.binary}, rounds, {}, false}, stop);
 }
 
 const Config* TrialPipeline::hurry() {

@@ -70,12 +70,23 @@ class TrialPipeline {
   /// device, if any, still comes out of step().
   void drop_waiting();
 
-  /// Runs `ok` configs in turn and waits; the samples have the same order. Nothing may be in
-  /// flight. A Failure means that a config cannot be compiled any more. nullopt: `stop` became
-  /// true.
+  /// A library whose call runs in turn with the finalists; see FinalsJob.
+  struct Rival {
+    std::string library;  ///< empty: none
+    bool other_cache = false;
+  };
+  /// Runs `ok` configs in turn and waits; the samples have the same order, those of a rival come
+  /// last. Nothing may be in flight. A Failure means that a config cannot be compiled any more.
+  /// nullopt: `stop` became true.
   [[nodiscard]] std::optional<FinalsReport> run_finals(const std::vector<Config>& configs,
                                                        const FinalsOptions& rounds,
-                                                       const std::atomic<bool>* stop);
+                                                       const std::atomic<bool>* stop,
+                                                       const Rival& rival);
+  [[nodiscard]] std::optional<FinalsReport> run_finals(const std::vector<Config>& configs,
+                                                       const FinalsOptions& rounds,
+                                                       const std::atomic<bool>* stop) {
+    return run_finals(configs, rounds, stop, Rival());
+  }
 
   /// Runs every check, those on other problems included, on `ok` configs, one after the other, and
   /// waits. Skips configs that passed all of them in this run. Nothing may be in flight. Returns

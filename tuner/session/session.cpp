@@ -380,6 +380,13 @@ void require_recorded_arrays(const Setting& setting) {
     static_cast<void>(read_recorded(setting.spec(), setting.problem(), *plan));
 }
 
+/// A session whose best was to run against a library that was not there goes on with its finals.
+bool is_answered(const TuneRequest& request, const SessionLog& log) {
+  if (!log.answers(request.options.budget)) return false;
+  const std::optional<BestRecord> best = log.result(SessionEnd::stored).best;
+  return request.options.against.empty() || !best || read_evidence(best->evidence).rival;
+}
+
 }  // namespace
 
 SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& observer) {
@@ -399,7 +406,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   require_recorded_arrays(setting);
   const std::unique_ptr<SessionLog> opened = open_log(store, request, setting, space, scoring);
   SessionLog& log = *opened;
-  if (log.answers(request.options.budget)) return log.result(SessionEnd::stored);
+  if (is_answered(request, log)) return log.result(SessionEnd::stored);
   device.set_problem(session_job(request, scoring.objective()));
   const std::vector<WarmConfig> warm = find_warm_configs(request.options, setting, space, store);
   EarlierTrials earlier;

@@ -40,6 +40,10 @@ struct TuneOptions {
   /// each other. A large number, with a budget of few more trials, tries only known configs.
   std::size_t warm_configs = kWarmConfigs;
 
+  /// A vendor's library whose own call runs in turn with the best ("cublas", of matmul); empty:
+  /// none. The evidence of the best then says how the two compare.
+  std::string against;
+
   std::string objective = "time";  ///< "time", "energy" or a metric of the spec
 
   // How it is measured.

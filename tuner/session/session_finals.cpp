@@ -13,6 +13,9 @@
 namespace kiln {
 namespace {
 
+// Of the best and a library: enough for an interval of a per cent, also of short runs.
+constexpr FinalsOptions kRivalRounds = {12, 48, 0.4e9};
+
 // Where many fail at the end they do for one reason.
 constexpr std::size_t kToldFailures = 8;
 
@@ -166,6 +169,37 @@ void SessionFinals::measure_naive(const Finalists& finalists, BestRecord& best) 
       best.time_ns * ratio_interval(report->samples.back(), report->samples.front()).middle;
 }
 
+std::optional<Evidence::Rival> SessionFinals::measure_rival(const Config& best) const {
+  const std::string& library = request_.options.against;
+  Evidence::Rival rival;
+  for (const bool other_cache : {false, true}) {
+    const std::optional<FinalsReport> report =
+        pipeline_.run_finals({best}, kRivalRounds, request_.options.stop, {library, other_cache});
+    if (!report) return std::nullopt;
+    const std::string trouble = report->failure ? report->failure->message : report->unavailable;
+    if (!trouble.empty() || report->samples.size() != 2 || report->errors.size() != 2) {
+      observer_.on_warning("not measured against " + library + ": " + trouble);
+      return std::nullopt;
+    }
+    if (!report->wrong.front().empty()) {
+      observer_.on_warning(best.text() + " gave a wrong result in turn with " + library + ": " +
+                           report->wrong.front());
+      return std::nullopt;
+    }
+    (other_cache ? rival.other_best_ns : rival.best_ns) = report->samples.front();
+    (other_cache ? rival.other_ns : rival.ns) = report->samples.back();
+    rival.library = report->library;
+    rival.best_error = report->errors.front();
+    rival.error = report->errors.back();
+    if (!report->wrong.back().empty()) {
+      rival.verdict = name_of(RivalVerdict::wrong);
+      return rival;
+    }
+  }
+  rival.verdict = name_of(judge_rival(rival));
+  return rival;
+}
+
 FinalsEnd SessionFinals::run() {
   std::optional<Field> field = choose_proven();
   if (!field) return {true, std::nullopt, {}};
@@ -177,7 +211,9 @@ FinalsEnd SessionFinals::run() {
   if (finalists.trials.empty()) return {};  // none was right to the end
   BestRecord best = make_best(scoring_, log_, finalists, *rounds);
   if (!rounds->ns.empty()) measure_naive(finalists, best);
-  return {false, std::move(best), finals_evidence(scoring_, field->trials, finalists, *rounds)};
+  Evidence evidence = finals_evidence(scoring_, field->trials, finalists, *rounds);
+  if (!request_.options.against.empty()) evidence.rival = measure_rival(best.config);
+  return {false, std::move(best), std::move(evidence)};
 }
 
 }  // namespace kiln

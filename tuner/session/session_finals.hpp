@@ -57,6 +57,9 @@ class SessionFinals {
   /// the ratio of the two. It takes no part in the finals, where a slow config would disturb the
   /// finalists. If one run takes too long, or fails, its time of the search is kept.
   void measure_naive(const Finalists& finalists, BestRecord& best) const;
+  /// Runs the best in turn with the library of TuneOptions::against, in both cache modes. nullopt:
+  /// the library did not run, which the observer is told, or it was stopped.
+  [[nodiscard]] std::optional<Evidence::Rival> measure_rival(const Config& best) const;
   /// Returns nullopt if stopped. Removes finalists with a wrong result.
   [[nodiscard]] std::optional<FinalsRounds> measure_finalists(Finalists& finalists);
 

@@ -40,6 +40,7 @@ std::string options_text(const TuneOptions& options, const Setting& setting) {
     add(session_option::kWarmStart, std::to_string(options.warm_configs));
   }
   if (options.objective != kTimeObjective) add(session_option::kObjective, options.objective);
+  if (!options.against.empty()) add(session_option::kAgainst, options.against);
   const std::int64_t last_level = setting.device().last_level_bytes;
   if (options.measure.cold_cache && last_level > 0)
     add(session_option::kLastLevel, std::to_string(last_level));

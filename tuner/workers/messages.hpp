@@ -197,12 +197,18 @@ struct FinalsJob {
   std::vector<Config> configs;
   std::vector<Binary> binaries;  ///< one per config
   FinalsOptions rounds;
+  /// A library whose call for this problem runs in turn with the configs, as the last ("cublas");
+  /// empty: none. Its result and its error count like theirs.
+  std::string against;
+  bool other_cache = false;  ///< measure with a warm cache where the session's is cold, and back
 };
 template <IsA<FinalsJob> T, typename Visit>
 void visit_fields(T& message, Visit&& visit) {
   visit("configs", message.configs);
   visit("binaries", message.binaries);
   visit("rounds", message.rounds);
+  visit("against", message.against);
+  visit("other_cache", message.other_cache);
 }
 struct FinalsReport {
   static constexpr const char* kType = "finished";
@@ -211,6 +217,11 @@ struct FinalsReport {
   std::vector<std::string> wrong;
   std::vector<std::vector<double>> samples;   ///< [finalist][round], nanoseconds
   std::vector<std::vector<double>> energy_j;  ///< the same in joules, where it was asked for
+  /// With FinalsJob::against, per finalist: the norm of the result's error over the norm of the
+  /// result, beside the reference.
+  std::vector<double> errors;
+  std::string library;      ///< what ran against them: "cublas 13.1.0"
+  std::string unavailable;  ///< why it did not run; the configs were measured without it
 };
 template <IsA<FinalsReport> T, typename Visit>
 void visit_fields(T& message, Visit&& visit) {
@@ -218,6 +229,9 @@ void visit_fields(T& message, Visit&& visit) {
   visit("wrong", message.wrong);
   visit("samples", message.samples);
   visit("energy_j", message.energy_j);
+  visit("errors", message.errors);
+  visit("library", message.library);
+  visit("unavailable", message.unavailable);
 }
 
 }  // namespace kiln

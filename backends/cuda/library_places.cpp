@@ -1,5 +1,6 @@
-// Where toolkits, distributions and Python wheels put libnvrtc.
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/library_places.hpp"
+
 #include <glob.h>
 
 #include <array>
@@ -12,12 +13,6 @@
 
 namespace kiln {
 namespace {
-
-constexpr std::array<std::string_view, 2> kLibraryNames = {"libnvrtc.so.13", "libnvrtc.so.12"};
-
-/// The wheels of CUDA 13 and of CUDA 12.
-constexpr std::array<std::string_view, 2> kWheelFolders = {"nvidia/cu13/lib",
-                                                           "nvidia/cuda_nvrtc/lib"};
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -33,51 +28,59 @@ void add_matches(std::vector<std::string>& files, const std::string& pattern) {
   ::globfree(&found);
 }
 
-void add_toolkit(std::vector<std::string>& files, const std::string& root) {
+void add_toolkit(std::vector<std::string>& files, const CudaLibraryNames& names,
+                 const std::string& root) {
   if (root.empty()) return;
   for (const std::string_view folder : {"lib64", "lib", "targets/*/lib"}) {
-    for (const std::string_view name : kLibraryNames)
+    for (const std::string_view name : names.versions)
       add_matches(files, fmt::format("{}/{}/{}", root, folder, name));
   }
 }
 
-void add_wheels(std::vector<std::string>& files, const std::string& packages) {
-  for (const std::string_view folder : kWheelFolders) {
-    for (const std::string_view name : kLibraryNames)
+void add_wheels(std::vector<std::string>& files, const CudaLibraryNames& names,
+                const std::string& packages) {
+  for (const std::string_view folder : names.wheels) {
+    for (const std::string_view name : names.versions)
       add_matches(files, fmt::format("{}/{}/{}", packages, folder, name));
   }
 }
 
 }  // namespace
 
-std::vector<std::string> nvrtc_candidates() {
-  const std::string chosen = variable("KILN_NVRTC_PATH");
+std::vector<std::string> cuda_library_candidates(const CudaLibraryNames& names) {
+  const std::string chosen = variable(names.override_variable);
   if (!chosen.empty()) return {chosen};
 
   std::vector<std::string> files;
-  add_toolkit(files, variable("CUDA_PATH"));
-  add_toolkit(files, variable("CUDA_HOME"));
-  for (const std::string_view name : kLibraryNames) files.emplace_back(name);
-  files.emplace_back("libnvrtc.so");
-  add_toolkit(files, "/usr/local/cuda");
-  add_toolkit(files, "/usr/local/cuda-*");
+  add_toolkit(files, names, variable("CUDA_PATH"));
+  add_toolkit(files, names, variable("CUDA_HOME"));
+  for (const std::string_view name : names.versions) files.emplace_back(name);
+  if (!names.others.empty()) files.emplace_back(names.others);
+  add_toolkit(files, names, "/usr/local/cuda");
+  add_toolkit(files, names, "/usr/local/cuda-*");
 
   const std::string home = variable("HOME");
   const std::string data =
       variable("XDG_DATA_HOME").empty() ? home + "/.local/share" : variable("XDG_DATA_HOME");
-  add_wheels(files, data + "/kiln/nvrtc");
+  add_wheels(files, names, data + "/kiln/nvrtc");
   for (const char* environment : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (!variable(environment).empty())
-      add_wheels(files, variable(environment) + "/lib/python3*/site-packages");
+      add_wheels(files, names, variable(environment) + "/lib/python3*/site-packages");
   }
   for (const std::string& packages : {home + "/.local/lib/python3*/site-packages",
                                       std::string("/usr/local/lib/python3*/*-packages"),
                                       std::string("/usr/lib/python3*/*-packages"),
                                       std::string("/opt/*/lib/python3*/site-packages"),
                                       std::string("/opt/*/.venv/lib/python3*/site-packages")}) {
-    add_wheels(files, packages);
+    add_wheels(files, names, packages);
   }
   return files;
+}
+
+std::vector<std::string> nvrtc_candidates() {
+  constexpr std::array<std::string_view, 2> kNames = {"libnvrtc.so.13", "libnvrtc.so.12"};
+  constexpr std::array<std::string_view, 2> kWheels = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
+  return cuda_library_candidates({"KILN_NVRTC_PATH", kNames, kWheels, "libnvrtc.so"});
 }
 
 }  // namespace kiln
