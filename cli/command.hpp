@@ -62,6 +62,7 @@ void add_report_command(CLI::App& app, Work& work);
 void add_replay_command(CLI::App& app, Work& work);
 void add_db_command(CLI::App& app, Work& work);
 void add_fleet_command(CLI::App& app, Work& work);
+void add_run_command(CLI::App& app, Work& work);
 void add_prebuild_command(CLI::App& app, Work& work);
 void add_export_command(CLI::App& app, Work& work);
 void add_completion_command(CLI::App& app, Work& work);

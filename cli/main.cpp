@@ -80,17 +80,17 @@ void add_commands(CLI::App& app, kiln::cli::Work& work) {
   app.set_help_flag("-h,--help", "Print this text and exit");
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
-  for (const auto add : {kiln::cli::add_devices_command,    kiln::cli::add_kernels_command,
-                         kiln::cli::add_init_command,       kiln::cli::add_render_command,
-                         kiln::cli::add_space_command,      kiln::cli::add_tune_command,
-                         kiln::cli::add_sweep_command,      kiln::cli::add_best_command,
-                         kiln::cli::add_compare_command,    kiln::cli::add_check_command,
-                         kiln::cli::add_coverage_command,   kiln::cli::add_show_command,
-                         kiln::cli::add_report_command,     kiln::cli::add_replay_command,
-                         kiln::cli::add_db_command,         kiln::cli::add_fleet_command,
-                         kiln::cli::add_prebuild_command,   kiln::cli::add_export_command,
-                         kiln::cli::add_completion_command, kiln::cli::add_man_command,
-                         kiln::cli::add_worker_command}) {
+  for (const auto add : {kiln::cli::add_devices_command,  kiln::cli::add_kernels_command,
+                         kiln::cli::add_init_command,     kiln::cli::add_render_command,
+                         kiln::cli::add_space_command,    kiln::cli::add_tune_command,
+                         kiln::cli::add_sweep_command,    kiln::cli::add_best_command,
+                         kiln::cli::add_compare_command,  kiln::cli::add_check_command,
+                         kiln::cli::add_coverage_command, kiln::cli::add_show_command,
+                         kiln::cli::add_report_command,   kiln::cli::add_replay_command,
+                         kiln::cli::add_db_command,       kiln::cli::add_fleet_command,
+                         kiln::cli::add_run_command,      kiln::cli::add_prebuild_command,
+                         kiln::cli::add_export_command,   kiln::cli::add_completion_command,
+                         kiln::cli::add_man_command,      kiln::cli::add_worker_command}) {
     add(app, work);
   }
   app.footer(kFooter);  // last: commands would inherit it

@@ -18,6 +18,7 @@
 #include "cli/planned.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
+#include "cli/recorded_calls.hpp"
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
 #include "cli/shard.hpp"
@@ -45,6 +46,7 @@ struct SweepFlags {
   std::string device = "auto";
   bool requested = false;  ///< tune recorded requests instead of a plan
   fs::path requests;       ///< file of the requests
+  fs::path calls;          ///< record of `kiln run`: tune its products instead of a plan
   std::string shard;       ///< "3/8": only this part of the plan; empty: all of it
   bool markdown = false;
   bool ceilings = false;
@@ -91,6 +93,24 @@ std::vector<SweptSession> requested_sessions(const std::vector<Request>& request
     } catch (const InputError& error) {
       print_shown(stderr, "kiln: warning: {}: {} {}: {}\n", options.requests.string(),
                   request.kernel, request.problem, error.what());
+    }
+  }
+  return sessions;
+}
+
+/// The products of a record, the most expensive first. One that `matmul` does not have is left out.
+std::vector<SweptSession> called_sessions(const SweepFlags& options) {
+  const KernelSpec spec = options.common.library().load("matmul");
+  check_names(options.search.settings, spec);
+  const RecordedProgram program = read_record(options.calls);
+  if (!program.library_path.empty())
+    ::setenv("KILN_CUBLAS_PATH", program.library_path.c_str(), /*overwrite=*/0);
+  std::vector<SweptSession> sessions;
+  for (const RecordedCall& call : program.calls) {
+    try {
+      sessions.push_back({{spec, Problem::parse(spec, call.problem), options.search.settings}, {}});
+    } catch (const InputError& error) {
+      print_shown(stderr, "kiln: warning: {}: {}\n", options.calls.string(), error.what());
     }
   }
   return sessions;
@@ -233,8 +253,10 @@ ExitCode run_sweep(const SweepFlags& options) {
   if (options.markdown && options.common.json) {
     throw UsageError("--markdown and --json exclude each other (see kiln sweep --help)");
   }
-  if (options.requested != options.plan.empty()) {
-    throw UsageError("expected either a plan or --requested (see kiln sweep --help)");
+  const int sources = (options.plan.empty() ? 0 : 1) + (options.requested ? 1 : 0) +
+                      (options.calls.empty() ? 0 : 1);
+  if (sources != 1) {
+    throw UsageError("expected either a plan, --requested or --calls (see kiln sweep --help)");
   }
   if (options.requested && !options.kernels.empty()) {
     throw UsageError("--requested and --kernel exclude each other (see kiln sweep --help)");
@@ -243,7 +265,8 @@ ExitCode run_sweep(const SweepFlags& options) {
     throw UsageError("--requested and --shard exclude each other (see kiln sweep --help)");
   }
   std::vector<SweptSession> sessions;
-  if (!options.requested) sessions = planned_sessions(options);
+  if (!options.plan.empty()) sessions = planned_sessions(options);
+  if (!options.calls.empty()) sessions = called_sessions(options);
   if (sessions.empty() && !options.shard.empty()) {
     const Store empty(options.common.database, Store::Mode::write);  // for the merge
     print_shown("{}", options.common.json
@@ -312,6 +335,11 @@ void add_sweep_command(CLI::App& app, Work& work) {
   command->add_flag("--requested", options->requested,
                     "Instead of a plan: tune the untuned problems that launchers requested,\n"
                     "most requested first (docs/lookup.md)");
+  command
+      ->add_option("--calls", options->calls,
+                   "Instead of a plan: tune the products that `kiln run --record` saw, the most\n"
+                   "expensive first, against the library that was called")
+      ->type_name("FILE");
   options->requests = requested_path().value_or(default_requests_path());
   command
       ->add_option("--requests", options->requests,
@@ -345,7 +373,11 @@ void add_sweep_command(CLI::App& app, Work& work) {
       "\n"
       "Example:\n"
       "  kiln sweep examples/demo.plan.toml --device opencl --markdown");
-  command->callback([options, &work] { work = [options] { return run_sweep(*options); }; });
+  command->callback([options, &work] {
+    if (!options->calls.empty() && options->search.against.empty())
+      options->search.against = "cublas";
+    work = [options] { return run_sweep(*options); };
+  });
 }
 
 }  // namespace kiln::cli

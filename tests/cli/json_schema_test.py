@@ -282,6 +282,11 @@ class Outputs(unittest.TestCase):
     def test_prebuild(self):
         self.printed("prebuild", "twice", "--problem", "n=4096", *HERE)
 
+    def test_run(self):
+        result = self.run_kiln("run", "--json", "--", "sh", "-c", "echo the program speaks; exit 7")
+        self.assertEqual((result.returncode, result.stderr), (7, "the program speaks\n"))
+        self.assertEqual(self.fits("run", result.stdout)["calls"], [])
+
     def test_errors_print_a_line_on_stderr_and_nothing_on_stdout(self):
         refused = {
             ("tune", "twice", "--tials", "1", "--json"): 2,
