@@ -6,6 +6,7 @@
 docs/python.md is the guide. SPDX-License-Identifier: Apache-2.0
 """
 
+from ._blas import accelerate
 from .calls import bind, convolve, histogram, matmul, reduce, transpose
 from .database import Database, Session
 from .errors import (
@@ -41,7 +42,7 @@ __all__ = [
     "DeviceMismatchError", "DriverMissingError", "DtypeError", "HostArrayError", "InternalError",
     "Interrupted", "Kernel", "KilnError", "KilnWarning", "Launcher", "LayoutError",
     "LibraryMissingError", "Match", "NoConfigError", "NoDeviceError", "OutOfDeviceMemoryError",
-    "Parameter", "ProblemError", "Session", "ShapeError", "Sweep", "best", "bind", "check",
+    "Parameter", "ProblemError", "Session", "ShapeError", "Sweep", "accelerate", "best", "bind", "check",
     "convolve", "histogram", "matmul", "open", "prepare", "reduce", "reload", "sweep", "transpose",
     "tune", "write_kernel",
 ]  # fmt: skip
