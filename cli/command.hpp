@@ -45,29 +45,8 @@ void add_force_option(CLI::App& command, bool& force);
 [[nodiscard]] std::string architecture_or_default(const std::string& backend,
                                                   const std::string& architecture);
 
-/// Each adds one command to `app`; when the user chose it, parsing sets `work`.
-void add_devices_command(CLI::App& app, Work& work);
-void add_kernels_command(CLI::App& app, Work& work);
-void add_init_command(CLI::App& app, Work& work);
-void add_render_command(CLI::App& app, Work& work);
-void add_space_command(CLI::App& app, Work& work);
-void add_tune_command(CLI::App& app, Work& work);
-void add_sweep_command(CLI::App& app, Work& work);
-void add_best_command(CLI::App& app, Work& work);
-void add_check_command(CLI::App& app, Work& work);
-void add_compare_command(CLI::App& app, Work& work);
-void add_coverage_command(CLI::App& app, Work& work);
-void add_show_command(CLI::App& app, Work& work);
-void add_report_command(CLI::App& app, Work& work);
-void add_replay_command(CLI::App& app, Work& work);
-void add_db_command(CLI::App& app, Work& work);
-void add_fleet_command(CLI::App& app, Work& work);
-void add_run_command(CLI::App& app, Work& work);
-void add_prebuild_command(CLI::App& app, Work& work);
-void add_export_command(CLI::App& app, Work& work);
-void add_completion_command(CLI::App& app, Work& work);
-void add_man_command(CLI::App& app, Work& work);
-/// Hidden: the processes that compile and run kernels for the others.
-void add_worker_command(CLI::App& app, Work& work);
+/// Adds all commands to `app`: NAME.cpp defines `void add_NAME_command(CLI::App& app, Work& work)`,
+/// and cli/CMakeLists.txt lists NAME. When the user chose a command, parsing sets `work`.
+void add_commands(CLI::App& app, Work& work);
 
 }  // namespace kiln::cli

@@ -74,25 +74,13 @@ int report_unwritten(int error) {
   return report(ExitCode::failed, "cannot write to stdout");
 }
 
-void add_commands(CLI::App& app, kiln::cli::Work& work) {
+void set_up(CLI::App& app, kiln::cli::Work& work) {
   app.set_version_flag("--version", std::string("kiln ") + kiln::kVersion,
                        "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this text and exit");
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
-  for (const auto add : {kiln::cli::add_devices_command,  kiln::cli::add_kernels_command,
-                         kiln::cli::add_init_command,     kiln::cli::add_render_command,
-                         kiln::cli::add_space_command,    kiln::cli::add_tune_command,
-                         kiln::cli::add_sweep_command,    kiln::cli::add_best_command,
-                         kiln::cli::add_compare_command,  kiln::cli::add_check_command,
-                         kiln::cli::add_coverage_command, kiln::cli::add_show_command,
-                         kiln::cli::add_report_command,   kiln::cli::add_replay_command,
-                         kiln::cli::add_db_command,       kiln::cli::add_fleet_command,
-                         kiln::cli::add_run_command,      kiln::cli::add_prebuild_command,
-                         kiln::cli::add_export_command,   kiln::cli::add_completion_command,
-                         kiln::cli::add_man_command,      kiln::cli::add_worker_command}) {
-    add(app, work);
-  }
+  kiln::cli::add_commands(app, work);
   app.footer(kFooter);  // last: commands would inherit it
 }
 
@@ -114,7 +102,7 @@ std::vector<std::string> known_words(const CLI::App& app, std::vector<std::strin
 
 int run(CLI::App& app, const std::vector<std::string>& given) {
   kiln::cli::Work work;
-  add_commands(app, work);
+  set_up(app, work);
   if (!given.empty() && given.front() == kiln::cli::kCompleteWord) {
     kiln::cli::print_proposals(app, {given.begin() + 1, given.end()});
     return static_cast<int>(ExitCode::ok);

@@ -1,4 +1,4 @@
-// Holds the table of CPU references, and reads and writes elements of host arrays by their type.
+// Finds CPU references, and reads and writes elements of host arrays by their type.
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/reference.hpp"
 
@@ -10,21 +10,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "templates/kernels/references.hpp"
 #include "templates/small_floats.hpp"
 
 namespace kiln {
 namespace {
-
-const std::vector<std::pair<std::string, ReferenceFunction>>& table() {
-  static const std::vector<std::pair<std::string, ReferenceFunction>> kReferences = {
-      {"arg_reduce", arg_reduce_reference}, {"reduce", reduce_reference},
-      {"histogram", histogram_reference},   {"transpose", transpose_reference},
-      {"matmul", matmul_reference},         {"convolution", convolution_reference},
-      {"preprocess", preprocess_reference},
-  };
-  return kReferences;
-}
 
 template <typename T>
 T read_as(const std::byte* from) {
@@ -122,19 +111,8 @@ void HostArray::set(std::size_t index, double value) {
 }
 
 ReferenceFunction find_reference(std::string_view name) {
-  for (const auto& [known, function] : table()) {
-    if (known == name) return function;
-  }
-  return nullptr;
-}
-
-const std::vector<std::string>& reference_names() {
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> all;
-    for (const auto& [name, function] : table()) all.push_back(name);
-    return all;
-  }();
-  return kNames;
+  const auto found = references_by_folder().find(name);
+  return found == references_by_folder().end() ? nullptr : found->second;
 }
 
 DType reference_dtype(DType dtype) { return is_floating(dtype) ? DType::f64 : DType::i64; }

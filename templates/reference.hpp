@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -70,8 +71,8 @@ using ReferenceFunction = void (*)(ReferenceCall& call);
 /// The loop that a spec names as `reference`; nullptr when there is none of that name.
 [[nodiscard]] ReferenceFunction find_reference(std::string_view name);
 
-/// The names find_reference knows, for messages.
-[[nodiscard]] const std::vector<std::string>& reference_names();
+/// All of them, by the folder of templates/kernels/ whose reference.cpp defines them.
+[[nodiscard]] const std::map<std::string, ReferenceFunction, std::less<>>& references_by_folder();
 
 /// The element type in which a reference gives an output of type `dtype`: f64, or i64 for integers.
 [[nodiscard]] DType reference_dtype(DType dtype);

@@ -1,8 +1,11 @@
 // Commands that only read: devices, kernels, render.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "kiln_program.hpp"
+#include "templates/library.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -90,9 +93,10 @@ TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {
   const Json kernels = kiln_json({"kernels", "--kernel-path", kReadKernels, "--json"});
   std::vector<std::string> names;
   for (const Json& kernel : kernels) names.push_back(kernel["name"]);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"arg_reduce", "convolution", "histogram", "matmul", "narrow",
-                                      "preprocess", "recorded", "reduce", "scale", "transpose"}));
+  std::vector<std::string> expected = KernelLibrary().names();
+  expected.insert(expected.end(), {"narrow", "recorded", "scale"});
+  std::ranges::sort(expected);
+  EXPECT_EQ(names, expected);
 }
 
 TEST_F(Reading, KernelsOfOneTellsItsProblemAndTunables) {

@@ -192,11 +192,7 @@ void change(const fs::path& path, std::string_view input) {
 void run_command(const Words& words) {
   CLI::App app{"kiln", "kiln"};
   cli::Work work;
-  cli::add_best_command(app, work);
-  cli::add_show_command(app, work);
-  cli::add_report_command(app, work);
-  cli::add_replay_command(app, work);
-  cli::add_db_command(app, work);
+  cli::add_commands(app, work);
   try {
     app.parse(Words(words.rbegin(), words.rend()));
     if (work) static_cast<void>(work());

@@ -1,4 +1,5 @@
-// Lists awkward sizes for each built-in kernel, and combines them with its types and choices.
+// Lists awkward sizes for built-in kernels, and combines them with their types and choices. A
+// kernel that is not listed gets some sizes by itself.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/kernels/problems.hpp"
 
@@ -7,6 +8,8 @@
 
 #include "core/errors.hpp"
 #include "core/value.hpp"
+#include "templates/library.hpp"
+#include "tests/templates/usual_lines.hpp"
 
 namespace kiln::test {
 namespace {
@@ -285,27 +288,30 @@ std::vector<Problem> complete(const KernelSpec& spec, const Lines& lines, bool s
   return problems;
 }
 
+/// The lines listed for the kernel; of one that is not listed those of `sizes`.
+Lines lines_of(const KernelSpec& spec, const std::map<std::string, Lines>& listed,
+               const std::vector<std::int64_t>& sizes) {
+  const auto found = listed.find(spec.name);
+  return found == listed.end() ? usual_lines(spec, sizes) : found->second;
+}
+
 }  // namespace
 
 const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names;
-    for (const auto& [name, lines] : kToCompile) names.push_back(name);
-    return names;
-  }();
+  static const std::vector<std::string> kNames = KernelLibrary().names();
   return kNames;
 }
 
 std::vector<Problem> problems_to_compile(const KernelSpec& spec) {
-  return complete(spec, kToCompile.at(spec.name), /*specialised_only=*/true);
+  return complete(spec, lines_of(spec, kToCompile, {1003}), /*specialised_only=*/true);
 }
 
 std::vector<Problem> problems_to_run(const KernelSpec& spec) {
-  return complete(spec, kToRun.at(spec.name), /*specialised_only=*/false);
+  return complete(spec, lines_of(spec, kToRun, {1, 31, 257, 1003}), /*specialised_only=*/false);
 }
 
 std::vector<Problem> problems_to_explore(const KernelSpec& spec) {
-  return complete(spec, kToExplore.at(spec.name), /*specialised_only=*/false);
+  return complete(spec, lines_of(spec, kToExplore, {257, 100}), /*specialised_only=*/false);
 }
 
 }  // namespace kiln::test

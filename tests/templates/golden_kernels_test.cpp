@@ -20,6 +20,7 @@
 #include "templates/prelude.hpp"
 #include "templates/renderer.hpp"
 #include "tests/templates/golden_file.hpp"
+#include "tests/templates/usual_lines.hpp"
 
 namespace kiln::test {
 namespace {
@@ -63,6 +64,11 @@ const std::map<std::string, std::vector<std::string>> kProblems = {
     {"transpose", {"rows=1024 cols=1024", "rows=1024 cols=4", "rows=4 cols=1024"}},
 };
 
+std::vector<std::string> problems_of(const KernelSpec& spec) {
+  const auto found = kProblems.find(spec.name);
+  return found == kProblems.end() ? usual_lines(spec, {1000}) : found->second;
+}
+
 /// A variant's default config as readers see it.
 struct Shown {
   std::string problem;
@@ -75,7 +81,7 @@ std::optional<Shown> shown_for(const KernelSpec& spec, const Variant& variant,
                                const Dialect& dialect) {
   for (const std::string& architecture : dialect.architectures) {
     const DeviceInfo device = device_of(dialect, architecture);
-    for (const std::string& text : kProblems.at(spec.name)) {
+    for (const std::string& text : problems_of(spec)) {
       const Problem problem = Problem::parse(spec, text);
       const Setting setting(spec, problem, device);
       const Config config = setting.default_config(variant);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "templates/library.hpp"
 #include "tests/templates/small_kernel.hpp"
 
 namespace kiln::test {
@@ -84,10 +85,17 @@ TEST(Formulas, ArraysOfAnotherLengthAreRefused) {
   EXPECT_THROW(evaluate_formulas(spec, call), InputError);
 }
 
-TEST(References, TheSevenKernelsHaveOne) {
-  EXPECT_THAT(reference_names(),
-              testing::UnorderedElementsAre("arg_reduce", "reduce", "histogram", "transpose",
-                                            "matmul", "convolution", "preprocess"));
+TEST(References, AreThoseOfTheBuiltInKernels) {
+  const KernelLibrary library;
+  const std::vector<std::string> kernels = library.names();
+  for (const auto& [name, function] : references_by_folder()) {
+    EXPECT_THAT(kernels, testing::Contains(name));
+    EXPECT_EQ(find_reference(name), function);
+  }
+  for (const std::string& kernel : kernels) {
+    const std::string& reference = library.load(kernel).verify.reference;
+    EXPECT_TRUE(reference.empty() || find_reference(reference) != nullptr) << kernel;
+  }
   EXPECT_NE(find_reference("matmul"), nullptr);
   EXPECT_EQ(find_reference("fft"), nullptr);
   EXPECT_EQ(reference_dtype(DType::bf16), DType::f64);

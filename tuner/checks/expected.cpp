@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -213,7 +214,7 @@ void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchP
   if (reference == nullptr) {
     throw InputError(fmt::format("{}: there is no CPU reference named '{}'; there are {}",
                                  spec.path, spec.verify.reference,
-                                 fmt::join(reference_names(), ", ")));
+                                 fmt::join(references_by_folder() | std::views::keys, ", ")));
   }
   reference(call);
 }

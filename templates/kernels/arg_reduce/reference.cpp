@@ -4,10 +4,10 @@
 // The rule is NumPy's (argmin, argmax): of equal elements the first, and the first NaN before every
 // number. The two zeros are equal.
 // SPDX-License-Identifier: Apache-2.0
+#include "templates/reference.hpp"
+
 #include <cmath>
 #include <cstdint>
-
-#include "templates/kernels/references.hpp"
 
 namespace kiln {
 namespace {

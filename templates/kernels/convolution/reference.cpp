@@ -1,11 +1,12 @@
 // The convolution that every config is checked against.
 // SPDX-License-Identifier: Apache-2.0
+#include "templates/reference.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/expression.hpp"
-#include "templates/kernels/references.hpp"
 
 namespace kiln {
 namespace {

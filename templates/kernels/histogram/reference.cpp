@@ -3,11 +3,11 @@
 // Which bin a sample falls into is defined by two f32 operations, the same as in the kernels, so
 // that counts agree exactly: bin = min(floor((x - low) * scale), bins - 1) for low <= x < high.
 // SPDX-License-Identifier: Apache-2.0
+#include "templates/reference.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
-
-#include "templates/kernels/references.hpp"
 
 namespace kiln {
 namespace {

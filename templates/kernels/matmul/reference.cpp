@@ -1,12 +1,13 @@
 // The matrix product that every config is checked against.
 // SPDX-License-Identifier: Apache-2.0
+#include "templates/reference.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/expression.hpp"
-#include "templates/kernels/references.hpp"
 
 namespace kiln {
 namespace {

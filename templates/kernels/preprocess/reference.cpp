@@ -1,12 +1,13 @@
 // The CPU loop of preprocess: every output pixel from the formula of its filter, in f64.
 // SPDX-License-Identifier: Apache-2.0
+#include "templates/reference.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 
 #include "core/errors.hpp"
-#include "templates/kernels/references.hpp"
 
 namespace kiln {
 namespace {

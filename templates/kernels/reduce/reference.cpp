@@ -3,6 +3,8 @@
 //
 // i32 wraps at 32 bits like the kernels. NaN is not defined for min and max.
 // SPDX-License-Identifier: Apache-2.0
+#include "templates/reference.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,7 +14,6 @@
 #include <vector>
 
 #include "core/expression.hpp"
-#include "templates/kernels/references.hpp"
 
 namespace kiln {
 namespace {

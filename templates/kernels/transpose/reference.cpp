@@ -1,6 +1,6 @@
 // The transpose that every config is checked against.
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/kernels/references.hpp"
+#include "templates/reference.hpp"
 
 namespace kiln {
 namespace {
