@@ -21,8 +21,11 @@ constexpr std::size_t kMostCalls = 100000;  // of a file: far more than a table 
 void add_record(const fs::path& file, RecordedProgram& program) {
   const std::string text = read_input(file, kCallsFile);
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("kiln_blas_record") || !json["calls"].is_array() ||
-      json["calls"].size() > kMostCalls) {
+  const bool is_record = json.is_object() && json.contains("kiln_blas_record") &&
+                         json.contains("calls") && json["calls"].is_array() &&
+                         json["calls"].size() <= kMostCalls && json.contains("not_understood") &&
+                         json["not_understood"].is_object();
+  if (!is_record) {
     throw InputError(fmt::format("{}: expected a record of kiln run --record", file.string()));
   }
   try {
