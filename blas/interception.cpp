@@ -52,19 +52,19 @@ void* needed_by(const void* caller, std::string_view stem) {
 }
 
 void* any_loaded(std::string_view stem) {
-  struct Search {
+  struct Release {
     std::string_view stem;
-    std::string found;
-  } search{stem, {}};
+    std::string file;
+  } release{stem, {}};
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
-        auto& wanted = *static_cast<Search*>(data);
+        auto& wanted = *static_cast<Release*>(data);
         if (info->dlpi_name == nullptr || !is_release_of(info->dlpi_name, wanted.stem)) return 0;
-        wanted.found = info->dlpi_name;
+        wanted.file = info->dlpi_name;
         return 1;
       },
-      &search);
-  return search.found.empty() ? nullptr : loaded(search.found);
+      &release);
+  return release.file.empty() ? nullptr : loaded(release.file);
 }
 
 template <typename Function>
