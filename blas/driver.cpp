@@ -20,7 +20,6 @@ DriverCalls load_calls() {
   bind(calls.mem_alloc_async, "cuMemAllocAsync");
   bind(calls.mem_free_async, "cuMemFreeAsync");
   bind(calls.stream_get_id, "cuStreamGetId");
-  bind(calls.capture_info, "cuStreamGetCaptureInfo_v2");
   bind(calls.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
   bind(calls.event_query, "cuEventQuery");
   return calls;

@@ -12,9 +12,6 @@ struct DriverCalls {
   int (*mem_alloc_async)(std::uintptr_t* address, std::size_t bytes, void* stream) = nullptr;
   int (*mem_free_async)(std::uintptr_t address, void* stream) = nullptr;
   int (*stream_get_id)(void* stream, unsigned long long* id) = nullptr;
-  /// cuStreamGetCaptureInfo_v2: status 0 is none, 1 active.
-  int (*capture_info)(void* stream, int* status, unsigned long long* id, void** graph,
-                      const void** dependencies, std::size_t* count) = nullptr;
   int (*exchange_capture_mode)(int* mode) = nullptr;
   int (*event_query)(void* event) = nullptr;
 

@@ -24,8 +24,6 @@ class ReadyProduct {
   /// Puts the product on its stream. False: it did not run, and C is as it was. Any thread.
   [[nodiscard]] bool launch(const ProductCall& call) const noexcept;
 
-  [[nodiscard]] const WorkspaceSize& workspace() const { return workspace_; }
-
  private:
   struct Part {
     std::string name;

@@ -37,6 +37,15 @@ void* current_context() noexcept {
   return context;
 }
 
+/// Whether work on the stream goes into a graph, or the driver does not say. Such calls stay the
+/// library's: a graph outlives what this library knows of its memory.
+bool is_captured(void* stream) noexcept {
+  const StreamApi& api = cuda().stream;
+  int state = kCaptureNone;
+  return api.is_capturing == nullptr || api.is_capturing(stream, &state) != 0 ||
+         state != kCaptureNone;
+}
+
 /// How far two right results may be apart, as the norm of the difference over the norm.
 double bound_of(const MatrixProduct& product) {
   const double walk = std::sqrt(static_cast<double>(product.k));
@@ -146,9 +155,7 @@ int Takeover::serve(const RealLibrary& real, const ProductCall& call, Forward& f
   if (kernel != nullptr && settings().mode == Settings::Mode::check)
     return check(call, *kernel, forward);
   const auto launched = [&] {
-    if (kernel == nullptr || !kernel->launch(call)) return false;
-    if (devices_[*index].workspaces->took_reserve()) wake();  // for the next capture
-    return true;
+    return kernel != nullptr && !is_captured(call.stream) && kernel->launch(call);
   };
   if (!recording_.is_on()) return launched() ? cublas::kSuccess : forward();
   Recording::Sample* sample =
@@ -167,11 +174,7 @@ int Takeover::serve(const RealLibrary& real, const ProductCall& call, Forward& f
 int Takeover::check(const ProductCall& call, const ReadyProduct& kernel,
                     Forward& forward) noexcept {
   const StreamApi& api = cuda().stream;
-  int capturing = 1;
-  if (api.is_capturing == nullptr || api.is_capturing(call.stream, &capturing) != 0 ||
-      capturing != 0) {
-    return forward();
-  }
+  if (is_captured(call.stream)) return forward();
   try {
     const MatrixProduct& product = call.product;
     const auto count = static_cast<std::size_t>(product.extent_of_c());
@@ -244,13 +247,6 @@ void Takeover::run() {
         if (!stopping_.load() && here.wanted.load() && !here.answered.load()) answer(entry, i);
       }
     });
-    for (OnDevice& device : devices_) {
-      if (device.workspaces == nullptr || !device.workspaces->wants_reserve()) continue;
-      (void)cuda().context_push(device.context.load());
-      device.workspaces->reserve_for_captures(device.largest, device.stream);
-      void* popped = nullptr;
-      (void)cuda().context_pop(&popped);
-    }
     if (!recording_.is_on()) continue;
     recording_.harvest();
     if (++looks % kWriteEveryLooks != 0) continue;
@@ -272,11 +268,6 @@ void Takeover::open(OnDevice& device) {
       device.known = read_known_products(settings().database, *matmul_, info, trouble_);
     device.workspaces =
         std::make_unique<Workspaces>(static_cast<std::size_t>(info.global_bytes / kWorkspacePart));
-    (void)cuda().context_push(context);
-    constexpr unsigned kNonBlocking = 1;
-    if (cuda().stream.stream_create(&device.stream, kNonBlocking) != 0) device.stream = nullptr;
-    void* popped = nullptr;
-    (void)cuda().context_pop(&popped);
     if (!device.known.empty()) {
       // NVRTC registers what it does at exit when it is loaded; this process must wait for the
       // thread before that.
@@ -311,13 +302,6 @@ void Takeover::answer(ProductEntry& entry, std::size_t index) {
       tell_once(ready.failure().message, text);
       return;
     }
-    const WorkspaceSize& size = (*ready)->workspace();
-    device.largest.zeroed = std::max(device.largest.zeroed, size.zeroed);
-    device.largest.scratch = std::max(device.largest.scratch, size.scratch);
-    (void)cuda().context_push(device.context.load());
-    device.workspaces->reserve_for_captures(device.largest, device.stream);
-    void* popped = nullptr;
-    (void)cuda().context_pop(&popped);
     here.kernel.store(ready->release(), std::memory_order_release);  // for ever
   } catch (const InputError&) {
     return;  // no problem of `matmul`

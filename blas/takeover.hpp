@@ -56,8 +56,6 @@ class Takeover {
     std::shared_ptr<Runtime> runtime;
     std::unique_ptr<Workspaces> workspaces;
     KnownProducts known;
-    void* stream = nullptr;  ///< the thread's own, for what captures need
-    WorkspaceSize largest;
   };
   Takeover();
   /// The index of the device whose context is current; nullopt: none, or too many.
