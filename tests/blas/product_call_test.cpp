@@ -98,11 +98,11 @@ TEST_F(ReadGemm, LeavesWhatItDoesNotUnderstand) {
     const GemmArguments call = call_;
     const float alpha = alpha_;
     change();
-    const bool is_left = !read();
+    const bool was_left = !read();
     handle_ = handle;
     call_ = call;
     alpha_ = alpha;
-    return is_left && read();
+    return was_left && read();
   };
   EXPECT_TRUE(is_left([this] { handle_.pointer_mode = 1; }));      // scalars on the device
   EXPECT_TRUE(is_left([this] { handle_.math_mode = 2; }));         // pedantic
