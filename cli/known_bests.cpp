@@ -33,7 +33,9 @@ std::vector<BestRecord> known_bests(const RowSources& sources, const std::option
   std::vector<BestRecord> bests;
   if (database) bests = database->bests(kernel, objective);
   if (!sources.shipped || objective != kTimeObjective) return bests;
-  for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));
+  for (BestRecord& best : shipped_bests(kernel)) {
+    if (!database || !database->refuses(best)) bests.push_back(std::move(best));
+  }
   return bests;
 }
 

@@ -51,6 +51,9 @@ void set_session(BestRecord& best, SessionRecord session) {
   best.problem_json = std::move(session.problem_json);
 }
 
+// A best whose config gave a wrong result here, from the same spec or the same source, never
+// answers, whenever that was.
+//
 // The columns of a session with no count of its trials, those of a best, those of its objective.
 // One statement for all: over a network each one takes a way there and back. The bests of the
 // kernel are found first: PostgreSQL guesses that few rows have the objective, and would look up
@@ -58,7 +61,13 @@ void set_session(BestRecord& best, SessionRecord session) {
 constexpr const char* kReadNewest =
     "WITH theirs AS MATERIALIZED (SELECT best.id, kernel, problem, device, timing FROM sessions "
     "JOIN best "
-    "ON best.session = sessions.id WHERE ?1 = '' OR kernel = ?1) "
+    "ON best.session = sessions.id WHERE (?1 = '' OR kernel = ?1) AND NOT EXISTS ("
+    "SELECT 1 FROM sessions AS here JOIN trials ON trials.session = here.id "
+    "WHERE here.kernel = sessions.kernel AND here.problem = sessions.problem "
+    "AND here.device = sessions.device AND trials.config = best.config "
+    "AND trials.outcome = 'wrong_result' AND (here.spec_hash = sessions.spec_hash OR EXISTS ("
+    "SELECT 1 FROM trials AS own WHERE own.session = sessions.id AND own.config = best.config "
+    "AND own.source_key = trials.source_key)))) "
     "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
     "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "
     "state, wall_seconds, 0, timing, "
@@ -163,6 +172,24 @@ void insert_best(sql::Database& database, SessionId session, const BestRecord& b
     bind_best(insert, session, best);
     insert_objective(database, insert.run_for_id(), best);
   }
+}
+
+bool is_refused(sql::Database& database, const BestRecord& best) {
+  sql::Statement query(database,
+                       "SELECT 1 FROM sessions JOIN trials ON trials.session = sessions.id WHERE "
+                       "kernel = ? AND problem = ? AND device = ? AND config = ? AND "
+                       "outcome = 'wrong_result'");
+  query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.config.text());
+  return query.step();
+}
+
+void refuse_trial(sql::Database& database, SessionId session, const std::string& config,
+                  const Failure& failure) {
+  sql::Statement update(database,
+                        "UPDATE trials SET outcome = ?, message = ?, time_ns = 0 WHERE session = ? "
+                        "AND config = ?");
+  update.bind_all(std::string(name_of(failure.outcome)), failure.message, session, config);
+  update.run();
 }
 
 std::string objective_of(sql::Database& database, std::int64_t best) {

@@ -155,6 +155,7 @@ std::string to_text(const Evidence& evidence) {
   }
   if (evidence.rival) json["rival"] = json_of(*evidence.rival);
   if (evidence.time_use) json["time_use"] = SortedJson(field_json(*evidence.time_use));
+  if (!evidence.not_tried.empty()) json["not_tried"] = evidence.not_tried;
   return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace);
 }
 
@@ -193,6 +194,12 @@ Evidence read_evidence(const std::string& text) {
     evidence.time_use.emplace();
     visit_fields(*evidence.time_use,
                  [&](const char* name, auto& field) { read_key(*use, name, field); });
+  }
+  if (const auto texts = json.find("not_tried"); texts != json.end() && texts->is_array()) {
+    for (const SortedJson& each : *texts) {
+      if (each.is_string() && evidence.not_tried.size() < kMaxListed)
+        evidence.not_tried.push_back(each.get<std::string>());
+    }
   }
   return evidence;
 }

@@ -76,6 +76,7 @@ struct Evidence {
     std::string verdict;  ///< as name_of(RivalVerdict) has it
   };
   std::optional<Rival> rival;  ///< nullopt: not asked for, or the library did not run
+  std::vector<std::string> not_tried;  ///< what no check tried, a phrase each
 };
 
 /// How the best stands beside a vendor library's own call.

@@ -71,6 +71,12 @@ void count_seconds(sql::Database& database, SessionId session, double more_wall_
 void insert_best(sql::Database& database, SessionId session, const BestRecord& best,
                  std::optional<std::int64_t> id = std::nullopt);
 
+/// Returns whether the best's config gave a wrong result for its problem on its device.
+[[nodiscard]] bool is_refused(sql::Database& database, const BestRecord& best);
+/// Turns the trial of the config into one that failed.
+void refuse_trial(sql::Database& database, SessionId session, const std::string& config,
+                  const Failure& failure);
+
 /// Returns whether there is a best of this kernel, problem, device and config with the same time of
 /// publication.
 [[nodiscard]] bool has_best(sql::Database& database, const BestRecord& best);

@@ -250,6 +250,19 @@ std::vector<BestRecord> Store::bests(const std::string& kernel,
   });
 }
 
+bool Store::refuses(const BestRecord& best) const {
+  return impl_->guarded([&] { return is_refused(impl_->database(), best); });
+}
+
+void Store::refuse(SessionId session, const std::string& config, const Failure& failure) {
+  impl_->guarded([&] {
+    impl_->claim(session);
+    sql::Transaction transaction(impl_->database(), sql::Access::write);
+    refuse_trial(impl_->database(), session, config, failure);
+    transaction.commit();
+  });
+}
+
 std::optional<BestRecord> Store::best_of(SessionId session) const {
   return impl_->guarded([&] {
     const sql::Transaction snapshot(impl_->database(), sql::Access::snapshot);

@@ -57,6 +57,10 @@ class Store {
   void add_drift(SessionId session, const DriftRecord& drift);
   /// Returns the drift records in the order of measurement.
   [[nodiscard]] std::vector<DriftRecord> drift(SessionId session) const;
+  /// The stored trial of `config` was `ok`, and a later check failed: it is a failed trial from now
+  /// on.
+  void refuse(SessionId session, const std::string& config, const Failure& failure);
+
   /// Marks the end and publishes the best (if any) in one commit.
   void finish(SessionId session, SessionState state, double wall_seconds,
               const std::optional<BestRecord>& best);
@@ -75,9 +79,14 @@ class Store {
   [[nodiscard]] std::optional<SessionRecord> session(SessionId id) const;
   [[nodiscard]] std::vector<TrialRecord> trials(SessionId session) const;
   /// The newest best for `objective` per (kernel, problem, device identity, timing); `kernel`
-  /// empty: all.
+  /// empty: all. Leaves out bests whose config gave a wrong result in a session of the same kernel,
+  /// problem, device and source.
   [[nodiscard]] std::vector<BestRecord> bests(const std::string& kernel = {},
                                               const std::string& objective = "time") const;
+
+  /// Returns whether this best of another source (a shipped row) has a config that gave a wrong
+  /// result here, for its problem on its device.
+  [[nodiscard]] bool refuses(const BestRecord& best) const;
 
   /// Returns the best that this session published last; nullopt if none.
   [[nodiscard]] std::optional<BestRecord> best_of(SessionId session) const;

@@ -247,6 +247,40 @@ TEST_P(StoreTest, AnswersWithTheNewestBestOfAProblem) {
   EXPECT_THAT(store.check(), IsEmpty());
 }
 
+// Whatever its date: what was seen to be wrong here is not answered again.
+TEST_P(StoreTest, ABestThatIsKnownToBeWrongHereNeverAnswers) {
+  Store store(place("kiln.db"), Store::Mode::write);
+  const SessionId session = store.begin_session(some_session());
+  store.append(session, 1, some_trial(64));
+  store.append(session, 2, some_trial(128));
+  store.refuse(session, "vector:block_size=128", {Outcome::wrong_result, "fails at the end"});
+  store.finish(session, SessionState::finished, 1, some_best(64));
+  EXPECT_EQ(store.trials(session).back().trial.outcome, Outcome::wrong_result);
+  EXPECT_EQ(store.trials(session).back().trial.message, "fails at the end");
+  EXPECT_TRUE(store.refuses([] {
+    BestRecord best = some_best(128);
+    best.key = some_session().key;
+    return best;
+  }()));
+
+  FinishedSession imported;  // of the same spec; its config is faster, and wrong here
+  imported.record = some_session();
+  imported.record.key.seed = 7;
+  imported.record.state = SessionState::finished;
+  imported.best = some_best(128);
+  imported.best->key = imported.record.key;
+  imported.best->time_ns = 10;
+  imported.best->published_at = "2999-01-01T00:00:00Z";
+  EXPECT_EQ(store.add_sessions({imported}), 1U);
+  ASSERT_EQ(store.bests("scale").size(), 1U);
+  EXPECT_EQ(store.bests("scale").front().config.text(), "vector:block_size=64");
+
+  imported.record.key.spec_hash = "another source";
+  imported.best->published_at = "2999-01-02T00:00:00Z";
+  EXPECT_EQ(store.add_sessions({imported}), 1U);
+  EXPECT_EQ(store.bests("scale").front().config.text(), "vector:block_size=128");
+}
+
 TEST_P(StoreTest, KeepsTheBestsOfBothTimings) {
   Store store(place("kiln.db"), Store::Mode::write);
   SessionRecord eager = some_session();

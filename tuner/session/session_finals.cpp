@@ -44,6 +44,7 @@ std::optional<FinalsRounds> SessionFinals::measure_finalists(Finalists& finalist
   for (std::size_t i = configs.size(); i-- > 0;) {
     std::string fault;
     if (!report->wrong[i].empty()) {
+      log_.refuse(configs[i], {Outcome::wrong_result, report->wrong[i]});
       fault = "gave a wrong result in the finals and is out: " + report->wrong[i];
     } else if (rounds.scores[i].empty()) {
       fault = "has no value of the objective in the finals and is out";
@@ -95,6 +96,7 @@ std::optional<std::vector<std::string>> SessionFinals::run_semi_finals(Field& fi
     }
     observer_.on_warning(text +
                          " gave a wrong result in the semi-finals and is out: " + report->wrong[i]);
+    log_.refuse(configs[i], {Outcome::wrong_result, report->wrong[i]});
     std::erase_if(field.trials,
                   [&](const TrialRecord& record) { return record.trial.config == configs[i]; });
   }
@@ -141,7 +143,10 @@ std::optional<SessionFinals::Field> SessionFinals::choose_proven() {
       observer_.on_warning(config + " fails a check at the end and is out: " + failure.message);
     }
     std::erase_if(field.trials, [&](const TrialRecord& record) {
-      return unproven->contains(record.trial.config.text());
+      const auto found = unproven->find(record.trial.config.text());
+      if (found == unproven->end()) return false;
+      log_.refuse(record.trial.config, found->second);
+      return true;
     });
   }
   if (out > kToldFailures) {

@@ -27,7 +27,7 @@ class SessionFinals {
  public:
   /// All must outlive it; nothing may be in flight in `pipeline`.
   SessionFinals(const TuneRequest& request, SessionObserver& observer, const Scoring& scoring,
-                const SessionLog& log, TrialPipeline& pipeline, const Config& default_config)
+                SessionLog& log, TrialPipeline& pipeline, const Config& default_config)
       : request_(request),
         observer_(observer),
         scoring_(scoring),
@@ -66,7 +66,7 @@ class SessionFinals {
   const TuneRequest& request_;
   SessionObserver& observer_;
   const Scoring& scoring_;
-  const SessionLog& log_;
+  SessionLog& log_;
   TrialPipeline& pipeline_;
   const Config& default_config_;
 };

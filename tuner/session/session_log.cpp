@@ -229,6 +229,19 @@ double SessionLog::take_unnoted_seconds() {
   return now - std::exchange(noted_seconds_, now);
 }
 
+void SessionLog::refuse(const Config& config, const Failure& failure) {
+  const auto found = std::ranges::find(
+      trials_, config,
+      [](const TrialRecord& record) -> const Config& { return record.trial.config; });
+  if (found == trials_.end() || !found->trial.ok()) return;
+  store_.refuse(record_.id, config.text(), failure);
+  found->trial.outcome = failure.outcome;
+  found->trial.message = failure.message;
+  found->trial.time_ns = 0;
+  ++failures_;
+  if (leader() == &*found) best_.reset();
+}
+
 void SessionLog::note(const Config& config, AttemptEvent event) {
   if (event == AttemptEvent::begins) {
     // A worker that died over it begins anew.

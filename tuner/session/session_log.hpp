@@ -31,6 +31,8 @@ class SessionLog {
   /// Stores a trial durably, then returns its record. `next`, if any: the config that a worker gets
   /// next. Its attempt begins in the same commit, and the following note() does nothing.
   const TrialRecord& append(const Trial& trial, const Config* next);
+  /// The config's trial was `ok` and a later check failed: stores it as failed.
+  void refuse(const Config& config, const Failure& failure);
   /// Stores an event durably, since it may be the last of this run.
   void note(const Config& config, AttemptEvent event);
   /// Stores the used seconds, about once a second, so that killed runs count too.
