@@ -23,8 +23,13 @@ using plan_rules::Illegal;
 
 class PlanBuilder {
  public:
-  PlanBuilder(const KernelSpec& spec, const Variant& variant, const DeviceInfo& device, Scope scope)
-      : spec_(spec), variant_(variant), device_(device), scope_(std::move(scope)) {}
+  PlanBuilder(const KernelSpec& spec, const Variant& variant, const DeviceInfo& device, Scope scope,
+              const ScalarValues& scalars)
+      : spec_(spec),
+        variant_(variant),
+        device_(device),
+        scope_(std::move(scope)),
+        scalars_(scalars) {}
 
   LaunchPlan build_arguments() {
     for (const Argument& argument : spec_.arguments) add_argument(argument);
@@ -123,10 +128,27 @@ class PlanBuilder {
     scalar.dtype = dtype(argument.dtype, argument.name);
     scalar.from_caller = !argument.value.has_value();
     const Expression& source = argument.value ? *argument.value : *argument.example;
-    scalar.value = is_floating(scalar.dtype) ? Value(source.evaluate_number(scope_))
-                                             : Value(source.evaluate_int(scope_));
+    const auto given = scalars_.find(argument.name);
+    if (scalar.from_caller && given != scalars_.end()) {
+      scalar.value = given->second;
+    } else {
+      const Scope scope = follows_scalars(spec_, argument) ? scope_with_scalars() : Scope();
+      const Scope& used = scope.values().empty() ? scope_ : scope;
+      scalar.value = is_floating(scalar.dtype) ? Value(source.evaluate_number(used))
+                                               : Value(source.evaluate_int(used));
+    }
     check_scalar_range(scalar);
     plan_.scalars.push_back(std::move(scalar));
+  }
+
+  /// In addition the caller's scalars so far; a problem field of the same name keeps its value.
+  [[nodiscard]] Scope scope_with_scalars() const {
+    Scope scope = scope_;
+    for (const ScalarPlan& scalar : plan_.scalars) {
+      if (scalar.from_caller && scope.find(scalar.name) == nullptr)
+        scope.set(scalar.name, scalar.value);
+    }
+    return scope;
   }
 
   static void check_scalar_range(const ScalarPlan& scalar) {
@@ -180,9 +202,31 @@ class PlanBuilder {
     // Elsewhere the launch waits for the step before it, which is right, too.
     out.programmatic =
         step.programmatic && has_tensor_maps(device_) && exists(*step.programmatic, scope_);
+    for (const std::string& name : step.arguments) add_value(name);
     out.arguments = present(step.arguments);
     out.constants = present(step.constants);
     plan_.steps.push_back(std::move(out));
+  }
+
+  /// A tunable or derived value that a step passes on: an i32, or an f32.
+  void add_value(const std::string& name) {
+    const bool is_other = spec_.find_argument(name) != nullptr || plan_.find_scalar(name) ||
+                          plan_.find_buffer(name) || plan_.find_tensor_map(name);
+    const Value* value = is_other ? nullptr : scope_.find(name);
+    if (value == nullptr) return;
+    ScalarPlan scalar;
+    scalar.name = name;
+    if (const auto* real = std::get_if<double>(value)) {
+      scalar.dtype = DType::f32;
+      scalar.value = *real;
+    } else if (std::holds_alternative<std::string>(*value)) {
+      illegal(fmt::format("'{}' is a text, which no kernel takes as an argument", name));
+    } else {
+      scalar.dtype = DType::i32;
+      scalar.value = static_cast<std::int64_t>(as_double(*value));
+    }
+    check_scalar_range(scalar);
+    plan_.scalars.push_back(std::move(scalar));
   }
 
   [[nodiscard]] std::array<std::uint32_t, 3> extents(const std::vector<Expression>& expressions,
@@ -277,6 +321,7 @@ class PlanBuilder {
   const Variant& variant_;
   const DeviceInfo& device_;
   Scope scope_;
+  const ScalarValues& scalars_;
   LaunchPlan plan_;
 };
 
@@ -303,12 +348,12 @@ const TensorMapPlan* LaunchPlan::find_tensor_map(std::string_view name) const {
   return nullptr;
 }
 
-Result<LaunchPlan> Setting::plan(const Config& config) const {
+Result<LaunchPlan> Setting::plan(const Config& config, const ScalarValues& scalars) const {
   try {
     Scope scope;
     if (auto failure = broken_rule(config, scope)) return *failure;
     const Variant& variant = *spec_->find_variant(config.variant);
-    return PlanBuilder(*spec_, variant, device(), std::move(scope)).build();
+    return PlanBuilder(*spec_, variant, device(), std::move(scope), scalars).build();
   } catch (const Illegal& reason) {
     return Failure{Outcome::constraint, reason.message};
   } catch (const EvaluationError& error) {
@@ -316,9 +361,10 @@ Result<LaunchPlan> Setting::plan(const Config& config) const {
   }
 }
 
-Result<LaunchPlan> Setting::arguments() const {
+Result<LaunchPlan> Setting::arguments(const ScalarValues& scalars) const {
   try {
-    return PlanBuilder(*spec_, spec_->variants.front(), device(), scope()).build_arguments();
+    return PlanBuilder(*spec_, spec_->variants.front(), device(), scope(), scalars)
+        .build_arguments();
   } catch (const Illegal& reason) {
     return Failure{Outcome::constraint, reason.message};
   } catch (const EvaluationError& error) {

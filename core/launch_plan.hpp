@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct BufferPlan {
     return count * static_cast<std::int64_t>(size_of(dtype));
   }
 };
+
+/// Values of scalars that the caller passes, by name.
+using ScalarValues = std::map<std::string, Value>;
 
 struct ScalarPlan {
   std::string name;

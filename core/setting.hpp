@@ -54,9 +54,11 @@ class Setting {
   [[nodiscard]] Result<Config> launchable(std::string_view text) const;
 
   /// A Failure{constraint} for a config that is not legal, or breaks a limit of the device.
-  [[nodiscard]] Result<LaunchPlan> plan(const Config& config) const;
+  /// `scalars`: in place of the examples of these scalars.
+  [[nodiscard]] Result<LaunchPlan> plan(const Config& config,
+                                        const ScalarValues& scalars = {}) const;
   /// Only the arguments and scalars, which no config changes.
-  [[nodiscard]] Result<LaunchPlan> arguments() const;
+  [[nodiscard]] Result<LaunchPlan> arguments(const ScalarValues& scalars = {}) const;
   [[nodiscard]] ProblemCost cost() const;
 
  private:

@@ -211,6 +211,15 @@ std::string template_hash(const KernelSpec& spec, const Variant& variant) {
   return key.hash();
 }
 
+bool follows_scalars(const KernelSpec& spec, const Argument& argument) {
+  if (!argument.example) return false;
+  const std::vector<std::string>& names = argument.example->names();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const Argument* other = spec.find_argument(name);
+    return other != nullptr && other->example && spec.find_field(name) == nullptr;
+  });
+}
+
 std::string launch_hash(const KernelSpec& spec, const Variant& variant) {
   SpecKey key;
   key.add(spec.derived).add(variant.derived);
@@ -222,11 +231,13 @@ std::string launch_hash(const KernelSpec& spec, const Variant& variant) {
   for (const Argument& argument : spec.arguments) {
     key.add(argument.fill.text()).add(argument.fill_verify.text()).add(argument.fill_extra);
     key.add(argument.low).add(argument.high).add(argument.example);
+    if (argument.special) key.add(argument.special);
     if (!argument.elements.empty()) key.add(argument.elements).add(argument.elements_verify);
   }
   const Verification& verify = spec.verify;
   key.add(verify.sum_length.text()).add(verify.exact).add(verify.tolerance);
   if (verify.input_eps) key.add(verify.input_eps);
+  if (verify.differing) key.add(verify.differing);
   for (const auto& [output, tolerance] : verify.tolerances) key.add(output).add(tolerance.text());
   return key.hash();
 }

@@ -68,8 +68,12 @@ struct Argument {
   Expression fill_verify;  ///< inputs: how they are filled for the first check
   /// Inputs: the fill of the second check on other problems than the tuned one.
   std::optional<Expression> fill_extra;
-  std::optional<Expression> low;  ///< range of the fill
+  /// Inputs: range of the fill. Scalars of the caller: range of the values that checks draw.
+  std::optional<Expression> low;
   std::optional<Expression> high;
+  /// Inputs: whether checks put NaN, infinities, -0, subnormals and the type's limits among the
+  /// elements; absent: they do if the range is not stated.
+  std::optional<Expression> special;
   /// Inputs with computed elements instead of a fill: one expression for each index of the
   /// innermost dimension, or one for all; empty: the input has a fill.
   std::vector<Expression> elements;
@@ -189,6 +193,8 @@ struct Verification {
   std::map<std::string, Expression> formulas;
   /// Output name -> is this element written? Of outputs that are written in part.
   std::map<std::string, Expression> written;
+  /// Share of an output's elements that may lie outside the tolerance (default: none).
+  std::optional<Expression> differing;
   /// "variant" or "variant:tunable=value,...": trusted if the CPU loop is too slow.
   std::string device_reference;
   /// Scalar operations of the CPU loop. Above a limit, the device reference is used.
@@ -296,6 +302,10 @@ enum class SpecOrigin {
 /// source, and all that these include.
 [[nodiscard]] std::map<std::string, std::string> source_files(const KernelSpec& spec,
                                                               const Variant& variant);
+
+/// Returns whether the example of this scalar follows from scalars before it. Checks that change
+/// those evaluate it again.
+[[nodiscard]] bool follows_scalars(const KernelSpec& spec, const Argument& argument);
 
 /// Content key of everything that shapes results: spec text and its templates (hex, 16 characters).
 [[nodiscard]] std::string content_hash(const KernelSpec& spec);

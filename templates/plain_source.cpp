@@ -27,8 +27,14 @@ std::vector<Derived> own_names(const KernelSpec& spec, const Variant& variant,
                                const std::set<std::string>& identifiers) {
   const TemplateNames names = template_names(spec, variant);
   std::vector<Derived> defines;
+  const auto is_passed = [&](const std::string& name) {
+    return std::any_of(variant.steps.begin(), variant.steps.end(), [&](const Step& step) {
+      return std::find(step.arguments.begin(), step.arguments.end(), name) != step.arguments.end();
+    });
+  };
   const auto add = [&](const std::string& name) {
     if (names.visible.count(name) == 0 || identifiers.count(name) == 0) return;
+    if (is_passed(name)) return;  // a macro would take the place of the parameter
     defines.push_back({name, Expression::parse(name)});
   };
   for (const ProblemField& field : spec.problem) add(field.name);
@@ -80,6 +86,7 @@ std::vector<std::string> names_read(const Variant& variant, const std::vector<De
   for (const Derived& define : defines) add(define.value);
   for (const Step& step : variant.steps) {
     for (const Expression& hole : step.entry.holes()) add(hole);
+    read.insert(read.end(), step.arguments.begin(), step.arguments.end());
   }
   return read;
 }

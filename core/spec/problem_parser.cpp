@@ -146,13 +146,16 @@ double weight_of(const TableReader& table) {
 }
 
 constexpr const char* kFillKeys[] = {"fill", "fill_verify", "fill_extra", "low", "high"};
-constexpr const char* kInputKeys[] = {"fill", "fill_verify", "fill_extra",     "low",
-                                      "high", "elements",    "elements_verify"};
+constexpr const char* kInputKeys[] = {"fill", "fill_verify", "fill_extra",      "low",
+                                      "high", "elements",    "elements_verify", "special"};
 
 void check_scalar(const TableReader& table, const Argument& argument) {
   if (table.find("shape")) table.fail("shape", "a scalar has no 'shape'");
   for (const char* key : kInputKeys) {
-    if (table.find(key)) table.fail(key, fmt::format("a scalar has no '{}'", key));
+    const bool is_range = std::string_view(key) == "low" || std::string_view(key) == "high";
+    if (!table.find(key) || (is_range && argument.example)) continue;
+    table.fail(key, is_range ? fmt::format("'{}' is for scalars with an 'example'", key)
+                             : fmt::format("a scalar has no '{}'", key));
   }
   if (argument.value.has_value() == argument.example.has_value()) {
     table.fail("value",
@@ -236,7 +239,7 @@ Argument parse_argument(const TomlNode& node) {
   const TableReader table(
       node, "[[arguments]]",
       {"name", "doc", "access", "dtype", "shape", "when", "value", "example", "fill", "fill_verify",
-       "fill_extra", "low", "high", "elements", "elements_verify"});
+       "fill_extra", "low", "high", "special", "elements", "elements_verify"});
   Argument argument;
   argument.where = node.where;
   argument.name = table.text("name");
@@ -254,6 +257,7 @@ Argument parse_argument(const TomlNode& node) {
   argument.fill_extra = table.optional_expression("fill_extra");
   argument.low = table.optional_expression("low");
   argument.high = table.optional_expression("high");
+  argument.special = table.optional_expression("special");
   argument.elements = table.expressions("elements");
   argument.elements_verify =
       table.find("elements_verify") ? table.expressions("elements_verify") : argument.elements;

@@ -80,7 +80,7 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
   const TableReader table(
       *node, "[verify]",
       {"reference", "formulas", "function", "device_reference", "cpu_operations", "sum_length",
-       "exact", "input_eps", "tolerance", "written", "expected"});
+       "exact", "input_eps", "tolerance", "differing", "written", "expected"});
   verify.where = node->where;
   verify.reference = table.text_or("reference", "");
   verify.device_reference = table.text_or("device_reference", "");
@@ -89,6 +89,7 @@ Verification parse_verification(const TomlNode& root, const std::string& path,
       table.find("sum_length") ? table.expression("sum_length") : Expression::parse("1");
   verify.exact = table.optional_expression("exact");
   verify.input_eps = table.optional_expression("input_eps");
+  verify.differing = table.optional_expression("differing");
   parse_tolerances(table, arguments, verify);
   for (const TomlNode* entry : table.entries("formulas")) {
     if (!entry->is_text()) {

@@ -84,7 +84,9 @@ KnownNames validate_problem(const KernelSpec& spec) {
   return known;
 }
 
-void validate_argument(const KnownNames& known, const Argument& argument) {
+/// `scalars`: those before it that the caller passes.
+void validate_argument(const KnownNames& known, const Argument& argument,
+                       const std::vector<std::string>& scalars) {
   const auto what = [&](std::string_view key) {
     return fmt::format("'{}' of argument '{}'", key, argument.name);
   };
@@ -92,9 +94,12 @@ void validate_argument(const KnownNames& known, const Argument& argument) {
   check_all(known, argument.shape, what("shape"));
   check_optional(known, argument.when, what("when"));
   check_optional(known, argument.value, what("value"));
-  check_optional(known, argument.example, what("example"));
+  KnownNames with_scalars = known;
+  with_scalars.add(scalars);
+  check_optional(with_scalars, argument.example, what("example"));
   check_optional(known, argument.low, what("low"));
   check_optional(known, argument.high, what("high"));
+  check_optional(known, argument.special, what("special"));
   KnownNames with_fills = known;
   with_fills.add(fill_names());
   with_fills.check(argument.fill, what("fill"));
@@ -108,9 +113,11 @@ void validate_argument(const KnownNames& known, const Argument& argument) {
 
 void validate_arguments(const KernelSpec& spec, const KnownNames& known) {
   std::set<std::string> names;
+  std::vector<std::string> scalars;
   bool has_output = false;
   for (const Argument& argument : spec.arguments) {
-    validate_argument(known, argument);
+    validate_argument(known, argument, scalars);
+    if (argument.example) scalars.push_back(argument.name);
     has_output |= argument.access == Access::write || argument.access == Access::read_write;
     if (!names.insert(argument.name).second) {
       throw InputError(argument.where, fmt::format("argument '{}' appears twice", argument.name));
@@ -156,7 +163,13 @@ void check_step_buffers(const KernelSpec& spec, const Variant& variant, const St
   }
   std::vector<std::string> passable = buffer_names(spec, variant, true);
   for (const TensorMap& map : variant.tensor_maps) passable.push_back(map.name);
+  const auto is_value = [&](const std::string& name) {
+    const auto has_name = [&](const auto& each) { return each.name == name; };
+    return std::any_of(variant.tunables.begin(), variant.tunables.end(), has_name) ||
+           std::any_of(variant.derived.begin(), variant.derived.end(), has_name);
+  };
   for (const std::string& name : step.arguments) {
+    if (is_value(name)) continue;
     check_member(name, passable, step, "argument, workspace or tensor map");
   }
   std::vector<std::string> readable;
@@ -311,6 +324,7 @@ void validate_spec(const KernelSpec& spec) {
   check_optional(known, spec.verify.exact, "'exact'");
   check_optional(known, spec.verify.input_eps, "'input_eps'");
   check_optional(known, spec.verify.tolerance, "'tolerance'");
+  check_optional(known, spec.verify.differing, "'differing'");
   for (const auto& [output, tolerance] : spec.verify.tolerances)
     known.check(tolerance, "'tolerance' of '" + output + "'");
   check_optional(known, spec.cost.bytes, "'bytes' of [cost]");
