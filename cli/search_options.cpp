@@ -101,7 +101,7 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
       .add_option(
           "--first-run-seconds", options.first_run_seconds,
           "Deadline of a config's first run; later is outcome run_timeout (default: 60, of\n"
-          "which 10 once the time of the session is over and a config is valid)")
+          "which 10 once the time of the session is over, as for preparing the problem)")
       ->type_name("NUMBER")
       ->check(positive_number(kLongestWait))
       ->group("Measuring");
@@ -237,6 +237,7 @@ TuneOptions tune_options(const SearchOptions& options, const SearchSettings& set
   if (options.first_run_seconds) {
     const std::chrono::milliseconds limit(
         static_cast<std::int64_t>(*options.first_run_seconds * 1000));
+    tune.deadlines.first_run = limit;
     tune.deadlines.run_cap = limit;
     tune.deadlines.past_budget = limit;
   }

@@ -19,6 +19,7 @@
 #include "core/setting.hpp"
 #include "core/statistics.hpp"
 #include "db/time_use.hpp"
+#include "tuner/rules/drawn_scalars.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -251,6 +252,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
     json["share_of_ceiling"] = share ? Json(*share) : Json(nullptr);
   }
   json["proved_by_itself"] = !session.doubt.empty();
+  json["not_tried"] = session.not_tried;
   return json;
 }
 
@@ -338,6 +340,7 @@ SessionSummary summarise(const Setting& setting) {
         "CPU loop or a formula ([verify] of the spec)",
         spec.name, spec.verify.device_reference);
   }
+  summary.not_tried = not_tried(setting);
   double read = 0;
   double written = 0;
   if (const Result<LaunchPlan> arguments = setting.arguments()) {
@@ -357,6 +360,10 @@ std::vector<std::string> doubts(const std::vector<SessionSummary>& sessions) {
   for (const SessionSummary& session : sessions) {
     const bool is_new = std::find(lines.begin(), lines.end(), session.doubt) == lines.end();
     if (!session.doubt.empty() && is_new) lines.push_back(session.doubt);
+    if (session.not_tried.empty()) continue;
+    const std::string line =
+        fmt::format("{}: not tried: {}", session.kernel, fmt::join(session.not_tried, "; "));
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
   return lines;
 }

@@ -21,7 +21,8 @@ struct SessionSummary {
   double read_share = 0;          ///< share of the problem's bytes that are read, for the ceiling
   DType arithmetic = DType::f32;  ///< type of the arithmetic, for the ceiling
   std::optional<SessionResult> result;
-  std::string error;    ///< why there is no result
+  std::string error;                     ///< why there is no result
+  std::vector<std::string> not_tried{};  ///< by any check, a phrase each
   std::string doubt{};  ///< a kernel that is proved only against itself: a sentence; else empty
   std::vector<TrialRecord> trials{};    ///< of the session, for the remarks; empty: there are none
   std::vector<std::string> variants{};  ///< that alone were asked for (--variant); empty: all

@@ -45,9 +45,8 @@ class ExtraChecksTest : public DeviceTest {
     EXPECT_TRUE(bench) << bench.failure().message;
     Result<ConfigRun> run = ConfigRun::load((*bench)->bench(), *plan, *binary);
     EXPECT_TRUE(run) << run.failure().message;
-    auto checks = ExtraChecks::create(tools, spec, problem, 1, TuneOptions().extra_operations);
-    EXPECT_TRUE(checks) << checks.failure().message;
-    return (*checks)->check(config, *run);
+    ExtraChecks checks(tools, spec, problem, 1, TuneOptions().extra_operations);
+    return checks.check(config, *run);
   }
 
   /// The config is right, and with the mistake wrong on the problem `where`.

@@ -58,6 +58,24 @@ class ReferenceTest : public SessionTest {
                                                  {"twice", Outcome::wrong_result}};
 };
 
+// Preparing has a deadline, and the message says what ran.
+TEST_F(ReferenceTest, AnEndlessFunctionIsNamed) {
+  spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/endless");
+  TuneRequest asked = request({});
+  asked.options.budget.seconds = 1;
+  asked.options.deadlines.past_budget = std::chrono::seconds(4);
+  Store store(database(), Store::Mode::write);
+  SessionObserver silent;
+  try {
+    static_cast<void>(tune(asked, store, silent));
+    FAIL() << "it ended";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("were not there within 5 s"));
+    EXPECT_THAT(error.what(), HasSubstr("running reference.c:never on n="));
+    EXPECT_THAT(error.what(), HasSubstr("--first-run-seconds"));
+  }
+}
+
 TEST_F(ReferenceTest, TheFormulasAreTheReferenceWhereTheyAreQuick) {
   EXPECT_EQ(outcomes(1e9), kRight);
 }

@@ -37,6 +37,7 @@ TEST(RunLimit, OfFinalsHasRoomForTheFewestRoundsAndAHang) {
 TEST(Tolerance, IntegersMustBeExact) {
   EXPECT_EQ(default_tolerance(DType::i32, 1e6, 1000), (Tolerance{0, 0}));
   EXPECT_EQ(stated_tolerance(DType::u8, 0.5, 1000), (Tolerance{0, 0}));
+  EXPECT_EQ(stated_tolerance(DType::u8, 1, 1000), (Tolerance{0, 1})) << "unless the spec says so";
 }
 
 TEST(Tolerance, GrowsWithTheRootOfTheSumAndWithTheScale) {
@@ -115,6 +116,17 @@ TEST(ShrinkProblem, KeepsToTheRulesOfTheProblem) {
   const Problem small = shrink_problem({spec, Problem::parse(spec, "rows=3,columns=7"), device}, 1);
   EXPECT_EQ(small.integer("rows"), 1);
   EXPECT_EQ(small.integer("columns"), 4);
+}
+
+// A size that nobody gave is as large as one that was given.
+TEST(ShrinkProblem, HalvesASizeWhoseDefaultIsANumber) {
+  std::string text = kMatrixSpec;
+  const std::string rows = "[problem.rows]\ntype = \"int\"\n";
+  text.insert(text.find(rows) + rows.size(), "default = 60000\n");
+  const KernelSpec spec = parse_spec(text, "matrix/spec.toml");
+  const DeviceInfo device = device_for_architecture("opencl", "opencl");
+  const Problem small = shrink_problem({spec, Problem::parse(spec, "columns=1000"), device}, 1e5);
+  EXPECT_LE(cpu_operations({spec, small, device}), 1e5);
 }
 
 TEST(ShrinkProblem, LeavesASmallProblemAlone) {

@@ -34,11 +34,13 @@ class ConfigRun {
   ConfigRun(ConfigRun&&) = default;
 
   [[nodiscard]] const LaunchSequence& sequence(InputSet set) const {
-    return set == InputSet::verify ? verify_ : timing_;
+    return set == InputSet::timing ? timing_ : verify_;  // `altered` is where `verify` is
   }
 
   /// Restores inputs and poisons outputs and workspaces. Runs nothing.
   [[nodiscard]] Status prepare(InputSet set);
+  /// The same for timed runs, whose inputs ProblemData::stir() may have changed.
+  [[nodiscard]] Status prepare_timing();
   /// Prepares, poisons shared memory, runs once and waits for the end.
   [[nodiscard]] Status run_once(InputSet set);
   /// Returns the device time of the last run_once() or run_checked(), in nanoseconds. The first run
@@ -53,6 +55,8 @@ class ConfigRun {
   /// are unchanged. A wrong result is a Failure{wrong_result}. Returns the largest error, relative
   /// to the allowed one.
   [[nodiscard]] Result<double> run_checked(InputSet set, const ExpectedOutputs& expected);
+  /// The same over outputs and workspaces as the run before has left them.
+  [[nodiscard]] Result<double> run_again(InputSet set, const ExpectedOutputs& expected);
 
  private:
   /// `static_shared_bytes`: per block, as the compiler reported; negative if it did not.
@@ -60,6 +64,10 @@ class ConfigRun {
             std::int64_t static_shared_bytes);
   /// Tells NaNs that were written from those that were there before.
   [[nodiscard]] Status run_over_other_poison(InputSet set, const ExpectedOutputs& expected);
+  /// Enqueues the steps and waits for the end.
+  [[nodiscard]] Status run_steps(InputSet set);
+  /// Compares, and inspects red zones and read-only inputs.
+  [[nodiscard]] Result<ExpectedOutputs::Check> check(InputSet set, const ExpectedOutputs& expected);
   /// Describes what is wrong around the outputs; empty if nothing is.
   [[nodiscard]] Result<std::string> damage(InputSet set);
 

@@ -35,6 +35,7 @@ struct Strictness {
   bool exact = false;  ///< bit for bit
   double sum_length = 1;
   double input_eps = 0;
+  double differing = 0;                     ///< share of the elements that may be wrong
   std::optional<double> stated;             ///< the spec's own tolerance
   std::map<std::string, double> stated_of;  ///< of single outputs; before `stated`
 
@@ -70,11 +71,12 @@ void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchP
 
 class ExpectedOutputs {
  public:
-  /// Runs the reference over the downloaded inputs of the set.
+  /// Runs the reference over the downloaded inputs of the set. `seconds`: raised to the time that
+  /// it takes.
   static Result<ExpectedOutputs> from_cpu(Device& device, const KernelSpec& spec,
                                           const Problem& problem, const LaunchPlan& plan,
                                           ProblemData& data, InputSet set,
-                                          const Strictness& strictness);
+                                          const Strictness& strictness, double* seconds);
 
   /// `arrays` holds the reference's outputs. Elements that are not written must keep their value
   /// from before a run.

@@ -9,7 +9,9 @@
 
 #include "core/errors.hpp"
 #include "core/hash.hpp"
+#include "core/outside_reference.hpp"
 #include "core/setting.hpp"
+#include "tuner/rules/drawn_scalars.hpp"
 #include "tuner/rules/shrink_problem.hpp"
 
 namespace kiln {
@@ -22,30 +24,111 @@ constexpr double kWalkedOperations = 2048;
 // Places of each larger one: blocks of any size have some of them where they are a few, and a few
 // they are for one of the problems.
 constexpr std::size_t kPlacesOfLarger = 24;
+// For repeated calls: a tenth of a second of the CPU loop, and what a device reference computes as
+// fast.
+constexpr double kMostCalledOperations = 2e7;
+constexpr double kMostCalledElements = 1 << 26;
 // Of configs that were there before: some have borders of their own.
 constexpr std::size_t kBordersKept = 200;
 
 }  // namespace
 
-Result<std::unique_ptr<ExtraChecks>> ExtraChecks::create(const ProblemBench::Tools& tools,
-                                                         const KernelSpec& spec,
-                                                         const Problem& problem, std::uint64_t seed,
-                                                         double max_operations) {
-  const double operations = has_cpu_reference(spec) ? max_operations : 0;
-  std::unique_ptr<ExtraChecks> checks(new ExtraChecks(tools, spec, problem, seed, operations));
-  if (operations <= 0) return checks;
-  for (Problem& chosen : extra_problems({spec, problem, tools.device.info()}, operations)) {
-    if (!shares_source(spec, problem, chosen)) continue;
-    Extra& extra = checks->chosen_.emplace_back(Extra{std::move(chosen), nullptr, nullptr});
-    if (Status status = checks->prepare(extra); !status) return status.failure();
+ExtraChecks::ExtraChecks(const ProblemBench::Tools& tools, const KernelSpec& spec,
+                         const Problem& problem, std::uint64_t seed, double max_operations)
+    : tools_(tools),
+      spec_(spec),
+      problem_(problem),
+      seed_(seed),
+      max_operations_(has_cpu_reference(spec) ? max_operations : 0),
+      drawer_({spec, problem, tools.device.info()}, {max_operations_, seed}) {}
+
+Status ExtraChecks::prepare_planned() {
+  is_prepared_ = true;
+  if (max_operations_ > 0) {
+    for (Problem& chosen :
+         extra_problems({spec_, problem_, tools_.device.info()}, max_operations_)) {
+      if (!shares_source(spec_, problem_, chosen)) continue;
+      if (Status status = prepare(chosen_.emplace_back(Extra{std::move(chosen)})); !status)
+        return status;
+    }
   }
-  return checks;
+  sites_ = call_sites();
+  return make_walks();
+}
+
+/// The tuned problem, made smaller as little as the loop needs, and then larger ones, for configs
+/// to which a small one is not legal. Where no loop can be waited for, the problem itself.
+std::vector<ExtraChecks::CallSite> ExtraChecks::call_sites() const {
+  std::vector<CallSite> sites;
+  const Setting setting(spec_, problem_, tools_.device.info());
+  const auto add = [&](Problem problem) {
+    const bool is_new = std::none_of(sites.begin(), sites.end(),
+                                     [&](const CallSite& site) { return site.problem == problem; });
+    if (is_new) sites.push_back({std::move(problem)});
+  };
+  if (find_recorded(spec_, problem_) != nullptr) return sites;
+  if (max_operations_ <= 0) {
+    if (!has_cpu_reference(spec_) && argument_elements(setting) <= kMostCalledElements)
+      add(problem_);
+    return sites;
+  }
+  for (double operations = max_operations_; operations <= kMostCalledOperations; operations *= 8) {
+    Problem problem = shrink_problem(setting, operations);
+    if (cpu_operations({spec_, problem, tools_.device.info()}) <= kMostCalledOperations &&
+        shares_source(spec_, problem_, problem))
+      add(std::move(problem));
+  }
+  return sites;
+}
+
+Status ExtraChecks::make(CallSite& site) {
+  site.is_made = true;
+  Result<std::unique_ptr<RepeatedCalls>> calls =
+      RepeatedCalls::create(tools_, spec_, site.problem, ++last_seed_);
+  if (!calls) return calls.failure().sticky ? Status(calls.failure()) : Status(Done{});
+  site.calls = std::move(*calls);
+  const Setting setting(spec_, site.problem, tools_.device.info());
+  const bool any =
+      std::any_of(spec_.arguments.begin(), spec_.arguments.end(), [&](const auto& each) {
+        const bool is_input = each.access == Access::read || each.access == Access::read_write;
+        return is_input && takes_special_values(each, setting.scope());
+      });
+  if (!any || !has_cpu_reference(spec_)) return Done{};
+  for (const VerifyInputs inputs : {VerifyInputs::with_nans, VerifyInputs::with_infinities}) {
+    Extra& extra = site.specials.emplace_back(Extra{site.problem, {}, inputs});
+    if (Status status = prepare(extra); !status) return status;
+  }
+  return Done{};
+}
+
+Result<double> ExtraChecks::check_calls(const Config& config, const ConfigRun& run) {
+  for (CallSite& site : sites_) {
+    const Result<LaunchPlan> plan = Setting(spec_, site.problem, tools_.device.info()).plan(config);
+    if (!plan) continue;
+    if (!site.is_made) {
+      if (Status status = make(site); !status) return status.failure();
+    }
+    if (!site.calls) continue;
+    Result<double> worst = site.calls->check(config, run);
+    if (!worst) return worst;
+    for (Extra& extra : site.specials) {
+      if (!extra.bench) continue;
+      Result<double> error = check_on(extra, *plan, run, kBothSets);
+      if (error) continue;
+      Failure failure = error.failure();
+      if (failure.outcome == Outcome::wrong_result)
+        failure.message = "with special values among its inputs, " + failure.message + kSpecialHint;
+      return failure;
+    }
+    return worst;
+  }
+  return 0.0;
 }
 
 Status ExtraChecks::prepare(Extra& extra) {
   Result<std::unique_ptr<ProblemBench>> bench =
       ProblemBench::create(tools_, spec_, extra.problem, ++last_seed_,
-                           std::numeric_limits<double>::infinity(), VerifyInputs::with_edges);
+                           std::numeric_limits<double>::infinity(), extra.inputs, extra.scalars);
   if (bench) {
     extra.bench = std::move(*bench);
   } else if (bench.failure().sticky) {
@@ -59,7 +142,11 @@ ExtraChecks::Extra* ExtraChecks::drawn(std::size_t index) {
     if (drawn_.size() == kDrawnInAll) return nullptr;
     std::optional<Problem> next = drawer_.next();
     if (!next) return nullptr;
-    drawn_.push_back({std::move(*next), nullptr, nullptr});
+    const std::size_t turn = drawn_.size();
+    ScalarValues scalars;
+    if (turn % 2 == 1)
+      scalars = draw_scalars({spec_, *next, tools_.device.info()}, seed_, turn / 2);
+    drawn_.push_back({std::move(*next), std::move(scalars)});
   }
   return &drawn_[index];
 }
@@ -73,7 +160,10 @@ Result<double> ExtraChecks::check_on(Extra& extra, const LaunchPlan& plan, const
     const Result<double> error = here->run_checked(set, extra.bench->expected(set));
     if (!error) {
       Failure failure = error.failure();
-      failure.message = fmt::format("on {}: {}", extra.problem.text(), failure.message);
+      const std::string values = scalars_text(extra.scalars);
+      failure.message = fmt::format("on {}{}: {}{}", extra.problem.text(),
+                                    values.empty() ? "" : " with " + values, failure.message,
+                                    values.empty() ? "" : kScalarHint);
       return failure;
     }
     worst = std::max(worst, *error);
@@ -104,7 +194,7 @@ Result<ExtraChecks::Extra*> ExtraChecks::border(const Problem& problem) {
                                   [&](const Extra& extra) { return extra.problem == problem; });
   if (known != borders_.end()) return &*known;
   if (borders_.size() == kBordersKept) borders_.clear();
-  Extra extra{problem, nullptr, nullptr};
+  Extra extra{problem};
   if (Status status = prepare(extra); !status) return status.failure();
   if (!walks_.empty() && extra.bench) {
     auto walk = make_walk(problem, kPlacesOfLarger);
@@ -142,7 +232,7 @@ Result<double> ExtraChecks::check_on_drawn(const Config& config, const ConfigRun
     Extra* extra = drawn(i);
     if (extra == nullptr) break;
     const Result<LaunchPlan> plan =
-        Setting(spec_, extra->problem, tools_.device.info()).plan(config);
+        Setting(spec_, extra->problem, tools_.device.info()).plan(config, extra->scalars);
     if (!plan) continue;
     if (!extra->bench) {
       if (Status status = prepare(*extra); !status) return status.failure();
@@ -181,7 +271,6 @@ Result<std::unique_ptr<ExtremeWalk>> ExtraChecks::make_walk(const Problem& probl
 }
 
 Status ExtraChecks::make_walks() {
-  walks_are_made_ = true;
   if (max_operations_ <= 0) return Done{};
   const DeviceInfo& device = tools_.device.info();
   const auto operations = [&](const Problem& problem) {
@@ -217,8 +306,8 @@ Status ExtraChecks::walk_extremes(const Config& config, const ConfigRun& run) {
 }
 
 Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {
-  if (!walks_are_made_) {
-    if (Status status = make_walks(); !status) return status.failure();
+  if (!is_prepared_) {
+    if (Status status = prepare_planned(); !status) return status.failure();
   }
   if (Status status = reseed_first(config); !status) return status.failure();
   const Result<double> chosen = check_on_chosen(config, run);
@@ -227,8 +316,10 @@ Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {
   if (!borders) return borders;
   const Result<double> drawn = check_on_drawn(config, run);
   if (!drawn) return drawn;
+  const Result<double> calls = check_calls(config, run);
+  if (!calls) return calls;
   if (Status status = walk_extremes(config, run); !status) return status.failure();
-  return std::max({*chosen, *borders, *drawn});
+  return std::max({*chosen, *borders, *drawn, *calls});
 }
 
 }  // namespace kiln

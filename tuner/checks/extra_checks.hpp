@@ -20,22 +20,23 @@
 
 #include "tuner/checks/extreme_walk.hpp"
 #include "tuner/checks/problem_bench.hpp"
+#include "tuner/checks/repeated_calls.hpp"
 #include "tuner/rules/drawn_problems.hpp"
 
 namespace kiln {
 
 class ExtraChecks {
  public:
-  /// Prepares the planned problems. On each, the CPU loop takes at most `max_operations` (0: no
-  /// problem is planned or drawn). A problem without a CPU loop, or without room in memory, is left
-  /// out. `spec` and the tools must outlive it. A Failure is sticky.
-  static Result<std::unique_ptr<ExtraChecks>> create(const ProblemBench::Tools& tools,
-                                                     const KernelSpec& spec, const Problem& problem,
-                                                     std::uint64_t seed, double max_operations);
+  /// Prepares nothing before the first check. On each problem, the CPU loop takes at most
+  /// `max_operations` (0: no problem is planned or drawn). A problem without a CPU loop, or without
+  /// room in memory, is left out. `spec` and the tools must outlive it.
+  ExtraChecks(const ProblemBench::Tools& tools, const KernelSpec& spec, const Problem& problem,
+              std::uint64_t seed, double max_operations);
 
   /// Runs `config`, loaded as `run`, on every planned problem for which it is legal, on those where
-  /// it gets more blocks, and on kDrawnProblems drawn ones, and lets extremes walk. A Failure names
-  /// the problem. Returns the largest error, relative to the allowed one.
+  /// it gets more blocks, and on kDrawnProblems drawn ones, calls it repeatedly, with special
+  /// values among its inputs, and lets extremes walk. A Failure names the problem. Returns the
+  /// largest error, relative to the allowed one.
   [[nodiscard]] Result<double> check(const Config& config, const ConfigRun& run);
 
   /// Each config runs on this many drawn problems, if so many are legal for it ...
@@ -46,18 +47,23 @@ class ExtraChecks {
  private:
   struct Extra {
     Problem problem;
-    std::unique_ptr<ProblemBench> bench;  ///< nullptr if there was no room for it
-    std::unique_ptr<ExtremeWalk> walk;    ///< of borders, where extremes walk
+    ScalarValues scalars = {};  ///< others than the examples
+    VerifyInputs inputs = VerifyInputs::with_edges;
+    std::unique_ptr<ProblemBench> bench = nullptr;  ///< nullptr if there was no room for it
+    std::unique_ptr<ExtremeWalk> walk = nullptr;    ///< of borders, where extremes walk
   };
-  ExtraChecks(const ProblemBench::Tools& tools, const KernelSpec& spec, const Problem& problem,
-              std::uint64_t seed, double max_operations)
-      : tools_(tools),
-        spec_(spec),
-        problem_(problem),
-        seed_(seed),
-        max_operations_(max_operations),
-        drawer_({spec, problem, tools.device.info()}, {max_operations, seed}) {}
+  /// A problem for repeated calls and special values; made when a config is first called there.
+  struct CallSite {
+    Problem problem;
+    bool is_made = false;
+    std::unique_ptr<RepeatedCalls> calls = nullptr;
+    std::vector<Extra> specials = {};
+  };
   [[nodiscard]] Status prepare(Extra& extra);
+  [[nodiscard]] Status prepare_planned();
+  [[nodiscard]] std::vector<CallSite> call_sites() const;
+  [[nodiscard]] Status make(CallSite& site);
+  [[nodiscard]] Result<double> check_calls(const Config& config, const ConfigRun& run);
   [[nodiscard]] Status reseed_first(const Config& config);
   [[nodiscard]] Result<double> check_on_chosen(const Config& config, const ConfigRun& run);
   [[nodiscard]] Result<double> check_at_borders(const Config& config, const ConfigRun& run);
@@ -81,11 +87,12 @@ class ExtraChecks {
   std::uint64_t seed_;
   double max_operations_;
   std::uint64_t last_seed_ = seed_;  ///< every problem has inputs of its own
+  bool is_prepared_ = false;
   std::vector<Extra> chosen_;
+  std::vector<CallSite> sites_;
   ProblemDrawer drawer_;
   std::vector<Extra> drawn_;
   std::vector<Extra> borders_;
-  bool walks_are_made_ = false;  ///< set when the walks are first needed
   std::vector<std::unique_ptr<ExtremeWalk>> walks_;
 };
 

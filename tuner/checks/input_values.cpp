@@ -186,6 +186,72 @@ void place_values(HostArray& array, std::span<const double> values, std::uint64_
   }
 }
 
+void scatter_values(HostArray& array, std::span<const double> values, Scatter scatter,
+                    std::uint64_t seed) {
+  constexpr std::size_t kOneOf = 61;
+  const std::size_t count = array.count();
+  if (values.empty() || count == 0) return;
+  std::mt19937_64 random(seed);
+  const std::size_t few = std::min(values.size(), count);
+  const std::size_t places = scatter == Scatter::few ? few : std::max(count / kOneOf, few);
+  for (std::size_t i = 0; i < places; ++i) array.set(random() % count, values[i % values.size()]);
+  const auto length = static_cast<std::size_t>(array.shape.back());
+  if (scatter == Scatter::few || count < 3 * length) return;
+  const std::size_t row = random() % (count / length) * length;
+  for (std::size_t i = row; i < row + length; ++i) array.set(i, values.back());
+}
+
+void alter_few(HostArray& array, std::uint64_t seed) {
+  const std::size_t count = array.count();
+  if (count < 3) return;
+  std::mt19937_64 random(seed);
+  for (const std::size_t from : {count - 1, std::size_t{0}, random() % count})
+    array.set(1 + random() % (count - 2), array.get(from));
+}
+
+SpecialValues special_values(DType dtype) {
+  const auto whole = [](auto limits) -> SpecialValues {
+    SpecialValues values;
+    if (limits.min() < 0) values.limits.push_back(-1);
+    values.limits.push_back(static_cast<double>(limits.max()));
+    values.limits.push_back(static_cast<double>(limits.min()));
+    return values;
+  };
+  switch (dtype) {
+    case DType::i8:
+      return whole(std::numeric_limits<std::int8_t>());
+    case DType::u8:
+      return whole(std::numeric_limits<std::uint8_t>());
+    case DType::i32:
+      return whole(std::numeric_limits<std::int32_t>());
+    case DType::u32:
+      return whole(std::numeric_limits<std::uint32_t>());
+    case DType::i64:
+    case DType::u64:  // a double holds these, and references compute with i64
+      return {{}, {}, {}, {0x1p62, dtype == DType::i64 ? -0x1p62 : 0}};
+    default:
+      break;
+  }
+  // Smallest normal number and largest number, of each type.
+  struct Range {
+    double smallest;
+    double largest;
+  };
+  const Range range = dtype == DType::e4m3   ? Range{0x1p-6, 448}
+                      : dtype == DType::e5m2 ? Range{0x1p-14, 57344}
+                      : dtype == DType::f16  ? Range{0x1p-14, 65504}
+                      : dtype == DType::bf16 ? Range{0x1p-126, 0x1.fep127}
+                      : dtype == DType::f32  ? Range{0x1p-126, std::numeric_limits<float>::max()}
+                                             : Range{std::numeric_limits<double>::min(),
+                                                    std::numeric_limits<double>::max()};
+  SpecialValues values{{std::numeric_limits<double>::quiet_NaN()},
+                       {HUGE_VAL, -HUGE_VAL},
+                       {-0.0, range.smallest / 4, -range.smallest / 2},
+                       {range.largest, -range.largest}};
+  if (dtype == DType::e4m3) values.infinities.clear();  // it has none
+  return values;
+}
+
 void exchange_ends(HostArray& array, std::uint64_t seed) {
   if (array.count() == 0 || array.shape.empty()) return;
   const auto length = static_cast<std::size_t>(array.shape.back());

@@ -25,6 +25,28 @@ namespace kiln {
 /// Replaces every fourth element (drawn from `seed`), the first and the last by one of `values`.
 void place_values(HostArray& array, std::span<const double> values, std::uint64_t seed);
 
+enum class Scatter {
+  few,   ///< each value once: of a sum, most terms are ordinary
+  many,  ///< one of 61 elements; of three rows or more, one holds nothing but the last value
+};
+/// Puts each of `values` at places drawn from `seed`.
+void scatter_values(HostArray& array, std::span<const double> values, Scatter scatter,
+                    std::uint64_t seed);
+
+/// Gives up to three elements, drawn from `seed`, the values of the first, the last and a drawn
+/// element. Neither the first nor the last changes. A kernel that recognises its inputs by some of
+/// their elements takes the array for the same.
+void alter_few(HostArray& array, std::uint64_t seed);
+
+/// The special values that checks put into inputs of `dtype`.
+struct SpecialValues {
+  std::vector<double> nans;
+  std::vector<double> infinities;
+  std::vector<double> tiny;    ///< -0 and subnormal numbers
+  std::vector<double> limits;  ///< the largest and the lowest finite number
+};
+[[nodiscard]] SpecialValues special_values(DType dtype);
+
 /// Exchanges the last element of each row (the last extent of `array`) with one that depends on
 /// `seed` and the row, and then the first one with another. A row of rising elements has its
 /// extremes there, and a result depends on the extreme alone. For every second of successive seeds

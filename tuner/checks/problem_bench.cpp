@@ -12,17 +12,40 @@
 #include "core/setting.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/checks/reference_gaps.hpp"
+#include "tuner/rules/drawn_scalars.hpp"
 #include "tuner/rules/shrink_problem.hpp"
 
 namespace kiln {
 namespace {
 
-// The CPU loop over the shrunk problem takes milliseconds.
-constexpr double kShrunkOperations = 2e6;
+/// Tells what is being done until the end of its life.
+class ToldWork {
+ public:
+  ToldWork(const ProblemBench::Tools& tools, const std::string& text) : tools_(tools) {
+    if (tools_.doing) tools_.doing(text);
+  }
+  ~ToldWork() {
+    if (tools_.doing) tools_.doing("");
+  }
+  ToldWork(const ToldWork&) = delete;
 
-// Seconds of a CPU loop. A spec that names no device reference has the CPU's word for everything
-// up to here, and beyond it the default config stands in.
-constexpr double kPatientOperations = 1e9;
+ private:
+  const ProblemBench::Tools& tools_;
+};
+
+/// "running reference.c:mm on n=1536 with a=0".
+std::string running_text(const KernelSpec& spec, const Problem& problem,
+                         const ScalarValues& scalars) {
+  std::string what = "the formulas of the spec";
+  if (spec.verify.outside && spec.verify.outside->function) {
+    what = spec.verify.outside->function->file + ":" + spec.verify.outside->function->name;
+  } else if (!spec.verify.reference.empty()) {
+    what = "the CPU loop '" + spec.verify.reference + "'";
+  }
+  const std::string values = scalars_text(scalars);
+  return fmt::format("running {} on {}{}", what, problem.text(),
+                     values.empty() ? "" : " with " + values);
+}
 
 std::string cpu_reference_text(const KernelSpec& spec) {
   if (spec.verify.outside && spec.verify.outside->function) {
@@ -33,11 +56,11 @@ std::string cpu_reference_text(const KernelSpec& spec) {
                                        : "the CPU loop '" + spec.verify.reference + "'";
 }
 
-bool is_for_cpu(const Setting& setting, double max_cpu_operations) {
+bool is_for_cpu(const Setting& setting, const ReferenceLimits& limits) {
   if (!has_cpu_reference(setting.spec())) return false;
   const bool names_other = !setting.spec().verify.device_reference.empty();
   return cpu_operations(setting) <=
-         (names_other ? max_cpu_operations : std::max(max_cpu_operations, kPatientOperations));
+         (names_other ? limits.max_operations : limits.patient_operations);
 }
 
 /// A Failure where it cannot run on this problem; on others it may.
@@ -50,7 +73,7 @@ Result<Config> device_reference(const Setting& setting) {
 
 Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
     const Tools& tools, const KernelSpec& spec, const Problem& problem, std::uint64_t seed,
-    double max_cpu_operations, VerifyInputs verify) {
+    const ReferenceLimits& limits, VerifyInputs verify, const ScalarValues& scalars) {
   const DeviceInfo& device = tools.device.info();
   const bool may_be_recorded = verify == VerifyInputs::filled;
   const bool is_recorded = may_be_recorded && find_recorded(spec, problem) != nullptr;
@@ -61,14 +84,15 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
                                  problem.text()));
   }
   const Setting setting(spec, problem, device);
-  const bool on_cpu = is_recorded || is_for_cpu(setting, max_cpu_operations);
+  const bool on_cpu = is_recorded || is_for_cpu(setting, limits);
   Config config;  // of a device reference
   if (!on_cpu) {
     Result<Config> chosen = device_reference(setting);
     if (!chosen) return chosen.failure();
     config = std::move(*chosen);
   }
-  const Result<LaunchPlan> plan = on_cpu ? setting.arguments() : setting.plan(config);
+  const Result<LaunchPlan> plan =
+      on_cpu ? setting.arguments(scalars) : setting.plan(config, scalars);
   if (!plan) return plan.failure();
 
   std::optional<RecordedValues> recorded;
@@ -79,13 +103,14 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
       recorded ? std::move(recorded->inputs) : std::map<std::string, HostArray>());
   if (!data) return data.failure();
   bench->data_ = std::move(*data);
+  bench->scalars_ = scalars;
 
   if (recorded) {
     if (Status status = bench->expect_recorded(*recorded, *plan); !status) return status.failure();
     return bench;
   }
   if (!on_cpu && has_cpu_reference(spec)) {
-    if (Status status = bench->check_device_reference(config, seed); !status)
+    if (Status status = bench->check_device_reference(config, seed, limits); !status)
       return status.failure();
   }
   Status status = on_cpu ? bench->expect_from_cpu(*plan) : bench->expect_from_device(config, *plan);
@@ -93,9 +118,12 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
   return bench;
 }
 
-Strictness ProblemBench::strictness(InputSet set) const {
-  return strictness_of(spec_, Setting(spec_, problem_, tools_.device.info()).scope(), set,
-                       data_->sets_differ());
+/// Drawn scalars are fractions, too, with which products of whole numbers round.
+Strictness ProblemBench::strictness(InputSet set, const ScalarValues& scalars) const {
+  Strictness strictness = strictness_of(
+      spec_, Setting(spec_, problem_, tools_.device.info()).scope(), set, data_->kinds_differ());
+  strictness.exact = strictness.exact && scalars.empty();
+  return strictness;
 }
 
 Status ProblemBench::reseed(std::uint64_t seed) {
@@ -114,9 +142,17 @@ Status ProblemBench::expect(const Reference& reference) {
 /// learned of that stays through reseed().
 Status ProblemBench::expect_set(const Reference& reference, InputSet set) {
   std::optional<ExpectedOutputs>& slot = set == InputSet::verify ? verify_ : timing_;
-  Result<ExpectedOutputs> expected = reference(set);
+  Result<ExpectedOutputs> expected = expect_scaled(reference, set, slot ? &*slot : nullptr);
   if (!expected) return expected.failure();
-  if (slot) expected->learn_scale(*slot);
+  slot = std::move(*expected);
+  return Done{};
+}
+
+Result<ExpectedOutputs> ProblemBench::expect_scaled(const Reference& reference, InputSet set,
+                                                    const ExpectedOutputs* known) {
+  Result<ExpectedOutputs> expected = reference(set);
+  if (!expected) return expected;
+  if (known != nullptr) expected->learn_scale(*known);
   bool reseeded = false;
   for (std::uint64_t i = 1; expected->wants_scale(); ++i, reseeded = true) {
     data_->reseed(seed_ ^ hash64(fmt::format("scale {}", i)));
@@ -125,8 +161,24 @@ Status ProblemBench::expect_set(const Reference& reference, InputSet set) {
     expected->learn_scale(*other);
   }
   if (reseeded) data_->reseed(seed_);
-  slot = std::move(*expected);
-  return Done{};
+  return expected;
+}
+
+Result<ExpectedOutputs> ProblemBench::expected_of(InputSet set, const ScalarValues& scalars) {
+  const Setting setting(spec_, problem_, tools_.device.info());
+  const Result<LaunchPlan> plan =
+      cpu_plan_ ? setting.arguments(scalars) : setting.plan(device_reference_, scalars);
+  if (!plan) return plan.failure();
+  if (cpu_plan_) {
+    return expect_scaled([&](InputSet each) { return expect_from_loop(*plan, each, scalars); }, set,
+                         nullptr);
+  }
+  const Result<Binary> binary = compile(device_reference_);
+  if (!binary) return binary.failure();
+  Result<ConfigRun> run = ConfigRun::load(bench(), *plan, *binary);
+  if (!run) return run.failure();
+  return expect_scaled([&](InputSet each) { return expect_run(*plan, *run, each, scalars); }, set,
+                       nullptr);
 }
 
 /// One set of inputs, so one of outputs; there are no others that could tell how large results
@@ -136,7 +188,7 @@ Status ProblemBench::expect_recorded(const RecordedValues& recorded, const Launc
   const Result<WrittenParts> parts = written_parts_of(InputSet::verify, plan);
   if (!parts) return parts.failure();
   Result<ExpectedOutputs> expected = ExpectedOutputs::from_arrays(
-      tools_.device, data_->outputs(), recorded.outputs, strictness(InputSet::verify), *parts);
+      tools_.device, data_->outputs(), recorded.outputs, strictness(InputSet::verify, {}), *parts);
   if (!expected) return expected.failure();
   verify_ = std::move(*expected);
   return Done{};
@@ -145,23 +197,29 @@ Status ProblemBench::expect_recorded(const RecordedValues& recorded, const Launc
 Status ProblemBench::expect_from_cpu(const LaunchPlan& plan) {
   cpu_plan_ = plan;
   reference_ = cpu_reference_text(spec_);
-  return expect([&](InputSet set) {
-    return ExpectedOutputs::from_cpu(tools_.device, spec_, problem_, plan, *data_, set,
-                                     strictness(set));
-  });
+  return expect([&](InputSet set) { return expect_from_loop(plan, set, scalars_); });
+}
+
+Result<ExpectedOutputs> ProblemBench::expect_from_loop(const LaunchPlan& plan, InputSet set,
+                                                       const ScalarValues& scalars) {
+  const ToldWork work(tools_, running_text(spec_, problem_, scalars));
+  return ExpectedOutputs::from_cpu(tools_.device, spec_, problem_, plan, *data_, set,
+                                   strictness(set, scalars), &reference_seconds_);
 }
 
 Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& plan) {
+  device_reference_ = config;
   reference_ = "the variant '" + config.text() + "'";
   if (has_cpu_reference(spec_)) {
     reference_ += ", which agreed with " + cpu_reference_text(spec_) + " on a smaller problem";
   }
+  const ToldWork work(tools_, fmt::format("running {} on {}", config.text(), problem_.text()));
   const Result<Binary> binary = compile(config);
   if (!binary) return binary.failure();
   Result<ConfigRun> run = ConfigRun::load(bench(), plan, *binary);
   if (!run) return run.failure();
-  if (Status status = expect([&](InputSet set) { return expect_run(plan, *run, set); }); !status)
-    return status;
+  Status status = expect([&](InputSet set) { return expect_run(plan, *run, set, scalars_); });
+  if (!status) return status;
   if (!changed_something_)
     return reference_fault("changes no element of any output, so that nothing can be proved by it");
   return Done{};
@@ -193,7 +251,7 @@ Result<WrittenParts> ProblemBench::written_parts_of(InputSet set, const LaunchPl
 }
 
 Result<ExpectedOutputs> ProblemBench::expect_run(const LaunchPlan& plan, ConfigRun& run,
-                                                 InputSet set) {
+                                                 InputSet set, const ScalarValues& scalars) {
   if (Status status = data_->load(set); !status) return status.failure();
   const Result<WrittenParts> parts = written_parts_of(set, plan);
   if (!parts) return parts.failure();
@@ -204,12 +262,34 @@ Result<ExpectedOutputs> ProblemBench::expect_run(const LaunchPlan& plan, ConfigR
   if (!after) return after.failure();
   changed_something_ |= *before != *after;
   Result<ExpectedOutputs> expected =
-      ExpectedOutputs::from_outputs(tools_.device, *data_, set, strictness(set), *parts);
+      ExpectedOutputs::from_outputs(tools_.device, *data_, set, strictness(set, scalars), *parts);
   if (!expected) return expected;
+  const Result<bool> holds_poison = any_poison(set);
+  if (!holds_poison) return holds_poison.failure();
+  if (!*holds_poison && spec_.verify.written.empty() && has_cpu_reference(spec_)) return expected;
   const Result<std::string> gaps = gaps_in(run, set, *expected, *parts);
   if (!gaps) return gaps.failure();
   if (!gaps->empty()) return reference_fault(*gaps);
   return expected;
+}
+
+Result<bool> ProblemBench::any_poison(InputSet set) {
+  for (const ProblemData::Output& output : data_->outputs()) {
+    if (output.access != Access::write) continue;
+    const std::size_t bytes = static_cast<std::size_t>(output.count) * size_of(output.dtype);
+    Result<OwnedBuffer> poison =
+        OwnedBuffer::allocate(tools_.device, std::max<std::size_t>(bytes, 1));
+    if (!poison) return true;  // no room: the second run tells
+    if (Status status =
+            tools_.device.fill(poison->get(), 0, bytes, poison_byte(output.dtype, Poison::usual));
+        !status)
+      return status.failure();
+    const Result<BufferDifference> others = tools_.toolbox.compare(
+        *data_->find(output.name, set), poison->get(), output.dtype, output.count, Tolerance{});
+    if (!others) return others.failure();
+    if (others->wrong < output.count) return true;
+  }
+  return false;
 }
 
 Result<std::string> ProblemBench::gaps_in(ConfigRun& run, InputSet set,
@@ -234,8 +314,10 @@ Result<std::string> ProblemBench::gaps_in(ConfigRun& run, InputSet set,
 }
 
 /// Runs the device reference on a problem that the CPU loop can do, and compares.
-Status ProblemBench::check_device_reference(const Config& config, std::uint64_t seed) {
-  const Problem small = shrink_problem({spec_, problem_, tools_.device.info()}, kShrunkOperations);
+Status ProblemBench::check_device_reference(const Config& config, std::uint64_t seed,
+                                            const ReferenceLimits& limits) {
+  const Problem small =
+      shrink_problem({spec_, problem_, tools_.device.info()}, limits.agreed_operations);
   Result<std::unique_ptr<ProblemBench>> trusted =
       create(tools_, spec_, small, seed, std::numeric_limits<double>::infinity());
   if (!trusted) return trusted.failure();

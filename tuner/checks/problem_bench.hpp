@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +17,22 @@
 
 namespace kiln {
 
+/// Where the CPU loop (a C function, formulas) is the reference.
+struct ReferenceLimits {
+  // NOLINTNEXTLINE(google-explicit-constructor): most callers have the first limit only
+  ReferenceLimits(double max = 0)
+      : max_operations(max), patient_operations(std::max(max, kPatientOperations)) {}
+  /// Operations up to which the loop is the reference if the spec names a device reference ...
+  double max_operations;
+  /// ... and if it does not: seconds of a loop. Beyond, the default config stands in.
+  double patient_operations;
+  /// Of the smaller problem on which a device reference has to agree with the loop: milliseconds.
+  double agreed_operations = 2e6;
+
+ private:
+  static constexpr double kPatientOperations = 1e9;
+};
+
 class ProblemBench {
  public:
   /// Tools of the worker; must outlive the bench.
@@ -23,25 +40,33 @@ class ProblemBench {
     Device& device;
     Compiler& compiler;
     Toolbox& toolbox;
+    /// Told what is being done, when that may take long; "" when it is done. May be empty.
+    std::function<void(const std::string&)> doing = {};
   };
 
-  /// Allocates and fills the arguments and computes the references. Up to `max_cpu_operations` the
-  /// CPU loop computes them; above, the spec's device reference, after it has agreed with the CPU
-  /// loop on a shrunk problem. For a spec that names none, the CPU loop goes on to seconds, and
-  /// then the default config is the device reference.
+  /// Allocates and fills the arguments and computes the references. Within `limits` the CPU loop
+  /// computes them; above, the spec's device reference, after it has agreed with the CPU loop on a
+  /// shrunk problem. For a spec that names none, the default config is the device reference.
+  /// `scalars`: in place of their examples.
   static Result<std::unique_ptr<ProblemBench>> create(const Tools& tools, const KernelSpec& spec,
                                                       const Problem& problem, std::uint64_t seed,
-                                                      double max_cpu_operations,
-                                                      VerifyInputs verify = VerifyInputs::filled);
+                                                      const ReferenceLimits& limits,
+                                                      VerifyInputs verify = VerifyInputs::filled,
+                                                      const ScalarValues& scalars = {});
 
   /// Sets other inputs, drawn from `seed`, and computes their reference. Only if the CPU loop is
   /// the reference (create() with a sufficient limit).
   [[nodiscard]] Status reseed(std::uint64_t seed);
 
+  /// Computes the outputs of one call: these inputs, and other values of scalars.
+  [[nodiscard]] Result<ExpectedOutputs> expected_of(InputSet set, const ScalarValues& scalars);
+
   [[nodiscard]] Bench bench() { return {tools_.device, tools_.toolbox, *data_, workspaces_}; }
   [[nodiscard]] const ExpectedOutputs& expected(InputSet set) const {
     return set == InputSet::timing && timing_ ? *timing_ : *verify_;
   }
+  /// The longest run of the CPU loop so far; 0: it did not run.
+  [[nodiscard]] double reference_seconds() const { return reference_seconds_; }
   /// Says how results are proved: "the CPU loop 'reduce'".
   [[nodiscard]] const std::string& reference() const { return reference_; }
 
@@ -54,6 +79,8 @@ class ProblemBench {
   using Reference = std::function<Result<ExpectedOutputs>(InputSet)>;
   [[nodiscard]] Status expect(const Reference& reference);
   [[nodiscard]] Status expect_set(const Reference& reference, InputSet set);
+  [[nodiscard]] Result<ExpectedOutputs> expect_scaled(const Reference& reference, InputSet set,
+                                                      const ExpectedOutputs* known);
   [[nodiscard]] Status expect_recorded(const RecordedValues& recorded, const LaunchPlan& plan);
   /// Evaluates `[verify] written` for the inputs of the set.
   [[nodiscard]] Result<WrittenParts> written_parts_of(InputSet set, const LaunchPlan& plan);
@@ -62,20 +89,26 @@ class ProblemBench {
   /// Runs the device reference on one set, twice, and keeps its outputs. Fails if it leaves
   /// elements unwritten that `[verify] written` does not exclude.
   [[nodiscard]] Result<ExpectedOutputs> expect_run(const LaunchPlan& plan, ConfigRun& run,
-                                                   InputSet set);
+                                                   InputSet set, const ScalarValues& scalars);
+  /// Returns whether an output has an element that may be poison. If not, all were written.
+  [[nodiscard]] Result<bool> any_poison(InputSet set);
   [[nodiscard]] Result<std::string> gaps_in(ConfigRun& run, InputSet set,
                                             const ExpectedOutputs& expected,
                                             const WrittenParts& parts);
   [[nodiscard]] Result<std::vector<std::uint64_t>> output_checksums(InputSet set);
   [[nodiscard]] Failure reference_fault(const std::string& what) const;
-  [[nodiscard]] Status check_device_reference(const Config& config, std::uint64_t seed);
+  [[nodiscard]] Status check_device_reference(const Config& config, std::uint64_t seed,
+                                              const ReferenceLimits& limits);
+  [[nodiscard]] Result<ExpectedOutputs> expect_from_loop(const LaunchPlan& plan, InputSet set,
+                                                         const ScalarValues& scalars);
   [[nodiscard]] Result<Binary> compile(const Config& config) const;
-  [[nodiscard]] Strictness strictness(InputSet set) const;
+  [[nodiscard]] Strictness strictness(InputSet set, const ScalarValues& scalars) const;
 
   Tools tools_;
   const KernelSpec& spec_;
   Problem problem_;
-  std::uint64_t seed_;  ///< of the inputs
+  std::uint64_t seed_;    ///< of the inputs
+  ScalarValues scalars_;  ///< others than the examples
   std::unique_ptr<ProblemData> data_;
   Workspaces workspaces_;
   std::optional<ExpectedOutputs> verify_;
@@ -83,6 +116,8 @@ class ProblemBench {
   std::string reference_;
   bool changed_something_ = false;      ///< whether the device reference changed an output
   std::optional<LaunchPlan> cpu_plan_;  ///< whose arguments the CPU loop was given
+  double reference_seconds_ = 0;
+  Config device_reference_;  ///< if that is the reference
 };
 
 }  // namespace kiln

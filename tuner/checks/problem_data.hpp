@@ -20,7 +20,12 @@
 
 namespace kiln {
 
-enum class InputSet { verify, timing };
+enum class InputSet {
+  verify,
+  timing,
+  altered,  ///< of VerifyInputs::repeated: the set `verify` but for a few elements
+};
+inline constexpr std::size_t kInputSets = 3;
 
 /// The contents of the inputs of the first check.
 enum class VerifyInputs {
@@ -28,8 +33,22 @@ enum class VerifyInputs {
   /// For small problems that are never timed. Uniform fills also contain edge values. Ramps have
   /// their extremes at other places in the first set, and at their ends in the set for timing,
   /// unless the spec requests another fill there (fill_extra). If the device has fences, one
-  /// follows each input.
+  /// follows each argument.
   with_edges,
+  /// For calls one after the other: all sets are in the same memory.
+  repeated,
+  /// As `filled`, with NaN in the set `verify`, and -0 and subnormals in the set `timing`.
+  with_nans,
+  /// As `filled`, with infinities in the set `verify`, and the limits of the type in the set
+  /// `timing`. Floating-point types whose outputs are sums: one infinity in each, since the order
+  /// of adding would count.
+  with_infinities,
+};
+
+/// The contents of outputs and workspaces before a run.
+enum class Before {
+  poison,
+  as_left,  ///< what the run before has left
 };
 
 /// The poison of outputs before a run.
@@ -51,6 +70,8 @@ class ProblemData {
 
   /// Returns whether the set for timing has other values than the set for the first check.
   [[nodiscard]] bool sets_differ() const { return sets_differ_; }
+  /// Returns whether they are values of another kind, too.
+  [[nodiscard]] bool kinds_differ() const { return kinds_differ_; }
 
   /// Sets other input values, drawn from `seed`. ExpectedOutputs outputs of the old values become
   /// invalid.
@@ -60,8 +81,15 @@ class ProblemData {
   void set_poison(Poison poison) { poison_ = poison; }
 
   /// Prepares a checked run: loads the set of inputs, restores read_write buffers, poisons outputs
-  /// and arms red zones.
-  [[nodiscard]] Status load(InputSet set);
+  /// (unless they stay as they were left) and arms red zones.
+  [[nodiscard]] Status load(InputSet set, Before outputs = Before::poison);
+
+  /// Prepares timed runs, which need not be compared: as load(), but what stir() changed may stay.
+  [[nodiscard]] Status load_for_timing();
+  /// Copies a part of each input of the set for timing, of at most `most_bytes`, over another part:
+  /// a kernel that keeps answers has new inputs. Enqueued; inputs whose elements belong together
+  /// (computed, recorded or sorted ones) stay as they are.
+  [[nodiscard]] Status stir(std::size_t most_bytes);
 
   /// Call it after a checked run. Returns a sentence if red zones or read-only inputs have changed,
   /// else an empty string. The next load() repairs them.
@@ -86,19 +114,21 @@ class ProblemData {
  private:
   struct Argument {
     BufferPlan plan;
-    std::array<Fill, 2> fills;  ///< by set; inputs only
+    std::array<Fill, kInputSets> fills;  ///< by set; inputs only
     /// By set: the elements where the spec computes them instead of a fill.
-    std::array<std::vector<std::byte>, 2> computed;
-    /// Both sets use one buffer, which is filled again when the set changes.
+    std::array<std::vector<std::byte>, kInputSets> computed;
+    /// All sets use one buffer, which is filled again when the set changes.
     bool shares_buffer = true;
     std::vector<GuardedBuffer> buffers;  ///< one, or one per set
-    std::array<bool, 2> filled = {false, false};
-    std::array<std::optional<std::uint64_t>, 2> hash;
+    std::array<bool, kInputSets> filled = {};
+    bool is_stirred = false;  ///< the set for timing is not as it was filled
+    std::array<std::optional<std::uint64_t>, kInputSets> hash;
     std::optional<std::size_t> zones_of;  ///< the set whose zones are around a shared buffer
 
     [[nodiscard]] bool sets_are_equal() const {
       return computed[0].empty() ? fills[0] == fills[1] : computed[0] == computed[1];
     }
+    [[nodiscard]] bool may_stir() const;
     [[nodiscard]] static std::size_t index_of(InputSet set);
     [[nodiscard]] GuardedBuffer& buffer(InputSet set) {
       return buffers[shares_buffer ? 0 : index_of(set)];
@@ -109,7 +139,8 @@ class ProblemData {
   };
 
   ProblemData(Device& device, Toolbox& toolbox) : device_(device), toolbox_(toolbox) {}
-  [[nodiscard]] Status allocate(const LaunchPlan& plan, Fence behind_inputs);
+  [[nodiscard]] Status allocate(const LaunchPlan& plan, VerifyInputs verify);
+  [[nodiscard]] Status load_arguments(InputSet set, Before outputs);
   [[nodiscard]] Status fill_input(Argument& argument, InputSet set);
   [[nodiscard]] Status arm_zones(Argument& argument, InputSet set);
   static void compute_elements(Argument& argument, const kiln::Argument& spec_argument,
@@ -122,6 +153,8 @@ class ProblemData {
   std::vector<Argument> arguments_;
   std::vector<Output> outputs_;
   bool sets_differ_ = false;
+  bool kinds_differ_ = false;
+  std::uint64_t stirs_ = 0;
   bool zones_damaged_ = false;
   Poison poison_ = Poison::usual;
 };

@@ -25,9 +25,12 @@ struct Fill {
   double high = 1;
   std::uint64_t seed = 0;
   // Done on the host (input_values.hpp), not by the toolbox:
-  std::vector<double> edges;    ///< edge values to put among the elements
-  bool exchanges_ends = false;  ///< the first and last element of a row change places with others
-  bool shifts_rows = false;     ///< rows begin or end at zero, or lie above or below it, in turn
+  std::vector<double> edges;      ///< edge values to put among the elements
+  bool exchanges_ends = false;    ///< the first and last element of a row change places with others
+  bool shifts_rows = false;       ///< rows begin or end at zero, or lie above or below it, in turn
+  std::vector<double> specials;   ///< NaN and the like, to put at some places
+  bool specials_are_few = false;  ///< each at one place
+  bool alters_few = false;        ///< a few elements get the values of others
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 

@@ -11,6 +11,7 @@
 #include "core/statistics.hpp"
 #include "tuner/checks/extra_checks.hpp"
 #include "tuner/checks/problem_bench.hpp"
+#include "tuner/checks/reference_cost.hpp"
 #include "tuner/device/measure.hpp"
 #include "tuner/device/rival_call.hpp"
 #include "tuner/device/trial_engine.hpp"
@@ -43,6 +44,9 @@ class DeviceEngine final : public TrialEngine {
   const DeviceInfo& device() const override { return device_->info(); }
   std::string energy_unavailable() const override { return device_->energy_unavailable(); }
   std::string graphs_unavailable() const override { return device_->graphs_unavailable(); }
+  void tell_doing(std::function<void(const std::string&)> doing) override {
+    doing_ = std::move(doing);
+  }
   ProblemReport prepare(const ProblemJob& job) override;
   TrialReport run(const TrialJob& job, const std::function<void(const Checked&)>& checked) override;
   FinalsReport run_finals(const FinalsJob& job) override;
@@ -55,7 +59,7 @@ class DeviceEngine final : public TrialEngine {
   [[nodiscard]] Status measure_config(const TrialJob& job, ConfigRun& run,
                                       const std::function<void(const Checked&)>& checked,
                                       TrialReport& report);
-  [[nodiscard]] Status check(ConfigRun& run, InputSet set, TrialReport& report);
+  [[nodiscard]] Status check(ConfigRun& run, InputSet set, Before outputs, TrialReport& report);
   /// On other problems: the config is proven then.
   [[nodiscard]] Status check_elsewhere(const TrialJob& job, const ConfigRun& run,
                                        TrialReport& report);
@@ -69,12 +73,14 @@ class DeviceEngine final : public TrialEngine {
   /// Adds the error of the result that the outputs hold now.
   [[nodiscard]] Status add_error(FinalsReport& report);
   [[nodiscard]] Failure examined(Failure failure);
+  [[nodiscard]] ProblemBench::Tools tools() { return {*device_, *compiler_, toolbox_, doing_}; }
 
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Compiler> compiler_;  ///< of references
   CachedCompiler toolbox_compiler_;
   Toolbox toolbox_;
+  std::function<void(const std::string&)> doing_;
   KernelSpec spec_;
   std::optional<Setting> setting_;
   std::unique_ptr<ProblemBench> problem_;
@@ -108,14 +114,20 @@ ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
   setting_.emplace(spec_, problem, device_->info());
   options_ = job.measure;
   measurer_.emplace(*device_, job.measure);
-  Result<std::unique_ptr<ProblemBench>> made = ProblemBench::create(
-      {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.max_cpu_operations);
+  ReferenceCost stated;
+  stated.limits = ReferenceLimits(job.max_cpu_operations);
+  stated.extra_operations = job.extra_operations;
+  const Result<ReferenceCost> cost =
+      measure_reference(tools(), spec_, problem, job.seed, stated, job.reference_seconds);
+  if (!cost) return {examined(cost.failure()), {}};
+  Result<std::unique_ptr<ProblemBench>> made =
+      ProblemBench::create(tools(), spec_, problem, job.seed, cost->limits);
   if (!made) return {examined(made.failure()), {}};
   problem_ = std::move(*made);
-  Result<std::unique_ptr<ExtraChecks>> extras = ExtraChecks::create(
-      {*device_, *compiler_, toolbox_}, spec_, problem, job.seed, job.extra_operations);
-  if (!extras) return {examined(extras.failure()), {}};
-  extras_ = std::move(*extras);
+  extras_ =
+      std::make_unique<ExtraChecks>(tools(), spec_, problem, job.seed, cost->extra_operations);
+  measurer_->set_stir(
+      [data = &problem_->bench().data](std::size_t most_bytes) { return data->stir(most_bytes); });
   return {std::nullopt, problem_->reference()};
 }
 
@@ -123,7 +135,7 @@ Status DeviceEngine::measure_config(const TrialJob& job, ConfigRun& run,
                                     const std::function<void(const Checked&)>& checked,
                                     TrialReport& report) {
   // The right inputs, in case timing depends on values.
-  if (Status status = run.prepare(InputSet::timing); !status) return status;
+  if (Status status = run.prepare_timing(); !status) return status;
   const LaunchSequence& sequence = run.sequence(InputSet::timing);
   if (Status status = measurer_->warm_device(sequence); !status) return status;
   Result<Measurer::FirstLook> look =
@@ -147,8 +159,10 @@ Status DeviceEngine::measure_config(const TrialJob& job, ConfigRun& run,
   return Done{};
 }
 
-Status DeviceEngine::check(ConfigRun& run, InputSet set, TrialReport& report) {
-  const Result<double> error = run.run_checked(set, problem_->expected(set));
+Status DeviceEngine::check(ConfigRun& run, InputSet set, Before outputs, TrialReport& report) {
+  const ExpectedOutputs& expected = problem_->expected(set);
+  const Result<double> error =
+      outputs == Before::poison ? run.run_checked(set, expected) : run.run_again(set, expected);
   if (!error) return error.failure();
   report.max_error = std::max(report.max_error, *error);
   ++report.runs;
@@ -165,14 +179,18 @@ Status DeviceEngine::check_elsewhere(const TrialJob& job, const ConfigRun& run,
 }
 
 /// What remains to be asked of a config depends on what its samples say: one that was dropped
-/// cannot win and must only have harmed nobody. The other sizes, which may cost more than its
-/// samples did, are for the one that would lead now; what else may win is proven in the end.
+/// cannot win and must only have harmed nobody. The other inputs and sizes, which may cost more
+/// than its samples did, are for the one that would lead now; what else may win is proven in the
+/// end. Every call finds what the one before has left.
 Status DeviceEngine::check_after(const TrialJob& job, ConfigRun& run, TrialReport& report) {
   if (report.samples.dropped_early) return run.inspect(InputSet::timing);
-  if (Status status = check(run, InputSet::timing, report); !status) return status;
   const bool is_behind = job.purpose == TrialPurpose::measure && options_.race &&
                          job.incumbent_ns > 0 && median(report.samples.ns) >= job.incumbent_ns;
-  return is_behind ? Status(Done{}) : check_elsewhere(job, run, report);
+  if (is_behind) return check(run, InputSet::timing, Before::as_left, report);
+  for (const InputSet set : {InputSet::verify, InputSet::timing, InputSet::verify}) {
+    if (Status status = check(run, set, Before::as_left, report); !status) return status;
+  }
+  return check_elsewhere(job, run, report);
 }
 
 Status DeviceEngine::run_trial(const TrialJob& job,
@@ -183,15 +201,16 @@ Status DeviceEngine::run_trial(const TrialJob& job,
   if (!plan) return plan.failure();
   Result<ConfigRun> run = ConfigRun::load(problem_->bench(), *plan, job.binary);
   if (!run) return run.failure();
-  if (Status status = check(*run, InputSet::verify, report); !status) return status;
+  Status status = check(*run, InputSet::verify, Before::poison, report);
+  if (!status) return status;
   report.verify_ns = first_check.ns();
   if (job.purpose == TrialPurpose::measure) {
     const Stopwatch measuring;
-    if (Status status = measure_config(job, *run, checked, report); !status) return status;
+    if (status = measure_config(job, *run, checked, report); !status) return status;
     report.measure_ns = measuring.ns();
   }
   const Stopwatch last_check;
-  Status status = check_after(job, *run, report);
+  status = check_after(job, *run, report);
   report.verify_ns += last_check.ns();
   return status;
 }
@@ -280,9 +299,14 @@ Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report)
   if (Status status = take_rounds(job, works, report); !status) return status;
   // A result that is right most of the time shows after so many runs, if ever.
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (Status status = workspaces.clear_zeroed(); !status) return status;
     if (Status status = workspaces.prepare(plans[i]); !status) return status;
-    const Result<double> error =
-        runs[i].run_checked(InputSet::timing, problem_->expected(InputSet::timing));
+    // Outputs hold what another config has left: its right results of these very inputs.
+    Result<double> error =
+        problem_->bench().data.sets_differ()
+            ? runs[i].run_again(InputSet::verify, problem_->expected(InputSet::verify))
+            : runs[i].run_checked(InputSet::timing, problem_->expected(InputSet::timing));
+    if (error) error = runs[i].run_again(InputSet::timing, problem_->expected(InputSet::timing));
     if (!error && error.failure().outcome != Outcome::wrong_result) return error.failure();
     report.wrong.push_back(error ? "" : error.failure().message);
     if (rival == nullptr) continue;

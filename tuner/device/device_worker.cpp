@@ -37,6 +37,7 @@ void serve_device_jobs(const WorkerOptions& options, const WorkerParts& parts,
   const std::unique_ptr<TrialEngine> engine = parts.open_engine(options);
   const Opened opened{engine->device(), engine->energy_unavailable(), engine->graphs_unavailable()};
   if (!channel.send(encode(opened))) return;
+  engine->tell_doing([&](const std::string& what) { (void)channel.send(encode(Doing{what})); });
   while (const auto frame = channel.receive()) {
     if (serve(*engine, *frame, channel) == Next::end) return;
   }

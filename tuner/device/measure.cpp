@@ -55,6 +55,10 @@ constexpr double kMaxStepNs = 0.3e9;
 constexpr std::size_t kMinFlushBytes = std::size_t{8} << 20;
 constexpr std::size_t kMaxCpuFlushBytes = std::size_t{64} << 20;
 
+// New inputs for each sample: what is copied, per input. A warm cache must stay warm.
+constexpr std::size_t kMostStirredBytes = std::size_t{4} << 20;
+constexpr std::size_t kMostStirredBytesWarm = 4096;
+
 std::size_t flush_bytes(const DeviceInfo& device) {
   const std::size_t wanted =
       std::max(kMinFlushBytes, static_cast<std::size_t>(2 * bytes_to_flush_out(device)));
@@ -193,6 +197,10 @@ Result<double> Measurer::take_replay(const SampleRuns& runs, Device::ClockState*
 
 Result<double> Measurer::take(const DeviceWork& work, const SampleRuns& runs,
                               Device::ClockState* state) {
+  if (stir_) {
+    Status status = stir_(options_.cold_cache ? kMostStirredBytes : kMostStirredBytesWarm);
+    if (!status) return status.failure();
+  }
   if (runs.graph) {
     for (int chance = 0; chance < kDifferences; ++chance) {
       const Result<double> taken = take_replay(runs, state);

@@ -29,6 +29,9 @@ class Measurer {
   /// `device` must outlive it.
   Measurer(Device& device, const MeasureOptions& options);
 
+  /// Calls `stir` before each sample: it may change the inputs, by at most so many bytes each.
+  void set_stir(std::function<Status(std::size_t most_bytes)> stir) { stir_ = std::move(stir); }
+
   /// Runs the config until the device has been busy for options.warm_up_ns; only the first call
   /// does anything.
   [[nodiscard]] Status warm_device(const DeviceWork& work);
@@ -99,6 +102,7 @@ class Measurer {
 
   Device& device_;
   MeasureOptions options_;
+  std::function<Status(std::size_t)> stir_;
   OwnedBuffer flushed_;  ///< allocated by the first flush
   std::map<std::int64_t, std::unique_ptr<CapturedGraph>> flushes_;  ///< by their number
   std::uint8_t flush_byte_ = 0;

@@ -21,6 +21,8 @@ class TrialEngine {
   [[nodiscard]] virtual std::string energy_unavailable() const = 0;
   /// Why launches cannot be captured into a graph; empty if they can.
   [[nodiscard]] virtual std::string graphs_unavailable() const = 0;
+  /// Calls `doing` with what may take long, and with "" after it; from prepare() and run().
+  virtual void tell_doing(std::function<void(const std::string&)> /*doing*/) {}
   /// Makes arguments and references for one problem and drops the earlier ones. A Failure ends the
   /// session (out of memory, a spec whose reference fails). Throws InputError and DeviceError for
   /// faults that a user must mend.

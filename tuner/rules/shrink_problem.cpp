@@ -20,11 +20,14 @@ bool is_size(const ProblemField& field) {
          field.weight > 0;
 }
 
-/// The fields without those that hold their default anyway.
+/// The fields without those that follow from others by their default. A size whose default is a
+/// number is a size like others, but for 1: one of something.
 Fields without_defaults(const KernelSpec& spec, const Problem& problem) {
   Fields fields = problem.fields();
   for (const ProblemField& field : spec.problem) {
     if (!field.fallback) continue;
+    if (is_size(field) && field.fallback->names().empty() && problem.integer(field.name) > 1)
+      continue;
     Fields fewer = fields;
     std::erase_if(fewer, [&](const auto& entry) { return entry.first == field.name; });
     const auto made = try_problem(spec, fewer);

@@ -26,7 +26,8 @@ inline constexpr std::int64_t kLongestOfSeveral = 16384;
 /// Halves the largest integer field of the setting's problem, again and again, until the CPU loop
 /// costs at most `max_operations` or nothing can be halved without breaking a problem rule.
 /// Compile-time fields, fields with a list of values and fields with weight 0 do not change. Fields
-/// that hold their default follow the fields that they are computed from.
+/// that hold their default follow the fields that they are computed from; a size whose default is a
+/// number is halved as if it were given.
 [[nodiscard]] Problem shrink_problem(const Setting& setting, double max_operations);
 
 /// Returns other problems with the same compile-time fields. Their CPU loop takes at most

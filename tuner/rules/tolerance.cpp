@@ -35,7 +35,7 @@ Tolerance default_tolerance(DType dtype, double sum_length, double scale, double
 }
 
 Tolerance stated_tolerance(DType dtype, double relative, double scale) {
-  if (!is_floating(dtype)) return {};
+  if (!is_floating(dtype)) return {0, std::floor(relative)};
   return {relative, relative * scale};
 }
 

@@ -21,7 +21,7 @@ struct Tolerance {
                                           double input_eps = 0);
 
 /// Returns the tolerance for a spec's own `tolerance`: the allowed error relative to the result's
-/// magnitude.
+/// magnitude; of whole numbers the allowed difference, rounded down.
 [[nodiscard]] Tolerance stated_tolerance(DType dtype, double relative, double scale);
 
 }  // namespace kiln

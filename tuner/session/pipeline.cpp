@@ -445,7 +445,9 @@ const Config* TrialPipeline::hurry() {
 
 std::string TrialPipeline::activity() const {
   if (running_) return "running " + running_->trial.config.text();
-  if (device_.reference().empty()) return "preparing inputs and reference";
+  if (device_.reference().empty())
+    return device_.doing().empty() ? "preparing inputs and reference"
+                                   : "preparing: " + device_.doing();
   if (!waiting_.empty()) return "compiling " + waiting_.front().trial.config.text();
   return "searching";
 }

@@ -16,6 +16,7 @@
 #include "search/strategy.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/checks/recorded_arrays.hpp"
+#include "tuner/rules/drawn_scalars.hpp"
 #include "tuner/rules/time_use.hpp"
 #include "tuner/session/earlier_trials.hpp"
 #include "tuner/session/pipeline.hpp"
@@ -77,6 +78,7 @@ class SessionRun {
                               .source_hash(log_.setting(), best)
                               .value_or("");
     end.evidence.time_use = time_use();
+    end.evidence.not_tried = not_tried(log_.setting());
     end.best->evidence = to_text(end.evidence);
     return end;
   }
@@ -96,6 +98,7 @@ class SessionRun {
   const TrialRecord& store(const Trial& trial, const Config* next);
   void watch_drift();
   void hurry();
+  void tell_of_preparing() const;
   [[nodiscard]] bool time_is_over() const;
   [[nodiscard]] TimeUse time_use() const;
   [[nodiscard]] bool stopped() const {
@@ -298,16 +301,26 @@ bool SessionRun::time_is_over() const {
 }
 
 /// A kernel that does not end must not hold a session whose time is over, or that was interrupted.
-/// While no config is valid, the one that runs may be the only answer: it keeps its whole deadline.
 void SessionRun::hurry() {
-  const bool is_over = time_is_over() && log_.leader() != nullptr;
+  const bool is_over = time_is_over();
   if (!is_over && !stopped()) return;
   const Config* config = pipeline_.hurry();
   if (config == nullptr) return;
   const std::chrono::duration<double> left = request_.options.deadlines.past_budget;
-  observer_.on_warning(fmt::format("{}: waiting up to {:.3g} s for the first run of {}",
-                                   is_over ? "the time is over" : "interrupted", left.count(),
-                                   config->text()));
+  observer_.on_warning(
+      fmt::format("{}: waiting up to {:.3g} s for the first run of {} (--first-run-seconds)",
+                  is_over ? "the time is over" : "interrupted", left.count(), config->text()));
+}
+
+/// Says so where preparing took more than half of a session.
+void SessionRun::tell_of_preparing() const {
+  const std::optional<double>& seconds = request_.options.budget.seconds;
+  const double prepare = pipeline_.time_use().prepare;
+  if (!seconds || prepare <= *seconds / 2) return;
+  observer_.on_warning(fmt::format(
+      "preparing inputs and the reference ({}) took {:.3g} s of the session's {:.3g} s; a longer "
+      "--seconds, or a device_reference in [verify], leaves more of it for trials",
+      device_.reference(), prepare, *seconds));
 }
 
 TimeUse SessionRun::time_use() const {
@@ -351,6 +364,7 @@ SessionEnd SessionRun::search() {
     for (const Trial& trial : pipeline_.step(Clock::now() + kStatePeriod, log_.best_ns()))
       record(trial, Then::wait);
   }
+  tell_of_preparing();
   // The last configs may have come in after the limit was reached.
   if (*end != SessionEnd::interrupted && log_.tried_every_config()) return SessionEnd::exhausted;
   return *end;

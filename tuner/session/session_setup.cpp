@@ -44,6 +44,12 @@ std::uint64_t compile_memory_bytes(const TuneOptions& options) {
   return std::clamp(all / 2 / workers, kLeast, kMost);
 }
 
+/// A tenth of the session, for one of a few runs of a reference.
+double reference_seconds(const Budget& budget) {
+  constexpr double kMost = 2;
+  return budget.seconds ? std::clamp(*budget.seconds / 10, 0.1, kMost) : kMost;
+}
+
 /// As many earlier trials as the budget has, the default config among the first.
 void keep_within(const Budget& budget, const Config& default_config, EarlierTrials& earlier) {
   const auto is_default = [&](const Trial& trial) { return trial.config == default_config; };
@@ -73,6 +79,12 @@ CompilePool::Options compile_options(const TuneOptions& options, const DeviceInf
 DeviceDeadlines session_deadlines(const TuneRequest& request) {
   DeviceDeadlines deadlines = request.options.deadlines;
   deadlines.first_launch = request.options.compile_deadline;
+  if (const std::optional<double>& seconds = request.options.budget.seconds) {
+    // Compared as numbers: a duration could not hold every number of seconds.
+    const double left = *seconds + std::chrono::duration<double>(deadlines.past_budget).count();
+    if (left < std::chrono::duration<double>(deadlines.prepare).count())
+      deadlines.prepare = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * left));
+  }
   if (request.spec.command) {
     const auto run = std::chrono::duration<double>(request.spec.command->seconds);
     deadlines.run_cap = std::chrono::duration_cast<std::chrono::milliseconds>(run);
@@ -122,7 +134,8 @@ ProblemJob session_job(const TuneRequest& request, const Objective& objective) {
           request.options.seed,
           measure,
           request.options.max_cpu_operations,
-          request.options.extra_operations};
+          request.options.extra_operations,
+          reference_seconds(request.options.budget)};
 }
 
 void require_meter(const Objective& objective, const TuneOptions& options,

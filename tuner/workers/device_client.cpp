@@ -84,6 +84,7 @@ void DeviceClient::set_problem(ProblemJob job) {
 
 void DeviceClient::prepare() {
   state_ = State::preparing;
+  doing_.clear();
   worker_->set_deadline(Clock::now() + deadlines_.prepare);
   worker_->send(encode(*problem_));
 }
@@ -104,12 +105,14 @@ void DeviceClient::send_trial() {
   state_ = State::running;
   trial_->checked = false;
   trial_->hurried = false;
+  doing_.clear();
   // A proof is many checks, of which nothing is heard before the last.
   const bool is_proof = trial_->job.purpose == TrialPurpose::prove;
   Clock::duration limit = is_proof ? deadlines_.run_cap + kCheckSlack * longest_check_
                                    : run_limit(deadlines_, trial_->job.incumbent_ns) +
                                          kCheckSlack * longest_first_check_;
   if (backend_ == "opencl") limit += deadlines_.first_launch;
+  if (!is_proof && deadlines_.first_run) limit = *deadlines_.first_run;
   set_limit(limit);
   (void)shorten_first_run();
   worker_->send(encode(trial_->job));
@@ -183,6 +186,8 @@ void DeviceClient::handle(const Frame& frame, std::optional<TrialReport>& report
     state_ = State::idle;
     worker_->set_deadline(std::nullopt);
     if (trial_) send_trial();  // its first worker died
+  } else if (type == Doing::kType) {
+    doing_ = decode<Doing>(frame).what;
   } else if (type == Checked::kType && trial_) {
     trial_->checked = true;
     trial_->first_check = Clock::now() - sent_;
@@ -247,6 +252,10 @@ TrialReport DeviceClient::failed_trial(Outcome outcome, const std::string& messa
   return report;
 }
 
+std::string DeviceClient::doing_text(const std::string& lead) const {
+  return doing_.empty() ? "" : lead + " " + doing_;
+}
+
 void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
   const State was = state_;
   worker_->kill();
@@ -254,8 +263,9 @@ void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
   if (was == State::preparing && reference_.empty()) {
     throw Error(ExitCode::failed,
                 fmt::format("the problem cannot be prepared on the device: its arguments and "
-                            "references were not there within {:.3g} s",
-                            seconds(deadlines_.prepare)));
+                            "references were not there within {:.3g} s{}; a longer --seconds or "
+                            "--first-run-seconds waits for longer",
+                            seconds(deadlines_.prepare), doing_text("; it was")));
   }
   start_worker();
   if (was == State::opening || was == State::preparing) {
@@ -267,10 +277,10 @@ void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
   } else if (trial_) {
     report = failed_trial(
         Outcome::run_timeout,
-        fmt::format(
-            "{} did not finish within {:.3g} s and was killed{}",
-            trial_->checked ? "measuring" : "the first run", seconds(limit_),
-            trial_->hurried && !trial_->checked ? ": the time of the session was over" : ""));
+        fmt::format("{} did not finish within {:.3g} s and was killed{}{}{}",
+                    trial_->checked ? "measuring" : "the first run", seconds(limit_),
+                    trial_->hurried && !trial_->checked ? ": the time of the session was over" : "",
+                    doing_text("; it was"), trial_->checked ? "" : " (--first-run-seconds)"));
     trial_.reset();
   } else {
     finals_.emplace().failure = Failure{Outcome::run_timeout, "the finals did not finish in time"};
@@ -284,9 +294,9 @@ void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
   if (was == State::preparing && reference_.empty() && failed_starts_ + 1 == kMaxFailedStarts) {
     throw Error(ExitCode::failed,
                 fmt::format("the problem cannot be prepared on the device: while it computed the "
-                            "reference, {}, {} times in a row; a shape, grid or access of the "
+                            "reference, {}, {} times in a row{}; a shape, grid or access of the "
                             "spec that is wrong does that",
-                            obituary, kMaxFailedStarts));
+                            obituary, kMaxFailedStarts, doing_text("; it was")));
   }
   start_worker();
   if (was == State::opening || was == State::preparing) {
@@ -295,7 +305,7 @@ void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
     trial_->chances = Chances::one;  // blamed once; it runs again, first thing in the new worker
     if (watch_) watch_(AttemptEvent::death);
   } else if (trial_) {
-    report = failed_trial(Outcome::device_fault, obituary);
+    report = failed_trial(Outcome::device_fault, obituary + doing_text("; it was"));
     trial_.reset();
   } else if (was == State::running) {
     finals_.emplace().failure = Failure{Outcome::device_fault, obituary};

@@ -23,10 +23,15 @@ namespace kiln {
 /// The deadlines of a device worker. A worker that exceeds one is killed.
 struct DeviceDeadlines {
   std::chrono::milliseconds open{60000};
-  std::chrono::milliseconds prepare{600000};  ///< arguments and references of one problem
+  /// Arguments and references of one problem; tune() lowers it to the session's time and
+  /// `past_budget`.
+  std::chrono::milliseconds prepare{600000};
   double run_factor = 50;  ///< a run may take this many times the best known run ...
   std::chrono::milliseconds run_floor{2000};  ///< ... but at least this ...
   std::chrono::milliseconds run_cap{60000};   ///< ... and at most this; also while no best is known
+  /// Deadline of a first run, its code generation included; absent: as for other runs, and
+  /// `first_launch`.
+  std::optional<std::chrono::milliseconds> first_run;
   /// A first run may go on for this long once the session's time is over or it was interrupted.
   /// Raise it for kernels that honestly take longer.
   std::chrono::milliseconds past_budget{10000};
@@ -83,6 +88,8 @@ class DeviceClient {
   /// The session is about to end: from now on a first run has `past_budget` left. Returns true if
   /// this shortens the current trial for the first time.
   bool hurry();
+  /// What the worker is doing that may take long, in words; may be empty.
+  [[nodiscard]] const std::string& doing() const { return doing_; }
   /// Says how results are proved; empty until the problem is prepared.
   [[nodiscard]] const std::string& reference() const { return reference_; }
 
@@ -122,6 +129,8 @@ class DeviceClient {
   void replace_dead(std::optional<TrialReport>& report);
   void count_failed_start(const std::string& reason);
   void set_limit(Clock::duration limit);
+  /// What the worker was doing, behind `lead`; empty if it did not tell.
+  [[nodiscard]] std::string doing_text(const std::string& lead) const;
   [[nodiscard]] TrialReport failed_trial(Outcome outcome, const std::string& message) const;
 
   WorkerHost& host_;
@@ -135,6 +144,7 @@ class DeviceClient {
   std::string graphs_unavailable_;
   std::optional<ProblemJob> problem_;
   std::string reference_;
+  std::string doing_;
   std::unique_ptr<StartedTrial> trial_;
   std::optional<TrialReport> held_;  ///< waits for a new worker
   bool waits_for_worker_ = true;

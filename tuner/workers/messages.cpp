@@ -22,6 +22,7 @@ template Frame encode(const ProblemReport&);
 template Frame encode(const TrialJob&);
 template Frame encode(const TrialReport&);
 template Frame encode(const Checked&);
+template Frame encode(const Doing&);
 template Frame encode(const FinalsJob&);
 template Frame encode(const FinalsReport&);
 
@@ -35,6 +36,7 @@ template ProblemReport decode(const Frame&);
 template TrialJob decode(const Frame&);
 template TrialReport decode(const Frame&);
 template Checked decode(const Frame&);
+template Doing decode(const Frame&);
 template FinalsJob decode(const Frame&);
 template FinalsReport decode(const Frame&);
 

@@ -115,6 +115,7 @@ struct ProblemJob {
   MeasureOptions measure;
   double max_cpu_operations = 0;  ///< above: the device reference stands in for the CPU loop
   double extra_operations = 0;    ///< of the CPU loop on each extra problem; 0: no extra problems
+  double reference_seconds = 2;   ///< of one run of the CPU loop; above, a config stands in
 };
 template <IsA<ProblemJob> T, typename Visit>
 void visit_fields(T& message, Visit&& visit) {
@@ -126,6 +127,7 @@ void visit_fields(T& message, Visit&& visit) {
   visit("measure", message.measure);
   visit("max_cpu_operations", message.max_cpu_operations);
   visit("extra_operations", message.extra_operations);
+  visit("reference_seconds", message.reference_seconds);
 }
 struct ProblemReport {
   static constexpr const char* kType = "prepared";
@@ -136,6 +138,16 @@ template <IsA<ProblemReport> T, typename Visit>
 void visit_fields(T& message, Visit&& visit) {
   visit("failure", message.failure);
   visit("reference", message.reference);
+}
+
+/// Sent before work that may take long, such as a run of the reference; empty when that is over.
+struct Doing {
+  static constexpr const char* kType = "doing";
+  std::string what;
+};
+template <IsA<Doing> T, typename Visit>
+void visit_fields(T& message, Visit&& visit) {
+  visit("what", message.what);
 }
 
 /// The task of a config on the device.

@@ -27,7 +27,8 @@ class ExactSum {
     lost_ += std::fabs(sum_) >= std::fabs(term) ? (sum_ - next) + term : (term - next) + sum_;
     sum_ = next;
   }
-  [[nodiscard]] double value() const { return sum_ + lost_; }
+  /// Of a sum that is not finite, the error is not a number.
+  [[nodiscard]] double value() const { return std::isfinite(sum_) ? sum_ + lost_ : sum_; }
 
  private:
   double sum_ = 0;
