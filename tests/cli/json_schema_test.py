@@ -224,6 +224,9 @@ class Outputs(unittest.TestCase):
         front = self.printed("best", "twice", "--problem", "n=4096", "--pareto", "time,bandwidth", *HERE)
         self.assertEqual(front["objectives"], ["time", "bandwidth"])
 
+    def test_prove(self):
+        self.printed("prove", "twice", "--problem", "n=4096", "--config", "default", *HERE)
+
     def test_compare(self):
         configs = ("--config", "default", "--config", "plain:items=2")
         self.printed("compare", "twice", "--problem", "n=4096", "--rounds", "8", *configs, *HERE)

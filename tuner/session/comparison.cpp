@@ -12,17 +12,6 @@
 namespace kiln {
 namespace {
 
-ProblemJob comparison_job(const ComparisonRequest& request) {
-  return {request.spec.path,
-          request.spec.text,
-          request.spec.files,
-          request.problem.fields(),
-          request.options.seed,
-          request.options.measure,
-          request.options.max_cpu_operations,
-          0};  // no other sizes: nothing is published
-}
-
 void note_wrong(const FinalsReport& report, std::vector<std::string>& wrong) {
   for (std::size_t i = 0; i < report.wrong.size(); ++i) {
     if (wrong[i].empty()) wrong[i] = report.wrong[i];
@@ -34,6 +23,17 @@ bool is_comparison_stopped(const ComparisonOptions& options) {
 }
 
 }  // namespace
+
+ProblemJob comparison_job(const ComparisonRequest& request) {
+  return {request.spec.path,
+          request.spec.text,
+          request.spec.files,
+          request.problem.fields(),
+          request.options.seed,
+          request.options.measure,
+          request.options.max_cpu_operations,
+          0};  // no other sizes: nothing is published
+}
 
 Comparison compare(const ComparisonRequest& request) {
   const ComparisonOptions& options = request.options;

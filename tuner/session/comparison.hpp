@@ -50,6 +50,9 @@ struct Comparison {
   std::vector<std::string> wrong;
 };
 
+/// The request as a device worker gets it, without other sizes.
+[[nodiscard]] ProblemJob comparison_job(const ComparisonRequest& request);
+
 /// Throws UsageError, InputError or DeviceError if the run must end, and Error (exit code 1) if a
 /// config cannot be compiled or run.
 [[nodiscard]] Comparison compare(const ComparisonRequest& request);
