@@ -247,7 +247,7 @@ void add_space_command(CLI::App& app, Work& work) {
       ->type_name("TEXT");
   command
       ->add_option("--file", options->file,
-                   "Instead of a kernel: a T1 file, or a JSON list of spaces (docs/spaces.md)")
+                   "Instead of a kernel: a T1 file, or a JSON list of spaces (docs/search.md)")
       ->type_name("FILE")
       ->check(file_name());
   command

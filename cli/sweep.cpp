@@ -330,7 +330,7 @@ void add_sweep_command(CLI::App& app, Work& work) {
       ->add_option(
           "--shard", options->shard,
           "Only part K of N of the plan, for N hosts with a database each; `kiln db merge`\n"
-          "joins the databases (docs/several_devices.md)")
+          "joins the databases (docs/fleet.md)")
       ->type_name("K/N");
   command->add_flag("--requested", options->requested,
                     "Instead of a plan: tune the untuned problems that launchers requested,\n"

@@ -128,7 +128,7 @@ void visit_fields(T& device, Visit&& visit) {
 /// Matrix instructions on 8-bit floats, and conversions to them.
 [[nodiscard]] bool has_fp8(const DeviceInfo& device);
 
-/// Adds `backend` and every `device.*` name that expressions may use (docs/spec_steps.md lists
+/// Adds `backend` and every `device.*` name that expressions may use (docs/spec_format.md lists
 /// them).
 void add_to_scope(const DeviceInfo& device, Scope& scope);
 

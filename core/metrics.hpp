@@ -2,7 +2,7 @@
 //
 // "time" is measured by every session. "energy" comes from the meter of an NVIDIA GPU. Any other
 // name is a metric of the spec: an expression over the config and its measurements
-// (docs/spec_metrics.md). All are compared as scores: positive, smaller is better.
+// (docs/spec_verify.md). All are compared as scores: positive, smaller is better.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -64,7 +64,7 @@ struct Argument {
   /// Scalars computed from the problem; the caller never passes them.
   std::optional<Expression> value;
   std::optional<Expression> example;  ///< scalars passed by the caller: the value used while tuning
-  Expression fill;         ///< inputs: how they are filled for timing (docs/spec_arguments.md)
+  Expression fill;         ///< inputs: how they are filled for timing (docs/spec_format.md)
   Expression fill_verify;  ///< inputs: how they are filled for the first check
   /// Inputs: the fill of the second check on other problems than the tuned one.
   std::optional<Expression> fill_extra;
@@ -282,7 +282,7 @@ enum class SpecOrigin {
 [[nodiscard]] KernelSpec parse_spec(const std::string& text, const std::string& path,
                                     SpecOrigin origin = SpecOrigin::user);
 
-/// The fills of docs/spec_arguments.md ("uniform", "integers", ...): extra names in `fill` and
+/// The fills of docs/spec_format.md ("uniform", "integers", ...): extra names in `fill` and
 /// `fill_verify`.
 [[nodiscard]] const std::vector<std::string>& fill_names();
 

@@ -31,7 +31,7 @@ inline constexpr double kPartRound = 0.4;
 
 /// Returns the exponent p: times grow with the busiest unit's rounds to the power of p. It is near
 /// 1 for arithmetic, where the busiest unit decides, and near 0 for memory, which all units share
-/// (docs/lookup_forecast.md). Without a cost in the spec it lies between.
+/// (docs/lookup.md). Without a cost in the spec it lies between.
 [[nodiscard]] double tile_exponent(const ProblemCost& cost);
 
 /// Standard deviation of the logarithm: how much two sessions differ for one config on nearly the

@@ -1,4 +1,4 @@
-// The functions that templates call beside those of specs (docs/dialect_templates.md).
+// The functions that templates call beside those of specs (docs/dialect.md).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

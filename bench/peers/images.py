@@ -3,7 +3,7 @@
 
     bench/peers/images.py --list bench/peers/lists/preprocess.txt --db kiln.db --seconds 10
 
-docs/benchmarks_peers.md has the method. SPDX-License-Identifier: Apache-2.0
+docs/benchmarks.md has the method. SPDX-License-Identifier: Apache-2.0
 """
 
 import ctypes

@@ -4,7 +4,7 @@
     bench/peers/layers.py --list bench/peers/lists/layers.txt --db kiln.db --seconds 20
 
 cuDNN 9 is asked through its graph interface, by ctypes; numbers are those of cudnn_graph.h.
-docs/benchmarks_peers.md has the method. SPDX-License-Identifier: Apache-2.0
+docs/benchmarks.md has the method. SPDX-License-Identifier: Apache-2.0
 """
 
 import ctypes

@@ -3,7 +3,7 @@
 
     bench/peers/matmul.py --list bench/peers/lists/matmul_30.txt --db kiln.db --seconds 20
 
-docs/benchmarks_peers.md has the method. SPDX-License-Identifier: Apache-2.0
+docs/benchmarks.md has the method. SPDX-License-Identifier: Apache-2.0
 """
 
 import functools

@@ -196,7 +196,7 @@ void add_db_import(CLI::App& db, Work& work) {
   command->footer(
       "Each best is held against the spec of its kernel. Importing the same again changes "
       "nothing.\n"
-      "docs/wisdom.md describes the format, docs/wisdom_other_tuners.md the files of other tools,\n"
+      "docs/wisdom.md describes the format, docs/wisdom.md the files of other tools,\n"
       "which may be compressed by gzip.");
   command->callback([options, &work] { work = [options] { return run_db_import(*options); }; });
 }

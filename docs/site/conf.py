@@ -41,7 +41,6 @@ docs/drive_kiln
 docs/packages
 docs/python
 docs/amd
-docs/several_devices
 docs/fleet
 ```
 
@@ -73,13 +72,9 @@ docs/kernels/*
 :glob:
 
 docs/measurement
-docs/timing
 docs/checks*
-docs/objectives
 docs/sessions
 docs/search*
-docs/spaces
-docs/warm_start
 docs/lookup*
 docs/database_*
 docs/wisdom*

@@ -73,7 +73,7 @@ TEST_P(MatrixLanes, GiveTheRightResults) {
   })) << "no config adds up parts of k";
 }
 
-/// The kernel of docs/dialect_cuda_hip.md, by a C function as reference.
+/// The kernel of docs/dialect.md, by a C function as reference.
 class ExampleMatrixLanes : public KernelRuns {
  protected:
   [[nodiscard]] std::string kernel() const override {

@@ -3,7 +3,7 @@
 
     python_conditions.py SEED COUNT > spaces.json
 
-Prints a list of spaces (docs/spaces.md). Conditions that Python refuses for a type are drawn anew;
+Prints a list of spaces (docs/search.md). Conditions that Python refuses for a type are drawn anew;
 a combination that divides by zero counts as illegal, as it does in a space.
 
 SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // ExtraChecks: checks a config on other sizes, and on inputs that no other config saw
-// (docs/checks_other_sizes.md).
+// (docs/checks.md).
 //
 // A config that is right for one problem may skip a tail, or read past an end, that this problem
 // does not have. A lookup could then return it for a size where it is wrong. So each binary also

@@ -25,7 +25,7 @@ Value number_for(DType dtype, double value) {
 }
 
 /// The number by which toolbox/fill.inja knows a fill: its place in the list of
-/// docs/spec_arguments.md.
+/// docs/spec_format.md.
 std::int64_t number_of(const std::string& fill) {
   const std::vector<std::string>& names = fill_names();
   return std::find(names.begin(), names.end(), fill) - names.begin();

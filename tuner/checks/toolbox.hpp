@@ -18,7 +18,7 @@
 
 namespace kiln {
 
-/// How an input is filled (docs/spec_arguments.md, "Fills").
+/// How an input is filled (docs/spec_format.md, "Fills").
 struct Fill {
   std::string kind;  ///< "uniform", "integers", ...
   double low = 0;

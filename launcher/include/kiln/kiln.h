@@ -89,7 +89,7 @@ typedef struct kiln_options {
         NULL, 0, 0, NULL                                                                          \
   }
 
-/* Which rows come first: docs/launcher_queues.md, "CUDA graphs". */
+/* Which rows come first: docs/launcher.md, "CUDA graphs". */
 enum {
   KILN_TIMING_AUTOMATIC = 0, /* by each launch: is its stream being captured into a graph? */
   KILN_TIMING_EAGER = 1,

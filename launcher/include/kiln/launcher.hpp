@@ -108,7 +108,7 @@ class KILN_API Launcher {
     /// counts nothing, any other text is a file for `kiln coverage`; empty: $KILN_STATISTICS.
     std::string statistics;
 
-    // Whether to tune untuned problems (docs/launcher_tuning.md).
+    // Whether to tune untuned problems (docs/launcher.md).
     TuneOnMiss tune_on_miss = TuneOnMiss::never;
     double tune_seconds = 30;          ///< wall time of the session of one problem
     double tune_budget_seconds = 600;  ///< wall time of all sessions of this launcher
