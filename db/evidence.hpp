@@ -75,7 +75,7 @@ struct Evidence {
     double best_error = 0;
     std::string verdict;  ///< as name_of(RivalVerdict) has it
   };
-  std::optional<Rival> rival;  ///< nullopt: not asked for, or the library did not run
+  std::optional<Rival> rival;          ///< nullopt: not asked for, or the library did not run
   std::vector<std::string> not_tried;  ///< what no check tried, a phrase each
 };
 
