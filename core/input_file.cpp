@@ -25,11 +25,9 @@ namespace {
 }
 
 /// Files there are made while they are read, and may have no end.
-bool is_made_by_the_kernel(int file) {
+bool is_made_by_the_kernel(const struct statfs& facts) {
   constexpr unsigned kProc = 0x9fa0;
   constexpr unsigned kSys = 0x62656572;
-  struct statfs facts {};
-  if (::fstatfs(file, &facts) != 0) return false;
   const auto type = static_cast<unsigned>(facts.f_type);
   return type == kProc || type == kSys;
 }
@@ -48,11 +46,12 @@ int open_input(const std::filesystem::path& path, const FileKind& kind) {
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) refuse_input(path, kind, fmt::format("cannot be read ({})", std::strerror(errno)));
   struct stat facts {};
-  const bool is_known = ::fstat(file, &facts) == 0;
+  struct statfs disk {};
+  const bool is_known = ::fstat(file, &facts) == 0 && ::fstatfs(file, &disk) == 0;
   std::string fault;
   if (!is_known || !S_ISREG(facts.st_mode)) {
     fault = is_known && S_ISDIR(facts.st_mode) ? "is a folder" : "is no regular file";
-  } else if (is_made_by_the_kernel(file)) {
+  } else if (is_made_by_the_kernel(disk)) {
     fault = "is made by the system while it is read";
   } else if (static_cast<std::uint64_t>(facts.st_size) > kind.most_bytes) {
     fault = fmt::format("holds more than {}, which is the most that is read",
@@ -61,6 +60,13 @@ int open_input(const std::filesystem::path& path, const FileKind& kind) {
   if (fault.empty()) return file;
   ::close(file);
   refuse_input(path, kind, fault);
+}
+
+bool is_stored_file(const std::filesystem::path& path) {
+  struct stat facts {};
+  struct statfs disk {};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+         ::statfs(path.c_str(), &disk) == 0 && !is_made_by_the_kernel(disk);
 }
 
 std::string read_input(const std::filesystem::path& path, const FileKind& kind) {

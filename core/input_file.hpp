@@ -23,6 +23,10 @@ struct FileKind {
 /// anything else, at once, also for files of /proc and /sys, which have no length.
 [[nodiscard]] int open_input(const std::filesystem::path& path, const FileKind& kind);
 
+/// Whether `path` is a regular file that lies on a disk: no pipe, and none of /proc or /sys, where
+/// the first read may wait for ever. Reads nothing of it.
+[[nodiscard]] bool is_stored_file(const std::filesystem::path& path);
+
 /// The bytes of a regular file, at most `kind.most_bytes`. Throws InputError "PATH: ...; expected
 /// WHAT".
 [[nodiscard]] std::string read_input(const std::filesystem::path& path, const FileKind& kind);

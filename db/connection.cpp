@@ -8,6 +8,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/errors.hpp"
+#include "core/input_file.hpp"
 #include "db/database_place.hpp"
 #include "db/file_system.hpp"
 #include "db/native_sqlite.hpp"
@@ -206,7 +207,7 @@ void prepare_place(const fs::path& path, Store::Mode mode) {
   if (fs::is_directory(path, error)) {
     throw DatabaseError(path.string() + ": is a folder; --db or KILN_DB names a file in it");
   }
-  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+  if (fs::exists(path, error) && !is_stored_file(path)) {
     throw DatabaseError(path.string() + ": is no file");
   }
   if (mode == Store::Mode::write) {

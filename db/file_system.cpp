@@ -11,6 +11,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "core/input_file.hpp"
+
 namespace kiln {
 namespace {
 
@@ -57,8 +59,7 @@ std::filesystem::path linked_file(const std::filesystem::path& path) {
 bool is_sqlite_file(const std::filesystem::path& path) {
   constexpr std::string_view kMark("SQLite format 3\0", 16);
   std::array<char, kMark.size()> head{};
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;  // a pipe would be waited for
+  if (!is_stored_file(path)) return false;  // a pipe would be waited for
   std::ifstream file(path, std::ios::binary);
   file.read(head.data(), head.size());
   return std::string_view(head.data(), static_cast<std::size_t>(file.gcount())) == kMark;

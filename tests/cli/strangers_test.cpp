@@ -109,8 +109,9 @@ TEST_F(Strangers, FilesWithoutAnEndAreRefusedAtOnce) {
   ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
   write_shown_sessions(folder_ / "kiln.db");
   const auto start = std::chrono::steady_clock::now();
-  for (const std::string& file : {std::string("fifo"), std::string("/dev/zero"),
-                                  std::string("/proc/self/maps"), std::string(".")}) {
+  for (const std::string& file :
+       {std::string("fifo"), std::string("/dev/zero"), std::string("/proc/self/maps"),
+        std::string("/proc/kmsg"), std::string(".")}) {
     const std::vector<Words> commands = {{"sweep", file, "--db", "kiln.db"},
                                          {"db", "import", file, "--db", "kiln.db"},
                                          {"init", file},
