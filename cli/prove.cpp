@@ -15,6 +15,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/trust.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/program.hpp"
@@ -78,6 +79,7 @@ std::vector<SanitizerRun> run_sanitizer(const ProveFlags& flags, const Config& c
                                       "--device",
                                       fmt::format("{}:{}", device.backend, device.ordinal)};
     if (!flags.problem.empty()) words.insert(words.end(), {"--problem", flags.problem});
+    if (flags.common.trust) words.emplace_back("--trust");
     for (const std::string& path : flags.common.kernel_paths)
       words.insert(words.end(), {"--kernel-path", path});
     const Ended ended = run_program({.words = std::move(words), .folder = {}, .input = {}});
@@ -135,6 +137,7 @@ void print_proof(const Proof& proof, const Setting& setting,
 
 ExitCode run_prove(const ProveFlags& flags) {
   const KernelSpec spec = flags.common.library().load(flags.kernel);
+  require_trust(spec, flags.common);
   if (spec.command)
     throw InputError(spec.path + ": a [command] is checked by its own program; nothing to prove");
   const Problem problem = Problem::parse(spec, flags.problem);
@@ -175,6 +178,7 @@ void add_prove_command(CLI::App& app, Work& work) {
   add_device_option(*command, flags->device);
   add_database_option(*command, flags->common);
   add_kernel_path_option(*command, flags->common);
+  add_trust_option(*command, flags->common);
   add_json_option(*command, flags->common);
   command->footer(
       "For scripts that write kernels: one call says whether a config is right, what was tried\n"
