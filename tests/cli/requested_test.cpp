@@ -65,7 +65,7 @@ TEST_F(RequestedTest, AreTunedAndRetired) {
 
 TEST_F(RequestedTest, APlanAndRequestsExcludeEachOther) {
   const std::string text =
-      "kiln: error: expected either a plan or --requested (see kiln sweep --help)\n";
+      "kiln: error: expected either a plan, --requested or --calls (see kiln sweep --help)\n";
   EXPECT_EQ(sweep({"--requested", "plan.toml"}).err, text);
   EXPECT_EQ(sweep({}).err, text);
   EXPECT_EQ(sweep({}).exit_code, 2);
