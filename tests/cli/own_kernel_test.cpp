@@ -152,9 +152,9 @@ TEST_F(OwnKernel, ThatNothingElseProvesSaysSoAtTheEnd) {
   edit("mine/spec.toml", "[verify.formulas]\ny = \"a * x * x + b * x + c\"",
        "[verify]\ndevice_reference = \"naive\"");
   const Output output = tune();
-  EXPECT_TRUE(output.out.ends_with(doubt)) << output.out << output.err;
+  EXPECT_NE(output.out.find(doubt), std::string::npos) << output.out << output.err;
   const Output again = tune();  // answered from the database
-  EXPECT_TRUE(again.out.ends_with(doubt)) << again.out;
+  EXPECT_NE(again.out.find(doubt), std::string::npos) << again.out;
 }
 
 TEST_F(OwnKernel, OfAnotherFolderButTheSameNameHasBestsOfItsOwn) {

@@ -284,6 +284,11 @@ const Buffer& ExpectedOutputs::values_of(const std::string& output) const {
   return entry->values.get();
 }
 
+bool ExpectedOutputs::is_in_part() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return !entry.written.empty(); });
+}
+
 bool ExpectedOutputs::wants_scale() const {
   if (strictness_.exact) return false;
   return std::any_of(entries_.begin(), entries_.end(), [this](const Entry& entry) {
@@ -316,7 +321,7 @@ Result<ExpectedOutputs::Check> ExpectedOutputs::check(Device& device, Toolbox& t
     const Tolerance tolerance = tolerance_of(entry);
     const auto compare = [&](PoisonRule rule) {
       return toolbox.compare(values, entry.values.get(), output.dtype, output.count, tolerance,
-                             rule);
+                             rule, strictness_.any_nonfinite);
     };
     const bool is_poisoned = output.access == Access::write && is_floating(output.dtype);
     const PoisonRule rule = !is_poisoned            ? PoisonRule::is_a_nan

@@ -35,7 +35,10 @@ struct Strictness {
   bool exact = false;  ///< bit for bit
   double sum_length = 1;
   double input_eps = 0;
-  double differing = 0;                     ///< share of the elements that may be wrong
+  double differing = 0;  ///< share of the elements that may be wrong
+  /// NaN and infinities stand for each other: with such inputs, a sum of the same terms in another
+  /// order gives one or the other.
+  bool any_nonfinite = false;
   std::optional<double> stated;             ///< the spec's own tolerance
   std::map<std::string, double> stated_of;  ///< of single outputs; before `stated`
 
@@ -93,6 +96,9 @@ class ExpectedOutputs {
 
   /// The values of an output.
   [[nodiscard]] const Buffer& values_of(const std::string& output) const;
+
+  /// Returns whether an output is written in part only.
+  [[nodiscard]] bool is_in_part() const;
 
   /// Returns whether the tolerance of an output depends on few elements. Chance may make all of
   /// them small, such as a sum of one row whose terms cancel.

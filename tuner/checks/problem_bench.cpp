@@ -104,6 +104,8 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
   if (!data) return data.failure();
   bench->data_ = std::move(*data);
   bench->scalars_ = scalars;
+  bench->has_specials_ =
+      verify == VerifyInputs::with_nans || verify == VerifyInputs::with_infinities;
 
   if (recorded) {
     if (Status status = bench->expect_recorded(*recorded, *plan); !status) return status.failure();
@@ -123,6 +125,7 @@ Strictness ProblemBench::strictness(InputSet set, const ScalarValues& scalars) c
   Strictness strictness = strictness_of(
       spec_, Setting(spec_, problem_, tools_.device.info()).scope(), set, data_->kinds_differ());
   strictness.exact = strictness.exact && scalars.empty();
+  strictness.any_nonfinite = has_specials_;
   return strictness;
 }
 

@@ -107,8 +107,9 @@ class ProblemBench {
   Tools tools_;
   const KernelSpec& spec_;
   Problem problem_;
-  std::uint64_t seed_;    ///< of the inputs
-  ScalarValues scalars_;  ///< others than the examples
+  std::uint64_t seed_;         ///< of the inputs
+  ScalarValues scalars_;       ///< others than the examples
+  bool has_specials_ = false;  ///< inputs hold NaN, infinities or limits of their type
   std::unique_ptr<ProblemData> data_;
   Workspaces workspaces_;
   std::optional<ExpectedOutputs> verify_;

@@ -16,6 +16,8 @@
 namespace kiln {
 namespace {
 
+/// Of the scalar `poison` of toolbox_compare.
+constexpr int kAnyNonfinite = 4;
 constexpr std::size_t kComparisonWords = 3;
 // A CPU's runtime aligns every shared array; the sum of their sizes says less than they take.
 constexpr std::int64_t kSharedSlack = 4096;
@@ -145,7 +147,8 @@ Status Toolbox::fill(const Buffer& buffer, DType dtype, std::int64_t count, cons
 
 Result<BufferDifference> Toolbox::compare(const Buffer& values, const Buffer& reference,
                                           DType dtype, std::int64_t count,
-                                          const Tolerance& tolerance, PoisonRule poison) {
+                                          const Tolerance& tolerance, PoisonRule poison,
+                                          bool any_nonfinite) {
   if (count == 0) return BufferDifference{};
   const Result<Buffer> result =
       impl_->scratch("comparison", kComparisonWords * sizeof(std::uint64_t));
@@ -156,7 +159,7 @@ Result<BufferDifference> Toolbox::compare(const Buffer& values, const Buffer& re
        .count = count,
        .scalars = {{"absolute", tolerance.absolute},
                    {"relative", tolerance.relative},
-                   {"poison", static_cast<double>(poison)}},
+                   {"poison", static_cast<double>(poison) + (any_nonfinite ? kAnyNonfinite : 0)}},
        .buffers = {{"values", values}, {"reference", reference}, {"comparison", *result}}});
   if (!status) return status.failure();
   const auto words = impl_->read_words(*result, kComparisonWords);

@@ -57,11 +57,13 @@ class Toolbox {
 
   [[nodiscard]] Status fill(const Buffer& buffer, DType dtype, std::int64_t count,
                             const Fill& fill);
-  /// Compares two buffers of `count` elements of `dtype`. NaN equals only NaN.
+  /// Compares two buffers of `count` elements of `dtype`. NaN equals only NaN, an infinity only
+  /// itself; with `any_nonfinite` they equal each other.
   [[nodiscard]] Result<BufferDifference> compare(const Buffer& values, const Buffer& reference,
                                                  DType dtype, std::int64_t count,
                                                  const Tolerance& tolerance,
-                                                 PoisonRule poison = PoisonRule::is_a_nan);
+                                                 PoisonRule poison = PoisonRule::is_a_nan,
+                                                 bool any_nonfinite = false);
   /// Returns a 64-bit hash of the first `bytes` bytes, the same in any order of execution.
   [[nodiscard]] Result<std::uint64_t> checksum(const Buffer& buffer, std::size_t bytes);
   /// Sets all bits of the device's shared memory, on every unit, for the next kernel to find; on a
