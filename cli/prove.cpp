@@ -15,6 +15,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/print.hpp"
 #include "cli/trust.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
@@ -120,18 +121,18 @@ Json proof_json(const ComparisonRequest& request, const Proof& proof, const Sett
 void print_proof(const Proof& proof, const Setting& setting,
                  const std::vector<SanitizerRun>& sanitizer) {
   const Trial& trial = proof.trial;
-  fmt::print("{}: {}\n", setting.spec().name, trial.config.text());
+  print_shown("{}: {}\n", setting.spec().name, trial.config.text());
   if (trial.ok()) {
-    fmt::print("proved by {}; {} on {}\n", proof.reference, pretty_time(trial.time_ns),
-               proof.device.name);
-    for (const std::string& check : tried(setting)) fmt::print("  tried: {}\n", check);
+    print_shown("proved by {}; {} on {}\n", proof.reference, pretty_time(trial.time_ns),
+                proof.device.name);
+    for (const std::string& check : tried(setting)) print_shown("  tried: {}\n", check);
   } else {
-    fmt::print("{}: {}\n", name_of(trial.outcome), trial.message);
+    print_shown("{}: {}\n", name_of(trial.outcome), trial.message);
   }
-  for (const std::string& left_out : not_tried(setting)) fmt::print("  not tried: {}\n", left_out);
+  for (const std::string& left_out : not_tried(setting)) print_shown("  not tried: {}\n", left_out);
   for (const SanitizerRun& run : sanitizer) {
-    fmt::print("  {} {}: {}\n", kSanitizer, run.tool,
-               run.is_clean ? "no errors" : "errors\n" + run.output);
+    print_shown("  {} {}: {}\n", kSanitizer, run.tool,
+                run.is_clean ? "no errors" : "errors\n" + run.output);
   }
 }
 
@@ -151,7 +152,7 @@ ExitCode run_prove(const ProveFlags& flags) {
   std::vector<SanitizerRun> sanitizer;
   if (flags.sanitizer && proof.trial.ok()) sanitizer = run_sanitizer(flags, config, device);
   if (flags.common.json) {
-    fmt::print("{}", json_output(proof_json(request, proof, setting, sanitizer)));
+    print_shown("{}", json_output(proof_json(request, proof, setting, sanitizer)));
   } else {
     print_proof(proof, setting, sanitizer);
   }

@@ -98,9 +98,9 @@ GRANT UPDATE (state, epoch, deaths, trials, worker, place, outbox, leased_at, le
 constexpr const char* kFleetRanges =
     "ALTER TABLE jobs DROP CONSTRAINT IF EXISTS jobs_in_range;"
     "ALTER TABLE jobs ADD CONSTRAINT jobs_in_range CHECK " KILN_SOUND_JOB
-    " NOT VALID;"
+    " NOT VALID;\n"
     "ALTER TABLE plans DROP CONSTRAINT IF EXISTS plans_in_range;"
-    "ALTER TABLE plans ADD CONSTRAINT plans_in_range CHECK (length(name) <= 500) NOT VALID;"
+    "ALTER TABLE plans ADD CONSTRAINT plans_in_range CHECK (length(name) <= 500) NOT VALID;\n"
     "ALTER TABLE lease_log DROP CONSTRAINT IF EXISTS lease_log_in_range;"
     "ALTER TABLE lease_log ADD CONSTRAINT lease_log_in_range CHECK (length(worker) <= 500) "
     "NOT VALID;";

@@ -194,7 +194,7 @@ TEST(Report, IsJsonWithPlainNumbers) {
     "time_ns": 10000.0, "default_time_ns": 25000.0, "naive_time_ns": 123400.0,
     "bytes": 1000000.0, "flops": 0.0, "verdict": "better",
     "objective": "time", "value": 10000.0, "default_value": 25000.0,
-    "share_of_ceiling": null, "against": null, "proved_by_itself": false, "not_tried": []})"));
+    "against": null, "share_of_ceiling": null, "proved_by_itself": false, "not_tried": []})"));
   EXPECT_EQ(json["sessions"][1], Json::parse(R"({
     "kernel": "reduce", "problem": "n=10 map=x|1",
     "error": "no config is legal:\n  tree: too large"})"));

