@@ -39,6 +39,7 @@ docs/cli
 docs/report
 docs/drive_kiln
 docs/packages
+docs/programs_as_they_are
 docs/python
 docs/amd
 docs/fleet
