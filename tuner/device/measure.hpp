@@ -29,7 +29,7 @@ class Measurer {
   /// `device` must outlive it.
   Measurer(Device& device, const MeasureOptions& options);
 
-  /// Calls `stir` before each sample: it may change the inputs, by at most so many bytes each.
+  /// `stir` runs before each sample and changes the inputs: at most `most_bytes` of each.
   void set_stir(std::function<Status(std::size_t most_bytes)> stir) { stir_ = std::move(stir); }
 
   /// Runs the config until the device has been busy for options.warm_up_ns; only the first call
