@@ -188,14 +188,14 @@ class GemmCall final : public Call {
   }
 
  private:
+  /// m, n, k and the leading dimensions of A, B and C.
+  [[nodiscard]] std::array<int, 6> sizes() const {
+    return {static_cast<int>(call_.m),   static_cast<int>(call_.n),   static_cast<int>(call_.k),
+            static_cast<int>(call_.lda), static_cast<int>(call_.ldb), static_cast<int>(call_.ldc)};
+  }
   [[nodiscard]] int run_one() {
     const CublasApi& api = cublas_api();
-    const auto m = static_cast<int>(call_.m);
-    const auto n = static_cast<int>(call_.n);
-    const auto k = static_cast<int>(call_.k);
-    const auto lda = static_cast<int>(call_.lda);
-    const auto ldb = static_cast<int>(call_.ldb);
-    const auto ldc = static_cast<int>(call_.ldc);
+    const auto [m, n, k, lda, ldb, ldc] = sizes();
     if (call_.dtype == DType::f32) {
       return api.sgemm(handle_, call_.trans_a, call_.trans_b, m, n, k, &alpha_f32_,
                        static_cast<const float*>(a()), lda, static_cast<const float*>(b()), ldb,
@@ -213,12 +213,7 @@ class GemmCall final : public Call {
   }
   [[nodiscard]] int run_batch() {
     const CublasApi& api = cublas_api();
-    const auto m = static_cast<int>(call_.m);
-    const auto n = static_cast<int>(call_.n);
-    const auto k = static_cast<int>(call_.k);
-    const auto lda = static_cast<int>(call_.lda);
-    const auto ldb = static_cast<int>(call_.ldb);
-    const auto ldc = static_cast<int>(call_.ldc);
+    const auto [m, n, k, lda, ldb, ldc] = sizes();
     const auto batch = static_cast<int>(call_.batch);
     if (call_.dtype == DType::f32) {
       return api.sgemm_strided(handle_, call_.trans_a, call_.trans_b, m, n, k, &alpha_f32_,

@@ -7,7 +7,6 @@
 #include "core/problem_limits.hpp"
 #include "tuner/rules/verdict.hpp"
 #include "tuner/session/pipeline.hpp"
-#include "tuner/workers/worker_host.hpp"
 
 namespace kiln {
 namespace {
@@ -16,6 +15,12 @@ void note_wrong(const FinalsReport& report, std::vector<std::string>& wrong) {
   for (std::size_t i = 0; i < report.wrong.size(); ++i) {
     if (wrong[i].empty()) wrong[i] = report.wrong[i];
   }
+}
+
+DeviceDeadlines deadlines_of(const ComparisonOptions& options) {
+  DeviceDeadlines deadlines = options.deadlines;
+  deadlines.first_launch = options.compile_deadline;
+  return deadlines;
 }
 
 bool is_comparison_stopped(const ComparisonOptions& options) {
@@ -35,21 +40,24 @@ ProblemJob comparison_job(const ComparisonRequest& request) {
           0};  // no other sizes: nothing is published
 }
 
+ComparedDevice::ComparedDevice(const ComparisonRequest& request)
+    : host(request.options.worker_program),
+      client(host, request.backend, request.ordinal, deadlines_of(request.options)),
+      info(client.open()) {
+  require_timing(request.options.measure, client);
+  require_problem_fits({request.spec, request.problem, info});
+}
+
 Comparison compare(const ComparisonRequest& request) {
   const ComparisonOptions& options = request.options;
-  WorkerHost host(options.worker_program);
-  DeviceDeadlines deadlines = options.deadlines;
-  deadlines.first_launch = options.compile_deadline;
-  DeviceClient device(host, request.backend, request.ordinal, deadlines);
+  ComparedDevice device(request);
   Comparison comparison;
-  comparison.device = device.open();
-  require_timing(options.measure, device);
-  require_problem_fits({request.spec, request.problem, comparison.device});
+  comparison.device = device.info;
   comparison.wrong.resize(request.configs.size());
-  device.set_problem(comparison_job(request));
-  CompilePool compilers(host,
-                        {comparison.device, options.compile_workers, options.compile_deadline, 0});
-  TrialPipeline pipeline({request.spec, request.problem, comparison.device}, compilers, device);
+  device.client.set_problem(comparison_job(request));
+  CompilePool compilers(device.host,
+                        {device.info, options.compile_workers, options.compile_deadline, 0});
+  TrialPipeline pipeline({request.spec, request.problem, device.info}, compilers, device.client);
   for (std::size_t i = 0; i < options.finals && !is_comparison_stopped(options); ++i) {
     std::optional<FinalsReport> report =
         pipeline.run_finals(request.configs, options.rounds, options.stop);

@@ -17,6 +17,7 @@
 #include "db/store.hpp"
 #include "tuner/rules/measure_options.hpp"
 #include "tuner/workers/device_client.hpp"
+#include "tuner/workers/worker_host.hpp"
 
 namespace kiln {
 
@@ -52,6 +53,16 @@ struct Comparison {
 
 /// The request as a device worker gets it, without other sizes.
 [[nodiscard]] ProblemJob comparison_job(const ComparisonRequest& request);
+
+/// The request's device, opened in a worker of its own. Throws UsageError, InputError or
+/// DeviceError if it is not there, cannot time as requested or cannot hold the problem.
+struct ComparedDevice {
+  explicit ComparedDevice(const ComparisonRequest& request);
+
+  WorkerHost host;
+  DeviceClient client;
+  DeviceInfo info;
+};
 
 /// Throws UsageError, InputError or DeviceError if the run must end, and Error (exit code 1) if a
 /// config cannot be compiled or run.
