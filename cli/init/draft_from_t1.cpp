@@ -1,24 +1,21 @@
-// T1 files: tunables, conditions, arguments and launch of a kernel, as other tuners describe them.
+// T1 files: tunables, conditions and arguments of a kernel, as other tuners describe them.
 //
-// The space is read by core/interchange; here is the rest, KernelSpecification. Expressions are
-// Python and mean in Kiln's language what they mean there.
+// The space is read by core/interchange, the launch by t1_launch; here is the rest of
+// KernelSpecification. Expressions are Python and mean in Kiln's language what they mean there.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/init/draft.hpp"
+#include "cli/init/t1_launch.hpp"
 #include "cli/text_files.hpp"
 #include "core/config.hpp"
 #include "core/errors.hpp"
-#include "core/expression.hpp"
 #include "core/input_file.hpp"
 #include "core/interchange/described_space.hpp"
 #include "core/json.hpp"
@@ -28,224 +25,7 @@
 namespace kiln::cli {
 namespace {
 
-/// One object of the file, with its name for messages.
-class Part {
- public:
-  Part(const Json& json, std::string path, std::string name)
-      : json_(json), path_(std::move(path)), name_(std::move(name)) {
-    if (!json_.is_object()) fail("must be an object");
-  }
-
-  [[noreturn]] void fail(const std::string& message) const {
-    throw InputError({path_, 0, 0}, name_ + " " + message);
-  }
-
-  [[nodiscard]] const Json* find(const char* key) const {
-    const auto found = json_.find(key);
-    return found == json_.end() || found->is_null() ? nullptr : &*found;
-  }
-
-  /// A text or a number, as text; nullopt when it is not there.
-  [[nodiscard]] std::optional<std::string> text(const char* key) const {
-    const Json* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    if (value->is_string()) return value->get<std::string>();
-    if (value->is_number() || value->is_boolean()) return value->dump();
-    fail(fmt::format("needs \"{}\" to be a text or a number", key));
-  }
-
-  [[nodiscard]] std::string required(const char* key) const {
-    if (const auto value = text(key)) return *value;
-    fail(fmt::format("needs \"{}\"", key));
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] const std::string& name() const { return name_; }
-
- private:
-  const Json& json_;
-  std::string path_;
-  std::string name_;
-};
-
-/// "4" or "name": needs no brackets.
-bool is_plain(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_';
-  });
-}
-
-std::string bracketed(const std::string& text) { return is_plain(text) ? text : "(" + text + ")"; }
-/// As int() of Python.
-std::string whole(const std::string& text) { return is_plain(text) ? text : "int(" + text + ")"; }
-
-/// A list of texts and numbers, or one of them, as texts; empty: it is not there.
-std::vector<std::string> list_in(const Part& part, const char* key) {
-  std::vector<std::string> texts;
-  const Json* list = part.find(key);
-  if (list == nullptr) return texts;
-  if (!list->is_array()) return {part.required(key)};
-  for (const Json& each : *list) {
-    if (!each.is_string() && !each.is_number())
-      part.fail(fmt::format("needs \"{}\" to be a list of texts and numbers", key));
-    texts.push_back(each.is_string() ? each.get<std::string>() : each.dump());
-  }
-  return texts;
-}
-
-/// The extents X, Y, Z of "GlobalSize" or "LocalSize"; what is not given is 1.
-std::vector<std::string> extents(const Part& kernel, const char* key) {
-  const Json* sizes = kernel.find(key);
-  if (sizes == nullptr) kernel.fail(fmt::format("needs \"{}\"", key));
-  const Part part(*sizes, kernel.path(), fmt::format("\"{}\"", key));
-  std::vector<std::string> out;
-  for (const char* axis : {"X", "Y", "Z"}) out.push_back(part.text(axis).value_or("1"));
-  return out;
-}
-
-/// Blocks of the grid and threads of a block, per axis.
-struct T1Launch {
-  std::vector<std::string> grid;
-  std::vector<std::string> block;
-};
-
-const Tunable* tunable_of(const Variant& variant, std::string_view name) {
-  const auto found = std::find_if(variant.tunables.begin(), variant.tunables.end(),
-                                  [&](const Tunable& each) { return each.name == name; });
-  return found == variant.tunables.end() ? nullptr : &*found;
-}
-
-/// As Kernel Tuner launches: "ProblemSize" over the product of "GridDivX" (default: the block's
-/// extent), rounded up, in blocks of the tunables block_size_x, _y and _z. It reads no other sizes.
-T1Launch launch_of_kernel_tuner(const Part& kernel, const Variant& variant) {
-  constexpr std::array kDivisors = {"GridDivX", "GridDivY", "GridDivZ"};
-  constexpr std::array kBlocks = {"block_size_x", "block_size_y", "block_size_z"};
-  constexpr std::array kUsualBlocks = {"256", "1", "1"};
-  const std::vector<std::string> problem = list_in(kernel, "ProblemSize");
-  if (problem.empty() || problem.size() > kBlocks.size())
-    kernel.fail("needs \"ProblemSize\" to hold one to three sizes");
-  T1Launch launch;
-  for (std::size_t i = 0; i < kBlocks.size(); ++i) {
-    const bool has_block = tunable_of(variant, kBlocks[i]) != nullptr;
-    launch.block.emplace_back(has_block ? kBlocks[i] : kUsualBlocks[i]);
-    std::vector<std::string> divisors = list_in(kernel, kDivisors[i]);
-    if (divisors.empty() && has_block) divisors.emplace_back(kBlocks[i]);
-    std::string product;
-    for (const std::string& divisor : divisors)
-      product += (product.empty() ? "" : " * ") + whole(divisor);
-    const std::string size = i < problem.size() ? whole(problem[i]) : "1";
-    launch.grid.push_back(product.empty() ? size : fmt::format("ceil_div({}, {})", size, product));
-  }
-  return launch;
-}
-
-/// As KTT launches: "GlobalSize" counts threads for OpenCL and blocks for the others, unless
-/// "GlobalSizeType" says which.
-T1Launch launch_of_ktt(const Part& kernel) {
-  T1Launch launch{extents(kernel, "GlobalSize"), extents(kernel, "LocalSize")};
-  const std::string language = kernel.text("Language").value_or("");
-  const bool in_threads = kernel.text("GlobalSizeType").value_or(language) == "OpenCL";
-  for (std::size_t i = 0; i < launch.grid.size(); ++i) {
-    std::string& extent = launch.grid[i];
-    if (in_threads && launch.block[i] != "1")
-      extent = fmt::format("{} // {}", bracketed(extent), bracketed(launch.block[i]));
-    extent = whole(extent);
-  }
-  return launch;
-}
-
-/// The size of an argument, a Python expression over "ProblemSize" and the lists of the tunables'
-/// values, as a number.
-class T1Size {
- public:
-  T1Size(const Part& kernel, const Variant& variant)
-      : problem_(list_in(kernel, "ProblemSize")), variant_(variant) {}
-
-  [[nodiscard]] std::string text(const Part& argument) const {
-    const std::string given = argument.required("Size");
-    try {
-      const Expression size = Expression::parse(fmt::format("int({})", with_numbers(given)));
-      return std::to_string(size.evaluate_int(Scope()));
-    } catch (const InputError& error) {
-      argument.fail(
-          fmt::format("has the \"Size\" '{}', which is no number: {}", given, error.what()));
-    }
-  }
-
- private:
-  static bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  }
-
-  /// `text` with every "ProblemSize[0]", "max(name)" and "name[0]" as a number.
-  [[nodiscard]] std::string with_numbers(std::string_view text) const {
-    std::string out;
-    while (!text.empty()) {
-      std::size_t end = 0;
-      while (end < text.size() && is_word(text[end])) ++end;
-      if (end == 0) {
-        out += text.front();
-        text.remove_prefix(1);
-        continue;
-      }
-      const std::string word(text.substr(0, end));
-      text.remove_prefix(end);
-      if (const auto list = list_named(word)) {
-        out += element(*list, text);
-      } else if (const auto number = of_list(word, text)) {
-        out += *number;
-      } else {
-        out += word;
-      }
-    }
-    return out;
-  }
-
-  [[nodiscard]] std::optional<std::vector<std::string>> list_named(const std::string& name) const {
-    if (name == "ProblemSize") return problem_;
-    const Tunable* tunable = tunable_of(variant_, name);
-    if (tunable == nullptr) return std::nullopt;
-    std::vector<std::string> values;
-    for (const Value& value : tunable->values) values.push_back(to_text(value));
-    return values;
-  }
-
-  /// `rest` stands behind the name of the list, and is shortened by the "[2]" there.
-  static std::string element(const std::vector<std::string>& list, std::string_view& rest) {
-    const std::size_t end = rest.find(']');
-    int index = 0;
-    const bool has_index =
-        rest.starts_with('[') && end != std::string_view::npos &&
-        std::from_chars(rest.data() + 1, rest.data() + end, index).ptr == rest.data() + end;
-    if (!has_index) throw InputError("expected the place of an element, as in ProblemSize[0]");
-    const auto size = static_cast<int>(list.size());
-    if (index < 0) index += size;
-    if (index < 0 || index >= size) throw InputError("there is no such element of the list");
-    rest.remove_prefix(end + 1);
-    return bracketed(list[static_cast<std::size_t>(index)]);
-  }
-
-  /// max(name), min(name), sum(name) and len(name) of a list; `rest` is shortened by "(name)".
-  [[nodiscard]] std::optional<std::string> of_list(const std::string& function,
-                                                   std::string_view& rest) const {
-    if (function != "max" && function != "min" && function != "sum" && function != "len")
-      return std::nullopt;
-    const std::size_t end = rest.find(')');
-    if (!rest.starts_with('(') || end == std::string_view::npos) return std::nullopt;
-    const auto list = list_named(std::string(rest.substr(1, end - 1)));
-    if (!list || list->empty()) return std::nullopt;
-    rest.remove_prefix(end + 1);
-    if (list->size() == 1 && function != "len") return bracketed(list->front());
-    if (function == "len") return std::to_string(list->size());
-    if (function != "sum") return fmt::format("{}({})", function, fmt::join(*list, ", "));
-    return fmt::format("({})", fmt::join(*list, " + "));
-  }
-
-  std::vector<std::string> problem_;
-  const Variant& variant_;
-};
-
-std::string dtype_of(const Part& argument) {
+std::string dtype_of(const T1Part& argument) {
   static const std::vector<std::pair<std::string, std::string>> kTypes = {
       {"float", "f32"},   {"double", "f64"},  {"half", "f16"},   {"int32", "i32"},
       {"int", "i32"},     {"uint32", "u32"},  {"uint", "u32"},   {"int64", "i64"},
@@ -275,7 +55,7 @@ std::string renamed(std::string_view text, std::string_view from, std::string_vi
 }
 
 /// KTT draws from [0, FillValue), Kernel Tuner from a normal distribution, which Kiln has not.
-void add_fill(const Part& argument, bool is_of_ktt, DraftTable& table) {
+void add_fill(const T1Part& argument, bool from_ktt, DraftTable& table) {
   if (argument.find("FillType") == nullptr && argument.find("FillValue") == nullptr) return;
   const std::string fill = argument.text("FillType").value_or("Constant");
   const std::string value = argument.text("FillValue").value_or(fill == "Random" ? "1" : "0");
@@ -287,7 +67,7 @@ void add_fill(const Part& argument, bool is_of_ktt, DraftTable& table) {
     table.lines.push_back({"fill", "\"constant\"", ""});
     add_range(value);
   } else if (fill == "Random") {
-    if (is_of_ktt) add_range("0");
+    if (from_ktt) add_range("0");
   } else if (fill == "Generator") {
     const std::string source = argument.required("DataSource");
     table.lines.push_back({"elements", list_of({toml_text(renamed(source, "i", "index"))}), ""});
@@ -299,8 +79,8 @@ void add_fill(const Part& argument, bool is_of_ktt, DraftTable& table) {
   }
 }
 
-DraftTable argument_table(const Part& argument, const std::string& name, const T1Size& size,
-                          bool is_of_ktt) {
+DraftTable argument_table(const T1Part& argument, const std::string& name, const T1Size& size,
+                          bool from_ktt) {
   DraftTable table{"[[arguments]]", {{"name", toml_text(name), ""}}};
   const DraftLine dtype = {"dtype", toml_text(dtype_of(argument)), ""};
   const std::string memory = argument.text("MemoryType").value_or("Vector");
@@ -326,13 +106,13 @@ DraftTable argument_table(const Part& argument, const std::string& name, const T
   table.lines.push_back({"access", toml_text(word), ""});
   table.lines.push_back(dtype);
   table.lines.push_back({"shape", list_of({toml_text(size.text(argument))}), ""});
-  if (word != "write") add_fill(argument, is_of_ktt, table);
+  if (word != "write") add_fill(argument, from_ktt, table);
   return table;
 }
 
 /// The values of the default config: those that the file names, if its conditions allow them; else
 /// those of the first config that they do.
-Config default_of(const Variant& variant, const Part& file) {
+Config default_of(const Variant& variant, const T1Part& file) {
   Config config;
   config.variant = variant.name;
   for (const Tunable& tunable : variant.tunables)
@@ -369,7 +149,7 @@ struct T1Names {
   std::vector<std::string> constants;
 };
 
-DraftTable t1_step_table(const Part& kernel, const T1Launch& launch, const T1Names& names) {
+DraftTable t1_step_table(const T1Part& kernel, const T1Launch& launch, const T1Names& names) {
   DraftTable table{"[[variants.steps]]", {{"entry", toml_text(kernel.required("KernelName")), ""}}};
   table.lines.push_back({"grid", axes_text(launch.grid), ""});
   table.lines.push_back({"block", axes_text(launch.block), ""});
@@ -387,7 +167,7 @@ bool uses(std::string_view text, const std::string& name) {
 
 /// Removes the tunables that nothing uses: all their values are one config. Returns their names.
 std::vector<std::string> without_unused(Variant& variant, const std::string& source,
-                                        const T1Launch& launch, const Part& kernel) {
+                                        const T1Launch& launch, const T1Part& kernel) {
   std::vector<std::string> unused;
   std::erase_if(variant.tunables, [&](const Tunable& tunable) {
     std::string text = source + ' ' + kernel.text("SharedMemory").value_or("") + ' ' +
@@ -404,7 +184,7 @@ std::vector<std::string> without_unused(Variant& variant, const std::string& sou
 }
 
 /// The text of "KernelFile", which must be one that a spec can name.
-std::string source_text(const Part& kernel, const std::string& path) {
+std::string source_text(const T1Part& kernel, const std::string& path) {
   const std::string name = kernel.required("KernelFile");
   const bool has_ending = name.ends_with(".cu") || name.ends_with(".hip") ||
                           name.ends_with(".cpp") || name.ends_with(".cl");
@@ -424,7 +204,7 @@ std::string source_text(const Part& kernel, const std::string& path) {
 }
 
 /// Compares "Arguments" with the parameters of the kernel, where the source shows them.
-void compare_arguments(const Part& kernel, const Json& arguments, const std::string& source) {
+void compare_arguments(const T1Part& kernel, const Json& arguments, const std::string& source) {
   const std::string entry = kernel.required("KernelName");
   const SourceFacts facts = read_source(source);
   const auto found = std::find_if(facts.kernels.begin(), facts.kernels.end(),
@@ -443,7 +223,7 @@ void compare_arguments(const Part& kernel, const Json& arguments, const std::str
                             fmt::join(names, ", ")));
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Part argument(arguments[i], kernel.path(), fmt::format("\"Arguments\"[{}]", i));
+    const T1Part argument(arguments[i], kernel.path(), fmt::format("\"Arguments\"[{}]", i));
     const bool is_buffer = argument.text("MemoryType").value_or("Vector") == "Vector";
     if (is_buffer != parameters[i]->is_buffer) {
       argument.fail(fmt::format("is a {}, and the parameter '{}' of '{}' is {}",
@@ -459,7 +239,7 @@ void compare_arguments(const Part& kernel, const Json& arguments, const std::str
 }
 
 /// The options of the file that are texts; those of its compiler may be unknown to another.
-std::string t1_options(const Part& kernel) {
+std::string t1_options(const T1Part& kernel) {
   std::string options;
   const Json* list = kernel.find("CompilerOptions");
   if (list == nullptr || !list->is_array()) return options;
@@ -480,11 +260,11 @@ Json parsed(const std::string& text, const std::string& path) {
 Draft draft_from_t1(const std::string& text, const std::string& path) {
   std::vector<DescribedSpace> spaces = read_described_spaces(text, path);
   const Json json = parsed(text, path);
-  const Part whole_file(json, path, "the file");
+  const T1Part whole_file(json, path, "the file");
   const Json* specification = whole_file.find("KernelSpecification");
   if (specification == nullptr)
     whole_file.fail("needs \"KernelSpecification\" to make a spec of it");
-  const Part kernel(*specification, path, "\"KernelSpecification\"");
+  const T1Part kernel(*specification, path, "\"KernelSpecification\"");
   const Json* arguments = kernel.find("Arguments");
   if (arguments == nullptr || !arguments->is_array()) {
     kernel.fail("needs \"Arguments\" to be a list");
@@ -497,18 +277,15 @@ Draft draft_from_t1(const std::string& text, const std::string& path) {
   draft.source = kernel.required("KernelFile");
   draft.summary = fmt::format("kernel {} of {}", kernel.required("KernelName"), draft.source);
   Variant& variant = spaces.front().variant;
-  // Files for Kernel Tuner have a problem size; it reads neither "GlobalSize" nor "LocalSize".
-  const bool is_of_ktt = kernel.find("ProblemSize") == nullptr;
-  const T1Launch launch =
-      is_of_ktt ? launch_of_ktt(kernel) : launch_of_kernel_tuner(kernel, variant);
+  const T1Launch launch = launch_of(kernel, variant);
   const T1Size size(kernel, variant);
   T1Names names;
   for (const Json& one : *arguments) {
     const std::string place = fmt::format("\"Arguments\"[{}]", names.arguments.size());
-    const Part argument(one, path, place);
+    const T1Part argument(one, path, place);
     const std::string name =
         argument.text("Name").value_or(fmt::format("argument_{}", names.arguments.size() + 1));
-    draft.tables.push_back(argument_table(argument, name, size, is_of_ktt));
+    draft.tables.push_back(argument_table(argument, name, size, is_of_ktt(kernel)));
     names.arguments.push_back(toml_text(name));
     if (argument.text("MemType") == "Constant") names.constants.push_back(toml_text(name));
   }
