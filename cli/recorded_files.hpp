@@ -1,5 +1,5 @@
 // Files of recorded trials, as `kiln replay` reads them: a database of Kiln, a Kernel Tuner cache,
-// a T4 file, or results of KTT or of a tuner of CLBlast; all but the first also compressed by gzip.
+// a T4 file, or results of KTT; all but the first also compressed by gzip.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

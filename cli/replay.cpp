@@ -200,10 +200,9 @@ void add_replay_command(CLI::App& app, Work& work) {
   CLI::App* command =
       app.add_subcommand("replay", "Score strategies on recorded trials, without a device");
   command
-      ->add_option(
-          "files", options->files,
-          "A database of Kiln (each session is a space), a Kernel Tuner cache, a T4\n"
-          "file, or results of KTT or of a tuner of CLBlast; all but the first also as .gz")
+      ->add_option("files", options->files,
+                   "A database of Kiln (each session is a space), a Kernel Tuner cache, a T4\n"
+                   "file, or results of KTT; all but the first also as .gz")
       ->required()
       ->type_name("FILE")
       ->check(file_name());

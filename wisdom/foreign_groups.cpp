@@ -2,12 +2,10 @@
 #include "wisdom/foreign_groups.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/errors.hpp"
 #include "core/problem_text.hpp"
@@ -45,7 +43,6 @@ RecordedTrials without_trials(const RecordedTrials& recorded, const std::set<std
   part.problem = recorded.problem;
   part.arguments = recorded.arguments;
   part.other_objective = recorded.other_objective;
-  part.is_part = recorded.is_part;
   for (std::size_t i = 0; i < recorded.tunables.size(); ++i) {
     if (!places.contains(i)) part.tunables.push_back(recorded.tunables[i]);
   }
@@ -80,9 +77,9 @@ std::vector<RecordedTrials> split(RecordedTrials recorded, const std::set<std::s
 }
 
 std::vector<SizedGroup> split_by_problem(const KernelSpec& spec, const std::string& problem,
-                                         std::vector<RecordedTrials> groups) {
+                                         std::vector<RecordedTrials> files) {
   std::vector<SizedGroup> all;
-  for (RecordedTrials& group : groups) {
+  for (RecordedTrials& group : files) {
     std::set<std::size_t> places;
     for (std::size_t i = 0; i < group.tunables.size(); ++i) {
       const std::string& name = group.tunables[i].name;
@@ -103,63 +100,6 @@ std::vector<SizedGroup> split_by_problem(const KernelSpec& spec, const std::stri
     }
   }
   return all;
-}
-
-/// What the parts of a file are, for messages: "copy (block, items) on 'A GPU', ..."
-std::string contents_of(const std::vector<SizedGroup>& groups) {
-  constexpr std::size_t kMostShown = 5;
-  std::vector<std::string> names;
-  for (const auto& [group, fields] : groups) {
-    if (!group.is_part) continue;
-    std::vector<std::string> tunables;
-    for (const RecordedTunable& tunable : group.tunables) tunables.push_back(tunable.name);
-    std::string name =
-        fmt::format("{} ({}) on '{}'", group.kernel, comma_list(tunables), group.device);
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    if (names.size() == kMostShown) {
-      names.emplace_back("...");
-      break;
-    }
-    names.push_back(std::move(name));
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::size_t count_parts(const std::vector<SizedGroup>& groups) {
-  std::set<std::string> paths;
-  for (const auto& [group, fields] : groups) {
-    if (group.is_part) paths.insert(group.path + group.device);
-  }
-  return paths.size();
-}
-
-/// Leaves the parts of a file that fit. Throws InputError naming what it holds if none does.
-void pass_over_others(const KernelSpec& spec, const DeviceInfo& device, const std::string& file,
-                      std::vector<SizedGroup>& groups, std::vector<std::string>& notes) {
-  const std::size_t all = count_parts(groups);
-  if (all < 2) return;
-  const std::string contents = contents_of(groups);
-  std::erase_if(groups, [&](const SizedGroup& group) {
-    return group.recorded.is_part && !fits(spec, device, group.recorded);
-  });
-  const auto has_name = [&](const SizedGroup& group) { return group.recorded.kernel == spec.name; };
-  if (std::any_of(groups.begin(), groups.end(), has_name)) {
-    std::erase_if(groups, [&](const SizedGroup& group) {
-      return group.recorded.is_part && !has_name(group);
-    });
-  }
-  const std::size_t left = count_parts(groups);
-  if (left == 0) {
-    throw InputError(
-        fmt::format("{}: none of its {} parts has the tunables of a variant of {} and "
-                    "was measured on '{}'; it holds {}",
-                    file, all, spec.name, device.name, contents));
-  }
-  if (left == all) return;
-  notes.push_back(
-      fmt::format("{}: {} of its {} parts are passed over: they are of another device, "
-                  "or their tunables are not those of {}",
-                  file, all - left, all, spec.name));
 }
 
 /// The marks whose values differ between two groups: "{m}, {precision}".
@@ -236,16 +176,11 @@ class BestCollector {
 }  // namespace
 
 ForeignBests bests_of_files(const KernelSpec& spec, const std::string& problem,
-                            const DeviceInfo& device, std::vector<ForeignFile> files) {
+                            const DeviceInfo& device, std::vector<RecordedTrials> files) {
   ForeignBests found;
-  std::vector<SizedGroup> all;
-  for (ForeignFile& file : files) {
-    std::vector<SizedGroup> sized = split_by_problem(spec, problem, std::move(file.groups));
-    pass_over_others(spec, device, file.path, sized, found.notes);
-    std::move(sized.begin(), sized.end(), std::back_inserter(all));
-  }
+  const std::vector<SizedGroup> groups = split_by_problem(spec, problem, std::move(files));
   BestCollector collector(spec, problem, device, found);
-  for (const SizedGroup& group : all) collector.add(group);
+  for (const SizedGroup& group : groups) collector.add(group);
   return found;
 }
 

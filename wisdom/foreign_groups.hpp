@@ -1,5 +1,5 @@
-// Extracts the bests of one kernel from a file of another tool. A file may hold several kernels,
-// devices and problems. Its tunables may include sizes of the problem.
+// Extracts the bests of one kernel from files of other tuners. The tunables of a file may include
+// sizes of the problem, so that it holds several problems.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,21 +17,14 @@ struct ForeignBests {
   std::vector<std::string> notes;  ///< what was taken for granted or passed over
 };
 
-/// The groups of one file, as read_recorded_groups returns them.
-struct ForeignFile {
-  std::string path;
-  std::vector<RecordedTrials> groups;
-};
-
-/// Returns the best of each problem in the groups of all files, as best_of_recorded does.
+/// Returns the best of each problem in all files, as best_of_recorded does.
 ///
 /// - A recorded tunable is a size of the problem if `problem` names it as {NAME}, or if it is a
 ///   problem field of the spec and a tunable of no variant. Each of its values is another problem.
-/// - If a file has several parts, parts of other devices or with other tunables are skipped. If one
-///   part has the name of the spec, parts with other names are skipped too.
-/// - If two groups have the same sizes, the faster best counts. If two groups with different sizes
-///   become the same problem, both are bad: `problem` must name the size that differs.
+/// - If two files have the same sizes, the faster best counts. If two with different sizes become
+///   the same problem, both are bad: `problem` must name the size that differs.
 [[nodiscard]] ForeignBests bests_of_files(const KernelSpec& spec, const std::string& problem,
-                                          const DeviceInfo& device, std::vector<ForeignFile> files);
+                                          const DeviceInfo& device,
+                                          std::vector<RecordedTrials> files);
 
 }  // namespace kiln

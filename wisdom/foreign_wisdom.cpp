@@ -30,15 +30,13 @@ std::string letters_of(const std::string& name) {
   return letters;
 }
 
-bool is_of_device(const DeviceInfo& device, const RecordedTrials& recorded) {
+/// A file that names no device may be of any.
+void check_device(const DeviceInfo& device, const RecordedTrials& recorded) {
   const std::string ours = letters_of(device.name);
   const std::string theirs = letters_of(recorded.device);
-  return theirs.empty() || ours.find(theirs) != std::string::npos ||
-         theirs.find(ours) != std::string::npos;
-}
-
-void check_device(const DeviceInfo& device, const RecordedTrials& recorded) {
-  if (is_of_device(device, recorded)) return;
+  if (theirs.empty() || ours.find(theirs) != std::string::npos ||
+      theirs.find(ours) != std::string::npos)
+    return;
   throw InputError(fmt::format("{}: was measured on '{}'; expected '{}', the device given",
                                recorded.path, recorded.device, device.name));
 }
@@ -144,11 +142,6 @@ std::string with_recorded_sizes(const std::string& problem, const RecordedTrials
   }
   throw InputError(fmt::format("{}: names {}, the problem '{}' asks for another name",
                                recorded.path, comma_list(names), problem));
-}
-
-bool fits(const KernelSpec& spec, const DeviceInfo& device, const RecordedTrials& recorded) {
-  return is_of_device(device, recorded) &&
-         (recorded.trials.empty() || find_variant_of(spec, tunables_of(recorded)) != nullptr);
 }
 
 BestRecord best_of_recorded(const Setting& setting, const RecordedTrials& recorded) {

@@ -17,11 +17,6 @@ namespace kiln {
 [[nodiscard]] std::string with_recorded_sizes(const std::string& problem,
                                               const RecordedTrials& recorded);
 
-/// Was it measured on this device, and are its tunables those of a variant? A file that names no
-/// device, or has no trials, counts as one.
-[[nodiscard]] bool fits(const KernelSpec& spec, const DeviceInfo& device,
-                        const RecordedTrials& recorded);
-
 /// Returns the fastest recorded config that is legal for `problem` on `device`, with the close ones
 /// as evidence. The recorded tunables must be those of one variant. Driver, compiler and template
 /// are unknown, so the best is stale everywhere. Its time of publication is 1970, so every best of

@@ -15,7 +15,7 @@
 #include "cli/recorded_files.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
-#include "core/interchange/recorded_groups.hpp"
+#include "core/interchange/recorded_trials.hpp"
 #include "db/server_place.hpp"
 #include "db/store.hpp"
 #include "wisdom/foreign_groups.hpp"
@@ -69,9 +69,9 @@ class Importer {
   /// What another tuner recorded of `kernel`: one best a problem.
   void read_foreign(const DbImportFlags& options, const DeviceInfo& device) {
     const KernelSpec spec = library_.load(options.kernel);
-    std::vector<ForeignFile> files;
+    std::vector<RecordedTrials> files;
     for (const std::string& file : options.files)
-      files.push_back({file, read_recorded_groups(read_maybe_gzip(file), file)});
+      files.push_back(read_recorded_trials(read_maybe_gzip(file), file));
     const ForeignBests found = bests_of_files(spec, options.problem, device, std::move(files));
     import_.bad.insert(import_.bad.end(), found.bad.begin(), found.bad.end());
     import_.notes.insert(import_.notes.end(), found.notes.begin(), found.notes.end());
@@ -173,15 +173,16 @@ void add_db_import(CLI::App& db, Work& work) {
       ->required()
       ->type_name("FILE");
   command
-      ->add_option("--kernel", options->kernel,
-                   "The files are another tool's (wisdom of Kernel Launcher, a cache of Kernel\n"
-                   "Tuner, T4, results of KTT, CLBlast or nvbench) and their tunables those of a\n"
-                   "variant of this kernel, which is given by its name or its folder")
+      ->add_option(
+          "--kernel", options->kernel,
+          "The files are another tuner's (caches of Kernel Tuner, T4, results of KTT) and\n"
+          "their tunables those of a variant of this kernel, which is given by its name or\n"
+          "its folder")
       ->type_name("KERNEL");
   command
       ->add_option("--problem", options->problem,
                    "With --kernel: the problem; {0}, {1}, ... stand for the sizes in the file,\n"
-                   "{NAME} for the argument, axis or tunable of that name")
+                   "{NAME} for the tunable of that name")
       ->type_name("TEXT");
   command
       ->add_option("--device", options->device,

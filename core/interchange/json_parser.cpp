@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -42,9 +43,23 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kForeign
     {"False", "False is Python; JSON writes false"},
 }};
 
+/// What Python and C++ write of numbers that JSON has not.
+enum class NotFinite { refused, read };
+
+struct NotFiniteWord {
+  std::string_view word;
+  double number;
+};
+constexpr std::array<NotFiniteWord, 4> kNotFinite = {
+    {{"NaN", std::numeric_limits<double>::quiet_NaN()},
+     {"-NaN", std::numeric_limits<double>::quiet_NaN()},
+     {"Infinity", std::numeric_limits<double>::infinity()},
+     {"-Infinity", -std::numeric_limits<double>::infinity()}}};
+
 class JsonTextParser {
  public:
-  explicit JsonTextParser(std::string_view text) : text_(text) {
+  explicit JsonTextParser(std::string_view text, NotFinite not_finite = NotFinite::read)
+      : text_(text), not_finite_(not_finite) {
     if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark
   }
 
@@ -206,13 +221,18 @@ class JsonTextParser {
 
   Json scalar() {
     const std::string_view rest = text_.substr(at_);
-    for (const auto& [word, message] : kForeignWords) {
-      if (rest.starts_with(word)) fail(std::string(message));
-    }
     const auto take = [&](std::string_view word, Json json) {
       at_ += word.size();
       return json;
     };
+    if (not_finite_ == NotFinite::read) {
+      for (const auto& [word, number] : kNotFinite) {
+        if (rest.starts_with(word)) return take(word, number);
+      }
+    }
+    for (const auto& [word, message] : kForeignWords) {
+      if (rest.starts_with(word)) fail(std::string(message));
+    }
     if (rest.starts_with("true")) return take("true", true);
     if (rest.starts_with("false")) return take("false", false);
     if (rest.starts_with("null")) return take("null", nullptr);
@@ -422,6 +442,7 @@ class JsonTextParser {
   }
 
   std::string_view text_;
+  NotFinite not_finite_;
   std::size_t at_ = 0;
   std::size_t bad_rows_ = 0;
   bool is_cut_ = false;
@@ -485,20 +506,10 @@ Json parse_json(std::string_view text, const std::string& path) {
 
 std::string why_no_json(std::string_view text) {
   try {
-    (void)JsonTextParser(text).whole();
+    (void)JsonTextParser(text, NotFinite::refused).whole();
     return "";
   } catch (const Fault& fault) {
     return fault.message;
-  }
-}
-
-Json parse_line(std::string_view text, const std::string& path, int line) {
-  try {
-    return JsonTextParser(text).whole();
-  } catch (const Fault& fault) {
-    const bool at_end = fault.message.find("the file ends") != std::string::npos;
-    throw InputError(place_at(text, path, fault.offset, line),
-                     at_end ? "the line ends before its object does" : fault.message);
   }
 }
 

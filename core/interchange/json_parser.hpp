@@ -1,6 +1,7 @@
 // Reads JSON that other tools and people wrote, and says what is wrong with it in words.
 //
-// Stricter than most: a key that comes twice is refused. And more patient: where a file is a list
+// Stricter than most: a key that comes twice is refused. NaN and Infinity, which Python and C++
+// write, are read as numbers. And more patient: where a file is a list
 // of rows, a row that is no JSON costs that row, and the reader goes on behind it. Private to
 // interchange.
 // SPDX-License-Identifier: Apache-2.0
@@ -39,10 +40,6 @@ struct JsonRows {
 
 /// The whole text; members keep their order. Throws InputError "path:line:column: what is wrong".
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, const std::string& path);
-
-/// What is wrong with one line of a file of JSON lines; `line` is its number.
-[[nodiscard]] nlohmann::ordered_json parse_line(std::string_view text, const std::string& path,
-                                                int line);
 
 /// Why a text is no JSON: "NaN is no JSON"; empty where it is.
 [[nodiscard]] std::string why_no_json(std::string_view text);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace kiln::interchange {
 
-/// A boolean, number or text; nullopt for anything else, and for what 64 bits do not hold.
+/// A boolean, finite number or text; nullopt for anything else, and for what 64 bits do not hold.
 template <typename AnyJson>
 std::optional<Value> scalar_value(const AnyJson& json) {
   if (json.is_boolean()) return Value(json.template get<bool>());
@@ -22,7 +23,8 @@ std::optional<Value> scalar_value(const AnyJson& json) {
     return std::nullopt;
   }
   if (json.is_number_integer()) return Value(json.template get<std::int64_t>());
-  if (json.is_number_float()) return Value(json.template get<double>());
+  if (json.is_number_float() && std::isfinite(json.template get<double>()))
+    return Value(json.template get<double>());
   if (json.is_string()) return Value(json.template get<std::string>());
   return std::nullopt;
 }
@@ -52,6 +54,8 @@ template <typename AnyJson>
 std::string shown(const AnyJson* json) {
   if (json == nullptr) return "nothing";
   if (!json->is_primitive()) return std::string("an ") + json->type_name();
+  if (json->is_number_float() && !std::isfinite(json->template get<double>()))
+    return std::isnan(json->template get<double>()) ? "NaN" : "an infinity";
   std::string text = json->dump(-1, ' ', false, AnyJson::error_handler_t::replace);
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }

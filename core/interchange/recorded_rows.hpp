@@ -1,4 +1,4 @@
-// Reads files with a list of results, or of groups of results.
+// Reads files with a list of results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,12 +17,6 @@ namespace kiln::interchange {
 /// is no result.
 [[nodiscard]] JsonRows open_results(std::string_view text, const std::string& path, const char* key,
                                     RecordedTrials& recorded);
-
-/// Puts the faults of a list of groups, each with results of its own, in front of `groups`.
-/// `entry`: what one entry of the list is called. Throws InputError with `expected` where there is
-/// neither a group nor a fault.
-void add_faults(std::vector<RecordedTrials>& groups, const JsonRows& file, const std::string& path,
-                std::string_view key, std::string_view entry, const std::string& expected);
 
 /// Reads the results under `key` by a Reader: made of the head and `recorded`, its read() returns
 /// the trial of a row or throws InputError with its place, and finish() ends it.

@@ -8,20 +8,14 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
-#include "core/interchange/clblast_results.hpp"
 #include "core/interchange/kernel_tuner_cache.hpp"
 #include "core/interchange/ktt_results.hpp"
-#include "core/interchange/nvbench_results.hpp"
 #include "core/interchange/t4.hpp"
 
 namespace kiln {
 namespace {
 
 [[noreturn]] void refuse_format(std::string_view text, const std::string& path) {
-  if (is_clblast_database(text) || is_nvbench_results(text)) {
-    throw InputError({path, 0, 0},
-                     "holds several kernels or problems, which only `kiln db import` reads");
-  }
   if (text.find("<TuningData") != std::string_view::npos) {
     throw InputError({path, 0, 0},
                      "is a file of results of KTT as XML, which is not read; expected its JSON");
@@ -29,10 +23,17 @@ namespace {
   throw InputError(
       {path, 0, 0},
       "expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and \"cache\"), a T4 file "
-      "(\"results\" and \"configuration\") or results of KTT, CLBlast or nvbench");
+      "(\"results\" and \"configuration\") or results of KTT");
 }
 
 }  // namespace
+
+std::string_view foreign_format(std::string_view text) {
+  if (is_kernel_tuner_cache(text)) return "a cache of Kernel Tuner";
+  if (is_t4(text)) return "a T4 file";
+  if (is_ktt_results(text)) return "a file of results of KTT";
+  return "";
+}
 
 RecordedTrials read_recorded_trials(std::string_view text, const std::string& path) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
@@ -41,7 +42,6 @@ RecordedTrials read_recorded_trials(std::string_view text, const std::string& pa
   if (is_kernel_tuner_cache(text)) return read_kernel_tuner_cache(text, path);
   if (is_t4(text)) return read_t4(text, path);
   if (is_ktt_results(text)) return read_ktt_results(text, path);
-  if (is_clblast_results(text)) return read_clblast_results(text, path);
   refuse_format(text, path);
 }
 

@@ -36,11 +36,11 @@ struct RecordedTrial {
 };
 
 struct RecordedTrials {
-  std::string path;     ///< of the file, for messages; of a part: "all.json: sections[2]"
+  std::string path;     ///< of the file, for messages
   std::string kernel;   ///< empty where the file does not say; the same for device and problem
   std::string device;   ///< marketing name
   std::string problem;  ///< sizes in the file's order: "4096 4096"
-  /// What else the file says of the problem, by name: {"m", "1024"}, {"precision", "32"}.
+  /// Sizes of the problem by name, {"m", "1024"}, where tunables of the file are sizes.
   std::vector<std::pair<std::string, std::string>> arguments;
   std::vector<RecordedTunable> tunables;
   std::vector<RecordedTrial> trials;  ///< empty only where `bad` says why
@@ -48,15 +48,16 @@ struct RecordedTrials {
   std::string other_objective;
   std::vector<std::string> bad;    ///< a message for each row that was left out, with its place
   std::vector<std::string> notes;  ///< what was taken for granted: the unit of time
-  bool is_part = false;            ///< of a file that holds several kernels or devices
   friend bool operator==(const RecordedTrials&, const RecordedTrials&) = default;
 };
 
-/// Reads a Kernel Tuner cache, a T4 file, results of KTT or of a tuner of CLBlast, whichever `text`
-/// is: the files that hold one kernel on one device (recorded_groups.hpp reads the others too). A
-/// row that cannot be read, or that contradicts another one, costs that row (`bad`). Throws
-/// InputError naming the file and the line, with what was expected there, for a file that cannot be
-/// read at all.
+/// What a file of another tuner is, for messages: "a cache of Kernel Tuner"; empty for any other
+/// text.
+[[nodiscard]] std::string_view foreign_format(std::string_view text);
+
+/// Reads a Kernel Tuner cache, a T4 file or results of KTT, whichever `text` is. A row that cannot
+/// be read, or that contradicts another one, costs that row (`bad`). Throws InputError naming the
+/// file and the line, with what was expected there, for a file that cannot be read at all.
 [[nodiscard]] RecordedTrials read_recorded_trials(std::string_view text, const std::string& path);
 
 /// The same for a reader that needs every row: throws InputError for the first bad one.

@@ -1,8 +1,9 @@
-// Results of KTT, of CLBlast's tuners and of nvbench, by the program: what becomes a best of which
-// problem, and what is said of a file that does not fit.
+// Results of KTT and caches of Kernel Tuner by the program: what becomes a best of which problem,
+// and what is said of a file that does not fit.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "foreign_cache.hpp"
 #include "kiln_program.hpp"
 
 namespace kiln::cli {
@@ -111,76 +112,17 @@ TEST_F(ForeignResultsTest, OfKttThatAreCutAreImportedUpToThereIfAsked) {
       << rest.err;
 }
 
-TEST_F(ForeignResultsTest, OfClblastGiveTheirSizesByName) {
-  const Output output = import(example("clblast_tuner.json"), "n={n}");
-  EXPECT_EQ(output.out, "kiln.db: 1 best imported, 0 there before, 0 bad lines left out\n")
-      << output.err;
-  const Json match = best("n=4194304");
-  EXPECT_EQ(match["grade"], "exact");
-  EXPECT_EQ(match["config_text"], "plain:block_size=128,items=2");
-  const Output unnamed = import(example("clblast_tuner.json"), "n={m}");
-  EXPECT_EQ(unnamed.exit_code, 3);
-  EXPECT_EQ(unnamed.err,
-            "kiln: error: f.json: names n, alpha, precision, the problem 'n={m}' asks for another "
-            "name\nnothing was imported; --skip-bad imports the rest\n");
-}
-
-TEST_F(ForeignResultsTest, OfClblastsDatabaseAreThoseOfTheKernelAndDevice) {
-  const std::string text = example("clblast_database.json");
-  const Output output = import(text, "n={n}");
-  EXPECT_EQ(output.out, "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
-  EXPECT_EQ(output.err,
-            "kiln: warning: f.json: 2 of its 4 parts are passed over: they are of another device, "
-            "or their tunables are not those of scale\n");
-  EXPECT_EQ(best("n=4194304")["config_text"], "plain:block_size=128,items=2");
-  EXPECT_EQ(best("n=8388608")["config_text"], "plain:block_size=64,items=4");
-  EXPECT_EQ(import(text, "n={n}").out,
-            "kiln.db: 0 bests imported, 2 there before, 0 bad lines left out\n");
-}
-
 TEST_F(ForeignResultsTest, ThatBecomeTheSameProblemAreRefused) {
-  const std::string text = example("clblast_database.json");
-  const Output output = import(text, "n=4096");
+  write("a.json", cache_of("4096", {{64, 1, 0.5}}));
+  write("b.json", cache_of("8192", {{64, 1, 0.9}}));
+  const Output output =
+      kiln({"db", "import", "a.json", "b.json", "--kernel", "scale", "--problem", "n=4096",
+            "--device", "opencl", "--db", "kiln.db", "--kernel-path", kKernels});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_EQ(output.err,
-            "kiln: error: f.json: sections[1]: becomes the problem n=4096, as f.json: sections[0] "
-            "does; name in --problem what tells them apart: {n}\n"
+            "kiln: error: b.json: becomes the problem n=4096, as a.json does; name in --problem "
+            "what tells them apart: {0}\n"
             "nothing was imported; --skip-bad imports the rest\n");
-}
-
-TEST_F(ForeignResultsTest, OfOtherKernelsAndDevicesAreNamed) {
-  const std::string text =
-      read_text(std::string(KILN_SOURCE_DIR) + "/tests/core/foreign/clblast_database.json");
-  const Output output = import(text, "n={n}");
-  EXPECT_EQ(output.exit_code, 3);
-  EXPECT_EQ(
-      output.err,
-      "kiln: error: f.json: none of its 4 parts has the tunables of a variant of "
-      "scale and was measured on '" +
-          device_ +
-          "'; it holds ScaleFast (block_size, items) on 'GeForce RTX 3080', ScaleFast "
-          "(block_size, items) on 'GeForce GTX 1080', XaxpyFastest (VW, WGS, WPT) on 'GeForce "
-          "RTX 3080'\n");
-}
-
-TEST_F(ForeignResultsTest, OfNvbenchAreTrialsOfTheProblemsThatTheAxesName) {
-  const Output output = import(example("nvbench.json"), "n={Elements}");
-  EXPECT_EQ(output.out, "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n")
-      << output.err;
-  EXPECT_EQ(output.err,
-            "kiln: warning: f.json: 1 of its 2 parts are passed over: they are of another device, "
-            "or their tunables are not those of scale\n");
-  EXPECT_EQ(best("n=4194304")["config_text"], "plain:block_size=128,items=1");
-  EXPECT_EQ(best("n=4194304")["tuned"]["time_ns"], 11250.0);
-  EXPECT_EQ(best("n=8388608")["config_text"], "plain:block_size=64,items=1");
-}
-
-TEST_F(ForeignResultsTest, OfNvbenchWithAnAxisThatIsNothingAreRefused) {
-  const Output output = import(example("nvbench.json"), "n=4194304");
-  EXPECT_EQ(output.exit_code, 3) << "Elements is neither a tunable nor named in --problem";
-  EXPECT_TRUE(output.err.starts_with(
-      "kiln: error: f.json: none of its 2 parts has the tunables of a variant of scale"))
-      << output.err;
 }
 
 TEST_F(ForeignResultsTest, HaveSizesUnderTheNamesOfTheSpec) {
@@ -188,9 +130,11 @@ TEST_F(ForeignResultsTest, HaveSizesUnderTheNamesOfTheSpec) {
   edit("own/spec.toml", "doc = \"elements\"\n",
        "doc = \"elements\"\n\n[problem.pad]\ntype = \"int\"\nmin = 0\ndefault = 0\n"
        "doc = \"elements that are skipped\"\n");
-  Json file = Json::parse(example("nvbench.json"));
-  for (Json& state : file["benchmarks"][0]["states"]) state["axis_values"][2]["name"] = "n";
-  write("f.json", file.dump());
+  write("f.json", R"({"kernel_name": "scale", "problem_size": "1", "tune_params_keys":
+      ["block_size", "items", "n"], "tune_params": {"block_size": [64], "items": [1, 2],
+      "n": [4096, 8192]}, "cache": {
+      "64,1,4096": {"block_size": 64, "items": 1, "n": 4096, "time": 0.5},
+      "64,2,8192": {"block_size": 64, "items": 2, "n": 8192, "time": 0.9}}})");
   const auto import_own = [&](const std::string& problem) {
     return kiln({"db", "import", "f.json", "--kernel", "./own", "--problem", problem, "--device",
                  "opencl", "--db", "kiln.db"});
@@ -202,12 +146,10 @@ TEST_F(ForeignResultsTest, HaveSizesUnderTheNamesOfTheSpec) {
 }
 
 TEST_F(ForeignResultsTest, WithoutAKernelTheFileIsNamed) {
-  for (const auto& [name, format] :
-       {std::pair("ktt.json", "a file of results of KTT"),
-        std::pair("clblast_tuner.json", "a file of results of a tuner of CLBlast"),
-        std::pair("clblast_database.json", "the database of CLBlast's tuners"),
-        std::pair("nvbench.json", "a file of results of nvbench")}) {
-    write(name, example(name));
+  write("ktt.json", example("ktt.json"));
+  write("cache.json", cache_of("4096", {{64, 1, 0.5}}));
+  for (const auto& [name, format] : {std::pair("ktt.json", "a file of results of KTT"),
+                                     std::pair("cache.json", "a cache of Kernel Tuner")}) {
     const Output refused = kiln({"db", "import", name, "--db", "kiln.db"});
     EXPECT_EQ(refused.exit_code, 3);
     EXPECT_EQ(refused.err,
@@ -219,17 +161,9 @@ TEST_F(ForeignResultsTest, WithoutAKernelTheFileIsNamed) {
 
 TEST_F(ForeignResultsTest, OfAWholeSpaceAreReplayed) {
   write("ktt.json", example("ktt.json"));
-  write("tuner.json", example("clblast_tuner.json"));
-  const Json json = kiln_json({"replay", "ktt.json", "tuner.json", "--json"});
+  const Json json = kiln_json({"replay", "ktt.json", "--json"});
   EXPECT_EQ(json["spaces"][0]["configs"], 6);
   EXPECT_EQ(json["spaces"][0]["optimum_ns"], 11250.0);
-  EXPECT_EQ(json["spaces"][1]["configs"], 4);
-  write("nvbench.json", example("nvbench.json"));
-  const Output refused = kiln({"replay", "nvbench.json"});
-  EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_EQ(refused.err,
-            "kiln: error: nvbench.json: holds several kernels or problems, which only `kiln db "
-            "import` reads\n");
 }
 
 }  // namespace

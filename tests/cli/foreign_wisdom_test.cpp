@@ -1,31 +1,35 @@
-// What other tuners recorded, by the program: wisdom of Kernel Launcher becomes bests where its
-// tunables are those of a kernel.
+// What other tuners recorded, by the program: it becomes bests where its tunables are those of a
+// kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "foreign_cache.hpp"
 #include "kiln_program.hpp"
 
 namespace kiln::cli {
 namespace {
 
 constexpr const char* kForeignKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
-constexpr const char* kWisdom =
-    R"({"version":"1.0","key":"scale","objective":"time","tunable_parameters":["block_size","items"]}
-{"config":[64,1],"problem_size":[4096],"environment":{},"time":0.5}
-{"config":[128,1],"problem_size":[4096],"environment":{},"time":0.4}
-{"config":[64,2],"problem_size":[8192],"environment":{},"time":0.9}
-)";
+const std::vector<CachedConfig> kSmall = {{64, 1, 0.5}, {128, 1, 0.4}};
 
 class ForeignWisdomTest : public TuningTest {
  protected:
-  [[nodiscard]] Output import(const std::string& problem) const {
-    return kiln({"db", "import", "w.wisdom", "--kernel", "scale", "--problem", problem, "--device",
-                 "opencl", "--db", "kiln.db", "--kernel-path", kForeignKernels});
+  void write_caches(const std::vector<CachedConfig>& small = kSmall) const {
+    write("small.json", cache_of("4096", small));
+    write("large.json", cache_of("8192", {{64, 2, 0.9}}));
+  }
+
+  [[nodiscard]] Output import(const std::string& problem, const Words& more = {}) const {
+    Words words = {"db",    "import",    "small.json",    "large.json",   "--kernel",
+                   "scale", "--problem", problem,         "--device",     "opencl",
+                   "--db",  "kiln.db",   "--kernel-path", kForeignKernels};
+    words.insert(words.end(), more.begin(), more.end());
+    return kiln(words);
   }
 };
 
 TEST_F(ForeignWisdomTest, TheFastestConfigOfEachProblemIsImportedOnceAndStale) {
-  write("w.wisdom", kWisdom);
+  write_caches();
   EXPECT_EQ(import("n={0}").out,
             "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
   EXPECT_EQ(import("n={0}").out,
@@ -40,9 +44,7 @@ TEST_F(ForeignWisdomTest, TheFastestConfigOfEachProblemIsImportedOnceAndStale) {
 
 // 32 elements of a block are the default; 64 come first in the file.
 TEST_F(ForeignWisdomTest, TheDefaultConfigIsKnownByWhatItIs) {
-  write("w.wisdom",
-        std::string(kWisdom) +
-            "{\"config\":[32,1],\"problem_size\":[4096],\"environment\":{},\"time\":0.8}\n");
+  write_caches({{64, 1, 0.5}, {128, 1, 0.4}, {32, 1, 0.8}});
   ASSERT_EQ(import("n={0}").exit_code, 0);
   const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", "kiln.db",
                                 "--kernel-path", kForeignKernels, "--json"});
@@ -54,22 +56,21 @@ TEST_F(ForeignWisdomTest, TheDefaultConfigIsKnownByWhatItIs) {
 }
 
 TEST_F(ForeignWisdomTest, FilesMayBeCompressed) {
-  write_gzip("w.wisdom", kWisdom);
-  EXPECT_EQ(kiln({"db", "import", "w.wisdom", "--db", "kiln.db"}).err.substr(0, 57),
-            "kiln: error: w.wisdom: this is wisdom of Kernel Launcher:");
+  write_caches();
+  write_gzip("small.json", cache_of("4096", kSmall));
+  EXPECT_EQ(kiln({"db", "import", "small.json", "--db", "kiln.db"}).err.substr(0, 57),
+            "kiln: error: small.json: this is a cache of Kernel Tuner:");
   EXPECT_EQ(import("n={0}").out,
             "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
 }
 
 TEST_F(ForeignWisdomTest, OfSeveralFilesTheFasterBestCounts) {
-  std::string slow = kWisdom;
-  slow.replace(slow.find("\"time\":0.4"), 10, "\"time\":0.6");
-  write("fast.wisdom", kWisdom);
-  write("slow.wisdom", slow);
+  write("fast.json", cache_of("4096", {{64, 1, 0.5}, {128, 1, 0.4}}));
+  write("slow.json", cache_of("4096", {{64, 1, 0.5}, {128, 1, 0.6}}));
   for (const auto& [first, second] : {std::pair("fast", "slow"), std::pair("slow", "fast")}) {
     const std::string database = std::string(first) + ".db";
     const Output output =
-        kiln({"db", "import", std::string(first) + ".wisdom", std::string(second) + ".wisdom",
+        kiln({"db", "import", std::string(first) + ".json", std::string(second) + ".json",
               "--kernel", "scale", "--problem", "n={0}", "--device", "opencl", "--db", database,
               "--kernel-path", kForeignKernels});
     ASSERT_EQ(output.exit_code, 0) << output.err;
@@ -80,10 +81,11 @@ TEST_F(ForeignWisdomTest, OfSeveralFilesTheFasterBestCounts) {
 }
 
 TEST_F(ForeignWisdomTest, AKernelIsGivenByItsFolderOrByTheNameOfItsSpec) {
-  write("w.wisdom", kWisdom);
+  write_caches();
   copy_kernel("tests/cli/kernels/scale", "vectors");
-  const Output by_folder = kiln({"db", "import", "w.wisdom", "--kernel", "./vectors", "--problem",
-                                 "n={0}", "--device", "opencl", "--db", "kiln.db"});
+  const Output by_folder =
+      kiln({"db", "import", "small.json", "large.json", "--kernel", "./vectors", "--problem",
+            "n={0}", "--device", "opencl", "--db", "kiln.db"});
   EXPECT_EQ(by_folder.out, "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n")
       << by_folder.err;
   const Json match = kiln_json({"best", "scale", "--problem", "n=4096", "--db", "kiln.db",
@@ -92,28 +94,14 @@ TEST_F(ForeignWisdomTest, AKernelIsGivenByItsFolderOrByTheNameOfItsSpec) {
   EXPECT_EQ(match["config_text"], "plain:block_size=128,items=1");
 }
 
-TEST_F(ForeignWisdomTest, WithoutAKernelTheFileIsNamed) {
-  write("w.wisdom", kWisdom);
-  const Output refused = kiln({"db", "import", "w.wisdom", "--db", "kiln.db"});
-  EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_EQ(refused.err,
-            "kiln: error: w.wisdom: this is wisdom of Kernel Launcher: say whose tunables it holds "
-            "with --kernel and which problem it is with --problem\n");
-}
-
-TEST_F(ForeignWisdomTest, OneBadLineCostsThatLine) {
-  std::string text = kWisdom;
-  const std::string line = "{\"config\":[64,2]";
-  text.insert(text.find(line), "# measured on the new node\n");
-  write("w.wisdom", text);
+TEST_F(ForeignWisdomTest, OneBadRowCostsThatRow) {
+  write_caches({{64, 1, 0.5}, {128, 1, 0.4}, {64, 2, 0.0}});
   const Output refused = import("n={0}");
   EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_EQ(refused.err,
-            "kiln: error: w.wisdom:4:1: expected a value, found a comment, which JSON does not "
-            "have\nnothing was imported; --skip-bad imports the rest\n");
-  const Output rest =
-      kiln({"db", "import", "w.wisdom", "--kernel", "scale", "--problem", "n={0}", "--device",
-            "opencl", "--db", "kiln.db", "--kernel-path", kForeignKernels, "--skip-bad"});
+  EXPECT_TRUE(refused.err.starts_with("kiln: error: small.json:7:")) << refused.err;
+  EXPECT_TRUE(refused.err.ends_with("nothing was imported; --skip-bad imports the rest\n"))
+      << refused.err;
+  const Output rest = import("n={0}", {"--skip-bad"});
   EXPECT_EQ(rest.out, "kiln.db: 2 bests imported, 0 there before, 1 bad line left out\n");
 }
 
@@ -153,21 +141,19 @@ TEST_F(ForeignWisdomTest, ATimeHasTheUnitOfItsMeasurementAndAMissingOneIsSaid) {
 }
 
 TEST_F(ForeignWisdomTest, WhatDoesNotFitIsNamed) {
-  std::string text = kWisdom;
-  write("w.wisdom", text);
+  write_caches();
   EXPECT_TRUE(import("n={1}").err.starts_with(
-      "kiln: error: w.wisdom: has 1 sizes ('4096'), the problem 'n={1}' asks for more"));
-  write("w.wisdom", text.replace(text.find("\"items\""), 7, "\"elems\""));
+      "kiln: error: small.json: has 1 sizes ('4096'), the problem 'n={1}' asks for more"));
+  std::string renamed = cache_of("4096", kSmall);
+  for (std::size_t at = 0; (at = renamed.find("items", at)) != std::string::npos; ++at)
+    renamed.replace(at, 5, "elems");
+  write("small.json", renamed);
   const Output output = import("n={0}");
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_TRUE(
-      output.err.starts_with("kiln: error: w.wisdom: its tunables (block_size, elems) are "
+      output.err.starts_with("kiln: error: small.json: its tunables (block_size, elems) are "
                              "those of no variant of scale; expected one of:\n"))
       << output.err;
-  write("w.wisdom",
-        "{\"version\":\"1.0\",\"objective\":\"power\",\"tunable_parameters\":[\"a\"]}\n");
-  EXPECT_EQ(import("n={0}").err,
-            "kiln: error: w.wisdom:1: expected the objective \"time\", not \"power\"\n");
 }
 
 TEST_F(ForeignWisdomTest, AnExportAsT4HoldsTheTrialsOfTheSession) {

@@ -139,8 +139,7 @@ TEST_F(Replaying, RefusesWhatItCannotRead) {
                  "empty.json: the file is empty; expected a Kernel Tuner cache or a T4 file");
   expect_refusal({"replay", "notes.txt"}, 3,
                  "notes.txt: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
-                 "\"cache\"), a T4 file (\"results\" and \"configuration\") or results of KTT, "
-                 "CLBlast or nvbench");
+                 "\"cache\"), a T4 file (\"results\" and \"configuration\") or results of KTT");
   expect_refusal(
       {"replay", "none.json"}, 3,
       "none.json: cannot be read (No such file or directory); expected results of a tuner");

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
-#include "core/interchange/kernel_launcher_wisdom.hpp"
 #include "core/interchange/recorded_trials.hpp"
 
 namespace kiln {
@@ -217,11 +216,22 @@ TEST(ForeignRows, ThatContradictEachOtherAreLeftOutWithAWord) {
                                         "('correctness'): it is left out"));
 }
 
+TEST(ForeignRows, HaveTheMetricsThatAreNumbers) {
+  const RecordedTrials recorded = read(
+      cache(R"("32": {"block": 32, "time": 2.0, "volts": NaN, "watts": 200, "peak": Infinity})"));
+  EXPECT_THAT(recorded.bad, IsEmpty());
+  EXPECT_THAT(times(recorded), ElementsAre(2e6));
+  EXPECT_THAT(recorded.trials.at(0).metrics, ElementsAre(testing::Pair("watts", 200)));
+}
+
 TEST(OneBadRow, CostsThatRowAndSaysWhy) {
   for (const auto& [row, why] : std::vector<std::pair<std::string, std::string>>{
-           {R"("block": 64, "time": NaN)", "f.json:5:29: trial '64': NaN is no JSON"},
-           {R"("block": 64, "time": 1, "freq": NaN)", "f.json:5:40: trial '64': NaN is no JSON"},
-           {R"("block": 64, "time": Infinity)", "f.json:5:29: trial '64': Infinity is no JSON"},
+           {R"("block": 64, "time": NaN)",
+            "f.json:5:7: trial '64': expected \"time\" to be a number above 0 or the name of a "
+            "failure, found NaN"},
+           {R"("block": NaN, "time": 1)",
+            "f.json:5:7: trial '64': expected a value of block, found NaN"},
+           {R"("block": 64, "time": nan)", "f.json:5:29: trial '64': nan is no JSON"},
            {R"("block": 64, "time": null)",
             "f.json:5:7: trial '64': expected \"time\" to be a number above 0 or the name of a "
             "failure, found null"},
@@ -290,30 +300,11 @@ TEST(OneBadRow, OfT4CostsThatResult) {
   EXPECT_THAT(times(recorded), ElementsAre(4e6, 2e6));
   ASSERT_EQ(recorded.bad.size(), 1u);
   EXPECT_THAT(recorded.bad[0], HasSubstr("f.json:4:"));
-  EXPECT_THAT(recorded.bad[0], HasSubstr("result '2': NaN is no JSON"));
+  EXPECT_THAT(recorded.bad[0], HasSubstr("result 2: expected a measurement \"time\" above 0"));
   const std::string cut = t4(good + ",\n" + good);
   EXPECT_THAT(read(cut.substr(0, cut.size() - 2)).bad,
               ElementsAre("f.json: the file ends after result 2; expected the end of "
                           "\"results\""));
-}
-
-TEST(OneBadRow, OfWisdomCostsThatLine) {
-  const std::string text =
-      R"({"version": "1.0", "objective": "time", "tunable_parameters": ["block"], "key": "k"}
-# measured on the new node
-{"config": [32], "problem_size": [4096], "time": 0.5, "environment": {}}
-// older
-{"config": [64], "problem_size": [4096], "time": NaN, "environment": {}}
-{"config": [128], "problem_size": [4096], "time": 0.25, "environment": {}}
-{"config": [64], "problem_si)";
-  const std::vector<RecordedTrials> groups = read_kernel_launcher_wisdom(text, "w");
-  ASSERT_EQ(groups.size(), 1u);
-  EXPECT_THAT(times(groups[0]), ElementsAre(5e5, 2.5e5));
-  EXPECT_THAT(
-      groups[0].bad,
-      ElementsAre("w:2:1: expected a value, found a comment, which JSON does not have",
-                  "w:4:1: expected a value, found a comment, which JSON does not have",
-                  "w:5:50: NaN is no JSON", "w:7:18: the line ends before its object does"));
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST(RecordedTrials, OfAnUnknownFormatAreRefused) {
   EXPECT_EQ(fault_of("{\"a\": 1}"),
             "old.json: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
             "\"cache\"), a T4 "
-            "file (\"results\" and \"configuration\") or results of KTT, CLBlast or nvbench");
+            "file (\"results\" and \"configuration\") or results of KTT");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/errors.hpp"
 #include "core/interchange/described_space.hpp"
-#include "core/interchange/recorded_groups.hpp"
+#include "core/interchange/recorded_trials.hpp"
 #include "templates/library.hpp"
 #include "tests/db/scratch.hpp"
 #include "tests/fuzz/targets.hpp"
@@ -18,11 +18,8 @@ void import_recorded(std::string_view input) {
     device.name = "GeForce RTX 3080";  // as the examples have it
     return device;
   }();
-  const char* problem = input.find("\"Elements\"") != input.npos ? "n={Elements}"
-                        : input.find("\"arg_n\"") != input.npos  ? "n={n}"
-                                                                 : "n=4096";
-  static_cast<void>(bests_of_files(
-      kSpec, problem, kDevice, {{"recorded.json", read_recorded_groups(input, "recorded.json")}}));
+  static_cast<void>(
+      bests_of_files(kSpec, "n=4096", kDevice, {read_recorded_trials(input, "recorded.json")}));
 }
 
 }  // namespace
@@ -48,8 +45,6 @@ std::vector<std::string> interchange_seeds() {
   seeds.push_back(nested("{\"tune_params_keys\": [], \"cache\": {@", "\"a\":{x\n"));
   seeds.push_back(nested("{\"results\": [@, \"configuration\"", "{\"a\":\n"));
   seeds.push_back(nested("{\"Results\": [@, \"ComputationResults\"", "{\"Configuration\":\n"));
-  seeds.push_back(nested("{\"sections\": [@, \"kernel_family\"", "{\"results\": [\n"));
-  seeds.push_back(nested("{\"benchmarks\": [@, \"axes\"", "{\"states\": [\n"));
   for (std::string& text : corpus("interchange")) {
     seeds.push_back(std::move(text));
   }

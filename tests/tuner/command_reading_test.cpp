@@ -87,6 +87,17 @@ TEST(CommandReading, GoogleBenchmark) {
               HasSubstr("benchmark 'lost': no memory"));
 }
 
+// Counters that were never set are NaN, which JSON has not.
+TEST(CommandReading, GoogleBenchmarkWithCountersThatAreNoNumbers) {
+  const CommandSpec command = reader(CommandReader::google_benchmark, "real_time");
+  EXPECT_THAT(samples(command, R"({"benchmarks": [{"name": "a", "run_type": "iteration",
+      "real_time": 2.5, "time_unit": "us", "ratio": NaN, "rate": -Infinity}]})"),
+              ElementsAre(2500));
+  EXPECT_THAT(failure(command, R"({"benchmarks": [{"name": "a", "run_type": "iteration",
+      "real_time": NaN, "time_unit": "us"}]})"),
+              HasSubstr("expected a positive number, not nan"));
+}
+
 TEST(CommandReading, Nvbench) {
   const CommandSpec command = reader(CommandReader::nvbench, "nv/cold/time/gpu/mean");
   const std::string json = R"({"benchmarks": [{"name": "scan", "states": [{"name": "Device=0",
