@@ -8,7 +8,7 @@
 #include "bench/workbench.hpp"
 #include "core/constraint_text.hpp"
 #include "core/errors.hpp"
-#include "core/interchange/described_space.hpp"
+#include "interchange/described_space.hpp"
 #include "search/space.hpp"
 
 namespace kiln {

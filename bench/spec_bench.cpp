@@ -2,6 +2,7 @@
 // everything checked, as for a user's spec (`parse_spec`).
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/workbench.hpp"
+#include "spec/parse_spec.hpp"
 
 namespace kiln {
 namespace {

@@ -26,10 +26,10 @@
 #include "cli/units.hpp"
 #include "core/input_file.hpp"
 #include "core/metrics.hpp"
-#include "core/problem_limits.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/best_so_far.hpp"
 #include "lookup/lookup.hpp"
+#include "tuner/rules/problem_limits.hpp"
 #include "wisdom/selection_lock.hpp"
 #include "wisdom/shipped.hpp"
 

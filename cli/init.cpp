@@ -15,8 +15,9 @@
 #include "cli/text_files.hpp"
 #include "cli/trust.hpp"
 #include "core/input_file.hpp"
-#include "core/interchange/kernel_tuner_cache.hpp"
 #include "core/suggest.hpp"
+#include "interchange/kernel_tuner_cache.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/renderer.hpp"
 
 namespace kiln::cli {

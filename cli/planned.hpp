@@ -10,10 +10,10 @@
 #include "cli/search_options.hpp"
 #include "cli/session_report.hpp"
 #include "core/errors.hpp"
-#include "core/plan.hpp"
 #include "core/problem.hpp"
 #include "core/spec.hpp"
 #include "db/store.hpp"
+#include "spec/plan.hpp"
 #include "templates/library.hpp"
 
 namespace kiln::cli {

@@ -17,8 +17,8 @@
 #include "cli/units.hpp"
 #include "cli/winners.hpp"
 #include "core/input_file.hpp"
-#include "core/plan.hpp"
 #include "launcher/src/cache_key.hpp"
+#include "spec/plan.hpp"
 #include "tuner/workers/worker_compiler.hpp"
 
 namespace kiln::cli {

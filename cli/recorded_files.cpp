@@ -12,9 +12,9 @@
 
 #include "core/errors.hpp"
 #include "core/input_file.hpp"
-#include "core/interchange/recorded_trials.hpp"
 #include "db/file_system.hpp"
 #include "db/store.hpp"
+#include "interchange/recorded_trials.hpp"
 
 namespace kiln::cli {
 namespace {

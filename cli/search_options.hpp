@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "cli/command.hpp"
-#include "core/plan.hpp"
 #include "core/spec.hpp"
+#include "spec/plan.hpp"
 #include "tuner/session/patience.hpp"
 #include "tuner/session/session.hpp"
 

@@ -26,9 +26,9 @@
 #include "cli/units.hpp"
 #include "core/command_spec.hpp"
 #include "core/input_file.hpp"
-#include "core/interchange/described_space.hpp"
-#include "core/problem_limits.hpp"
+#include "interchange/described_space.hpp"
 #include "templates/renderer.hpp"
+#include "tuner/rules/problem_limits.hpp"
 
 namespace kiln::cli {
 namespace {

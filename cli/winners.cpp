@@ -9,10 +9,10 @@
 #include "cli/device_choice.hpp"
 #include "cli/known_bests.hpp"
 #include "core/errors.hpp"
-#include "core/problem_limits.hpp"
 #include "core/setting.hpp"
 #include "db/store.hpp"
 #include "templates/renderer.hpp"
+#include "tuner/rules/problem_limits.hpp"
 #include "wisdom/shipped.hpp"
 
 namespace kiln::cli {

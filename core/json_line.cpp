@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
-#include "core/interchange/json_parser.hpp"
+#include "core/json_parser.hpp"
 #include "core/json_text.hpp"
 #include "core/suggest.hpp"
 

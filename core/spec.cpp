@@ -1,8 +1,9 @@
-// Lookups and content keys of a spec; reading one is core/spec/.
+// Lookups and content keys of a spec; reading one is spec/.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/command_spec.hpp"
 #include "core/hash.hpp"
@@ -13,6 +14,10 @@
 
 namespace kiln {
 namespace {
+
+constexpr std::array<std::string_view, 6> kFieldTypes = {"int",    "float", "bool",
+                                                         "string", "dtype", "formula"};
+constexpr std::array<std::string_view, 4> kAccesses = {"read", "write", "read_write", "scalar"};
 
 /// The key of parts of a spec.
 class SpecKey {
@@ -117,6 +122,10 @@ const Argument* KernelSpec::find_argument(std::string_view wanted) const {
 const ProblemField* KernelSpec::find_field(std::string_view wanted) const {
   return find_named(problem, wanted);
 }
+
+std::string_view name_of(FieldType type) { return kFieldTypes[static_cast<std::size_t>(type)]; }
+
+std::string_view name_of(Access access) { return kAccesses[static_cast<std::size_t>(access)]; }
 
 const std::vector<std::string>& fill_names() {
   static const std::vector<std::string> kNames = {"uniform",  "integers", "ramp",

@@ -1,7 +1,7 @@
 // RecordedSpace: the configs that somebody has tried, with what became of them, as a space that a
 // strategy can search without a device.
 //
-// Sources: trials of our own database, and what core/interchange reads. A config that was recorded
+// Sources: trials of our own database, and what interchange reads. A config that was recorded
 // more than once counts with its best time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interchange/recorded_trials.hpp"
+#include "core/recorded_trials.hpp"
 #include "core/trial.hpp"
 #include "search/space.hpp"
 

@@ -13,6 +13,7 @@
 #include "core/outside_reference.hpp"
 #include "core/source_text.hpp"
 #include "core/suggest.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/embedded.hpp"
 
 namespace kiln {

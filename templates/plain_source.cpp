@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "core/constraint_text.hpp"
-#include "core/source_kernels.hpp"
 #include "core/source_text.hpp"
 #include "core/source_value.hpp"
 #include "core/suggest.hpp"
 #include "templates/include_paste.hpp"
+#include "templates/source_kernels.hpp"
 
 namespace kiln {
 namespace {

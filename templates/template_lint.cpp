@@ -8,8 +8,8 @@
 
 #include "core/command_spec.hpp"
 #include "core/device.hpp"
-#include "core/spec/visit_expressions.hpp"
 #include "core/suggest.hpp"
+#include "spec/visit_expressions.hpp"
 #include "templates/plain_source.hpp"
 #include "templates/template_functions.hpp"
 

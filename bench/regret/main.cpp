@@ -19,9 +19,9 @@
 
 #include "bench/regret/regret.hpp"
 #include "core/errors.hpp"
-#include "core/plan.hpp"
 #include "core/statistics.hpp"
 #include "db/store.hpp"
+#include "spec/plan.hpp"
 
 namespace kiln::regret {
 namespace {

@@ -16,7 +16,7 @@
 #include "core/errors.hpp"
 #include "core/hash.hpp"
 #include "db/store.hpp"
-#include "wisdom/t4_export.hpp"
+#include "interchange/t4_export.hpp"
 #include "wisdom/wisdom.hpp"
 
 namespace kiln::cli {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/source_kernels.hpp"
 #include "core/value.hpp"
+#include "templates/source_kernels.hpp"
 
 namespace kiln::cli {
 

@@ -1,6 +1,6 @@
 // T1 files: tunables, conditions and arguments of a kernel, as other tuners describe them.
 //
-// The space is read by core/interchange, the launch by t1_launch; here is the rest of
+// The space is read by interchange, the launch by t1_launch; here is the rest of
 // KernelSpecification. Expressions are Python and mean in Kiln's language what they mean there.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -17,10 +17,10 @@
 #include "core/config.hpp"
 #include "core/errors.hpp"
 #include "core/input_file.hpp"
-#include "core/interchange/described_space.hpp"
 #include "core/json.hpp"
-#include "core/source_kernels.hpp"
+#include "interchange/described_space.hpp"
 #include "search/space.hpp"
+#include "templates/source_kernels.hpp"
 
 namespace kiln::cli {
 namespace {

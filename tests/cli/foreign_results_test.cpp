@@ -22,7 +22,8 @@ class ForeignResultsTest : public TuningTest {
 
   /// An example of tests/core/foreign, as if it were measured on the device of this machine.
   [[nodiscard]] std::string example(const std::string& name) const {
-    std::string text = read_text(std::string(KILN_SOURCE_DIR) + "/tests/core/foreign/" + name);
+    std::string text =
+        read_text(std::string(KILN_SOURCE_DIR) + "/tests/interchange/foreign/" + name);
     for (const std::string theirs : {"NVIDIA GeForce RTX 3080", "GeForce RTX 3080"}) {
       for (std::size_t at = text.find(theirs); at != std::string::npos;
            at = text.find(theirs, at + device_.size())) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/config.hpp"
+#include "spec/parse_spec.hpp"
 
 namespace kiln::test {
 

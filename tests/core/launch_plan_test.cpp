@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {

@@ -12,6 +12,7 @@
 #include "core/errors.hpp"
 #include "core/setting.hpp"
 #include "core/spec.hpp"
+#include "spec/parse_spec.hpp"
 
 namespace kiln {
 namespace {

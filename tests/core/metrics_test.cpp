@@ -7,6 +7,7 @@
 #include "core/errors.hpp"
 #include "core/setting.hpp"
 #include "example_spec.hpp"
+#include "spec/parse_spec.hpp"
 
 namespace kiln {
 namespace {

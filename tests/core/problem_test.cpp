@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/problem_distance.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {

@@ -1,5 +1,5 @@
 // Rules in Python syntax mean what Python means: truth values, whole numbers beyond 64 bits, floor
-// division of floats, bits. tests/search/python_conditions_test.cpp asks Python itself.
+// division of floats, bits. tests/interchange/python_conditions_test.cpp asks Python itself.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/db/scratch.hpp"
 
 namespace kiln::test {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/errors.hpp"
-#include "core/interchange/described_space.hpp"
-#include "core/interchange/recorded_trials.hpp"
+#include "interchange/described_space.hpp"
+#include "interchange/foreign_groups.hpp"
+#include "interchange/recorded_trials.hpp"
 #include "templates/library.hpp"
 #include "tests/db/scratch.hpp"
 #include "tests/fuzz/targets.hpp"
-#include "wisdom/foreign_groups.hpp"
 
 namespace kiln::fuzz {
 namespace {

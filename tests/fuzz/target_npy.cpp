@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
-#include "core/npy.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tuner/checks/npy.hpp"
 
 namespace kiln::fuzz {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/plan.hpp"
+#include "spec/plan.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace kiln::fuzz {

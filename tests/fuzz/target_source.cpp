@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/setting.hpp"
-#include "core/source_kernels.hpp"
 #include "core/source_text.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/renderer.hpp"
+#include "templates/source_kernels.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/templates/small_kernel.hpp"
 

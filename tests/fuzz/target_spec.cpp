@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config.hpp"
 #include "core/launch_plan.hpp"
-#include "core/problem_limits.hpp"
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/reference.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tuner/rules/problem_limits.hpp"
 
 namespace kiln::fuzz {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/renderer.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/templates/small_kernel.hpp"

@@ -6,6 +6,7 @@
 #include "core/expression.hpp"
 #include "core/launch_plan.hpp"
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/core/example_spec.hpp"
 #include "tests/fuzz/targets.hpp"
 

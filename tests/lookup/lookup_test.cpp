@@ -8,6 +8,7 @@
 #include "db/evidence.hpp"
 #include "db/session_options.hpp"
 #include "lookup/warm_start.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/renderer.hpp"
 #include "tests/db/scale.hpp"
 #include "wisdom/shipped.hpp"

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lookup/likeness.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/db/scale.hpp"
 
 namespace kiln {

@@ -10,6 +10,7 @@
 
 #include "core/problem.hpp"
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/db/scale.hpp"
 
 namespace kiln {

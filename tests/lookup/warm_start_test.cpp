@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spec/parse_spec.hpp"
 #include "tests/db/scale.hpp"
 
 namespace kiln {

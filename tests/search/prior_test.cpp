@@ -11,6 +11,7 @@
 
 #include "core/setting.hpp"
 #include "search/strategy.hpp"
+#include "spec/parse_spec.hpp"
 
 namespace kiln {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "core/launch_plan.hpp"
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/core/example_spec.hpp"
 
 namespace kiln {

@@ -19,6 +19,7 @@
 #include "core/suggest.hpp"
 #include "search/strategies/base/strategy_base.hpp"
 #include "small_variant.hpp"
+#include "spec/parse_spec.hpp"
 #include "strategy_names.hpp"
 #include "tests/core/example_spec.hpp"
 

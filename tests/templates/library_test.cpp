@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/templates/small_kernel.hpp"
 
 namespace kiln::test {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spec/parse_spec.hpp"
 #include "templates/template_lint.hpp"
 #include "tests/templates/small_kernel.hpp"
 

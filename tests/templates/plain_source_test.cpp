@@ -18,6 +18,7 @@ using testing::StartsWith;
 constexpr const char* kSource = R"(#pragma once
 #include <cuda_runtime.h>
 #include "tools/add.h"
+#include "spec/parse_spec.hpp"
 #ifndef block
 #define block 32
 #endif

@@ -14,6 +14,7 @@
 
 #include "core/errors.hpp"
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 #include "tests/templates/golden_file.hpp"
 #include "tests/templates/small_kernel.hpp"
 

@@ -8,6 +8,7 @@
 #include "core/config.hpp"
 #include "core/setting.hpp"
 #include "core/spec.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/renderer.hpp"
 
 namespace kiln::test {

@@ -10,6 +10,7 @@
 
 #include "core/setting.hpp"
 #include "device_fixture.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/checks/problem_data.hpp"
 #include "tuner/device/trial_engine.hpp"

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "spec/parse_spec.hpp"
 #include "templates/library.hpp"
 #include "tuner/rules/shrink_problem.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "core/config.hpp"
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 
 namespace kiln {
 namespace {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "session_fixture.hpp"
+#include "spec/parse_spec.hpp"
 
 namespace kiln {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/setting.hpp"
+#include "spec/parse_spec.hpp"
 #include "templates/library.hpp"
 #include "tuner/rules/finalists.hpp"
 #include "tuner/rules/shrink_problem.hpp"

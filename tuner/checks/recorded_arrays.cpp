@@ -12,9 +12,9 @@
 #include "core/errors.hpp"
 #include "core/hash.hpp"
 #include "core/input_file.hpp"
-#include "core/npy.hpp"
 #include "core/outside_reference.hpp"
 #include "tuner/checks/expected.hpp"
+#include "tuner/checks/npy.hpp"
 
 namespace kiln {
 namespace {

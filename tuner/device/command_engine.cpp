@@ -17,6 +17,7 @@
 #include "core/scratch_folder.hpp"
 #include "core/setting.hpp"
 #include "core/statistics.hpp"
+#include "spec/parse_spec.hpp"
 #include "tuner/device/command_reading.hpp"
 #include "tuner/rules/stop_rule.hpp"
 #include "tuner/workers/worker_options.hpp"

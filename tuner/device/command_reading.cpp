@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/interchange/json_parser.hpp"
+#include "core/json_parser.hpp"
 #include "core/program.hpp"
 
 namespace kiln {

@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/setting.hpp"
 #include "core/statistics.hpp"
+#include "spec/parse_spec.hpp"
 #include "tuner/checks/extra_checks.hpp"
 #include "tuner/checks/problem_bench.hpp"
 #include "tuner/checks/reference_cost.hpp"

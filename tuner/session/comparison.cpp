@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
-#include "core/problem_limits.hpp"
+#include "tuner/rules/problem_limits.hpp"
 #include "tuner/rules/verdict.hpp"
 #include "tuner/session/pipeline.hpp"
 

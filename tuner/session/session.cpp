@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
-#include "core/problem_limits.hpp"
 #include "core/setting.hpp"
 #include "search/strategy.hpp"
 #include "templates/renderer.hpp"
 #include "tuner/checks/recorded_arrays.hpp"
 #include "tuner/rules/drawn_scalars.hpp"
+#include "tuner/rules/problem_limits.hpp"
 #include "tuner/rules/time_use.hpp"
 #include "tuner/session/earlier_trials.hpp"
 #include "tuner/session/pipeline.hpp"
