@@ -8,13 +8,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "core/errors.hpp"
-#include "core/json_parser.hpp"
 #include "core/json_text.hpp"
+#include "core/parse_json.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -128,37 +127,13 @@ bool append_json_line(const std::filesystem::path& path, const Json& json) noexc
 }
 
 Json parse_json_line(std::string_view line) {
-  bool too_deep = false;
-  std::vector<std::set<std::string>> keys;  // of the objects that are open, by depth
-  const auto take = [&](int depth, Json::parse_event_t event, Json& json) {
-    too_deep = too_deep || depth > kMaxDepth;
-    if (too_deep) return false;
-    const auto level = static_cast<std::size_t>(depth);
-    if (event == Json::parse_event_t::object_start) {
-      keys.resize(level + 1);
-      keys[level].clear();
-    }
-    if (event == Json::parse_event_t::key &&
-        !keys[level - 1].insert(json.get<std::string>()).second)
-      throw InputError(
-          fmt::format("the key \"{}\" is here a second time", json.get<std::string>()));
-    return true;
-  };
-  Json json;
   try {
-    json = Json::parse(line, take);
-  } catch (const Json::parse_error& error) {
-    if (!too_deep) {
-      const std::string why = interchange::why_no_json(line);
-      throw InputError(
-          fmt::format("this is no JSON from column {} on{}; expected one object a line", error.byte,
-                      why.empty() ? "" : fmt::format(" ({})", why)));
-    }
-  } catch (const Json::out_of_range&) {
-    throw InputError("this holds a number larger than any that Kiln can read");
+    return parse_json(line, {.max_depth = kMaxDepth});
+  } catch (const JsonFault& fault) {
+    throw InputError(
+        fmt::format("this is no JSON from column {} on ({}); expected one object a line",
+                    fault.offset() + 1, fault.what()));
   }
-  if (too_deep) throw InputError(fmt::format("JSON nested deeper than {} levels", kMaxDepth));
-  return json;
 }
 
 std::vector<std::string> read_json_lines(std::string_view text, const std::string& file,

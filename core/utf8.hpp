@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace kiln {
@@ -25,27 +23,6 @@ namespace kiln {
   const bool surrogate = first == 0xED && byte(1) >= 0xA0;
   const bool beyond = first == 0xF4 && byte(1) >= 0x90;
   return overlong || surrogate || beyond ? 0 : length;
-}
-
-inline void append_utf8(std::uint32_t point, std::string& out) {
-  const auto tail = [&](unsigned shift) {
-    out += static_cast<char>(0x80 | ((point >> shift) & 0x3F));
-  };
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-  } else if (point < 0x800) {
-    out += static_cast<char>(0xC0 | (point >> 6));
-    tail(0);
-  } else if (point < 0x10000) {
-    out += static_cast<char>(0xE0 | (point >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out += static_cast<char>(0xF0 | (point >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
 }
 
 }  // namespace kiln

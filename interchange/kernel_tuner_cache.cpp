@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "core/json_parser.hpp"
 #include "interchange/failure_words.hpp"
 #include "interchange/json_reading.hpp"
+#include "interchange/json_rows.hpp"
 #include "interchange/objective.hpp"
 #include "interchange/time_unit.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json_parser.hpp"
+#include "interchange/json_rows.hpp"
 #include "interchange/recorded_trials.hpp"
 #include "interchange/tunable_values.hpp"
 

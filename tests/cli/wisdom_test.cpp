@@ -94,8 +94,8 @@ TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
   Output output = import({"w.jsonl"});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_TRUE(
-      output.err.starts_with("kiln: error: w.jsonl:1: this is no JSON from column 1 on (expected "
-                             "a value, found 'hello'); "));
+      output.err.starts_with("kiln: error: w.jsonl:1: this is no JSON from column 1 on ('hello' "
+                             "is no JSON); "));
   output = import({"none.jsonl"});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_TRUE(output.err.starts_with(

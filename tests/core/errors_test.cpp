@@ -10,15 +10,15 @@ namespace kiln {
 namespace {
 
 TEST(SourceLocation, LeavesOutWhatIsNotKnown) {
-  EXPECT_EQ(to_text({"spec.toml", 12, 18}), "spec.toml:12:18");
-  EXPECT_EQ(to_text({"spec.toml", 12, 0}), "spec.toml:12");
-  EXPECT_EQ(to_text({"spec.toml", 0, 0}), "spec.toml");
-  EXPECT_EQ(to_text({"", 3, 4}), "3:4");
-  EXPECT_EQ(to_text({}), "");
+  EXPECT_EQ(to_text(SourceLocation{"spec.toml", 12, 18}), "spec.toml:12:18");
+  EXPECT_EQ(to_text(SourceLocation{"spec.toml", 12, 0}), "spec.toml:12");
+  EXPECT_EQ(to_text(SourceLocation{"spec.toml", 0, 0}), "spec.toml");
+  EXPECT_EQ(to_text(SourceLocation{"", 3, 4}), "3:4");
+  EXPECT_EQ(to_text(SourceLocation{}), "");
 }
 
 TEST(SourceLocation, DoesNotTakeAColumnForALine) {
-  EXPECT_EQ(to_text({"spec.toml", 0, 7}), "spec.toml");
+  EXPECT_EQ(to_text(SourceLocation{"spec.toml", 0, 7}), "spec.toml");
 }
 
 TEST(InputError, StartsWithThePlace) {

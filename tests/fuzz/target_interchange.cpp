@@ -35,7 +35,7 @@ void run_interchange(std::string_view input) {
 }
 
 std::vector<std::string> interchange_seeds() {
-  std::vector<std::string> seeds = files_of_tree("tests/core", ".json");
+  std::vector<std::string> seeds = files_of_tree("tests/interchange", ".json");
   for (const char* part : {"[", "{\"a\":", "[{\"cache\":"}) {
     seeds.push_back(nested("@", part));
     seeds.push_back(nested("{\"cache\": @", part));

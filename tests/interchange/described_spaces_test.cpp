@@ -172,7 +172,7 @@ TEST(DescribedSpaces, WhatIsMissingIsNamed) {
       "space.json: expected a T1 file (with \"ConfigurationSpace\") or a list of spaces (with "
       "\"spaces\")");
   EXPECT_EQ(error_of_space("{\"spaces\": [\n  {\"name\": }]}"),
-            "space.json:2:12: expected a value, found '}'");
+            "space.json:2:12: unexpected '}'; expected '[', '{', or a literal");
   EXPECT_EQ(
       error_of_space(space_with(kT1, "\"Name\": \"tile\", ", "")),
       "space.json: expected each of \"TuningParameters\" to have a \"Name\" and \"Values\", a "

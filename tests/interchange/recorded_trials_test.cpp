@@ -101,7 +101,7 @@ TEST(KernelTunerCache, SaysWhichTrialIsWrong) {
   EXPECT_EQ(fault_of(replaced(whole, "\"cache\": {", "\"cache\": {}, \"more\": {")),
             "old.json: the cache holds no trial");
   EXPECT_EQ(fault_of(replaced(whole, "\"saxpy\",", "\"saxpy\"")),
-            "old.json:4:1: expected ',' or '}', found '\"'");
+            "old.json:4:1: unexpected string literal; expected '}'");
   EXPECT_EQ(fault_of(replaced(whole, "[\"block\", \"layout\"]", "[\"block\", \"block\"]")),
             "old.json: \"tune_params_keys\" names block twice");
 }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spec/parse_spec.hpp"
 #include "tests/templates/small_kernel.hpp"
 
 namespace kiln::test {
@@ -18,7 +19,6 @@ using testing::StartsWith;
 constexpr const char* kSource = R"(#pragma once
 #include <cuda_runtime.h>
 #include "tools/add.h"
-#include "spec/parse_spec.hpp"
 #ifndef block
 #define block 32
 #endif

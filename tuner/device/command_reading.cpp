@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/json_parser.hpp"
+#include "core/parse_json.hpp"
 #include "core/program.hpp"
 
 namespace kiln {
@@ -170,7 +170,7 @@ Result<std::vector<double>> from_nvbench(const CommandSpec& command, const Sorte
 Result<std::vector<double>> from_json(const CommandSpec& command, const std::string& text) {
   SortedJson json;
   try {
-    json = interchange::parse_json(text, "");  // counters may be NaN, which JSON has not
+    json = parse_json(text, {.reads_not_finite = true});  // counters may be NaN, which JSON has not
   } catch (const InputError&) {
     return unreadable(fmt::format("the JSON of {}", name_of(command.reader)));
   }

@@ -1,13 +1,8 @@
-// Reads JSON that other tools and people wrote, and says what is wrong with it in words.
-//
-// Stricter than most: a key that comes twice is refused. NaN and Infinity, which Python and C++
-// write, are read as numbers. And more patient: where a file is a list
-// of rows, a row that is no JSON costs that row, and the reader goes on behind it. Private to
+// Reads JSON files whose body is a list of rows. A bad row is skipped and reported. Private to
 // interchange.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +16,7 @@ namespace kiln::interchange {
 /// One element of the list of rows.
 struct JsonRow {
   std::string key;       ///< "64,1"; of an array its number, from 1
-  SourceLocation where;  ///< of its first character
+  SourceLocation where;  ///< of its value's first character
   nlohmann::ordered_json json;
 };
 
@@ -38,10 +33,7 @@ struct JsonRows {
 [[nodiscard]] JsonRows parse_rows(std::string_view text, const std::string& path,
                                   std::string_view rows_at, std::string_view noun);
 
-/// The whole text; members keep their order. Throws InputError "path:line:column: what is wrong".
-[[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, const std::string& path);
-
-/// Why a text is no JSON: "NaN is no JSON"; empty where it is.
-[[nodiscard]] std::string why_no_json(std::string_view text);
+/// The whole text. Throws InputError "path:line:column: what is wrong".
+[[nodiscard]] nlohmann::ordered_json parse_whole(std::string_view text, const std::string& path);
 
 }  // namespace kiln::interchange
