@@ -92,6 +92,18 @@ class PreparedLaunch {
   [[nodiscard]] virtual Status run() = 0;
 };
 
+/// Times work on one queue and never waits for it: an application's own launches are timed so. One
+/// measurement at a time. Must not outlive its Device. One thread at a time; different ones, also
+/// of one Device, may run in different threads.
+class QueueTimer {
+ public:
+  virtual ~QueueTimer() = default;
+  [[nodiscard]] virtual Status start() = 0;
+  [[nodiscard]] virtual Status stop() = 0;
+  /// Nanoseconds from start() to stop() on the queue; nullopt: the work has not ended.
+  [[nodiscard]] virtual Result<std::optional<double>> elapsed_ns() = 0;
+};
+
 /// Work that was put on a device's queue while it was captured, ready to be run as one. Must not
 /// outlive its Device, nor what the work refers to.
 class CapturedGraph {
@@ -177,6 +189,10 @@ class Device {
   /// Nanoseconds between two recorded events; blocks until the second has happened.
   [[nodiscard]] virtual Result<double> elapsed_ns(EventId from, EventId to) = 0;
   [[nodiscard]] virtual Status synchronize() = 0;
+  /// A timer on `queue`, as in use_queue(). A Failure where the queue keeps no times.
+  [[nodiscard]] virtual Result<std::unique_ptr<QueueTimer>> make_timer(void* /*queue*/) {
+    return Failure{Outcome::launch_error, "this backend has no timers"};
+  }
 
   // Graphs.
   /// Why work cannot be captured; empty: it can.
@@ -192,6 +208,9 @@ class Device {
   }
   /// Whether `queue` (nullptr: the device's own) is being captured into a graph. Any thread.
   [[nodiscard]] virtual bool is_capturing(void* /*queue*/) { return false; }
+  /// Lets the calling thread allocate memory and load programs, from now on, while other threads
+  /// capture streams.
+  virtual void work_beside_captures() {}
 
   /// Uses another queue of the same context from now on (launcher); nullptr queue: the device's
   /// own.

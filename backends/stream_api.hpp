@@ -42,12 +42,15 @@ struct StreamApi {
   int (*event_destroy)(void* event) = nullptr;
   int (*event_record)(void* event, void* stream) = nullptr;
   int (*event_synchronize)(void* event) = nullptr;
+  int (*event_query)(void* event) = nullptr;
   int (*event_elapsed)(float* milliseconds, void* from, void* to) = nullptr;
 
   // Graphs: optional, a driver may be without. All or none of them are there.
   int (*begin_capture)(void* stream, int mode) = nullptr;
   int (*end_capture)(void* stream, void** graph) = nullptr;
   int (*is_capturing)(void* stream, int* state) = nullptr;
+  int (*exchange_capture_mode)(int* mode) =
+      nullptr;  ///< of the calling thread; not in has_graphs()
   int (*graph_instantiate)(void** executable, void* graph, unsigned long long flags) = nullptr;
   int (*graph_launch)(void* executable, void* stream) = nullptr;
   int (*graph_destroy)(void* graph) = nullptr;
@@ -65,6 +68,8 @@ struct StreamApi {
 inline constexpr unsigned kStreamNonBlocking = 1;
 /// An event that can be timed: CU_EVENT_DEFAULT and hipEventDefault.
 inline constexpr unsigned kEventDefault = 0;
+/// The event has not happened yet: the value of CUDA_ERROR_NOT_READY and hipErrorNotReady.
+inline constexpr int kNotReady = 600;
 /// A capture that forbids no call to any thread: CU_STREAM_CAPTURE_MODE_RELAXED and
 /// hipStreamCaptureModeRelaxed.
 inline constexpr int kCaptureRelaxed = 2;

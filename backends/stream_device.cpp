@@ -221,6 +221,56 @@ Result<double> StreamDevice::elapsed_ns(EventId from, EventId to) {
   return static_cast<double>(milliseconds) * 1e6;
 }
 
+class StreamDevice::StreamTimer final : public QueueTimer {
+ public:
+  StreamTimer(StreamDevice& device, void* stream) : device_(device), stream_(stream) {}
+  ~StreamTimer() override {
+    const Current current(device_);
+    for (void* event : {first_, last_}) {
+      if (event != nullptr) (void)device_.api_.event_destroy(event);
+    }
+  }
+  StreamTimer(const StreamTimer&) = delete;
+  StreamTimer& operator=(const StreamTimer&) = delete;
+
+  Status start() override { return record(first_); }
+  Status stop() override { return record(last_); }
+  Result<std::optional<double>> elapsed_ns() override {
+    const Current current(device_);
+    // To ask for an event ends the captures of other threads, unless this thread says otherwise.
+    int mode = kCaptureRelaxed;
+    const auto exchange = device_.api_.exchange_capture_mode;
+    const bool exchanged = exchange != nullptr && exchange(&mode) == 0;
+    const int code = device_.api_.event_query(last_);
+    if (exchanged) (void)exchange(&mode);
+    if (code == kNotReady) return std::optional<double>();
+    if (code != 0) return device_.failure_of(code, "event_query", Outcome::device_fault);
+    float milliseconds = 0;
+    const int told = device_.api_.event_elapsed(&milliseconds, first_, last_);
+    if (told != 0) return device_.failure_of(told, "event_elapsed", Outcome::launch_error);
+    return std::optional<double>(static_cast<double>(milliseconds) * 1e6);
+  }
+
+ private:
+  [[nodiscard]] Status record(void*& event) {
+    const Current current(device_);
+    int code = event != nullptr ? 0 : device_.api_.event_create(&event, kEventDefault);
+    if (code == 0) code = device_.api_.event_record(event, stream_);
+    if (code != 0) return device_.failure_of(code, "event_record", Outcome::launch_error);
+    return Done{};
+  }
+
+  StreamDevice& device_;
+  void* stream_;
+  void* first_ = nullptr;
+  void* last_ = nullptr;
+};
+
+Result<std::unique_ptr<QueueTimer>> StreamDevice::make_timer(void* queue) {
+  return std::unique_ptr<QueueTimer>(
+      std::make_unique<StreamTimer>(*this, queue != nullptr ? queue : own_stream_));
+}
+
 Status StreamDevice::synchronize() {
   const Current current(*this);
   KILN_STREAM_TRY(device_fault, api_.stream_synchronize, stream_);

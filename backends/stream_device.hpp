@@ -42,10 +42,12 @@ class StreamDevice : public Device {
   std::string graphs_unavailable() final;
   Result<std::unique_ptr<CapturedGraph>> capture(const std::function<Status()>& work) final;
   bool is_capturing(void* queue) final;
+  void work_beside_captures() final;
 
   Result<EventId> record() final;
   Result<double> elapsed_ns(EventId from, EventId to) final;
   Status synchronize() final;
+  Result<std::unique_ptr<QueueTimer>> make_timer(void* queue) final;
   void use_queue(void* queue) final { stream_ = queue != nullptr ? queue : own_stream_; }
 
  protected:
@@ -110,6 +112,7 @@ class StreamDevice : public Device {
   struct LoadedModule;
   class PreparedKernelLaunch;
   class PreparedClear;
+  class StreamTimer;
   class StreamGraph;
   struct Constant {
     std::string name;

@@ -65,4 +65,9 @@ bool StreamDevice::is_capturing(void* queue) {
   return code == 0 && state != kCaptureNone;
 }
 
+void StreamDevice::work_beside_captures() {
+  int mode = kCaptureRelaxed;
+  if (api_.exchange_capture_mode != nullptr) (void)api_.exchange_capture_mode(&mode);
+}
+
 }  // namespace kiln

@@ -64,7 +64,7 @@ void ask_the_neighbours(Match& match, const Setting& setting,
   const std::vector<ExpectedConfig> ranking = rank_configs(neighbourhood);
   const std::string nearest = candidates.front().best->config.text();
   for (const ExpectedConfig& expected : ranking) {
-    if (expected.config == nearest) return;
+    if (expected.config == nearest) break;
     Result<Config> legal = setting.launchable(expected.config);
     if (!legal) continue;
     const Config& of_nearest = candidates.front().best->config;
@@ -85,8 +85,16 @@ void ask_the_neighbours(Match& match, const Setting& setting,
     }
     match.steps.push_back(expectation_text(match.grade, "this config", expected, problems) +
                           ": chosen instead");
-    return;
+    break;
   }
+  // By the forecast; behind these the bests of problems too far away for one.
+  const auto add = [&match, chosen = match.config.text()](const std::string& config) {
+    std::vector<std::string>& all = match.runners_up;
+    if (all.size() == kMaxRunnersUp || config == chosen) return;
+    if (std::find(all.begin(), all.end(), config) == all.end()) all.push_back(config);
+  };
+  for (const ExpectedConfig& expected : ranking) add(expected.config);
+  for (const Candidate& candidate : candidates) add(candidate.best->config.text());
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ class KernelIdentity {
   std::string computation_;
 };
 
+/// The most runners-up that a match lists.
+inline constexpr std::size_t kMaxRunnersUp = 7;
+
 enum class Grade { exact, near_size, same_arch, same_vendor, fallback };
 /// All grades, the best first.
 inline constexpr std::array kGrades = {Grade::exact, Grade::near_size, Grade::same_arch,
@@ -46,10 +49,14 @@ inline constexpr std::array kGrades = {Grade::exact, Grade::near_size, Grade::sa
 struct Match {
   Config config;
   Grade grade = Grade::fallback;
-  double distance = 0;             ///< log2 units between the problems; 0 for exact and default
-  std::string reason;              ///< one sentence
-  bool stale = false;              ///< tuned under another driver, compiler or source
-  bool other_timing = false;       ///< measured by another timing than the one that was requested
+  double distance = 0;        ///< log2 units between the problems; 0 for exact and default
+  std::string reason;         ///< one sentence
+  bool stale = false;         ///< tuned under another driver, compiler or source
+  bool other_timing = false;  ///< measured by another timing than the one that was requested
+  bool raced = false;         ///< was the fastest of several on an application's own launches
+  /// For a problem that nobody tuned: further configs that may be as good, the most expected of
+  /// first. Not checked for being legal.
+  std::vector<std::string> runners_up;
   std::optional<BestRecord> best;  ///< the row that answered; none for default
   /// The steps of the lookup, one sentence each (kiln best --explain).
   std::vector<std::string> steps;

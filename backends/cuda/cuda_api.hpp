@@ -34,6 +34,7 @@
   CALL(event_destroy, cuEventDestroy_v2)            \
   CALL(event_record, cuEventRecord)                 \
   CALL(event_synchronize, cuEventSynchronize)       \
+  CALL(event_query, cuEventQuery)                   \
   CALL(event_elapsed, cuEventElapsedTime)
 
 // Graphs: optional, a driver may be without.
@@ -41,6 +42,7 @@
   CALL(begin_capture, cuStreamBeginCapture_v2)           \
   CALL(end_capture, cuStreamEndCapture)                  \
   CALL(is_capturing, cuStreamIsCapturing)                \
+  CALL(exchange_capture_mode, cuThreadExchangeStreamCaptureMode) \
   CALL(graph_instantiate, cuGraphInstantiateWithFlags)   \
   CALL(graph_launch, cuGraphLaunch)                      \
   CALL(graph_destroy, cuGraphDestroy)                    \

@@ -35,6 +35,7 @@
   CALL(event_destroy, hipEventDestroy)              \
   CALL(event_record, hipEventRecord)                \
   CALL(event_synchronize, hipEventSynchronize)      \
+  CALL(event_query, hipEventQuery)                  \
   CALL(event_elapsed, hipEventElapsedTime)
 
 // Graphs: optional, a runtime may be without.
@@ -42,6 +43,7 @@
   CALL(begin_capture, hipStreamBeginCapture)             \
   CALL(end_capture, hipStreamEndCapture)                 \
   CALL(is_capturing, hipStreamIsCapturing)               \
+  CALL(exchange_capture_mode, hipThreadExchangeStreamCaptureMode) \
   CALL(graph_instantiate, hipGraphInstantiateWithFlags)  \
   CALL(graph_launch, hipGraphLaunch)                     \
   CALL(graph_destroy, hipGraphDestroy)                   \

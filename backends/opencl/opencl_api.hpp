@@ -53,6 +53,7 @@
   CALL(enqueue_marker_with_wait_list, clEnqueueMarkerWithWaitList) \
   CALL(enqueue_barrier_with_wait_list, clEnqueueBarrierWithWaitList) \
   CALL(wait_for_events, clWaitForEvents)                           \
+  CALL(get_event_info, clGetEventInfo)                             \
   CALL(get_event_profiling_info, clGetEventProfilingInfo)          \
   CALL(release_event, clReleaseEvent)                              \
   CALL(finish, clFinish)

@@ -67,6 +67,7 @@ class OpenClDevice final : public Device {
   Result<EventId> record() override;
   Result<double> elapsed_ns(EventId from, EventId to) override;
   Status synchronize() override;
+  Result<std::unique_ptr<QueueTimer>> make_timer(void* queue) override;
   void use_queue(void* queue) override;
 
  private:

@@ -138,7 +138,52 @@ class PreparedFill final : public PreparedLaunch {
   std::size_t widest_;
 };
 
+/// Two markers, whose ends are the times.
+class MarkerTimer final : public QueueTimer {
+ public:
+  explicit MarkerTimer(cl_command_queue queue) : queue_(queue) {}
+
+  Status start() override { return mark(first_); }
+  Status stop() override { return mark(last_); }
+  Result<std::optional<double>> elapsed_ns() override {
+    cl_int status = CL_QUEUED;
+    KILN_OPENCL_TRY(get_event_info, last_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                    &status, nullptr);
+    if (status < 0) return opencl_failure(status, "a timed launch", Outcome::device_fault);
+    if (status != CL_COMPLETE) return std::optional<double>();
+    std::array<cl_ulong, 2> ends{};
+    KILN_OPENCL_TRY(get_event_profiling_info, first_.get(), CL_PROFILING_COMMAND_END,
+                    sizeof ends[0], ends.data(), nullptr);
+    KILN_OPENCL_TRY(get_event_profiling_info, last_.get(), CL_PROFILING_COMMAND_END, sizeof ends[1],
+                    &ends[1], nullptr);
+    return std::optional<double>(static_cast<double>(ends[1]) - static_cast<double>(ends[0]));
+  }
+
+ private:
+  [[nodiscard]] Status mark(OwnedEvent& event) {
+    cl_event marker = nullptr;
+    KILN_OPENCL_TRY(enqueue_marker_with_wait_list, queue_, 0, nullptr, &marker);
+    event = own(marker);
+    return keep_order(queue_);
+  }
+
+  cl_command_queue queue_;
+  OwnedEvent first_;
+  OwnedEvent last_;
+};
+
 }  // namespace
+
+Result<std::unique_ptr<QueueTimer>> OpenClDevice::make_timer(void* queue) {
+  cl_command_queue timed = queue_or_own(queue);
+  cl_command_queue_properties properties = 0;
+  KILN_OPENCL_TRY(get_command_queue_info, timed, CL_QUEUE_PROPERTIES, sizeof properties,
+                  &properties, nullptr);
+  if ((properties & CL_QUEUE_PROFILING_ENABLE) == 0) {
+    return Failure{Outcome::launch_error, "the queue was made without CL_QUEUE_PROFILING_ENABLE"};
+  }
+  return std::unique_ptr<QueueTimer>(std::make_unique<MarkerTimer>(timed));
+}
 
 Result<std::unique_ptr<PreparedLaunch>> OpenClDevice::prepare_launch(const Launch& launch,
                                                                      void* queue) {

@@ -30,7 +30,9 @@ Binary packed(const Match& match) {
                                       {"distance", match.distance},
                                       {"reason", match.reason},
                                       {"stale", match.stale},
-                                      {"other_timing", match.other_timing}});
+                                      {"other_timing", match.other_timing},
+                                      {"raced", match.raced},
+                                      {"runners_up", match.runners_up}});
   const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
   Binary binary;
   binary.data.assign(bytes.begin(), bytes.end());
@@ -51,6 +53,8 @@ std::optional<Match> unpacked(const Binary& binary, const Setting& setting) {
   match.reason = json.at("reason").get<std::string>();
   match.stale = json.at("stale").get<bool>();
   match.other_timing = json.at("other_timing").get<bool>();
+  match.raced = json.at("raced").get<bool>();
+  match.runners_up = json.at("runners_up").get<std::vector<std::string>>();
   return match;
 }
 
@@ -85,7 +89,7 @@ AnswerCache::AnswerCache(const BinaryCache* cache, const std::string& build,
                          const DeviceInfo& device, Timing timing)
     : cache_(build.empty() ? nullptr : cache),
       device_(device),
-      for_all_(fmt::format("answer 2\n{}\n{}\n{}\n", build, facts_of(device), name_of(timing))) {}
+      for_all_(fmt::format("answer 3\n{}\n{}\n{}\n", build, facts_of(device), name_of(timing))) {}
 
 std::string AnswerCache::key_of(const KernelSpec& spec, const Problem& problem,
                                 const std::string& rows) const {

@@ -60,9 +60,9 @@ void copy_cut(char (&to)[Size], const std::string& from) {
 }
 
 // The sizes that kiln_options had: an application keeps the one that it was built with.
-constexpr std::array<std::size_t, 4> kOptionSizes = {
+constexpr std::array<std::size_t, 5> kOptionSizes = {
     offsetof(kiln_options, lock), offsetof(kiln_options, no_shipped),
-    offsetof(kiln_options, statistics), sizeof(kiln_options)};
+    offsetof(kiln_options, statistics), offsetof(kiln_options, untuned), sizeof(kiln_options)};
 
 /// The options that the application knows of; the others as in KILN_OPTIONS_INIT.
 kiln_options known_options(const kiln_options& given) {
@@ -99,6 +99,7 @@ Launcher::Options to_options(const kiln_options& given) {
     options.workspace = Launcher::Workspace::caller;
   }
   options.timing = static_cast<Launcher::Timing>(given.timing);
+  options.untuned = static_cast<Launcher::Untuned>(given.untuned);
   options.statistics = text_or(given.statistics, "");
   set_tuning(given, options);
   return options;
@@ -149,6 +150,9 @@ kiln_status kiln_open(const kiln_options* options, kiln_launcher** launcher) {
   }
   if (known.timing < KILN_TIMING_AUTOMATIC || known.timing > KILN_TIMING_GRAPH) {
     return bad_option("kiln_open: options.timing is none of KILN_TIMING_...");
+  }
+  if (known.untuned < KILN_UNTUNED_WAIT || known.untuned > KILN_UNTUNED_RACE) {
+    return bad_option("kiln_open: options.untuned is none of KILN_UNTUNED_...");
   }
   return guarded_call([&] {
     *launcher = nullptr;

@@ -90,35 +90,33 @@ Expected<bool> Launcher::wait_for_tuning(double seconds) const noexcept {
 
 Expected<void> Launcher::Kernel::launch(void* queue, const LaunchArgument* arguments,
                                         std::size_t count) const noexcept {
-  return guarded([&]() -> Expected<void> {
-    const bool differs = state_->captured || state_->captured_counter != state_->counter;
-    const bool captured = differs && state_->runtime->is_capturing(queue);
-    PreparedKernel& kernel = captured && state_->captured ? *state_->captured : *state_->kernel;
-    Expected<void> launched = kernel.launch(queue, {arguments, count});
-    CallCounter* const counter = captured ? state_->captured_counter : state_->counter;
-    if (launched && counter != nullptr) counter->count_launch();
-    return launched;
-  });
+  return guarded([&] { return state_->launch(queue, {arguments, count}); });
 }
 
 const Launcher::Match& Launcher::Kernel::captured_match() const noexcept {
-  return state_->captured_match;
+  return state_->race && !state_->captured ? match() : state_->captured_match;
 }
 
-const Launcher::Match& Launcher::Kernel::match() const noexcept { return state_->match; }
+const Launcher::Match& Launcher::Kernel::match() const noexcept { return state_->running().match; }
+
+bool Launcher::Kernel::is_settling() const noexcept {
+  return state_->race && !state_->race->ended();
+}
 
 const std::string& Launcher::Kernel::problem() const noexcept { return state_->problem; }
 
 Expected<void> Launcher::Kernel::prepare_queue(void* queue) const noexcept {
   return guarded([&]() -> Expected<void> {
-    Expected<void> prepared = state_->kernel->prepare_queue(queue);
+    Expected<void> prepared =
+        state_->race ? state_->race->prepare_queue(queue) : state_->kernel->prepare_queue(queue);
     if (!prepared || !state_->captured) return prepared;
     return state_->captured->prepare_queue(queue);
   });
 }
 
 bool Launcher::Kernel::from_cache() const noexcept {
-  return state_->kernel->from_cache() && (!state_->captured || state_->captured->from_cache());
+  return state_->running().kernel->from_cache() &&
+         (!state_->captured || state_->captured->from_cache());
 }
 
 const std::vector<Launcher::Kernel::Requirement>& Launcher::Kernel::arguments() const noexcept {

@@ -50,6 +50,28 @@ void list_requirements(const KernelSpec& spec, const LaunchPlan& plan,
   }
 }
 
+bool is_tuned(const kiln::Match& match) {
+  return match.grade == kiln::Grade::exact && !match.other_timing;
+}
+
+Expected<KernelParts> parts_of(std::shared_ptr<const KernelSpec> spec, const Setting& setting,
+                               const Config& config, Launcher::Workspace workspace) {
+  if (spec->command) {
+    return LaunchError{LaunchErrorCode::impossible,
+                       spec->name + " is a program ([command]): nothing of it can be launched"};
+  }
+  Result<LaunchPlan> plan = setting.plan(config);
+  if (!plan) {
+    return LaunchError{LaunchErrorCode::impossible, spec->name + ": " + plan.failure().message};
+  }
+  try {
+    Source source = Renderer(*spec, config.variant).render(setting, config);
+    return KernelParts{std::move(spec), std::move(*plan), std::move(source), workspace};
+  } catch (const InputError& error) {
+    return LaunchError{LaunchErrorCode::compile_failed, error.what()};
+  }
+}
+
 std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
 }
@@ -68,7 +90,9 @@ Launcher::State::State(const Options& given)
       recorder_(given.record_requests),
       statistics_(CallStatistics::make(given.statistics, runtime->info())),
       matches_(kMaxMatches),
-      prepared_(kMaxPrepared) {
+      prepared_(kMaxPrepared),
+      background_(std::make_shared<BackgroundThread>(
+          [beside = runtime] { beside->work_beside_captures(); })) {
   warnings = rows_.warnings;
   if (!runtime->cache_trouble().empty()) {
     warnings.push_back({Warning::Kind::cache_unusable,
@@ -167,8 +191,11 @@ Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view ker
   }
   Known known = known_of(**entry);
   if (known.digest) {
-    if (std::optional<kiln::Match> kept = answers_.find(spec, *problem, *known.digest)) {
-      return Found{*entry, known.tuned, *problem, {*std::move(kept), std::nullopt}};
+    std::optional<kiln::Match> kept = answers_.find(spec, *problem, *known.digest);
+    if (kept) {
+      // A race keeps its winner in place of this answer.
+      std::optional<std::string> unkept = settles(*kept) ? known.digest : std::nullopt;
+      return Found{*entry, known.tuned, *problem, {*std::move(kept), std::move(unkept)}};
     }
   }
   known = all_known_of(**entry);
@@ -182,9 +209,6 @@ Expected<Launcher::State::Found> Launcher::State::find_once(std::string_view ker
 Expected<Launcher::State::Found> Launcher::State::find(std::string_view kernel,
                                                        std::string_view problem_text) {
   Expected<Found> found = find_once(kernel, problem_text);
-  const auto is_tuned = [](const kiln::Match& match) {
-    return match.grade == kiln::Grade::exact && !match.other_timing;
-  };
   if (!found || is_tuned(found->answer.match)) {
     return found;
   }
@@ -232,7 +256,8 @@ Expected<Launcher::Kernel> Launcher::State::prepare(std::string_view kernel,
                                                     std::string_view problem) {
   const ProblemKey key(kernel, problem);
   const auto handle_of = [](std::shared_ptr<Kernel::State> state) {
-    if (state->counter != nullptr) state->counter->count_selection();
+    CallCounter* const counter = state->running().counter;
+    if (counter != nullptr) counter->count_selection();
     return Kernel(std::move(state));
   };
   if (std::shared_ptr<Kernel::State> warm = prepared_.find(key)) {
@@ -294,36 +319,121 @@ Expected<std::shared_ptr<Launcher::Kernel::State>> Launcher::State::prepare_anew
   const Problem& problem = found.problem;
   kiln::Match& match = found.answer.match;
   const std::optional<std::string>& unkept = found.answer.unkept;
-  Expected<std::unique_ptr<PreparedKernel>> made = make_kernel(*found.entry, problem, match);
-  if (made && unkept) answers_.store(spec, problem, *unkept, match);
-  if (!made && match.grade != kiln::Grade::fallback) {
-    // A tuned config that this compiler or driver refuses must not stop the application.
-    const std::string refused = match.config.text();
-    Expected<kiln::Match> fallback = find_match(spec, problem, {}, timing_of(options));
-    if (!fallback) {
+  auto state = std::make_shared<Kernel::State>();
+  if (settles(match)) state->race = make_race(found);
+  if (!state->race) {
+    Expected<std::unique_ptr<PreparedKernel>> made = make_kernel(*found.entry, problem, match);
+    if (made && unkept) answers_.store(spec, problem, *unkept, match);
+    if (!made && match.grade != kiln::Grade::fallback) {
+      // A tuned config that this compiler or driver refuses must not stop the application.
+      const std::string refused = match.config.text();
+      Expected<kiln::Match> fallback = find_match(spec, problem, {}, timing_of(options));
+      if (!fallback) {
+        return made.error();
+      }
+      match = std::move(*fallback);
+      match.reason = "the tuned config " + refused + " failed (" + made.error().message +
+                     "): the spec's default config";
+      made = make_kernel(*found.entry, problem, match);
+    }
+    if (!made) {
       return made.error();
     }
-    match = std::move(*fallback);
-    match.reason = "the tuned config " + refused + " failed (" + made.error().message +
-                   "): the spec's default config";
-    made = make_kernel(*found.entry, problem, match);
+    state->kernel = std::move(*made);
+    const Match shown = to_public(match);
+    state->own = {state->kernel.get(), shown, counter_of(spec, problem, shown)};
   }
-  if (!made) {
-    return made.error();
-  }
-  auto state = std::make_shared<Kernel::State>();
-  state->match = to_public(match);
   state->problem = problem.text();
-  list_requirements(spec, (*made)->plan(), state->arguments, state->workspaces);
-  state->kernel = std::move(*made);
+  list_requirements(spec, state->running().kernel->plan(), state->arguments, state->workspaces);
   state->runtime = runtime;
   state->statistics = statistics_;
-  state->counter = counter_of(spec, problem, state->match);
   prepare_captured(found, *state);
   const std::lock_guard held(made_mutex_);
   std::erase_if(made_, [](const auto& each) { return each.expired(); });
   made_.push_back(state);
   return state;
+}
+
+bool Launcher::State::settles(const kiln::Match& match) const {
+  return options.untuned != Untuned::wait && !is_tuned(match) && !match.raced &&
+         match.grade != kiln::Grade::fallback && options.workspace == Workspace::pooled;
+}
+
+// Renders no more configs than it must: the first that is compiled already runs.
+std::shared_ptr<Race> Launcher::State::make_race(const Found& found) {
+  const std::shared_ptr<const KernelSpec> spec = found.entry->spec;
+  const kiln::Match& match = found.answer.match;
+  const PartsOf make_parts = [spec, problem = found.problem, beside = runtime,
+                              workspace = options.workspace](const Config& config) {
+    return parts_of(spec, Setting(*spec, problem, beside->info()), config, workspace);
+  };
+  std::vector<Race::Entry> entries;
+  const auto add = [&](Config config, const kiln::Match& like) {
+    kiln::Match shown = like;
+    shown.config = config;
+    const Match made = to_public(shown);
+    entries.push_back({std::move(config), made, counter_of(*spec, found.problem, made)});
+  };
+  add(match.config, match);
+  const Setting setting(*spec, found.problem, runtime->info());
+  for (const std::string& text : match.runners_up) {
+    if (Result<Config> legal = setting.launchable(text)) add(*std::move(legal), match);
+  }
+  const std::size_t contenders = entries.size();
+  if (const Expected<kiln::Match> plain = find_match(*spec, found.problem, {}, timing_of(options)))
+    add(plain->config, *plain);
+
+  // The thread prepares the one that runs first again if nothing is compiled: then prepare() waits.
+  std::size_t ready = entries.size();
+  for (std::size_t i = 0; i < entries.size() && ready == entries.size(); ++i) {
+    Expected<KernelParts> parts = make_parts(entries[i].config);
+    if (!parts) continue;
+    if (runtime->has_binary(parts->source)) {
+      Expected<std::unique_ptr<PreparedKernel>> made =
+          PreparedKernel::make(runtime, *std::move(parts));
+      if (!made) continue;
+      entries[i].kernel = std::move(*made);
+      ready = i;
+    } else {
+      entries[i].parts = *std::move(parts);
+    }
+  }
+  const bool races = options.untuned == Untuned::race && contenders > 1;
+  if (ready == 0 && !races) return nullptr;
+  if (ready == entries.size()) {
+    if (!races) return nullptr;
+    Expected<std::unique_ptr<PreparedKernel>> made =
+        make_kernel(*found.entry, found.problem, match);
+    if (!made) return nullptr;
+    entries[0].kernel = std::move(*made);
+    ready = 0;
+  }
+  if (ready != contenders) entries.resize(contenders);  // the default config only stands in
+  auto race = std::make_shared<Race>(
+      runtime, background_, make_parts, std::move(entries), ready,
+      races ? Race::Rule::fastest : Race::Rule::expected,
+      [answers = answers_, spec, problem = found.problem, match, unkept = found.answer.unkept](
+          const Config& winner, const std::string& reason) {
+        if (!unkept) return;
+        kiln::Match kept = match;
+        kept.config = winner;
+        kept.reason = reason;
+        kept.raced = true;
+        answers.store(*spec, problem, *unkept, kept);
+      });
+  race->start();
+  return race;
+}
+
+Expected<void> Launcher::Kernel::State::launch(void* queue, std::span<const LaunchArgument> given) {
+  const bool differs = captured || (!race && captured_counter != own.counter);
+  const bool capturing = differs && runtime->is_capturing(queue);
+  Expected<void> launched = capturing && captured ? captured->launch(queue, given)
+                            : race                ? race->launch(queue, given)
+                                                  : own.kernel->launch(queue, given);
+  CallCounter* const counter = capturing ? captured_counter : running().counter;
+  if (launched && counter != nullptr) counter->count_launch();
+  return launched;
 }
 
 // Without a row that was timed in a graph the answer is the eager one, and no second lookup is
@@ -355,17 +465,17 @@ Expected<Launcher::State::Answer> Launcher::State::captured_answer(const Found& 
 // The kernel of launches into a capturing stream is made now: a capture forbids to load programs
 // and to allocate memory. One that cannot be compiled leaves the other in its place.
 void Launcher::State::prepare_captured(const Found& found, Kernel::State& state) {
-  state.captured_match = state.match;
-  state.captured_counter = state.counter;
+  state.captured_match = state.running().match;
+  state.captured_counter = state.running().counter;
   if (options.timing != Timing::automatic || runtime->info().backend == "opencl" ||
-      options.workspace != Workspace::pooled || state.match.grade == Grade::fallback) {
+      options.workspace != Workspace::pooled || state.captured_match.grade == Grade::fallback) {
     return;
   }
   const KernelSpec& spec = *found.entry->spec;
   const Expected<Answer> answer = captured_answer(found);
   if (!answer || answer->match.grade == kiln::Grade::fallback) return;
   const Match captured = to_public(answer->match);
-  if (captured.config != state.match.config) {
+  if (captured.config != to_public(found.answer.match).config) {
     Expected<std::unique_ptr<PreparedKernel>> made =
         make_kernel(*found.entry, found.problem, answer->match);
     if (!made) {
@@ -403,7 +513,11 @@ Expected<void> Launcher::State::forget_queue(void* queue) {
   }
   for (const std::weak_ptr<Kernel::State>& each : made) {
     if (const std::shared_ptr<Kernel::State> kernel = each.lock()) {
-      kernel->kernel->forget_queue(queue);
+      if (kernel->race) {
+        kernel->race->forget_queue(queue);
+      } else {
+        kernel->kernel->forget_queue(queue);
+      }
       if (kernel->captured) kernel->captured->forget_queue(queue);
     }
   }
@@ -415,25 +529,10 @@ Expected<void> Launcher::State::forget_queue(void* queue) {
 Expected<std::unique_ptr<PreparedKernel>> Launcher::State::make_kernel(const KernelEntry& entry,
                                                                        const Problem& problem,
                                                                        const kiln::Match& match) {
-  if (entry.spec->command) {
-    return LaunchError{
-        LaunchErrorCode::impossible,
-        entry.spec->name + " is a program ([command]): nothing of it can be launched"};
-  }
-  const Setting setting(*entry.spec, problem, runtime->info());
-  Result<LaunchPlan> plan = setting.plan(match.config);
-  if (!plan) {
-    return LaunchError{LaunchErrorCode::impossible,
-                       entry.spec->name + ": " + plan.failure().message};
-  }
-  Source source;
-  try {
-    source = Renderer(*entry.spec, match.config.variant).render(setting, match.config);
-  } catch (const InputError& error) {
-    return LaunchError{LaunchErrorCode::compile_failed, error.what()};
-  }
-  return PreparedKernel::make(runtime,
-                              {entry.spec, std::move(*plan), std::move(source), options.workspace});
+  Expected<KernelParts> parts = parts_of(entry.spec, Setting(*entry.spec, problem, runtime->info()),
+                                         match.config, options.workspace);
+  if (!parts) return parts.error();
+  return PreparedKernel::make(runtime, *std::move(parts));
 }
 
 }  // namespace kiln

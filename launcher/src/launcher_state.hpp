@@ -13,11 +13,13 @@
 
 #include "core/problem.hpp"
 #include "launcher/src/answer_cache.hpp"
+#include "launcher/src/background_thread.hpp"
 #include "launcher/src/call_statistics.hpp"
 #include "launcher/src/databases.hpp"
 #include "launcher/src/miss_tuner.hpp"
 #include "launcher/src/prepared_kernel.hpp"
 #include "launcher/src/problem_table.hpp"
+#include "launcher/src/race.hpp"
 #include "launcher/src/request_recorder.hpp"
 #include "launcher/src/runtime.hpp"
 #include "lookup/lookup.hpp"
@@ -26,18 +28,22 @@
 namespace kiln {
 
 struct Launcher::Kernel::State {
-  std::unique_ptr<PreparedKernel> kernel;
-  Launcher::Match match;
+  std::unique_ptr<PreparedKernel> kernel;  ///< null: the race owns it
+  Running own;                             ///< of `kernel`
+  std::shared_ptr<Race> race;              ///< null: `own` runs always
   /// The config of launches into a capturing stream, if that is another one; null: `kernel`.
   std::unique_ptr<PreparedKernel> captured;
   Launcher::Match captured_match;
   std::shared_ptr<Runtime> runtime;
   std::shared_ptr<CallStatistics> statistics;  ///< owns the counters; null: nothing is counted
-  CallCounter* counter = nullptr;
   CallCounter* captured_counter = nullptr;
   std::string problem;
   std::vector<Requirement> arguments;
   std::vector<Requirement> workspaces;
+
+  /// What launches run at the moment, captures apart.
+  [[nodiscard]] const Running& running() const { return race ? race->leader() : own; }
+  [[nodiscard]] Expected<void> launch(void* queue, std::span<const LaunchArgument> arguments);
 };
 
 /// A match of select(), with its counter; null: nothing is counted.
@@ -110,6 +116,10 @@ struct Launcher::State {
   [[nodiscard]] Expected<std::unique_ptr<PreparedKernel>> make_kernel(const KernelEntry& entry,
                                                                       const Problem& problem,
                                                                       const kiln::Match& match);
+  /// Whether the options ask that `match` be compiled, or raced, beside the launches.
+  [[nodiscard]] bool settles(const kiln::Match& match) const;
+  /// The race of an untuned problem. Null: there is nothing to compile and nothing to time.
+  [[nodiscard]] std::shared_ptr<Race> make_race(const Found& found);
   /// The answer for launches into a capturing stream of a problem that was found.
   [[nodiscard]] Expected<Answer> captured_answer(const Found& found);
   /// The match of launches into a capturing stream, and its kernel if that is another one.
@@ -141,6 +151,7 @@ struct Launcher::State {
   /// destroys them: this frees device memory, which a graph capture forbids to all threads.
   std::vector<std::shared_ptr<Kernel::State>> outdated_;
 
+  std::shared_ptr<BackgroundThread> background_;  ///< of the races, which hold no owner of it
   std::unique_ptr<MissTuner> tuner_;  ///< last member: its thread uses the members above
 };
 

@@ -116,6 +116,40 @@ Result<Runtime::Program*> Runtime::take(const Source& source, void* queue) {
   return &program;
 }
 
+Result<std::unique_ptr<QueueTimer>> Runtime::make_timer(void* queue) {
+  const std::unique_lock held = lock();
+  return device_->make_timer(queue);
+}
+
+bool Runtime::has_binary(const Source& source) {
+  const std::string key = cache_key(source, info(), backend_->compiler_options(), toolkit_);
+  {
+    const std::lock_guard held(load_mutex_);
+    const auto shared = programs_.find({key, nullptr, 0});
+    if (shared != programs_.end() && shared->second.module) return true;
+    if (compiled_ahead_.contains(key)) return true;
+  }
+  return cache_ && cache_->find(key);
+}
+
+Status Runtime::compile_ahead(const Source& source) {
+  if (has_binary(source)) return Done{};
+  if (!compiler_ahead_) {
+    try {
+      compiler_ahead_ = backend_->open_compiler(info());
+    } catch (const DeviceError& error) {
+      return Failure{Outcome::compile_error, error.what()};
+    }
+  }
+  Result<Binary> binary = compiler_ahead_->compile(source);
+  if (!binary) return binary.failure();
+  const std::string key = cache_key(source, info(), backend_->compiler_options(), toolkit_);
+  if (cache_) cache_->store(key, *binary, info().compiler);
+  const std::lock_guard held(load_mutex_);
+  compiled_ahead_.emplace(key, std::move(*binary));
+  return Done{};
+}
+
 void Runtime::release(Program* taken) {
   const std::lock_guard held(load_mutex_);
   taken->taken = false;
@@ -134,6 +168,12 @@ void Runtime::forget_queue(void* queue) {
 Status Runtime::fill(Program& program, const Source& source, const std::string& key) {
   auto& [module, from_cache, taken] = program;
   if (module) return Done{};
+  if (const auto ahead = compiled_ahead_.extract(key); !ahead.empty()) {
+    Result<std::unique_ptr<Module>> loaded = load_on_device(ahead.mapped());
+    if (!loaded) return loaded.failure();
+    module = std::move(*loaded);
+    return Done{};
+  }
   if (const std::optional<CachedBinary> cached = cache_ ? cache_->find(key) : std::nullopt) {
     Result<std::unique_ptr<Module>> loaded = load_on_device(cached->binary);
     if (loaded) {

@@ -43,6 +43,16 @@ class Runtime {
   /// Null if the options exclude a cache.
   [[nodiscard]] const BinaryCache* cache() const { return cache_.get(); }
 
+  [[nodiscard]] Result<std::unique_ptr<QueueTimer>> make_timer(void* queue);
+  /// Lets the calling thread allocate and load while other threads capture streams.
+  void work_beside_captures() { device_->work_beside_captures(); }
+
+  /// Whether load() would compile nothing. Any thread.
+  [[nodiscard]] bool has_binary(const Source& source);
+  /// Compiles `source`, so that a later load() does not. Touches no device; other compiling goes on
+  /// meanwhile. One thread at a time.
+  [[nodiscard]] Status compile_ahead(const Source& source);
+
   /// A program on the device.
   struct Program {
     std::unique_ptr<Module> module;
@@ -83,11 +93,14 @@ class Runtime {
   std::string cache_trouble_;
   std::string cache_limit_trouble_;
 
-  std::mutex load_mutex_;               ///< guards compiling and the list of programs
-  std::unique_ptr<Compiler> compiler_;  ///< made when the first source must be compiled
+  std::mutex load_mutex_;                         ///< guards compiling and the list of programs
+  std::unique_ptr<Compiler> compiler_;            ///< made when the first source must be compiled
+  std::map<std::string, Binary> compiled_ahead_;  ///< by key; not loaded yet
   /// Key: source, queue and a number. Number 0 is shared; a program with another number has one
   /// user at a time.
   std::map<std::tuple<std::string, void*, std::size_t>, Program> programs_;
+
+  std::unique_ptr<Compiler> compiler_ahead_;  ///< of compile_ahead()
 };
 
 }  // namespace kiln

@@ -59,6 +59,8 @@ class Options(Structure):
         ("no_shipped", c_int32),
         ("timing", c_int32),
         ("statistics", c_char_p),
+        ("untuned", c_int32),
+        ("reserved", c_int32),
     ]
 
 

@@ -29,6 +29,7 @@ from .errors import (
 
 TUNE_ON_MISS = {"never": 0, "background": 1, "first_use": 2}
 TIMING = {"automatic": 0, "eager": 1, "graph": 2}
+UNTUNED = {"wait": 0, "ready": 1, "race": 2}
 PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -83,6 +84,8 @@ class Launcher:
     `kiln db lock`. `cache`: folder of compiled kernels. `tune_on_miss`: "never", "background" or
     "first_use", each session for `tune_seconds`. `timing`: whose rows come first, those timed
     "eager" or in a "graph"; "automatic": by each launch, whether its stream is being captured.
+    `untuned`: what happens for a problem that nobody tuned: "wait" for the compiler, run what is
+    "ready" until the chosen config is compiled, or "race": then configs take turns on your calls.
     `statistics`: file for the calls that `kiln coverage` weighs, or "1" to print a line at exit.
 
     Raises NoDeviceError, or DriverMissingError if the driver's library is not there. An unusable
@@ -100,6 +103,7 @@ class Launcher:
         tune_on_miss: str = "never",
         tune_seconds: float = 0,
         timing: str = "automatic",
+        untuned: str = "wait",
         statistics: Optional[PathLike] = None,
     ) -> None:
         if tune_on_miss not in TUNE_ON_MISS:
@@ -108,6 +112,8 @@ class Launcher:
             )
         if timing not in TIMING:
             raise ArgumentError(f"timing is '{timing}'; expected automatic, eager or graph")
+        if untuned not in UNTUNED:
+            raise ArgumentError(f"untuned is '{untuned}'; expected wait, ready or race")
         library = _library.load()
         options = _library.Options(
             size=ctypes.sizeof(_library.Options),
@@ -120,6 +126,7 @@ class Launcher:
             tune_seconds=tune_seconds,
             timing=TIMING[timing],
             statistics=_encode(statistics),
+            untuned=UNTUNED[untuned],
         )
         if tune_on_miss != "never":
             options.tuner = _encode(_program.path())

@@ -55,6 +55,9 @@ void cuda_stub_watch(int parameter) {
 void cuda_stub_capture(void* stream) {
   reinterpret_cast<void (*)(void*)>(find("kiln_stub_capture"))(stream);
 }
+void cuda_stub_time_blocks(bool on) {
+  reinterpret_cast<void (*)(bool)>(find("kiln_stub_time_blocks"))(on);
+}
 std::uint64_t cuda_stub_block() { return ask("kiln_stub_block"); }
 
 }  // namespace kiln::test

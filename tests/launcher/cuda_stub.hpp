@@ -27,6 +27,8 @@ void cuda_stub_watch(int parameter);
 
 /// From now on this stream counts as one that is being captured; nullptr: none.
 void cuda_stub_capture(void* stream);
+/// From now on a timed launch takes a microsecond for each thread of its block.
+void cuda_stub_time_blocks(bool on);
 /// Threads in x of a block at the last launch.
 [[nodiscard]] std::uint64_t cuda_stub_block();
 

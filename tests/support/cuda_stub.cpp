@@ -29,6 +29,7 @@ std::atomic<int> watched_parameter{-1};
 std::atomic<std::uint64_t> watched_value{0};
 std::atomic<void*> captured_stream{nullptr};
 std::atomic<std::uint64_t> last_block{0};
+std::atomic<bool> times_follow_blocks{false};
 int context_object = 0;
 thread_local void* current_context = nullptr;
 
@@ -113,6 +114,10 @@ void kiln_stub_capture(void* stream) { captured_stream = stream; }
 // The threads of a block at the last launch.
 std::uint64_t kiln_stub_block() { return last_block.load(); }
 
+// From now on an event stands for the last launch, which took a microsecond for each thread of its
+// block.
+void kiln_stub_time_blocks(bool on) { times_follow_blocks = on; }
+
 int cuInit(unsigned) { return kOk; }
 int cuDriverGetVersion(int* version) { return *version = 13000, kOk; }
 int cuGetErrorName(int, const char** name) { return *name = "CUDA_ERROR_STUB", kOk; }
@@ -167,11 +172,22 @@ int cuMemsetD8Async(std::uintptr_t to, unsigned char byte, std::size_t bytes, vo
 int cuStreamCreate(void** stream, unsigned) { return *stream = std::malloc(1), kOk; }
 int cuStreamDestroy_v2(void* stream) { return std::free(stream), kOk; }
 int cuStreamSynchronize(void*) { return waits.fetch_add(1), kOk; }
-int cuEventCreate(void** event, unsigned) { return *event = std::malloc(1), kOk; }
+int cuEventCreate(void** event, unsigned) {
+  return *event = std::calloc(1, sizeof(std::uint64_t)), kOk;
+}
 int cuEventDestroy_v2(void* event) { return std::free(event), kOk; }
-int cuEventRecord(void*, void*) { return kOk; }
+int cuEventRecord(void* event, void*) {
+  const std::uint64_t block = last_block.load();
+  return std::memcpy(event, &block, sizeof block), kOk;
+}
+int cuEventQuery(void*) { return kOk; }
 int cuEventSynchronize(void*) { return waits.fetch_add(1), kOk; }
-int cuEventElapsedTime(float* milliseconds, void*, void*) { return *milliseconds = 1, kOk; }
+int cuEventElapsedTime(float* milliseconds, void*, void* to) {
+  std::uint64_t block = 0;
+  std::memcpy(&block, to, sizeof block);
+  *milliseconds = times_follow_blocks ? static_cast<float>(block) * 1e-3F : 1.0F;
+  return kOk;
+}
 
 // A stream that the test marked is being captured. Graphs are empty.
 int cuStreamBeginCapture_v2(void*, int) { return kOk; }

@@ -187,6 +187,7 @@ int hipEventCreateWithFlags(void** event, unsigned flags) {
 }
 int hipEventDestroy(void* event) { return cuda().stream.event_destroy(event); }
 int hipEventRecord(void* event, void* stream) { return cuda().stream.event_record(event, stream); }
+int hipEventQuery(void* event) { return cuda().stream.event_query(event); }
 int hipEventSynchronize(void* event) { return cuda().stream.event_synchronize(event); }
 int hipEventElapsedTime(float* milliseconds, void* from, void* to) {
   return cuda().stream.event_elapsed(milliseconds, from, to);

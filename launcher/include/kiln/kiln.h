@@ -82,11 +82,14 @@ typedef struct kiln_options {
   /* Added later. A structure that ends here is accepted. */
   const char* statistics; /* "1": count calls, and print a line at exit; "0": count nothing; else a
                              file for `kiln coverage`; NULL: $KILN_STATISTICS */
+  /* Added later. A structure that ends here is accepted. */
+  int32_t untuned;  /* KILN_UNTUNED_WAIT, ... */
+  int32_t reserved; /* 0 */
 } kiln_options;
 #define KILN_OPTIONS_INIT                                                                         \
   {                                                                                               \
     sizeof(kiln_options), NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
-        NULL, 0, 0, NULL                                                                          \
+        NULL, 0, 0, NULL, 0, 0                                                                    \
   }
 
 /* Which rows come first: docs/launcher.md, "CUDA graphs". */
@@ -94,6 +97,14 @@ enum {
   KILN_TIMING_AUTOMATIC = 0, /* by each launch: is its stream being captured into a graph? */
   KILN_TIMING_EAGER = 1,
   KILN_TIMING_GRAPH = 2
+};
+
+/* What a kernel does for a problem without an exact match: docs/launcher.md, "A size that nobody
+ * tuned". */
+enum {
+  KILN_UNTUNED_WAIT = 0,  /* kiln_prepare compiles the chosen config if it has to */
+  KILN_UNTUNED_READY = 1, /* launches run what is compiled until the chosen config is, too */
+  KILN_UNTUNED_RACE = 2   /* then configs take turns on the launches; the fastest stays */
 };
 
 /* Whether the `kiln` program tunes problems whose match is not exact, in separate processes.

@@ -74,6 +74,20 @@ class KILN_API Launcher {
     first_use,
   };
 
+  /// What a kernel does for a problem without an exact match.
+  enum class Untuned : int {
+    /// prepare() compiles the config that the lookup chooses, if it has to. The choice is
+    /// deterministic.
+    wait = 0,
+    /// Launches run a config that is compiled already, if there is one. A thread compiles the
+    /// chosen config, and launches run it from then on.
+    ready = 1,
+    /// As `ready`. In addition, up to eight configs take turns on the application's own launches,
+    /// timed by events on its queue (not in captures), and the fastest stays: for this process, and
+    /// in the cache for later ones.
+    race = 2,
+  };
+
   /// How the application launches. Rows of the databases were timed in one way or the other, and
   /// the fastest config may differ.
   enum class Timing : int {
@@ -107,6 +121,10 @@ class KILN_API Launcher {
     /// Counts selections and launches: "1" prints one line on stderr when the program ends, "0"
     /// counts nothing, any other text is a file for `kiln coverage`; empty: $KILN_STATISTICS.
     std::string statistics;
+
+    /// Results may differ in their last bits while configs take turns: each adds up in its own
+    /// order.
+    Untuned untuned = Untuned::wait;
 
     // Whether to tune untuned problems (docs/launcher.md).
     TuneOnMiss tune_on_miss = TuneOnMiss::never;
@@ -222,7 +240,11 @@ class KILN_API Launcher {
     /// which forbids allocations. Otherwise the first launch does it.
     Expected<void> prepare_queue(void* queue) const noexcept;
 
+    /// The config that launches run; with Options::untuned, the one that they run at the moment.
+    /// The reference stays valid as long as the kernel.
     [[nodiscard]] const Match& match() const noexcept;
+    /// Whether match() may still change: configs are being compiled or take turns.
+    [[nodiscard]] bool is_settling() const noexcept;
     /// The match of a launch into a stream that is being captured. match() itself unless
     /// Options::timing is automatic.
     [[nodiscard]] const Match& captured_match() const noexcept;

@@ -225,6 +225,7 @@ int hipEventRecord(void* event, void*) {
   return 0;
 }
 int hipEventSynchronize(void*) { return 0; }
+int hipEventQuery(void*) { return 0; }
 int hipEventElapsedTime(float* milliseconds, void* from, void* to) {
   *milliseconds = std::chrono::duration<float, std::milli>(*static_cast<Instant*>(to) -
                                                            *static_cast<Instant*>(from))
