@@ -15,6 +15,7 @@
 #include "cli/device_choice.hpp"
 #include "cli/failures.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/known_bests.hpp"
 #include "cli/planned.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
@@ -28,10 +29,12 @@
 #include "cli/trust.hpp"
 #include "core/command_spec.hpp"
 #include "core/input_file.hpp"
+#include "core/metrics.hpp"
 #include "core/suggest.hpp"
 #include "core/transient_error.hpp"
 #include "db/store.hpp"
-#include "lookup/requests.hpp"
+#include "lookup/call_records.hpp"
+#include "lookup/lookup.hpp"
 #include "tuner/device/device_ceilings.hpp"
 
 namespace kiln::cli {
@@ -44,71 +47,77 @@ struct SweepFlags {
   fs::path plan;
   std::vector<std::string> kernels;  ///< only these of the plan; empty: all
   std::string device = "auto";
-  bool requested = false;  ///< tune recorded requests instead of a plan
-  fs::path requests;       ///< file of the requests
+  bool requested = false;  ///< tune recorded calls that were not exact instead of a plan
+  fs::path requests;       ///< file of these calls
   fs::path calls;          ///< record of `kiln run`: tune its products instead of a plan
   std::string shard;       ///< "3/8": only this part of the plan; empty: all of it
   bool markdown = false;
   bool ceilings = false;
 };
 
-std::vector<SweptSession> planned_sessions(const SweepFlags& options) {
+std::vector<ReadySession> planned_sessions(const SweepFlags& options) {
   const Shard shard = options.shard.empty() ? Shard{} : parse_shard(options.shard);
-  std::vector<SweptSession> sessions;
+  std::vector<ReadySession> sessions;
   for (ReadySession& ready : ready_sessions(options.plan, options.kernels, options.common.library(),
                                             options.search.settings)) {
     if (!has(shard, ready.spec, ready.problem)) continue;
     require_trust(ready.spec, options.common);
-    sessions.push_back({std::move(ready)});
+    sessions.push_back(std::move(ready));
   }
   return sessions;
 }
 
-/// The open requests; warns of lines that cannot be read.
-std::vector<Request> open_requests(const SweepFlags& options) {
-  const std::string file = options.requests.string();
-  if (file.empty()) {
-    throw UsageError(requests_trouble(options.requests) + "; name their file with --requests");
+/// What launchers called without an exact match; warns of lines that cannot be read.
+std::vector<CallRecord> requested_calls(const SweepFlags& options) {
+  if (options.requests.empty()) {
+    throw UsageError("--requested: name the file that KILN_STATISTICS named with --requests");
   }
-  RequestList list = read_requests(
-      read_input(options.requests, {"requests as launchers record them", 64 * kMiB}), file);
+  const std::string file = options.requests.string();
+  const CallList list =
+      read_calls(read_input(options.requests, {"calls as launchers record them", 64 * kMiB}), file);
   for (const std::string& warning : list.bad) print_shown(stderr, "kiln: warning: {}\n", warning);
-  return std::move(list.open);
+  return untuned(list.records);
 }
 
-// Those of the device, the most often asked for first. One that no spec reads is left out with a
-// warning: it may be of an application whose kernels are not here.
-std::vector<SweptSession> requested_sessions(const std::vector<Request>& requests,
+// Those of the device that the database has no best for, the most often called first. One that no
+// spec reads is left out with a warning: it may be of an application whose kernels are not here.
+std::vector<ReadySession> requested_sessions(const std::vector<CallRecord>& calls,
                                              const SweepFlags& options, const DeviceInfo& device) {
   const KernelLibrary library = options.common.library();
-  std::vector<SweptSession> sessions;
-  for (const Request& request : requests) {
-    if (current_identity(request.device, device) != identity_of(device)) continue;
+  const RowSources sources{.database = options.common.database, .shipped = false};
+  const std::optional<Store> store = open_rows(sources);
+  std::vector<ReadySession> sessions;
+  for (const CallRecord& call : calls) {
+    if (current_identity(call.device, device) != identity_of(device)) continue;
     try {
-      KernelSpec spec = library.load(request.kernel);
+      KernelSpec spec = library.load(call.kernel);
       require_trust(spec, options.common);
-      Problem problem = Problem::parse(spec, request.problem);
+      Problem problem = Problem::parse(spec, call.problem);
+      const std::vector<BestRecord> rows =
+          known_bests(sources, store, spec.name, std::string(kTimeObjective));
+      const Result<Match> match = lookup({spec, problem, device}, rows);
+      if (match && match->grade == Grade::exact) continue;
       check_names(options.search.settings, spec);
-      sessions.push_back({{std::move(spec), std::move(problem), options.search.settings}, request});
+      sessions.push_back({std::move(spec), std::move(problem), options.search.settings});
     } catch (const InputError& error) {
-      print_shown(stderr, "kiln: warning: {}: {} {}: {}\n", options.requests.string(),
-                  request.kernel, request.problem, error.what());
+      print_shown(stderr, "kiln: warning: {}: {} {}: {}\n", options.requests.string(), call.kernel,
+                  call.problem, error.what());
     }
   }
   return sessions;
 }
 
 /// The products of a record, the most expensive first. One that `matmul` does not have is left out.
-std::vector<SweptSession> called_sessions(const SweepFlags& options) {
+std::vector<ReadySession> called_sessions(const SweepFlags& options) {
   const KernelSpec spec = options.common.library().load("matmul");
   check_names(options.search.settings, spec);
   const RecordedProgram program = read_record(options.calls);
   if (!program.library_path.empty())
     ::setenv("KILN_CUBLAS_PATH", program.library_path.c_str(), /*overwrite=*/0);
-  std::vector<SweptSession> sessions;
+  std::vector<ReadySession> sessions;
   for (const RecordedCall& call : program.calls) {
     try {
-      sessions.push_back({{spec, Problem::parse(spec, call.problem), options.search.settings}, {}});
+      sessions.push_back({spec, Problem::parse(spec, call.problem), options.search.settings});
     } catch (const InputError& error) {
       print_shown(stderr, "kiln: warning: {}: {}\n", options.calls.string(), error.what());
     }
@@ -118,16 +127,12 @@ std::vector<SweptSession> called_sessions(const SweepFlags& options) {
 
 /// Adds a summary for each session that was begun: all of them, or those until a signal came, or
 /// until the error that it throws.
-void run_sessions(const std::vector<SweptSession>& sessions, const DeviceInfo& device, Store& store,
+void run_sessions(const std::vector<ReadySession>& sessions, const DeviceInfo& device, Store& store,
                   const SweepFlags& options, std::vector<SessionSummary>& summaries) {
-  for (const SweptSession& session : sessions) {
-    const ReadySession& ready = session.ready;
+  for (const ReadySession& ready : sessions) {
     summaries.push_back(summarise({ready.spec, ready.problem, device_of(ready.spec, device)}));
     const std::string title = fmt::format("[{}/{}]", summaries.size(), sessions.size());
     run_ready(ready, title, device_of(ready.spec, device), store, options.search, summaries.back());
-    if (session.request && found_best(summaries.back())) {
-      retire_request(options.requests, *session.request);
-    }
     if (stop_on_signals()) return;
   }
 }
@@ -179,16 +184,16 @@ void print_reports(const std::vector<DeviceClass>& classes, const SweepFlags& op
 
 /// Kernels for every class of devices; programs for this machine.
 std::vector<DeviceClass> dealt_classes(std::vector<DeviceClass> classes, DeviceClass& programs,
-                                       const std::vector<SweptSession>& planned,
+                                       const std::vector<ReadySession>& planned,
                                        const SweepFlags& options) {
   if (options.requested) {
-    const std::vector<Request> requests = open_requests(options);
+    const std::vector<CallRecord> calls = requested_calls(options);
     for (DeviceClass& group : classes)
-      group.sessions = requested_sessions(requests, options, group.devices.front());
+      group.sessions = requested_sessions(calls, options, group.devices.front());
     return classes;
   }
-  for (const SweptSession& session : planned) {
-    if (session.ready.spec.command) {
+  for (const ReadySession& session : planned) {
+    if (session.spec.command) {
       programs.sessions.push_back(session);
     } else {
       for (DeviceClass& group : classes) group.sessions.push_back(session);
@@ -210,7 +215,7 @@ bool all_found_bests(const std::vector<DeviceClass>& classes) {
   });
 }
 
-ExitCode sweep_on(const std::vector<DeviceInfo>& devices, const std::vector<SweptSession>& planned,
+ExitCode sweep_on(const std::vector<DeviceInfo>& devices, const std::vector<ReadySession>& planned,
                   const SweepFlags& options) {
   std::vector<DeviceClass> classes = classes_of(devices);
   if (options.ceilings && classes.size() > 1)
@@ -218,21 +223,18 @@ ExitCode sweep_on(const std::vector<DeviceInfo>& devices, const std::vector<Swep
   std::vector<DeviceClass> programs = {{{command_device()}, {}}};
   classes = dealt_classes(std::move(classes), programs.front(), planned, options);
   if (options.requested && count_sessions(classes) == 0) {
-    print_shown("{}: no open request of these devices\n", options.requests.string());
+    print_shown("{}: nothing to tune on these devices\n", options.requests.string());
     return ExitCode::ok;
   }
   Store store = open_store(options.common, options.search);
   std::optional<Ceilings> ceilings;
   if (options.ceilings)
     ceilings = measure_device_ceilings(devices.front().backend, devices.front().ordinal);
-  const auto retire = [&](const SweptSession& session, const SessionSummary& summary) {
-    if (session.request && found_best(summary)) retire_request(options.requests, *session.request);
-  };
-  SweepEnd end = sweep_devices(classes, store, options.search, retire);
+  SweepEnd end = sweep_devices(classes, store, options.search);
   // Programs choose their own devices: they run when nothing else does.
   if (!programs.front().sessions.empty()) {
     const bool may_run = end.error == nullptr && !stop_on_signals();
-    const SweepEnd last = may_run ? sweep_devices(programs, store, options.search, retire)
+    const SweepEnd last = may_run ? sweep_devices(programs, store, options.search)
                                   : SweepEnd{programs.front().sessions.size(), nullptr};
     end.left += last.left;
     if (last.error) end.error = last.error;
@@ -264,7 +266,7 @@ ExitCode run_sweep(const SweepFlags& options) {
   if (options.requested && !options.shard.empty()) {
     throw UsageError("--requested and --shard exclude each other (see kiln sweep --help)");
   }
-  std::vector<SweptSession> sessions;
+  std::vector<ReadySession> sessions;
   if (!options.plan.empty()) sessions = planned_sessions(options);
   if (!options.calls.empty()) sessions = called_sessions(options);
   if (sessions.empty() && !options.shard.empty()) {
@@ -275,14 +277,14 @@ ExitCode run_sweep(const SweepFlags& options) {
     return ExitCode::ok;
   }
   std::vector<const KernelSpec*> specs;
-  for (const SweptSession& session : sessions) specs.push_back(&session.ready.spec);
+  for (const ReadySession& session : sessions) specs.push_back(&session.spec);
   const std::vector<DeviceInfo> devices = choose_devices(specs, options.device);
   if (devices.size() > 1) return sweep_on(devices, sessions, options);
   const DeviceInfo& device = devices.front();
   if (options.requested) {
-    sessions = requested_sessions(open_requests(options), options, device);
+    sessions = requested_sessions(requested_calls(options), options, device);
     if (sessions.empty()) {
-      print_shown("{}: no open request of {}\n", options.requests.string(), identity_of(device));
+      print_shown("{}: nothing to tune on {}\n", options.requests.string(), identity_of(device));
       return ExitCode::ok;
     }
   }
@@ -333,18 +335,18 @@ void add_sweep_command(CLI::App& app, Work& work) {
           "joins the databases (docs/fleet.md)")
       ->type_name("K/N");
   command->add_flag("--requested", options->requested,
-                    "Instead of a plan: tune the untuned problems that launchers requested,\n"
-                    "most requested first (docs/lookup.md)");
+                    "Instead of a plan: tune the problems that launchers called without an exact\n"
+                    "match and that the database still lacks, the most called first "
+                    "(docs/lookup.md)");
   command
       ->add_option("--calls", options->calls,
                    "Instead of a plan: tune the products that `kiln run --record` saw, the most\n"
                    "expensive first, against the library that was called")
       ->type_name("FILE");
-  options->requests = requested_path().value_or(default_requests_path());
+  options->requests = call_records_path().value_or("");
   command
       ->add_option("--requests", options->requests,
-                   "File of the requests (default: $KILN_RECORD_REQUESTS, else requests.jsonl\n"
-                   "beside the default database)")
+                   "File of these calls, as KILN_STATISTICS named it (default: $KILN_STATISTICS)")
       ->type_name("FILE");
   command
       ->add_option(

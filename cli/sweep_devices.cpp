@@ -66,8 +66,8 @@ std::map<std::string, int> begun_sessions(const Store& store, const DeviceInfo& 
 std::vector<Dealer::Session> dealt_sessions(const DeviceClass& group, const Store& store) {
   const std::map<std::string, int> begun = begun_sessions(store, group.devices.front());
   std::vector<Dealer::Session> sessions;
-  for (const SweptSession& session : group.sessions) {
-    Dealer::Session dealt = dealt_session(session.ready, group.devices.front());
+  for (const ReadySession& session : group.sessions) {
+    Dealer::Session dealt = dealt_session(session, group.devices.front());
     if (const auto found = begun.find(dealt.key); found != begun.end()) {
       for (std::size_t i = 0; i < group.devices.size(); ++i) {
         if (group.devices[i].ordinal == found->second) dealt.begun_by = i;
@@ -89,7 +89,6 @@ std::size_t compile_slots(const SearchOptions& options, std::size_t devices) {
 struct SharedSweep {
   Store& store;
   const SearchOptions& options;
-  const std::function<void(const SweptSession&, const SessionSummary&)>& ended;
   StatusArea area;
   CompileSlots slots;
   std::size_t sessions = 0;         ///< of all classes
@@ -162,7 +161,7 @@ TuneOptions SweptDevice::options_of(const ReadySession& session) const {
 }
 
 bool SweptDevice::tune_one(std::size_t index) {
-  const ReadySession& ready = group_.sessions[index].ready;
+  const ReadySession& ready = group_.sessions[index];
   SessionSummary summary = summarise({ready.spec, ready.problem, device()});
   const TuneOptions tune_with = options_of(ready);
   summary.variants = tune_with.variants;
@@ -201,7 +200,6 @@ void SweptDevice::end_session(std::size_t index, SessionSummary summary) {
   const bool is_interrupted = summary.result && summary.result->end == SessionEnd::interrupted;
   if (!is_interrupted) dealer_.done(place_.index);
   const std::scoped_lock lock(shared_.mutex);
-  shared_.ended(group_.sessions[index], summary);
   group_.summaries[index] = std::move(summary);
 }
 
@@ -211,8 +209,8 @@ bool SweptDevice::wait_for_device(const TransientError& error, const AttemptWitn
   if (shared_.stop) return false;
   const bool is_ended = witness.started && !witness.tried && ++barren_[index] == kMaxBarrenAttempts;
   if (is_ended) {
-    SessionSummary summary = summarise(
-        {group_.sessions[index].ready.spec, group_.sessions[index].ready.problem, device()});
+    SessionSummary summary =
+        summarise({group_.sessions[index].spec, group_.sessions[index].problem, device()});
     summary.error = barren_attempts_text(error.reason());
     end_session(index, std::move(summary));
   } else {
@@ -275,12 +273,11 @@ std::vector<DeviceClass> classes_of(const std::vector<DeviceInfo>& devices) {
   return classes;
 }
 
-SweepEnd sweep_devices(
-    std::vector<DeviceClass>& classes, Store& store, const SearchOptions& options,
-    const std::function<void(const SweptSession&, const SessionSummary&)>& ended) {
+SweepEnd sweep_devices(std::vector<DeviceClass>& classes, Store& store,
+                       const SearchOptions& options) {
   std::size_t devices = 0;
   for (const DeviceClass& group : classes) devices += group.devices.size();
-  SharedSweep shared{store, options, ended, StatusArea(devices),
+  SharedSweep shared{store, options, StatusArea(devices),
                      CompileSlots(compile_slots(options, devices), devices)};
   (void)stop_on_signals();  // before the first thread
   for (DeviceClass& group : classes) {

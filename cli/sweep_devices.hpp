@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,19 +17,12 @@
 #include "cli/session_report.hpp"
 #include "core/device.hpp"
 #include "db/store.hpp"
-#include "lookup/requests.hpp"
 
 namespace kiln::cli {
 
-/// A session of a sweep, and the request to retire once it is tuned.
-struct SweptSession {
-  ReadySession ready;
-  std::optional<Request> request = {};
-};
-
 struct DeviceClass {
   std::vector<DeviceInfo> devices;
-  std::vector<SweptSession> sessions;  ///< in the plan's order
+  std::vector<ReadySession> sessions;  ///< in the plan's order
   /// One for each session that was begun, at the session's index.
   std::vector<std::optional<SessionSummary>> summaries = {};
 
@@ -50,9 +42,7 @@ struct SweepEnd {
 
 /// Runs the sessions of `classes` and fills their summaries. Returns when all are done, a signal
 /// came, or what is left has no device. Sessions that fail have a summary with the error.
-/// `ended` is called after each session, from one thread at a time.
-[[nodiscard]] SweepEnd sweep_devices(
-    std::vector<DeviceClass>& classes, Store& store, const SearchOptions& options,
-    const std::function<void(const SweptSession&, const SessionSummary&)>& ended);
+[[nodiscard]] SweepEnd sweep_devices(std::vector<DeviceClass>& classes, Store& store,
+                                     const SearchOptions& options);
 
 }  // namespace kiln::cli

@@ -2,6 +2,7 @@
 #include "lookup/call_records.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -51,6 +52,13 @@ std::int64_t capped_sum(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
+std::optional<std::filesystem::path> call_records_path() {
+  const char* value = std::getenv("KILN_STATISTICS");
+  const std::string text = value == nullptr ? "" : value;
+  if (text.empty() || text == "0" || text == "1") return std::nullopt;
+  return text;
+}
+
 std::string calls_trouble(const std::filesystem::path& path) { return json_lines_trouble(path); }
 
 bool record_calls(const std::filesystem::path& path, const CallRecord& record) noexcept {
@@ -79,6 +87,17 @@ std::vector<CallRecord> added_up(const std::vector<CallRecord>& records) {
   std::stable_sort(all.begin(), all.end(),
                    [](const CallRecord& a, const CallRecord& b) { return a.calls() > b.calls(); });
   return all;
+}
+
+std::vector<CallRecord> untuned(const std::vector<CallRecord>& records) {
+  std::vector<CallRecord> problems;
+  for (CallRecord record : records) {
+    if (record.grade == name_of(Grade::exact)) continue;
+    record.grade.clear();  // of one problem, whichever config ran
+    record.config.clear();
+    problems.push_back(std::move(record));
+  }
+  return added_up(problems);
 }
 
 CallList read_calls(std::string_view text, const std::string& file) {

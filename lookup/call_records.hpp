@@ -1,13 +1,16 @@
 // Call records: how often an application called each problem, and with which grade it ran. `kiln
-// coverage` weighs them. Opt-in (KILN_STATISTICS=FILE).
+// coverage` weighs them, and `kiln sweep --requested` tunes those that are not exact. Opt-in
+// (KILN_STATISTICS=FILE).
 //
-// The file holds JSON lines and only grows. Each process appends whole lines when it ends, each
-// with one write, so many processes may share a file without a lock.
+// The file holds JSON lines and only grows. Each process appends whole lines, each with one write,
+// so many processes may share a file without a lock: a line without counts at the first call that
+// is not exact, since a program that is killed writes no more, and the counts when it ends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +32,9 @@ struct CallRecord {
   [[nodiscard]] std::int64_t calls() const { return launches > 0 ? launches : selections; }
 };
 
+/// The file that $KILN_STATISTICS names; nullopt: none.
+[[nodiscard]] std::optional<std::filesystem::path> call_records_path();
+
 /// Why record_calls() could not write there; empty if it can.
 [[nodiscard]] std::string calls_trouble(const std::filesystem::path& path);
 
@@ -37,6 +43,10 @@ bool record_calls(const std::filesystem::path& path, const CallRecord& record) n
 
 /// Adds up records of one kernel, problem, device, grade and config; the most called come first.
 [[nodiscard]] std::vector<CallRecord> added_up(const std::vector<CallRecord>& records);
+
+/// The problems that were called on a device and ran without an exact match: one record for each,
+/// the most called first.
+[[nodiscard]] std::vector<CallRecord> untuned(const std::vector<CallRecord>& records);
 
 struct CallList {
   std::vector<CallRecord> records;  ///< equal ones are added up; the most called first

@@ -20,7 +20,7 @@ module kiln
     type(c_ptr) :: kernel_path = c_null_ptr
     type(c_ptr) :: cache_folder = c_null_ptr
     type(c_ptr) :: lock = c_null_ptr
-    type(c_ptr) :: record_requests = c_null_ptr
+    type(c_ptr) :: unused = c_null_ptr
     integer(c_int32_t) :: tune_on_miss = 0
     integer(c_int32_t) :: caller_workspace = 0
     real(c_double) :: tune_seconds = 0

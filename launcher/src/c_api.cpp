@@ -94,7 +94,6 @@ Launcher::Options to_options(const kiln_options& given) {
   }
   options.cache_folder = text_or(given.cache_folder, "");
   options.lock = text_or(given.lock, "");
-  options.record_requests = text_or(given.record_requests, "");
   if (given.caller_workspace != 0) {
     options.workspace = Launcher::Workspace::caller;
   }

@@ -87,6 +87,9 @@ CallCounter* CallStatistics::counter(const std::string& kernel, const std::strin
   if (!added.what.kernel.empty()) return &added;
   added.what = {kernel, problem, device_, to_string(match.grade), match.config, 0, 0};
   added.grade = match.grade;
+  const bool is_ours = process_ == ::getpid();  // a forked child leaves the file to its parent
+  if (!file_.empty() && is_ours && match.grade != Launcher::Grade::exact)
+    record_calls(file_, added.what);
   return &added;
 }
 

@@ -1,7 +1,8 @@
 // CallStatistics: counts selections and launches of a launcher by grade. Opt-in.
 //
 // Counting takes no lock: a counter belongs to a kernel, a problem and a config, is found once, and
-// is then only added to. The counts of a process are written when it ends.
+// is then only added to. The counts of a process are written when it ends; that a call is not
+// exact, at its first call.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -87,7 +87,6 @@ Launcher::State::State(const Options& given)
                timing_of(given)),
       captured_answers_(runtime->cache(), build_with(&kThisBuild), runtime->info_for_lookup(),
                         kiln::Timing::graph),
-      recorder_(given.record_requests),
       statistics_(CallStatistics::make(given.statistics, runtime->info())),
       matches_(kMaxMatches),
       prepared_(kMaxPrepared),
@@ -101,10 +100,6 @@ Launcher::State::State(const Options& given)
   if (!runtime->cache_limit_trouble().empty()) {
     warnings.push_back({Warning::Kind::cache_limit_unusable,
                         runtime->cache_limit_trouble() + "; the cache keeps to 1 GiB"});
-  }
-  if (const std::string trouble = recorder_.trouble(); !trouble.empty()) {
-    warnings.push_back({Warning::Kind::requests_unusable,
-                        trouble + "; problems that are not tuned are not noted"});
   }
   if (const std::string trouble = statistics_ ? statistics_->trouble() : ""; !trouble.empty()) {
     warnings.push_back(
@@ -213,7 +208,6 @@ Expected<Launcher::State::Found> Launcher::State::find(std::string_view kernel,
     return found;
   }
   const KernelSpec& spec = *found->entry->spec;
-  recorder_.note(spec, found->problem, runtime->info(), found->answer.match);
   const bool tuned = tuner_->want(
       {std::string(kernel), spec.name, found->problem.text(), std::string(problem_text)});
   return tuned ? find_once(kernel, problem_text) : found;

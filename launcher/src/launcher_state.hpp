@@ -20,7 +20,6 @@
 #include "launcher/src/prepared_kernel.hpp"
 #include "launcher/src/problem_table.hpp"
 #include "launcher/src/race.hpp"
-#include "launcher/src/request_recorder.hpp"
 #include "launcher/src/runtime.hpp"
 #include "lookup/lookup.hpp"
 #include "templates/library.hpp"
@@ -102,7 +101,7 @@ struct Launcher::State {
   [[nodiscard]] Known all_known_of(KernelEntry& entry);
   /// Under kernels_mutex_.
   static void add_shipped(KernelEntry& entry);
-  /// Makes the lookup, records the request, and starts tuning if the options ask for it.
+  /// Makes the lookup, and starts tuning if the options ask for it.
   [[nodiscard]] Expected<Found> find(std::string_view kernel, std::string_view problem);
   [[nodiscard]] Expected<Found> find_once(std::string_view kernel, std::string_view problem);
   /// Has the tuner added no best of the kernel since `tuned`?
@@ -134,7 +133,6 @@ struct Launcher::State {
   TunedRows rows_;
   AnswerCache answers_;
   AnswerCache captured_answers_;  ///< of launches into a capturing stream
-  RequestRecorder recorder_;
 
   std::mutex kernels_mutex_;                                 ///< guards kernels_ and rows_
   std::map<std::string, KernelEntry, std::less<>> kernels_;  ///< only grows

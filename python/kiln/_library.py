@@ -50,7 +50,7 @@ class Options(Structure):
         ("kernel_path", c_char_p),
         ("cache_folder", c_char_p),
         ("lock", c_char_p),
-        ("record_requests", c_char_p),
+        ("unused", c_char_p),
         ("tune_on_miss", c_int32),
         ("caller_workspace", c_int32),
         ("tune_seconds", c_double),

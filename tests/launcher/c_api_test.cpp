@@ -213,13 +213,13 @@ TEST_F(CInterface, TakesTheOptionsOfAProgramBuiltBeforeShippedRowsCouldBeLeftOut
 
 TEST_F(CInterface, LocksRecordsAndTunes) {
   const std::string lock = folder_ / "none.lock";
-  const std::string requests = folder_ / "requests.jsonl";
+  const std::string calls = folder_ / "calls.jsonl";
   kiln_options options = KILN_OPTIONS_INIT;
   options.backend = "opencl";
   options.database = database_.c_str();
   options.cache_folder = cache_.c_str();
   options.lock = lock.c_str();
-  options.record_requests = requests.c_str();
+  options.statistics = calls.c_str();
   options.tune_on_miss = KILN_TUNE_FIRST_USE;
   options.tuner = "/bin/false";
   kiln_launcher* launcher = nullptr;
@@ -230,7 +230,7 @@ TEST_F(CInterface, LocksRecordsAndTunes) {
   kiln_match match = {};
   match.size = sizeof match;
   ASSERT_EQ(kiln_select(launcher, "reduce", "n=4", &match), KILN_OK) << kiln_last_error();
-  EXPECT_TRUE(std::filesystem::exists(requests));
+  EXPECT_TRUE(std::filesystem::exists(calls));
   ASSERT_EQ(kiln_wait_for_tuning(launcher, 60), KILN_OK);
   kiln_tuning_state state = {};
   EXPECT_EQ(kiln_tuning(launcher, &state), KILN_BAD_OPTION);

@@ -1,5 +1,5 @@
-// Locks and requests in the launcher: a lock goes before every database, and what is not tuned is
-// written down once.
+// Locks and recorded calls in the launcher: a lock goes before every database, and what is not
+// tuned is written down once.
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 #include <iterator>
@@ -10,7 +10,7 @@
 #include <kiln/launcher.hpp>
 
 #include "backends/backend.hpp"
-#include "lookup/requests.hpp"
+#include "lookup/call_records.hpp"
 #include "tests/launcher/opencl_application.hpp"
 #include "wisdom/selection_lock.hpp"
 
@@ -107,41 +107,27 @@ TEST(LauncherLock, NothingIsTunedBesideIt) {
   EXPECT_EQ(state.warnings[0].message, "tune_on_miss: a lock pins the selection; nothing is tuned");
 }
 
-TEST(LauncherRequests, WhatIsNotTunedIsWrittenDownOnce) {
+TEST(LauncherCalls, WhatIsNotTunedIsWrittenDownOnce) {
   const LauncherFolder folder;
   Launcher::Options options = folder.options();
   options.lock = write_lock(
       folder, write_selection_lock({{two_pass(make_backend("opencl")->devices().at(0))}}));
-  options.record_requests = folder / "requests.jsonl";
+  options.statistics = folder / "calls.jsonl";
   const Launcher launcher(options);
   for (const char* problem : {"n=5000 dtype=f32", "n=9000 dtype=f32", "dtype=f32 n=9000"}) {
     EXPECT_TRUE(launcher.select("reduce", problem));
     EXPECT_TRUE(launcher.select("reduce", problem));
   }
-  std::ifstream file(options.record_requests, std::ios::binary);
+  std::ifstream file(options.statistics, std::ios::binary);  // while the program runs
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const RequestList list = read_requests(text, "r");
-  ASSERT_EQ(list.open.size(), 1U) << "n=5000 is exact";
-  EXPECT_THAT(list.open[0].problem, StartsWith("n=9000 "));
-  EXPECT_EQ(list.open[0].grade, "near_size");
-  EXPECT_EQ(list.open[0].count, 1);
+  const CallList list = read_calls(text, "c");
+  ASSERT_EQ(list.records.size(), 1U) << "n=5000 is exact";
+  EXPECT_THAT(list.records[0].problem, StartsWith("n=9000 "));
+  EXPECT_EQ(list.records[0].grade, "near_size");
+  EXPECT_EQ(list.records[0].calls(), 0) << "counted when the program ends";
 }
 
-TEST(LauncherRequests, APlaceThatCannotBeWrittenIsAWarning) {
-  const LauncherFolder folder;
-  std::ofstream(folder / "file") << "";
-  Launcher::Options options = folder.options();
-  options.record_requests = folder / "file/below";
-  const Launcher launcher(options);
-  ASSERT_EQ(launcher.warnings().size(), 2U);  // the database is missing as well
-  EXPECT_EQ(launcher.warnings()[1].kind, Launcher::Warning::Kind::requests_unusable);
-  EXPECT_EQ(launcher.warnings()[1].message,
-            (folder / "file/below") + ": cannot be made, for " + (folder / "file") +
-                " is no folder; problems that are not tuned are not noted");
-  EXPECT_TRUE(launcher.select("reduce", "n=9000 dtype=f32"));
-}
-
-TEST(LauncherRequests, AFileForCallsThatCannotBeWrittenIsAWarning) {
+TEST(LauncherCalls, AFileForCallsThatCannotBeWrittenIsAWarning) {
   const LauncherFolder folder;
   std::ofstream(folder / "file") << "";
   Launcher::Options options = folder.options();

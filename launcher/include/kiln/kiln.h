@@ -67,13 +67,12 @@ typedef struct kiln_options {
   const char* kernel_path;  /* folder of the application's own kernels; NULL: none */
   const char* cache_folder; /* NULL: the default place */
   /* Added after Kiln 0.1. A structure of that version's size is accepted. */
-  const char* lock;            /* file of `kiln db lock` to choose from; NULL: $KILN_LOCK */
-  const char* record_requests; /* file for problems that are not tuned; NULL:
-                                  $KILN_RECORD_REQUESTS */
-  int32_t tune_on_miss;        /* KILN_TUNE_NEVER, ... */
-  int32_t caller_workspace;    /* not 0: kiln_launch is given the workspaces of kiln_workspace() */
-  double tune_seconds;         /* wall time of the session of one problem; 0: 30 */
-  double tune_budget_seconds;  /* wall time of all sessions of the launcher; 0: 600 */
+  const char* lock;           /* file of `kiln db lock` to choose from; NULL: $KILN_LOCK */
+  const char* unused;         /* NULL */
+  int32_t tune_on_miss;       /* KILN_TUNE_NEVER, ... */
+  int32_t caller_workspace;   /* not 0: kiln_launch is given the workspaces of kiln_workspace() */
+  double tune_seconds;        /* wall time of the session of one problem; 0: 30 */
+  double tune_budget_seconds; /* wall time of all sessions of the launcher; 0: 600 */
   const char* tuner; /* the `kiln` program; NULL: bin/kiln of the library's prefix, else the
                         one in $PATH */
   /* Added later. A structure that ends here is accepted. */
@@ -81,7 +80,8 @@ typedef struct kiln_options {
   int32_t timing;     /* KILN_TIMING_AUTOMATIC, ... */
   /* Added later. A structure that ends here is accepted. */
   const char* statistics; /* "1": count calls, and print a line at exit; "0": count nothing; else a
-                             file for `kiln coverage`; NULL: $KILN_STATISTICS */
+                             file for `kiln coverage` and `kiln sweep --requested`; NULL:
+                             $KILN_STATISTICS */
   /* Added later. A structure that ends here is accepted. */
   int32_t untuned;  /* KILN_UNTUNED_WAIT, ... */
   int32_t reserved; /* 0 */

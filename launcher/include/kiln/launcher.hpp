@@ -115,11 +115,9 @@ class KILN_API Launcher {
     /// File of `kiln db lock`, used in place of the databases, so that all ranks of a job choose
     /// alike; empty: $KILN_LOCK.
     std::string lock;
-    /// File that receives the untuned problems, which `kiln sweep --requested` tunes; empty:
-    /// $KILN_RECORD_REQUESTS.
-    std::string record_requests;
     /// Counts selections and launches: "1" prints one line on stderr when the program ends, "0"
-    /// counts nothing, any other text is a file for `kiln coverage`; empty: $KILN_STATISTICS.
+    /// counts nothing, any other text is a file for `kiln coverage` and `kiln sweep --requested`;
+    /// empty: $KILN_STATISTICS.
     std::string statistics;
 
     /// Results may differ in their last bits while configs take turns: each adds up in its own
@@ -197,7 +195,6 @@ class KILN_API Launcher {
       tuning_failed = 7,         ///< tune_on_miss: a session ended without a best
       tuning_budget_used = 8,    ///< tune_on_miss: tune_budget_seconds are over
       cache_limit_unusable = 9,  ///< $KILN_CACHE_LIMIT is not a size: 1 GiB is the limit
-      requests_unusable = 10,    ///< there is no place for requests, or it cannot be written
       statistics_unusable = 11,  ///< the file for calls cannot be written
     };
     Kind kind = Kind::database_missing;
