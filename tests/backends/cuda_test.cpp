@@ -95,7 +95,7 @@ TEST_F(Nvrtc, PointsAtTheTemplateInErrors) {
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.failure().outcome, Outcome::compile_error);
   EXPECT_THAT(binary.failure().message,
-              HasSubstr("identifier \"undefined_name\" is undefined [story.inja:2]"));
+              HasSubstr("story.inja:2: error: identifier \"undefined_name\" is undefined"));
 }
 
 TEST_F(Nvrtc, NamesAnEntryThatIsNotThere) {

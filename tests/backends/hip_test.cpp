@@ -123,7 +123,7 @@ TEST_F(Hiprtc, PointsAtTheTemplateInErrors) {
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.failure().outcome, Outcome::compile_error);
   EXPECT_THAT(binary.failure().message,
-              HasSubstr("undeclared identifier 'undefined_name' [story.inja:2]"));
+              HasSubstr("story.inja:2: error: use of undeclared identifier 'undefined_name'"));
 }
 
 TEST_F(Hiprtc, NamesAnEntryThatIsNotThere) {

@@ -332,7 +332,7 @@ TEST_F(BackendStory, ACompileErrorPointsAtTheTemplate) {
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.failure().outcome, Outcome::compile_error);
   EXPECT_THAT(binary.failure().message, HasSubstr("undefined_name"));
-  EXPECT_THAT(binary.failure().message, HasSubstr("[story.inja:2]"));
+  EXPECT_THAT(binary.failure().message, HasSubstr("story.inja:2: "));
 }
 
 TEST_F(BackendStory, AnEntryThatIsNotInTheSourceIsNamed) {

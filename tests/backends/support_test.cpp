@@ -220,9 +220,9 @@ TEST(CompilerLog, GainsTheTemplatesPlaces) {
   Source source;
   source.origins = {"", "tile.inja:7", "load.inja:3"};
   EXPECT_EQ(with_template_places("k.cu(2): error: x is undefined\n  out = x;\n        ^\n", source),
-            "k.cu(2): error: x is undefined [tile.inja:7]\n  out = x;\n        ^\n");
+            "tile.inja:7: error: x is undefined [line 2]\n  out = x;\n        ^\n");
   EXPECT_EQ(with_template_places("error: /cache/t_1.cl:3:40: use of y", source),
-            "error: /cache/t_1.cl:3:40: use of y [load.inja:3]");
+            "load.inja:3: error: use of y [line 3]");
 }
 
 TEST(CompilerLog, StaysAsItIsWhereTheOriginIsNotKnown) {

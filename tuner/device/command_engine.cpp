@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -36,10 +37,27 @@ fs::path builds_folder() {
   return folder != nullptr ? fs::path(folder) : fs::temp_directory_path();
 }
 
-std::string quote(const Ended& ended) {
-  const std::string& text = ended.err.empty() ? ended.out : ended.err;
-  return text.empty() ? "" : ":\n" + last_lines(text, kQuotedProgramLines);
+/// Of what a program wrote: the line that most likely tells what went wrong.
+std::string telling_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::string first;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("rror") != std::string::npos) return line;
+    if (first.empty()) first = line;
+  }
+  return first;
 }
+
+/// Goes on after a message: the telling line behind a colon, since tables show one line; then the
+/// last lines, where there are more.
+std::string quote(const std::string& text) {
+  const std::string line = telling_line(text);
+  if (line.empty()) return "";
+  const std::string last = last_lines(text, kQuotedProgramLines);
+  return ": " + line + (last == line ? "" : "\n" + last);
+}
+
+std::string quote(const Ended& ended) { return quote(ended.err.empty() ? ended.out : ended.err); }
 
 Failure failed_run(const std::string& what, const Ended& ended) {
   const Outcome outcome = ended.signal != 0 ? Outcome::device_fault : Outcome::launch_error;
@@ -123,9 +141,8 @@ Result<std::vector<double>> CommandEngine::sample(const LaunchPlan& plan, const 
   const Ended ended = run_shell(plan.steps.front().entry, folder);
   if (!ended.is_ok()) return failed_run("the program", ended);
   if (command.expect && !command.expect->is_in(ended.out)) {
-    return Failure{Outcome::wrong_result,
-                   fmt::format("the program printed no match of '{}':\n{}", command.expect->text(),
-                               last_lines(ended.out, kQuotedProgramLines))};
+    return Failure{Outcome::wrong_result, fmt::format("the program printed no match of '{}'{}",
+                                                      command.expect->text(), quote(ended.out))};
   }
   return read_samples(command,
                       command.output.empty() ? ended.out : text_of_file(folder / command.output));
@@ -139,8 +156,8 @@ Status CommandEngine::check(const LaunchPlan& plan, const fs::path& folder) cons
                    fmt::format("the check ended with {}{}", ended.ending(), quote(ended))};
   }
   if (spec_.command->reference && ended.out != expected_) {
-    return Failure{Outcome::wrong_result, "the check printed something else than the reference:\n" +
-                                              last_lines(ended.out, kQuotedProgramLines)};
+    return Failure{Outcome::wrong_result,
+                   "the check printed something else than the reference" + quote(ended.out)};
   }
   return Done{};
 }
