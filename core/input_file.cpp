@@ -18,6 +18,11 @@
 namespace kiln {
 namespace {
 
+std::string unread_text(int error) {
+  return error == ENOENT ? "there is no such file"
+                         : fmt::format("cannot be read ({})", std::strerror(error));
+}
+
 [[noreturn]] void refuse_input(const std::filesystem::path& path, const FileKind& kind,
                                const std::string& reason) {
   throw InputError({path.string(), 0, 0},
@@ -44,7 +49,7 @@ std::string byte_limit_text(std::uint64_t bytes) {
 int open_input(const std::filesystem::path& path, const FileKind& kind) {
   // Without waiting: a pipe may have no writer.
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (file < 0) refuse_input(path, kind, fmt::format("cannot be read ({})", std::strerror(errno)));
+  if (file < 0) refuse_input(path, kind, unread_text(errno));
   struct stat facts {};
   struct statfs disk {};
   const bool is_known = ::fstat(file, &facts) == 0 && ::fstatfs(file, &disk) == 0;
@@ -81,8 +86,9 @@ std::string read_input(const std::filesystem::path& path, const FileKind& kind) 
     const ssize_t got = ::read(file, text.data() + before, kBlock);
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse_input(path, kind, fmt::format("cannot be read ({})", std::strerror(errno)));
-    if (got == 0) return text;
+    if (got < 0) refuse_input(path, kind, unread_text(errno));
+    if (got == 0 && !text.starts_with("SQLite format 3")) return text;
+    if (got == 0) refuse_input(path, kind, "is a database");
     if (text.size() > kind.most_bytes) {  // it grew
       refuse_input(path, kind,
                    fmt::format("holds more than {}, which is the most that is read",

@@ -26,9 +26,12 @@ const Value* find_field(const Fields& fields, std::string_view name) {
 [[noreturn]] void reject(const KernelSpec& spec, const ProblemField& field, const Value& value) {
   std::vector<std::string> values;
   for (const Value& each : field.values) values.push_back(to_text(each));
+  const std::string text = to_text(value);
+  const bool holds_field = text.find('=') != std::string::npos;
   throw InputError(fmt::format("problem field '{}' of {} must be {}, not '{}'{}", field.name,
-                               spec.name, expectation(field), to_text(value),
-                               did_you_mean(to_text(value), values)));
+                               spec.name, expectation(field), text,
+                               holds_field ? "; expected a comma or a space between two fields"
+                                           : did_you_mean(text, values)));
 }
 
 bool in_bounds(const ProblemField& field, const Value& value) {

@@ -23,7 +23,8 @@ namespace {
   throw InputError(
       {path, 0, 0},
       "expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and \"cache\"), a T4 file "
-      "(\"results\" and \"configuration\") or results of KTT");
+      "(\"results\" and \"configuration\") or results of KTT; or, for "
+      "`kiln replay`, a database of Kiln");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/constraint_text.hpp"
 #include "core/expression/operations.hpp"
@@ -181,8 +182,11 @@ void RuleSet::add_extents(const Step& step, const std::vector<Expression>& exten
   for (const Expression& extent : extents) {
     rule.operands.push_back(operand(extent, Needs::whole_number));
   }
+  std::vector<std::string> texts;
+  for (const Expression& extent : extents) texts.push_back(extent.text());
   add_rule(std::move(rule), fmt::format("{} of step '{}'", what, step.entry.text()),
-           "the launch must stay within the device's limits");
+           fmt::format("the launch must stay within the device's limits: {} = {}", what,
+                       fmt::join(texts, " x ")));
 }
 
 std::size_t RuleSet::add_rule(Rule rule, std::string text, std::string because) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/dtype.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln {
@@ -51,6 +52,12 @@ void KnownNames::check(const Expression& expression, std::string_view what) cons
   for (const std::string& name : expression.names()) {
     if (contains(name)) continue;
     std::string hint = did_you_mean(name, names_);
+    if (hint.empty() && what.find("'dtype'") != std::string_view::npos) {
+      std::vector<std::string> dtypes;
+      for (const DType dtype : all_dtypes()) dtypes.emplace_back(name_of(dtype));
+      if (hint = did_you_mean(name, dtypes); !hint.empty())
+        hint += fmt::format(" (a type is one of {}, or a problem field)", comma_list(dtypes));
+    }
     if (hint.empty()) {
       std::vector<std::string> short_list;
       bool has_device = false;

@@ -210,11 +210,24 @@ InputError no_kernel(const std::string& path) {
     return {{path, 0, 0}, "there is no such folder: a kernel is a folder with spec.toml"};
   }
   if (fs::is_regular_file(path, error)) {
+    if (fs::path(path).extension() == ".toml") {
+      return {{path, 0, 0},
+              "is a file: a kernel is a folder with spec.toml; a plan runs by 'kiln "
+              "sweep " +
+                  path + "'"};
+    }
     return {{path, 0, 0},
             "is a file: a kernel is a folder with spec.toml; 'kiln init " + path +
                 "' writes one for a source"};
   }
-  return {{path, 0, 0}, "no spec.toml here: a kernel is a folder with spec.toml and its templates"};
+  std::set<std::string> kernels;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (is_kernel_folder(entry.path())) kernels.insert(entry.path().string());
+  }
+  const std::string below = comma_list({kernels.begin(), kernels.end()});
+  return {{path, 0, 0},
+          "no spec.toml here: a kernel is a folder with spec.toml and its templates" +
+              (below.empty() ? "" : "; below it are " + below)};
 }
 
 }  // namespace

@@ -137,12 +137,13 @@ TEST_F(Replaying, RunsAllStrategies) {
 TEST_F(Replaying, RefusesWhatItCannotRead) {
   expect_refusal({"replay", "empty.json"}, 3,
                  "empty.json: the file is empty; expected a Kernel Tuner cache or a T4 file");
-  expect_refusal({"replay", "notes.txt"}, 3,
-                 "notes.txt: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
-                 "\"cache\"), a T4 file (\"results\" and \"configuration\") or results of KTT");
   expect_refusal(
-      {"replay", "none.json"}, 3,
-      "none.json: cannot be read (No such file or directory); expected results of a tuner");
+      {"replay", "notes.txt"}, 3,
+      "notes.txt: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
+      "\"cache\"), a T4 file (\"results\" and \"configuration\") or results of KTT; or, for "
+      "`kiln replay`, a database of Kiln");
+  expect_refusal({"replay", "none.json"}, 3,
+                 "none.json: there is no such file; expected results of a tuner");
   expect_refusal({"replay", "folder"}, 3, "folder: is a folder; expected results of a tuner");
   write("torn.json", cache_text().substr(0, 400));
   expect_refusal({"replay", "cache.json", "torn.json"}, 3,

@@ -66,7 +66,7 @@ TEST_F(RequestedTest, APlanAndRequestsExcludeEachOther) {
   EXPECT_EQ(sweep({}).err, text);
   EXPECT_EQ(sweep({}).exit_code, 2);
   EXPECT_EQ(sweep({"--requested"}).err,
-            "kiln: error: r.jsonl: cannot be read (No such file or directory); expected calls "
+            "kiln: error: r.jsonl: there is no such file; expected calls "
             "as launchers record them\n");
 }
 

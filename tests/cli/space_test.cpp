@@ -114,7 +114,7 @@ TEST_F(SpaceCommand, NeedsAKernelOrAFile) {
   const Output missing = kiln({"space", "--file", "/nowhere.json"});
   EXPECT_EQ(missing.exit_code, 3);
   EXPECT_EQ(missing.err,
-            "kiln: error: /nowhere.json: cannot be read (No such file or directory); expected a T1 "
+            "kiln: error: /nowhere.json: there is no such file; expected a T1 "
             "file or a list of spaces\n");
 }
 

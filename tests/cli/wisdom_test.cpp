@@ -98,8 +98,7 @@ TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
                              "is no JSON); "));
   output = import({"none.jsonl"});
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_TRUE(output.err.starts_with(
-      "kiln: error: none.jsonl: cannot be read (No such file or directory); expected"));
+  EXPECT_TRUE(output.err.starts_with("kiln: error: none.jsonl: there is no such file; expected"));
   output = kiln({"db", "import", "other.jsonl", "--db", "kiln.db"});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_TRUE(
@@ -216,7 +215,7 @@ TEST_F(WisdomTest, ALockIsAskedInsteadOfTheDatabase) {
   EXPECT_EQ(
       kiln({"best", "scale", "--problem", "n=1", "--lock", "none.lock", "--kernel-path", kKernels})
           .err,
-      "kiln: error: none.lock: cannot be read (No such file or directory); expected a lock as "
+      "kiln: error: none.lock: there is no such file; expected a lock as "
       "`kiln db lock` writes it\n");
 }
 

@@ -51,7 +51,7 @@ TEST(InputFile, IsNothingThatHasNoEnd) {
   EXPECT_EQ(refusal("/proc/self/maps"),
             "/proc/self/maps: is made by the system while it is read; expected a plan file");
   EXPECT_THAT(refusal(folder.path()), EndsWith("is a folder; expected a plan file"));
-  EXPECT_THAT(refusal("/nowhere"), HasSubstr("cannot be read (No such file or directory)"));
+  EXPECT_THAT(refusal("/nowhere"), HasSubstr("there is no such file"));
 }
 
 }  // namespace

@@ -142,7 +142,8 @@ TEST(RecordedTrials, OfAnUnknownFormatAreRefused) {
   EXPECT_EQ(fault_of("{\"a\": 1}"),
             "old.json: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
             "\"cache\"), a T4 "
-            "file (\"results\" and \"configuration\") or results of KTT");
+            "file (\"results\" and \"configuration\") or results of KTT; or, for "
+            "`kiln replay`, a database of Kiln");
 }
 
 }  // namespace

@@ -190,7 +190,8 @@ TEST_F(SpaceTest, LaunchLimitsOfTheDeviceAreRulesToo) {
     return rule.rule == "block of step 'transpose_tile'";
   });
   ASSERT_NE(block, rules.end());
-  EXPECT_EQ(block->because, "the launch must stay within the device's limits");
+  EXPECT_EQ(block->because,
+            "the launch must stay within the device's limits: block = tile_cols x 16");
   EXPECT_EQ(block->cut, 4u * 2 * 3);  // the rows, and the padding behind them
 }
 
@@ -228,8 +229,11 @@ TEST_F(SpaceTest, EmptySpaceNamesTheRuleThatCutMost) {
   EXPECT_THAT(error, HasSubstr("no config of transpose is legal for rows=100000 cols=100000 "));
   EXPECT_THAT(error, HasSubstr("\n  tile: not possible here: device.max_threads_per_block >= 2048: "
                                "1024 >= 2048 is false"));
-  EXPECT_THAT(error, HasSubstr("\n  naive: 'grid of step 'transpose_naive'' (the launch must stay "
-                               "within the device's limits) refuses 2 of 2 combinations"));
+  EXPECT_THAT(
+      error,
+      HasSubstr(
+          "\n  naive: 'grid of step 'transpose_naive'' (the launch must stay "
+          "within the device's limits: grid = ceil_div(cols, block_x) x rows) refuses 2 of 2"));
 }
 
 TEST_F(SpaceTest, RulesWithoutAnAnswerCutAndAreReported) {
