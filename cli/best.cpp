@@ -15,6 +15,7 @@
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/finals.hpp"
+#include "cli/help_text.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
 #include "cli/pareto.hpp"
@@ -109,14 +110,15 @@ std::string identities(const std::vector<DeviceInfo>& devices) {
   return text;
 }
 
-// The device that the answer is for. One that the database knows is asked about without a driver.
+// The device that the answer is for: as it is now where it is on this machine, else as the database
+// knows it.
 DeviceInfo device_to_ask_for(const KernelSpec& spec, const BestFlags& options,
                              const std::vector<BestRecord>& bests) {
   const std::vector<DeviceInfo> own = tuned_devices(bests, Layers::all_but_shipped);
-  if (options.device == "auto" && own.size() == 1) return own.front();
+  if (options.device == "auto" && own.size() == 1) return as_here(own.front());
   const std::vector<DeviceInfo> tuned = tuned_devices(bests, Layers::all);
   for (const DeviceInfo& device : tuned) {
-    if (current_identity(options.device, device) == identity_of(device)) return device;
+    if (current_identity(options.device, device) == identity_of(device)) return as_here(device);
   }
   try {
     return choose_device(spec, options.device);
@@ -195,7 +197,8 @@ void print_match(const Setting& setting, const Match& match) {
   const KernelSpec& spec = setting.spec();
   print_fact("kernel", fmt::format("{}  {}", spec.name, setting.problem().short_text(spec)));
   print_fact("device", identity_of(setting.device()));
-  print_fact("config", match.config.text());
+  const Screen screen = screen_of(STDOUT_FILENO);
+  print_fact("config", styled(match.config.text(), Style::strong, screen));
   print_fact("grade", fmt::format("{}: {}", name_of(match.grade), match.reason));
   if (!match.best) return;
   const BestRecord& best = *match.best;
@@ -268,22 +271,27 @@ void add_best_command(CLI::App& app, Work& work) {
       ->add_option("--objective", options->objective,
                    "time, energy or a metric of the kernel: what it was tuned for")
       ->type_name("OBJECTIVE")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kMoreOptions);
   command
       ->add_option(
           "--pareto", options->pareto,
           "Two objectives, e.g. time,energy: list the stored configs of this problem that\n"
           "no other beats in both")
-      ->type_name("A,B");
+      ->type_name("A,B")
+      ->group(kMoreOptions);
   add_timing_option(*command, options->timing);
   command->add_flag("--explain", options->explain, "Print the lookup chain as it was walked");
-  command->add_flag("--no-shipped", options->no_shipped,
-                    "Ask the database alone, not the wisdom that is part of Kiln");
+  command
+      ->add_flag("--no-shipped", options->no_shipped,
+                 "Ask the database alone, not the wisdom that is part of Kiln")
+      ->group(kMoreOptions);
   command
       ->add_option("--lock", options->lock,
                    "Ask this lock of `kiln db lock` alone, as a launcher with KILN_LOCK does")
       ->type_name("FILE")
-      ->check(file_name());
+      ->check(file_name())
+      ->group(kMoreOptions);
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -18,6 +20,7 @@
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/finals.hpp"
+#include "cli/help_text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/planned.hpp"
@@ -94,19 +97,29 @@ std::optional<BestRecord> stored_best(const Store& store, const ReadySession& se
   return std::nullopt;
 }
 
+/// The kernels that --kernel names, by the names of their specs; a folder is loaded from there.
+std::map<std::string, KernelSpec> asked_kernels(const CheckFlags& options) {
+  const KernelLibrary library = options.common.library();
+  std::map<std::string, KernelSpec> asked;
+  for (const std::string& name : options.kernels) {
+    KernelSpec spec = library.load(name);
+    asked.emplace(spec.name, std::move(spec));
+  }
+  return asked;
+}
+
 /// Without a plan: every best of the database that was measured on this device. One that no spec
 /// here reads is left out with a warning.
 std::vector<ReadySession> stored_sessions(const Store& store, const CheckFlags& options,
                                           const DeviceInfo& device) {
   const KernelLibrary library = options.common.library();
+  const std::map<std::string, KernelSpec> asked = asked_kernels(options);
   std::vector<ReadySession> sessions;
   for (const BestRecord& best : store.bests()) {
-    const std::vector<std::string>& asked = options.kernels;
-    const bool is_asked =
-        asked.empty() || std::find(asked.begin(), asked.end(), best.key.kernel) != asked.end();
-    if (!is_asked) continue;
+    const auto named = asked.find(best.key.kernel);
+    if (!asked.empty() && named == asked.end()) continue;
     try {
-      KernelSpec spec = library.load(best.key.kernel);
+      KernelSpec spec = named != asked.end() ? named->second : library.load(best.key.kernel);
       require_trust(spec, options.common);
       if (!is_here(best, device_of(spec, device)) || !KernelIdentity(spec).has(best)) continue;
       Problem problem = Problem::make(spec, stored_fields(best.problem_json, best.session));
@@ -263,6 +276,22 @@ std::string checked_table(const std::vector<CheckedBest>& all, const Screen& scr
   return table.text(screen.width);
 }
 
+/// "slower than when published: 3 of 10, by 1.42x in the median"; empty: none is, by more than
+/// noise. The order of configs may hold all the same.
+std::string slower_text(const std::vector<CheckedBest>& all) {
+  constexpr double kNotable = 1.1;
+  std::vector<double> ratios;
+  for (const CheckedBest& checked : all) {
+    const double then = checked.best ? checked.best->time_ns : 0;
+    if (then > 0 && checked.now_ns > kNotable * then) ratios.push_back(checked.now_ns / then);
+  }
+  if (ratios.empty()) return "";
+  return fmt::format(
+      "slower than when published: {} of {}, by {:.2f}x in the median; a driver, a clock or a busy "
+      "machine slows all configs alike",
+      ratios.size(), all.size(), median(ratios));
+}
+
 bool holds(const CheckedBest& checked) { return checked.finding == CheckedBest::Finding::holds; }
 
 void print_checked(const std::vector<CheckedBest>& all, const CheckFlags& options) {
@@ -272,8 +301,11 @@ void print_checked(const std::vector<CheckedBest>& all, const CheckFlags& option
     print_shown("{}", json_output(list));
     return;
   }
-  print_shown("{}\nbests that hold: {} of {}\n", checked_table(all, screen_of(STDOUT_FILENO)),
+  const Screen screen = screen_of(STDOUT_FILENO);
+  print_shown("{}\nbests that hold: {} of {}\n", checked_table(all, screen),
               std::count_if(all.begin(), all.end(), holds), all.size());
+  const std::string slower = slower_text(all);
+  if (!slower.empty()) print_shown("{}", paragraph(slower, screen.width));
 }
 
 /// Whether every one of them has a best again.
@@ -352,15 +384,18 @@ void add_check_command(CLI::App& app, Work& work) {
   command
       ->add_option("plan", options->plan,
                    "Plan file with the problems; without it: every best of the database that was\n"
-                   "measured on this device")
+                   "measured on this device. The folder of a kernel: as --kernel")
       ->type_name("FILE");
-  command->add_option("--kernel", options->kernels, "Only this kernel; may repeat")
+  command
+      ->add_option("--kernel", options->kernels,
+                   "Only this kernel, by its name or its folder; may repeat")
       ->type_name("KERNEL")
       ->allow_extra_args(false);
   command->add_option("--rounds", options->rounds, "Rounds of a best's finals at most")
       ->type_name("COUNT")
       ->check(whole_number(8))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kMoreOptions);
   command->add_flag("--retune", options->retune,
                     "Tune again what does not hold, with the options of a search below");
   add_device_option(*command, options->device);
@@ -377,7 +412,12 @@ void add_check_command(CLI::App& app, Work& work) {
       "\n"
       "Example:\n"
       "  kiln check production.plan.toml --retune --seconds 60");
-  command->callback([options, &work] { work = [options] { return run_check(*options); }; });
+  command->callback([options, &work] {
+    std::error_code error;
+    if (std::filesystem::is_directory(options->plan, error))
+      options->kernels.push_back(std::exchange(options->plan, {}).string());
+    work = [options] { return run_check(*options); };
+  });
 }
 
 }  // namespace kiln::cli

@@ -35,6 +35,9 @@ void add_database_option(CLI::App& command, CommonOptions& options);
 void add_kernel_path_option(CLI::App& command, CommonOptions& options);
 void add_json_option(CLI::App& command, CommonOptions& options);
 
+void add_kernel_option(CLI::App& command, std::string& kernel);
+/// --problem that may repeat: a session each.
+void add_problem_option(CLI::App& command, std::vector<std::string>& problems);
 /// The positional KERNEL and --problem, for commands about one problem of one kernel.
 void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem);
 /// --device of the commands that run something.

@@ -7,6 +7,12 @@
 #include "db/store.hpp"
 
 namespace kiln::cli {
+namespace {
+
+const std::string kProblemText =
+    "Sizes and types, e.g. m=512,n=2^20,dtype=f32; `kiln kernels KERNEL` lists them";
+
+}  // namespace
 
 KernelLibrary CommonOptions::library() const {
   return KernelLibrary({kernel_paths.begin(), kernel_paths.end()});
@@ -38,14 +44,21 @@ void add_force_option(CLI::App& command, bool& force) {
   command.add_flag("--force", force, "Replace a file that is there and that Kiln did not write");
 }
 
-void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem) {
+void add_kernel_option(CLI::App& command, std::string& kernel) {
   command.add_option("kernel", kernel, "Name of a kernel, or the folder of your own")
       ->type_name("KERNEL")
       ->required();
-  command
-      .add_option("--problem", problem,
-                  "Sizes and types, e.g. m=512,n=2^20,dtype=f32; `kiln kernels KERNEL` lists them")
-      ->type_name("TEXT");
+}
+
+void add_problem_option(CLI::App& command, std::vector<std::string>& problems) {
+  command.add_option("--problem", problems, kProblemText + ". May repeat: a session each")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+}
+
+void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem) {
+  add_kernel_option(command, kernel);
+  command.add_option("--problem", problem, kProblemText)->type_name("TEXT");
 }
 
 void add_device_option(CLI::App& command, std::string& device) {

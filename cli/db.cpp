@@ -28,7 +28,7 @@ void add_db_command(CLI::App& app, Work& work) {
       app.add_subcommand("db", "Look into the database, check it, publish it, send it, merge");
   command->require_subcommand(1);
   for (const auto add : {add_db_info, add_db_check, add_db_publish, add_db_export, add_db_import,
-                         add_db_portfolio, add_db_lock, add_db_merge, add_db_dump})
+                         add_db_portfolio, add_db_lock, add_db_merge, add_db_dump, add_db_rm})
     add(*command, work);
 }
 

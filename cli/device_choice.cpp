@@ -7,8 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "backends/backend.hpp"
+#include "cli/command.hpp"
 #include "core/command_spec.hpp"
 #include "core/errors.hpp"
+#include "core/setting.hpp"
 #include "core/suggest.hpp"
 
 namespace kiln::cli {
@@ -147,6 +150,42 @@ std::vector<DeviceInfo> choose_devices(const std::vector<const KernelSpec*>& spe
     devices.push_back(*device);
   }
   return devices;
+}
+
+DeviceInfo as_here(const DeviceInfo& measured) {
+  static const std::vector<BackendDevices> kBackends = list_devices();
+  DeviceInfo found = measured;
+  if (measured.backend == kCommandBackend) {
+    const DeviceInfo machine = command_device();
+    return identity_of(machine) == identity_of(measured) ? machine : measured;
+  }
+  for (const BackendDevices& entry : kBackends) {
+    for (const DeviceInfo& device : entry.devices) {
+      if (current_identity(identity_of(measured), device) == identity_of(device)) found = device;
+    }
+  }
+  if (found.compiler.ends_with("unavailable")) found.compiler.clear();
+  return found;
+}
+
+DeviceInfo made_up_device(const KernelSpec& spec, const Problem& problem,
+                          const std::string& backend, const std::string& architecture) {
+  if (spec.command) return command_device();
+  const auto made = [&](const std::string& name) {
+    return device_for_architecture(name, architecture_or_default(name, architecture));
+  };
+  if (!backend.empty()) return made(backend);
+  if (!architecture.empty()) return made(architecture.starts_with("gfx") ? "hip" : "cuda");
+  for (const std::string_view name : backend_names()) {
+    const DeviceInfo device = made(std::string(name));
+    try {
+      (void)Setting(spec, problem, device).default_config();
+      return device;
+    } catch (const Error&) {
+      continue;  // no variant is possible there
+    }
+  }
+  return made("cuda");  // whose refusal names the reasons
 }
 
 DeviceInfo device_of(const KernelSpec& spec, const DeviceInfo& chosen) {

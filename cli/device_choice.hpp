@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/problem.hpp"
 #include "core/spec.hpp"
 #include "tuner/session/devices.hpp"
 
@@ -32,6 +33,16 @@ namespace kiln::cli {
 /// Every GPU, each through one backend only: OpenCL for those that neither CUDA nor HIP drives.
 /// Every CPU device where there is no GPU.
 [[nodiscard]] std::vector<DeviceInfo> all_devices(const std::vector<BackendDevices>& backends);
+
+/// The device that was measured, as it is on this machine now; unchanged where it is not here. Its
+/// compiler is empty where there is none: what needs no compiler is not stale for that.
+[[nodiscard]] DeviceInfo as_here(const DeviceInfo& measured);
+
+/// The device to compute for where none is named: of `backend` and `architecture`, or of the first
+/// backend on which a variant of the kernel is possible. This machine for a program.
+[[nodiscard]] DeviceInfo made_up_device(const KernelSpec& spec, const Problem& problem,
+                                        const std::string& backend,
+                                        const std::string& architecture);
 
 /// Where a spec runs when `chosen` is the device for kernels: a program runs on this machine.
 [[nodiscard]] DeviceInfo device_of(const KernelSpec& spec, const DeviceInfo& chosen);

@@ -46,7 +46,8 @@ std::vector<FailureGroup> failure_groups(const std::vector<TrialRecord>& trials)
   return groups;
 }
 
-std::vector<std::string> failed_variants(const std::vector<TrialRecord>& trials) {
+std::vector<std::string> failure_lines(const std::vector<TrialRecord>& trials,
+                                       FailedVariants which) {
   std::map<std::string, VariantCount> variants;
   for (const TrialRecord& row : trials) {
     VariantCount& variant = variants[row.trial.config.variant];
@@ -55,12 +56,15 @@ std::vector<std::string> failed_variants(const std::vector<TrialRecord>& trials)
   }
   std::vector<std::string> lines;
   for (const auto& [name, variant] : variants) {
-    if (variant.failures.size() < variant.tried) continue;
+    const std::size_t failed = variant.failures.size();
+    if (failed == 0 || (which == FailedVariants::whole && failed < variant.tried)) continue;
     const FailureGroup group = failure_groups(variant.failures).front();
-    const std::string count =
-        variant.tried == 1 ? "the only config tried" : fmt::format("all {} configs", variant.tried);
-    lines.push_back(fmt::format("{} of variant '{}' failed ({}): {}", count, name, group.outcome,
-                                group.reason));
+    std::string count = fmt::format("{} of {} configs", failed, variant.tried);
+    if (failed == variant.tried)
+      count = failed == 1 ? "the only config tried" : fmt::format("all {} configs", failed);
+    const std::string share = group.count == failed ? "" : fmt::format(", {} of them", group.count);
+    lines.push_back(fmt::format("{} of variant '{}' failed{} ({}): {}", count, name, share,
+                                group.outcome, group.reason));
   }
   return lines;
 }

@@ -9,9 +9,12 @@
 
 namespace kiln::cli {
 
-/// A sentence for each variant of which every config that was tried failed, with the most frequent
-/// reason: the session is a success without it, and its author will want to know.
-[[nodiscard]] std::vector<std::string> failed_variants(const std::vector<TrialRecord>& trials);
+enum class FailedVariants { all, whole };
+
+/// A sentence for each variant of which a config failed, or every config that was tried (`whole`):
+/// how many did, and the most frequent reason.
+[[nodiscard]] std::vector<std::string> failure_lines(const std::vector<TrialRecord>& trials,
+                                                     FailedVariants which = FailedVariants::all);
 
 /// Trials of one outcome whose reasons begin alike.
 struct FailureGroup {

@@ -1,5 +1,6 @@
 // `kiln kernels [KERNEL]`: lists the kernels, or one kernel's problem, arguments and variants.
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "templates/renderer.hpp"
 
 namespace kiln::cli {
+namespace fs = std::filesystem;
 namespace {
 
 struct KernelsFlags {
@@ -165,12 +167,14 @@ void print_kernel(const KernelSpec& spec) {
   print_shown("\n{}", metrics.text(output_width()));
 }
 
-ExitCode list_kernels(const KernelsFlags& options) {
-  const KernelLibrary library = options.common.library();
+/// `folder`: only the kernels below it; empty: all.
+ExitCode list_kernels(const KernelsFlags& options, const std::string& folder = {}) {
+  const KernelLibrary library = folder.empty() ? options.common.library() : KernelLibrary({folder});
   Table table({{"kernel"}, {"variants", Table::Align::right}, {"summary"}});
   Json all = Json::array();
   for (const std::string& name : library.names()) {
     const KernelSpec spec = library.load(name);
+    if (!spec.path.starts_with(folder)) continue;
     table.add_row({spec.name, std::to_string(spec.variants.size()), spec.summary});
     all.push_back(kernel_json(spec));
   }
@@ -178,8 +182,19 @@ ExitCode list_kernels(const KernelsFlags& options) {
   return ExitCode::ok;
 }
 
+/// A folder that is no kernel itself and has kernels below it.
+bool holds_kernels(const std::string& folder) {
+  std::error_code error;
+  if (fs::exists(fs::path(folder) / "spec.toml", error)) return false;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (fs::exists(entry.path() / "spec.toml", error)) return true;
+  }
+  return false;
+}
+
 ExitCode run_kernels(const KernelsFlags& options) {
   if (options.kernel.empty()) return list_kernels(options);
+  if (holds_kernels(options.kernel)) return list_kernels(options, options.kernel);
   const KernelSpec spec = options.common.library().load(options.kernel);
   (void)Renderer(spec);  // throws for a template that is missing or wrong
   if (options.common.json) {
@@ -196,7 +211,9 @@ void add_kernels_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<KernelsFlags>();
   CLI::App* command = app.add_subcommand(
       "kernels", "List the kernels, or one kernel's problem, arguments, variants and tunables");
-  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
+  command
+      ->add_option("kernel", options->kernel,
+                   "Name of a kernel, or the folder of your own; of a folder with several: a list")
       ->type_name("KERNEL");
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);

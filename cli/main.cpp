@@ -18,6 +18,7 @@
 
 #include "cli/command.hpp"
 #include "cli/completion.hpp"
+#include "cli/help_text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/print.hpp"
 #include "cli/terminal.hpp"
@@ -31,6 +32,7 @@ using kiln::ExitCode;
 
 constexpr const char* kFooter =
     "For more about a command: kiln help COMMAND, or kiln COMMAND --help.\n"
+    "A first look: kiln devices; kiln kernels; kiln tune reduce --problem n=2^24 --seconds 10.\n"
     "\n"
     "Exit codes: 0 ok, 1 nothing valid found or a check failed, 2 usage,\n"
     "3 bad spec, template, problem, config or plan, 4 no such device, 5 unusable database,\n"
@@ -77,9 +79,8 @@ int report_unwritten(int error) {
 void set_up(CLI::App& app, kiln::cli::Work& work) {
   app.set_version_flag("--version", std::string("kiln ") + kiln::kVersion,
                        "Print the version and exit");
-  app.set_help_flag("-h,--help", "Print this text and exit");
+  kiln::cli::set_help(app);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(28);
   kiln::cli::add_commands(app, work);
   app.footer(kFooter);  // last: commands would inherit it
 }

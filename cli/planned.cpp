@@ -39,9 +39,14 @@ ReadySession ready_session(const PlannedSession& planned, const fs::path& plan,
   return {std::move(spec), std::move(problem), std::move(settings)};
 }
 
+/// `kernels`: names of specs, or folders.
 void keep_kernels(std::vector<ReadySession>& sessions, const fs::path& plan,
-                  const std::vector<std::string>& kernels) {
+                  std::vector<std::string> kernels, const KernelLibrary& library) {
   if (kernels.empty()) return;
+  for (std::string& name : kernels) {
+    if (name.find('/') != std::string::npos || name.starts_with("."))
+      name = library.load(name).name;
+  }
   std::vector<std::string> there;
   for (const ReadySession& session : sessions) {
     const std::string& name = session.spec.name;
@@ -67,7 +72,7 @@ std::vector<ReadySession> ready_sessions(const fs::path& plan,
   for (const PlannedSession& planned : parsed.sessions) {
     sessions.push_back(ready_session(planned, plan, library, over));
   }
-  keep_kernels(sessions, plan, kernels);
+  keep_kernels(sessions, plan, kernels, library);
   return sessions;
 }
 

@@ -47,6 +47,8 @@ std::vector<RecordedSpace> read_database(const std::string& path) {
 }  // namespace
 
 std::string read_maybe_gzip(const std::string& path) {
+  if (is_sqlite_file(path))
+    throw InputError({path, 0, 0}, "is a database; expected text, `kiln db merge` takes databases");
   const int opened = open_input(path, kRecorded);
   const std::unique_ptr<gzFile_s, CloseGzip> file(gzdopen(opened, "rb"));
   if (!file) {

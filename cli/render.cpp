@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/device_choice.hpp"
 #include "cli/print.hpp"
 #include "cli/render_report.hpp"
 #include "core/command_spec.hpp"
@@ -22,7 +23,7 @@ struct RenderFlags {
   std::string kernel;
   std::string problem;
   std::string config;
-  std::string backend = "cuda";
+  std::string backend;  ///< empty: the first one on which the kernel is possible
   std::string architecture;
   bool whole = false;
   bool report = false;
@@ -32,7 +33,7 @@ struct RenderFlags {
 /// an assumption, so its limits only warn where nothing is computed from them.
 void refuse_or_warn(const RenderFlags& options, const Setting& setting, const Config& config,
                     const std::string& why) {
-  if (options.backend != "opencl" || options.report || !setting.check(config)) {
+  if (setting.device().backend != "opencl" || options.report || !setting.check(config)) {
     throw InputError(fmt::format("{} cannot be launched on {}: {}", config.text(),
                                  setting.device().architecture, why));
   }
@@ -45,11 +46,7 @@ void refuse_or_warn(const RenderFlags& options, const Setting& setting, const Co
 ExitCode run_render(const RenderFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   const Problem problem = Problem::parse(spec, options.problem);
-  const DeviceInfo device =
-      spec.command
-          ? command_device()
-          : device_for_architecture(options.backend,
-                                    architecture_or_default(options.backend, options.architecture));
+  const DeviceInfo device = made_up_device(spec, problem, options.backend, options.architecture);
   const Setting setting(spec, problem, device);
   const Config config =
       options.config.empty() ? setting.default_config() : setting.parse(options.config);
@@ -83,9 +80,10 @@ void add_render_command(CLI::App& app, Work& work) {
       ->add_option("--config", options->config,
                    "Config, e.g. tile:tile_rows=32; omitted tunables take their defaults")
       ->type_name("TEXT");
-  command->add_option("--backend", options->backend, "cuda, hip or opencl")
-      ->type_name("BACKEND")
-      ->capture_default_str();
+  command
+      ->add_option("--backend", options->backend,
+                   "cuda, hip or opencl (default: the first for which the kernel has a variant)")
+      ->type_name("BACKEND");
   command
       ->add_option("--arch", options->architecture,
                    "Architecture, e.g. sm_80 (default: sm_90a, gfx90a, opencl)")

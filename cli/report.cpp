@@ -30,6 +30,7 @@ constexpr std::size_t kMostTrials = 60'000;
 
 struct ReportFlags {
   CommonOptions common;
+  std::vector<std::string> words;  ///< databases and sessions that are named without an option
   std::vector<std::string> databases;
   std::vector<std::string> sessions;
   std::string ceilings;
@@ -38,12 +39,14 @@ struct ReportFlags {
 };
 
 ReportedSession read_reported(const Store& store, const SessionRecord& record,
-                              const fs::path& database, std::size_t side, ProblemNames& names) {
+                              const fs::path& database, std::size_t side, ProblemNames& names,
+                              const KernelLibrary& library) {
   ReportedSession session{.shown = read_session(store, record, names),
                           .database = database,
                           .side = side,
                           .has_trials = true};
   session.shown.drift.clear();
+  session.arithmetic = arithmetic_roof(library, session.shown);
   return session;
 }
 
@@ -74,13 +77,15 @@ void keep_most_trials(Report& report) {
 
 Report read_report(const ReportFlags& options) {
   Report report;
-  ProblemNames names(options.common.library());
+  const KernelLibrary library = options.common.library();
+  ProblemNames names(library);
   std::vector<std::string> databases = options.databases;
   if (databases.empty()) databases.push_back(default_database_path().string());
   for (std::size_t side = 0; side < databases.size(); ++side) {
     const Store store(databases[side], Store::Mode::read);
     for (const SessionRecord& record : chosen_sessions(store, options))
-      report.sessions.push_back(read_reported(store, record, databases[side], side, names));
+      report.sessions.push_back(
+          read_reported(store, record, databases[side], side, names, library));
   }
   const bool has_trial =
       std::any_of(report.sessions.begin(), report.sessions.end(),
@@ -144,6 +149,10 @@ void add_report_command(CLI::App& app, Work& work) {
   CLI::App* command = app.add_subcommand(
       "report", "Write sessions as one HTML file with plots, to look at offline and to send");
   command
+      ->add_option("file", options->words,
+                   "Database, the same as --db; or a session, the same as --session")
+      ->type_name("FILE");
+  command
       ->add_option("--session", options->sessions,
                    "Only this session: its number, or latest; twice: two side by side")
       ->type_name("SESSION")
@@ -175,9 +184,13 @@ void add_report_command(CLI::App& app, Work& work) {
       "\n"
       "Examples:\n"
       "  kiln report --session latest\n"
-      "  kiln report --db nightly.db -o nightly.html\n"
-      "  kiln report --db before.db --db after.db -o both.html");
-  command->callback([options, &work] { work = [options] { return run_report(*options); }; });
+      "  kiln report nightly.db -o nightly.html\n"
+      "  kiln report before.db after.db -o both.html");
+  command->callback([options, &work] {
+    for (const std::string& word : options->words)
+      (names_database(word) ? options->databases : options->sessions).push_back(word);
+    work = [options] { return run_report(*options); };
+  });
 }
 
 }  // namespace kiln::cli

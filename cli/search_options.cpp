@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/search_options.hpp"
 
+#include <cstdlib>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/checks.hpp"
+#include "cli/help_text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/print.hpp"
 #include "core/metrics.hpp"
@@ -26,6 +29,21 @@ std::string strategy_help() {
   return text;
 }
 
+/// The number of "2x" or "2"; 0: it is none above 1.
+double speedup_of(const std::string& text) {
+  const std::string number = text.ends_with("x") ? text.substr(0, text.size() - 1) : text;
+  constexpr double kMost = 1e6;
+  if (!positive_number(kMost)(number).empty()) return 0;
+  const double speedup = std::strtod(number.c_str(), nullptr);
+  return speedup > 1 ? speedup : 0;
+}
+
+std::string target_fault(const std::string& text) {
+  if (speedup_of(text) > 1) return "";
+  return fmt::format("expected a speed-up over the default config above 1, such as 2x, not '{}'",
+                     text);
+}
+
 void add_budget_options(CLI::App& command, SearchSettings& settings) {
   command
       .add_option(
@@ -40,10 +58,17 @@ void add_budget_options(CLI::App& command, SearchSettings& settings) {
       ->type_name("COUNT")
       ->check(whole_number(1))
       ->group("Budget: the first limit reached ends the session");
+  command
+      .add_option_function<std::string>(
+          "--target", [&settings](const std::string& text) { settings.target = speedup_of(text); },
+          "A speed-up over the default config that is good enough, e.g. 2x")
+      ->type_name("SPEEDUP")
+      ->check(CLI::Validator(target_fault, ""))
+      ->group("Budget: the first limit reached ends the session");
   command.add_option("--no-progress", settings.no_progress, "Trials without a better config")
       ->type_name("COUNT")
       ->check(whole_number(1))
-      ->group("Budget: the first limit reached ends the session");
+      ->group(kMoreOptions);
 }
 
 std::string timing_fault(const std::string& name) {
@@ -54,21 +79,20 @@ void add_space_options(CLI::App& command, SearchSettings& settings) {
   command.add_option("--strategy", settings.strategy, strategy_help())
       ->type_name("STRATEGY")
       ->check(strategy_name())
-      ->group("Search");
+      ->group(kMoreOptions);
   command.add_option("--seed", settings.seed, "Seed of the strategy and of the inputs (default 1)")
       ->type_name("COUNT")
       ->check(whole_number(0))
-      ->group("Search");
+      ->group(kMoreOptions);
   command
       .add_option("--objective", settings.objective,
                   "What is looked for: time (default), energy (joules of a run, by NVML), or a\n"
                   "metric of the kernel (`kiln kernels KERNEL` lists them)")
       ->type_name("OBJECTIVE")
-      ->group("Search");
+      ->group(kMoreOptions);
   command.add_option("--variant", settings.variants, "Only this variant; may repeat")
       ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->group("Search");
+      ->allow_extra_args(false);
 }
 
 void add_warm_start_option(CLI::App& command, SearchOptions& options) {
@@ -80,13 +104,13 @@ void add_warm_start_option(CLI::App& command, SearchOptions& options) {
           ->type_name("COUNT")
           ->check(whole_number(1))
           ->capture_default_str()
-          ->group("Search");
+          ->group(kMoreOptions);
   command
       .add_flag_callback(
           "--no-warm-start", [&options] { options.warm_configs = 0; },
           "Do not start from configs that were best on similar problems and devices")
       ->excludes(count)
-      ->group("Search");
+      ->group(kMoreOptions);
 }
 
 void add_process_options(CLI::App& command, SearchOptions& options) {
@@ -96,7 +120,7 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
       ->type_name("NUMBER")
       ->check(positive_number(kLongestWait))
       ->capture_default_str()
-      ->group("Measuring");
+      ->group(kMoreOptions);
   command
       .add_option(
           "--first-run-seconds", options.first_run_seconds,
@@ -104,17 +128,17 @@ void add_process_options(CLI::App& command, SearchOptions& options) {
           "which 10 once the time of the session is over, as for preparing the problem)")
       ->type_name("NUMBER")
       ->check(positive_number(kLongestWait))
-      ->group("Measuring");
+      ->group(kMoreOptions);
   command
       .add_option("--compile-workers", options.compile_workers,
                   "Compiler processes (default: one a core, less one)")
       ->type_name("COUNT")
       ->check(whole_number(1, kMostCompileWorkers))
-      ->group("Measuring");
+      ->group(kMoreOptions);
   command
       .add_flag("--warm-cache", options.warm_cache,
                 "Do not flush the last-level cache before each sample")
-      ->group("Measuring");
+      ->group(kMoreOptions);
 }
 
 }  // namespace
@@ -127,7 +151,7 @@ void add_timing_option(CLI::App& command, std::optional<Timing>& timing) {
           "one CUDA or HIP graph, as an application under graphs does")
       ->type_name("TIMING")
       ->check(CLI::Validator(timing_fault, ""))
-      ->group("Measuring");
+      ->group(kMoreOptions);
 }
 
 void add_setting_options(CLI::App& command, SearchSettings& settings) {
@@ -146,7 +170,7 @@ void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t 
                   "both errors: cublas, for matmul")
       ->type_name("LIBRARY")
       ->check(CLI::IsMember({"cublas"}))
-      ->group("Measuring");
+      ->group(kMoreOptions);
   command.add_flag("--fresh", options.fresh,
                    "Start a new session, even if a stored one could continue or answer");
   command.add_flag("--quiet", options.quiet, "No progress on stderr, only warnings");
@@ -157,7 +181,8 @@ void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t 
                   "before the command gives up")
       ->type_name("COUNT")
       ->check(whole_number(0, static_cast<std::int64_t>(kLongestWait)))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kMoreOptions);
 }
 
 SearchSettings merge(const SearchSettings& over, const SearchSettings& under) {
@@ -165,6 +190,7 @@ SearchSettings merge(const SearchSettings& over, const SearchSettings& under) {
   merged.seconds = over.seconds ? over.seconds : under.seconds;
   merged.trials = over.trials ? over.trials : under.trials;
   merged.no_progress = over.no_progress ? over.no_progress : under.no_progress;
+  merged.target = over.target ? over.target : under.target;
   if (over.strategy) {
     merged.strategy = over.strategy;
     merged.places.erase("strategy");
@@ -226,7 +252,8 @@ TuneOptions tune_options(const SearchOptions& options, const SearchSettings& set
   tune.objective = settings.objective.value_or(tune.objective);
   tune.budget = {.seconds = settings.seconds,
                  .trials = settings.trials,
-                 .no_progress_trials = settings.no_progress};
+                 .no_progress_trials = settings.no_progress,
+                 .target = settings.target};
   if (!settings.seconds && !settings.trials && !settings.no_progress) {
     tune.budget.seconds = kDefaultSeconds;
   }

@@ -2,6 +2,7 @@
 #include "cli/session_report.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -67,7 +68,37 @@ std::vector<std::string> headings(bool with_share) {
 
 std::string why_no_best(const SessionSummary& session) {
   if (!session.result) return first_line(session.error);
-  return session.result->end == SessionEnd::interrupted ? "interrupted" : "no config was ok";
+  if (session.result->end == SessionEnd::interrupted) return "interrupted";
+  if (session.variants.empty()) return "no config was ok";
+  return fmt::format("no config of variant {} was ok", fmt::join(session.variants, ", "));
+}
+
+std::string verdict_of(const SessionSummary& session, const Screen& screen) {
+  if (session.result && session.result->only_default)
+    return styled("too short", Style::bad, screen);
+  const BestRecord* best = best_of(session);
+  return best != nullptr ? verdict_text(*best, screen) : styled("none", Style::bad, screen);
+}
+
+/// Of a session that had no time for more than the default config: what would do; empty: it had.
+std::string too_short_remark(const SessionSummary& session) {
+  const SessionResult& result = *session.result;
+  if (!result.only_default || session.trials.empty()) return "";
+  if (result.end == SessionEnd::trials)
+    return "only the default config was tried; a larger --trials tries others";
+  constexpr std::array kSeconds = {10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400};
+  constexpr double kTrials = 10;  // a search of fewer says little
+  const TrialCost& cost = session.trials.front().trial.cost;
+  const double trial =
+      1e-9 * static_cast<double>(cost.compile_ns + cost.verify_ns + cost.measure_ns);
+  const double wanted = std::max(2 * result.wall_seconds, result.prepare_seconds + kTrials * trial);
+  const auto enough = std::find_if(kSeconds.begin(), kSeconds.end() - 1,
+                                   [&](int seconds) { return seconds >= wanted; });
+  const std::string used = result.prepare_seconds > 0.1
+                               ? fmt::format(": preparing took {:.2g} of {:.2g} s",
+                                             result.prepare_seconds, result.wall_seconds)
+                               : fmt::format(" in {:.2g} s", result.wall_seconds);
+  return fmt::format("only the default config was tried{}; try --seconds {}", used, *enough);
 }
 
 /// The config, or why there is none: too long for a cell.
@@ -92,7 +123,7 @@ std::vector<std::string> cells(const SessionSummary& session,
     const std::optional<double> share = share_of_ceiling(session, ceilings);
     row.push_back(share ? fmt::format("{:.1f}%", *share * 100) : "-");
   }
-  row.push_back(best != nullptr ? verdict_text(*best, screen) : "none");
+  row.push_back(verdict_of(session, screen));
   row.push_back(session.result ? std::to_string(session.result->trials) : "0");
   row.push_back(session.result ? std::to_string(session.result->failures) : "0");
   return row;
@@ -111,7 +142,7 @@ std::string session_block(const SessionSummary& session, const std::optional<Cei
   };
   if (const BestRecord* best = best_of(session)) {
     std::vector<std::string> answer = {
-        fmt::format("{}: {}", verdict_text(*best, screen), time_or_dash(best->time_ns))};
+        fmt::format("{}: {}", verdict_of(session, screen), time_or_dash(best->time_ns))};
     if (best->default_time_ns > 0) {
       answer.push_back(fmt::format("{} over the default config",
                                    pretty_speedup(best->default_time_ns, best->time_ns)));
@@ -127,7 +158,7 @@ std::string session_block(const SessionSummary& session, const std::optional<Cei
          fmt::format("{} failed", session.result->failures)});
   }
   for (const std::string& line : wrapped(config_or_reason(session), width))
-    out += std::string(kIndent, ' ') + styled(line, Style::dim, screen) + "\n";
+    out += std::string(kIndent, ' ') + styled(line, Style::strong, screen) + "\n";
   return out;
 }
 
@@ -141,7 +172,8 @@ std::string text_report(const std::vector<SessionSummary>& sessions,
   }
   Table table(std::move(columns));
   for (const SessionSummary& session : sessions) {
-    table.add_row(cells(session, ceilings, screen), {config_or_reason(session)});
+    table.add_row(cells(session, ceilings, screen),
+                  {styled(config_or_reason(session), Style::strong, screen)});
   }
   if (!screen.width || table.width() <= *screen.width) return table.text(screen.width);
   std::string out;
@@ -211,6 +243,7 @@ Json session_json(const SessionSummary& session, const std::optional<Ceilings>& 
   json["trials"] = result.trials;
   json["failures"] = result.failures;
   json["earlier_trials"] = result.earlier_trials;
+  json["only_default"] = result.only_default;
   json["wall_seconds"] = result.wall_seconds;
   json["warm_start"] = Json::array();
   for (const WarmConfig& warm : result.warm) {
@@ -368,6 +401,13 @@ std::vector<std::string> doubts(const std::vector<SessionSummary>& sessions) {
   return lines;
 }
 
+std::vector<std::string> trouble_lines(const SessionSummary& session) {
+  std::vector<std::string> lines = failure_lines(session.trials);
+  const std::string remark = session.result ? too_short_remark(session) : "";
+  if (!remark.empty()) lines.insert(lines.begin(), remark);
+  return lines;
+}
+
 std::vector<std::string> remarks(const SessionSummary& session, const std::string& unit) {
   std::vector<std::string> lines;
   if (!session.result) return lines;
@@ -376,7 +416,7 @@ std::vector<std::string> remarks(const SessionSummary& session, const std::strin
     lines.push_back(objective_remark(*result.best, unit));
   if (const std::string rival = result.best ? rival_remark(*result.best) : ""; !rival.empty())
     lines.push_back(rival);
-  for (std::string& line : failed_variants(session.trials)) lines.push_back(std::move(line));
+  for (std::string& line : trouble_lines(session)) lines.push_back(std::move(line));
   const std::vector<Finalist> finalists =
       result.best ? finalists_of(*result.best) : std::vector<Finalist>();
   const std::string noise = noise_remark(finalists, session.trials);

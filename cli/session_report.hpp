@@ -37,9 +37,11 @@ struct SessionSummary {
 
 [[nodiscard]] SessionSummary summarise(const Setting& setting);
 
-/// What a table has no room for, a line each: the objective's value where it is not time, variants
-/// of which every config failed, noise, a clock that was held back, drift. `unit`: of the
-/// objective.
+/// A budget that was too short, and the first reason of the failures of each variant: a line each.
+[[nodiscard]] std::vector<std::string> trouble_lines(const SessionSummary& session);
+
+/// What a table has no room for, a line each: the objective's value where it is not time,
+/// trouble_lines(), noise, a clock that was held back, drift. `unit`: of the objective.
 [[nodiscard]] std::vector<std::string> remarks(const SessionSummary& session,
                                                const std::string& unit);
 

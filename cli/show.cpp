@@ -25,6 +25,7 @@ namespace {
 struct ShowFlags {
   CommonOptions common;
   std::string session;
+  std::string file;  ///< a database, where it is named without --db
   TrialChoice choice;
   bool csv = false;
   bool failures = false;
@@ -107,6 +108,7 @@ void add_show_command(CLI::App& app, Work& work) {
       "show", "List the sessions, or show what one found: the best first, then its trials");
   command->add_option("session", options->session, "Number of a session, or latest")
       ->type_name("SESSION");
+  command->add_option("file", options->file, "Database, the same as --db")->type_name("FILE");
   command->add_option("--top", choice.top, "How many of the fastest trials")
       ->type_name("COUNT")
       ->check(whole_number(0))
@@ -138,11 +140,18 @@ void add_show_command(CLI::App& app, Work& work) {
       "\n"
       "Examples:\n"
       "  kiln show\n"
+      "  kiln show nightly.db\n"
       "  kiln show latest --top 20\n"
       "  kiln show latest --where tile_m=64 --sort compile\n"
       "  kiln show 3 --csv > trials.csv\n"
       "  kiln show 3 --failures");
   command->callback([options, command, &work] {
+    if (names_database(options->session)) std::swap(options->session, options->file);
+    if (!options->file.empty()) {
+      if (command->count("--db") > 0)
+        throw UsageError("the database is named twice, as FILE and by --db");
+      options->common.database = options->file;
+    }
     options->choice.names_top = command->count("--top") > 0;
     work = [options] { return run_show(*options); };
   });

@@ -39,7 +39,7 @@ struct SpaceFlags {
   std::string problem;
   std::string file;
   std::string device;
-  std::string backend = "cuda";
+  std::string backend;  ///< empty: the first one on which the kernel is possible
   std::string architecture;
 };
 
@@ -83,11 +83,8 @@ Measured measure_kernel(const SpaceFlags& options) {
   require_used_tunables(spec);
   const Problem problem = Problem::parse(spec, options.problem);
   const DeviceInfo device =
-      spec.command ? command_device()
-      : options.device.empty()
-          ? device_for_architecture(options.backend,
-                                    architecture_or_default(options.backend, options.architecture))
-          : choose_device(options.device);
+      options.device.empty() ? made_up_device(spec, problem, options.backend, options.architecture)
+                             : choose_device(spec, options.device);
   require_problem_fits({spec, problem, device});
   measured.read_ns = since(start);
   for (const Variant& variant : spec.variants) {
@@ -256,9 +253,10 @@ void add_space_command(CLI::App& app, Work& work) {
           "auto, a backend, or a device as `kiln devices` names it (default: none, made up "
           "from --arch)")
       ->type_name("DEVICE");
-  command->add_option("--backend", options->backend, "cuda, hip or opencl")
-      ->type_name("BACKEND")
-      ->capture_default_str();
+  command
+      ->add_option("--backend", options->backend,
+                   "cuda, hip or opencl (default: the first for which the kernel has a variant)")
+      ->type_name("BACKEND");
   command
       ->add_option("--arch", options->architecture,
                    "Architecture, e.g. sm_80 (default: sm_90a, gfx90a, opencl)")

@@ -13,7 +13,7 @@
 
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
-#include "cli/failures.hpp"
+#include "cli/help_text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/known_bests.hpp"
 #include "cli/planned.hpp"
@@ -146,7 +146,7 @@ ReportFormat format_of(const SweepFlags& options) {
 void print_remarks(const std::vector<SessionSummary>& summaries, const Screen& screen) {
   std::vector<std::string> lines;
   for (const SessionSummary& summary : summaries) {
-    for (const std::string& line : failed_variants(summary.trials))
+    for (const std::string& line : trouble_lines(summary))
       lines.push_back(fmt::format("{} {}: {}", summary.kernel, summary.problem, line));
   }
   for (std::string& line : doubts(summaries)) lines.push_back(std::move(line));
@@ -333,21 +333,26 @@ void add_sweep_command(CLI::App& app, Work& work) {
           "--shard", options->shard,
           "Only part K of N of the plan, for N hosts with a database each; `kiln db merge`\n"
           "joins the databases (docs/fleet.md)")
-      ->type_name("K/N");
-  command->add_flag("--requested", options->requested,
-                    "Instead of a plan: tune the problems that launchers called without an exact\n"
-                    "match and that the database still lacks, the most called first "
-                    "(docs/lookup.md)");
+      ->type_name("K/N")
+      ->group(kMoreOptions);
+  command
+      ->add_flag("--requested", options->requested,
+                 "Instead of a plan: tune the problems that launchers called without an exact\n"
+                 "match and that the database still lacks, the most called first "
+                 "(docs/lookup.md)")
+      ->group(kMoreOptions);
   command
       ->add_option("--calls", options->calls,
                    "Instead of a plan: tune the products that `kiln run --record` saw, the most\n"
                    "expensive first, against the library that was called")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(kMoreOptions);
   options->requests = call_records_path().value_or("");
   command
       ->add_option("--requests", options->requests,
                    "File of these calls, as KILN_STATISTICS named it (default: $KILN_STATISTICS)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(kMoreOptions);
   command
       ->add_option(
           "--device", options->device,

@@ -102,6 +102,13 @@ std::string Table::text(std::optional<std::size_t> width) const {
   return as_table(widths, width);
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string first_line(const std::string& text) {
+  const std::size_t end = text.find('\n');
+  std::string line = text.substr(0, end);
+  if (end == std::string::npos || !line.ends_with(":")) return line;
+  const std::size_t next = text.find_first_not_of(" \n", end);
+  if (next == std::string::npos) return line;
+  return line + " " + text.substr(next, text.find('\n', next) - next);
+}
 
 }  // namespace kiln::cli

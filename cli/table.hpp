@@ -48,7 +48,8 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// `text` up to its first newline: the reason of a message whose rest is a compiler's log.
+/// `text` up to its first newline: the reason of a message whose rest is a compiler's log. A line
+/// that ends with a colon says nothing alone: the next one follows it.
 [[nodiscard]] std::string first_line(const std::string& text);
 
 }  // namespace kiln::cli

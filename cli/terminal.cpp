@@ -41,7 +41,7 @@ const char* code_of(Style style) {
     case Style::good:
       return "32";
     case Style::doubtful:
-      return "33";
+      return "35";  // yellow is not seen on white
     case Style::bad:
       return "31";
     case Style::dim:

@@ -33,6 +33,7 @@ struct Screen {
 /// Columns that lines on stdout may take; nullopt: any number.
 [[nodiscard]] std::optional<std::size_t> output_width();
 
+/// Each is readable on black and on white.
 enum class Style { good, doubtful, bad, dim, strong };
 
 /// `text` in a style where the screen has colours; the text alone where it has none or is empty.

@@ -29,7 +29,7 @@ struct TuneFlags {
   CommonOptions common;
   SearchOptions search;
   std::string kernel;
-  std::string problem;
+  std::vector<std::string> problems;  ///< a session each
   std::string device = "auto";
 };
 
@@ -41,6 +41,8 @@ std::string_view end_text(SessionEnd end) {
       return "the trials are used up";
     case SessionEnd::no_progress:
       return "no better config for long enough";
+    case SessionEnd::target:
+      return "good enough";
     case SessionEnd::exhausted:
       return "every config was tried";
     case SessionEnd::none_found:
@@ -73,53 +75,90 @@ std::int64_t tried_of(const SessionSummary& summary) {
                        [&](const TrialRecord& each) { return is_asked_for(summary, each); });
 }
 
+/// "session 3: 40 of 960 configs in 10.2 s; cold cache; the time is used up; database kiln.db".
+std::string session_line(const SessionSummary& summary, const KernelSpec& spec,
+                         const TuneFlags& options) {
+  const SessionResult& result = *summary.result;
+  // A program keeps its own caches, and launches as it likes.
+  const std::string how =
+      spec.command
+          ? ""
+          : fmt::format(
+                "{} cache{}; ", options.search.warm_cache ? "warm" : "cold",
+                options.search.settings.timing == Timing::graph ? ", timed in a graph" : "");
+  return fmt::format("session {}: {} of {} in {:.1f} s; {}{}; database {}", result.id,
+                     tried_of(summary), counted(result.space_size, "config"), result.wall_seconds,
+                     how, end_text(result.end), options.common.database.string());
+}
+
 void print_tune_text(const SessionSummary& summary, const KernelSpec& spec,
                      const TuneFlags& options) {
-  const SessionResult& result = *summary.result;
   const Screen screen = screen_of(STDOUT_FILENO);
-  print_shown("{}", report({summary}, std::nullopt, ReportFormat::text, screen));
+  print_shown("{}\n", report({summary}, std::nullopt, ReportFormat::text, screen));
   const auto print_line = [&](const std::string& line) {
     print_shown("{}", paragraph(line, screen.width));
   };
-  print_shown("\n");
-  print_line(
-      fmt::format("session {}: {} of {} in {:.1f} s; {} cache{}; {}; database {}", result.id,
-                  tried_of(summary), counted(result.space_size, "config"), result.wall_seconds,
-                  options.search.warm_cache ? "warm" : "cold",
-                  options.search.settings.timing == Timing::graph ? ", timed in a graph" : "",
-                  end_text(result.end), options.common.database.string()));
+  print_line(session_line(summary, spec, options));
   const Objective objective =
       find_objective(spec, options.search.settings.objective.value_or("time"));
   for (const std::string& line : remarks(summary, objective.unit)) print_line(line);
   for (const std::string& line : doubts({summary})) print_line(line);
 }
 
+/// One for each --problem. Nothing runs before all of them are read.
+std::vector<Problem> read_problems(const KernelSpec& spec, const std::vector<std::string>& texts) {
+  std::vector<Problem> problems;
+  for (const std::string& text : texts) {
+    try {
+      problems.push_back(Problem::parse(spec, text));
+    } catch (const InputError& error) {
+      if (texts.size() == 1) throw;
+      throw InputError(fmt::format("--problem {}: {} (each --problem is a whole problem)", text,
+                                   error.what()));
+    }
+  }
+  if (problems.empty()) problems.push_back(Problem::parse(spec, ""));
+  return problems;
+}
+
+/// Each session is printed as it ends; as JSON, all of them at the end.
 ExitCode run_tune(const TuneFlags& options) {
   const KernelSpec spec = options.common.library().load(options.kernel);
   require_trust(spec, options.common);
-  const Problem problem = Problem::parse(spec, options.problem);
+  const std::vector<Problem> problems = read_problems(spec, options.problems);
   check_names(options.search.settings, spec);
   const DeviceInfo device = choose_device(spec, options.device);
 
-  const Setting setting(spec, problem, device);
-  SessionSummary summary = summarise(setting);
-  try {
-    run_session(setting, options, summary);
-  } catch (const TransientError&) {
-    if (!stop_on_signals()) throw;
-    print_interrupted("waiting", options.search.fresh);
+  std::vector<SessionSummary> summaries;
+  std::string interrupted;  // what was
+  for (const Problem& problem : problems) {
+    const Setting setting(spec, problem, device);
+    summaries.push_back(summarise(setting));
+    SessionSummary& summary = summaries.back();
+    try {
+      run_session(setting, options, summary);
+    } catch (const TransientError&) {
+      if (!stop_on_signals()) throw;
+      print_interrupted("waiting", options.search.fresh);
+      return interrupted_exit_code();
+    }
+    if (!options.common.json) {
+      if (summaries.size() > 1) print_shown("\n");
+      print_tune_text(summary, spec, options);
+    }
+    const bool is_cut = summary.result->end == SessionEnd::interrupted ||
+                        (stop_on_signals() && summaries.size() < problems.size());
+    if (is_cut) interrupted = fmt::format("session {}", summary.result->id);
+    if (is_cut) break;
+  }
+  if (options.common.json)
+    print_shown("{}", report(summaries, std::nullopt, ReportFormat::json));
+  if (!interrupted.empty()) {
+    print_interrupted(interrupted, options.search.fresh);
     return interrupted_exit_code();
   }
-  if (options.common.json) {
-    print_shown("{}", report({summary}, std::nullopt, ReportFormat::json));
-  } else {
-    print_tune_text(summary, spec, options);
-  }
-  if (summary.result->end == SessionEnd::interrupted) {
-    print_interrupted(fmt::format("session {}", summary.result->id), options.search.fresh);
-    return interrupted_exit_code();
-  }
-  return found_best(summary) ? ExitCode::ok : ExitCode::failed;
+  return std::all_of(summaries.begin(), summaries.end(), found_best) ? ExitCode::ok
+                                                                     : ExitCode::failed;
 }
 
 }  // namespace
@@ -128,7 +167,8 @@ void add_tune_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<TuneFlags>();
   CLI::App* command =
       app.add_subcommand("tune", "Find the best config of one kernel for one problem");
-  add_kernel_and_problem(*command, options->kernel, options->problem);
+  add_kernel_option(*command, options->kernel);
+  add_problem_option(*command, options->problems);
   add_device_option(*command, options->device);
   constexpr std::int64_t kPatience = 30;  // seconds: whoever called it may be waiting
   add_search_options(*command, options->search, kPatience);
@@ -142,6 +182,7 @@ void add_tune_command(CLI::App& app, Work& work) {
       "\n"
       "Examples:\n"
       "  kiln tune matmul --problem m=4096,n=4096,k=4096,dtype=f32 --seconds 120\n"
+      "  kiln tune reduce --problem n=2^20 --problem n=2^24 --seconds 30 --target 1.5x\n"
       "  kiln tune ./my_kernel --problem n=1e8 --device opencl --trials 200");
   command->callback([options, &work] { work = [options] { return run_tune(*options); }; });
 }

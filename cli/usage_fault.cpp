@@ -32,15 +32,32 @@ std::vector<std::string> options_of(const CLI::App& command) {
 }
 
 /// The option that a word which is none most likely means; empty: no word is like that.
-std::string option_hint(const CLI::App& command, const std::vector<std::string>& words) {
+std::string option_hint(const CLI::App& command, const std::vector<std::string>& words,
+                        const std::string& fault) {
   const std::vector<std::string> known = options_of(command);
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
+    const bool is_field = name != word && fault.find(" " + word) != std::string::npos;
+    if (is_field && !name.starts_with("-") &&
+        std::find(known.begin(), known.end(), "--problem") != known.end())
+      return fmt::format("; did you mean '--problem {}'?", word);
     if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end())
       continue;
     if (std::string hint = did_you_mean(name, known); !hint.empty()) return hint;
   }
   return "";
+}
+
+/// The command that a word which is none most likely means: one of the same name below another
+/// command ("kiln import" is "kiln db import"), else the one with the nearest name.
+std::string command_hint(const CLI::App& app, const std::string& word) {
+  const std::vector<std::string> known = commands_of(app);
+  for (const std::string& name : known) {
+    const CLI::App* found = find_command(*find_command(app, name), word);
+    if (found != nullptr)
+      return fmt::format("; did you mean '{} {} {}'?", app.get_name(), name, word);
+  }
+  return did_you_mean(word, known);
 }
 
 }  // namespace
@@ -70,15 +87,17 @@ std::string usage_fault(const CLI::App& app, const std::vector<std::string>& wor
   }
   const std::vector<std::string> commands = commands_of(*command);
   if (commands.empty())
-    return fmt::format("{}{} (see {} --help)", fault, option_hint(*command, words), path);
+    return fmt::format("{}{} (see {} --help)", fault, option_hint(*command, words, fault), path);
   if (next == words.size()) {
     return fmt::format("{} expects a command: {} (see {} --help)", path, comma_list(commands),
                        path);
   }
-  if (words[next].starts_with("-"))
-    return fmt::format("{}{} (see {} --help)", fault, option_hint(*command, words), path);
+  if (words[next].starts_with("-")) {
+    return fmt::format("there is no option '{}'{} (see {} --help)", words[next],
+                       option_hint(*command, words, fault), path);
+  }
   return fmt::format("there is no command '{} {}'{} (there are: {})", path, words[next],
-                     did_you_mean(words[next], commands), comma_list(commands));
+                     command_hint(*command, words[next]), comma_list(commands));
 }
 
 }  // namespace kiln::cli

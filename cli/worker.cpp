@@ -26,7 +26,6 @@ ExitCode run_as_worker(const std::vector<std::string>& words) {
 
 void add_worker_command(CLI::App& app, Work& work) {
   CLI::App* command = app.add_subcommand("worker", "A process that works for another kiln");
-  command->group("");
   command->prefix_command();
   command->callback(
       [command, &work] { work = [words = command->remaining()] { return run_as_worker(words); }; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/store.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <mutex>
 #include <type_traits>
@@ -195,13 +196,45 @@ std::size_t Store::add_sessions(const std::vector<FinishedSession>& sessions) {
   });
 }
 
-void Store::reopen(SessionId session) {
+void Store::reopen(SessionId session, const std::string& budget) {
   impl_->guarded([&] {
     impl_->claim(session);
     sql::Statement update(impl_->database(),
-                          "UPDATE sessions SET state = 'running', finished_at = NULL WHERE id = ?");
-    update.bind(1, session);
+                          "UPDATE sessions SET state = 'running', finished_at = NULL, budget = ? "
+                          "WHERE id = ?");
+    update.bind(1, budget);
+    update.bind(2, session);
     update.run();
+  });
+}
+
+void Store::remove_sessions(const std::vector<SessionId>& sessions) {
+  // Rows go before those that they refer to.
+  constexpr std::array kRemovals = {
+      "DELETE FROM samples WHERE trial IN (SELECT id FROM trials WHERE session = ?)",
+      "DELETE FROM metrics WHERE trial IN (SELECT id FROM trials WHERE session = ?)",
+      "DELETE FROM conditions WHERE trial IN (SELECT id FROM trials WHERE session = ?)",
+      "DELETE FROM trials WHERE session = ?",
+      "DELETE FROM objectives WHERE best IN (SELECT id FROM best WHERE session = ?)",
+      "DELETE FROM best WHERE session = ?",
+      "DELETE FROM drift WHERE session = ?",
+      "DELETE FROM attempts WHERE session = ?",
+      "DELETE FROM sessions WHERE id = ?"};
+  impl_->guarded([&] {
+    for (const SessionId session : sessions) impl_->claim(session);
+    sql::Transaction transaction(impl_->database(), sql::Access::write);
+    for (const SessionId session : sessions) {
+      for (const char* removal : kRemovals) {
+        sql::Statement remove(impl_->database(), removal);
+        remove.bind(1, session);
+        remove.run();
+      }
+    }
+    transaction.commit();
+    for (const SessionId session : sessions) {
+      impl_->database().release_session(session);
+      impl_->ours.erase(session);
+    }
   });
 }
 

@@ -70,8 +70,13 @@ class Store {
   /// Returns the number of added sessions.
   std::size_t add_sessions(const std::vector<FinishedSession>& sessions);
 
-  /// Reopens a finished or interrupted session, to continue it with a larger budget.
-  void reopen(SessionId session);
+  /// Reopens a finished or interrupted session, to continue it with `budget`, which is a larger
+  /// one.
+  void reopen(SessionId session, const std::string& budget);
+
+  /// Removes sessions with all of their rows, all or none, in one durable commit. Throws
+  /// DatabaseError if another process writes one of them. Kiln may give their numbers again.
+  void remove_sessions(const std::vector<SessionId>& sessions);
 
   [[nodiscard]] std::vector<SessionRecord> sessions() const;
   /// The sessions of this kernel that are running, were killed or were interrupted.

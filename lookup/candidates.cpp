@@ -19,8 +19,7 @@ namespace {
 
 // A new driver or compiler seldom changes which config is best, so a stale row goes behind fresh
 // ones as far as a problem this many doublings further away does; another source is another kernel.
-constexpr double kNewDriver = 1;
-constexpr double kNewCompiler = 1;
+constexpr double kNewVersion = 1;
 constexpr double kNewSource = 4;
 // So does a row of another timing: the fastest config mostly stays among the fastest.
 constexpr double kOtherTiming = 1;
@@ -52,16 +51,9 @@ std::optional<Grade> grade_of(const BestRecord& best, const DeviceInfo& device,
 }
 
 void note_changes(Candidate& candidate, const DeviceInfo& device) {
-  const BestRecord& best = *candidate.best;
-  const auto note = [&](double handicap, std::string change) {
-    if (best.layer != kLockedLayer) candidate.staleness += handicap;
-    candidate.stale.push_back(std::move(change));
-  };
-  if (best.key.driver != device.driver) {
-    note(kNewDriver, fmt::format("driver {} is now {}", best.key.driver, device.driver));
-  }
-  if (best.key.compiler != device.compiler && !device.compiler.empty()) {
-    note(kNewCompiler, fmt::format("compiler {} is now {}", best.key.compiler, device.compiler));
+  for (DeviceChange& change : changes_since(*candidate.best, device)) {
+    if (candidate.best->layer != kLockedLayer) candidate.staleness += change.doublings;
+    candidate.stale.push_back(std::move(change.text));
   }
 }
 
@@ -122,6 +114,17 @@ bool goes_before(const Candidate& a, const Candidate& b) {
 }
 
 }  // namespace
+
+std::vector<DeviceChange> changes_since(const BestRecord& best, const DeviceInfo& device) {
+  std::vector<DeviceChange> changes;
+  const auto compare = [&](const char* what, const std::string& then, const std::string& now) {
+    if (then != now)
+      changes.push_back({fmt::format("{} {} is now {}", what, then, now), kNewVersion});
+  };
+  compare("driver", best.key.driver, device.driver);
+  if (!device.compiler.empty()) compare("compiler", best.key.compiler, device.compiler);
+  return changes;
+}
 
 KernelIdentity::KernelIdentity(const KernelSpec& spec)
     : spec_(spec), computation_(computation_hash(spec)) {}

@@ -43,6 +43,17 @@ inline constexpr std::array kGrades = {Grade::exact, Grade::near_size, Grade::sa
 [[nodiscard]] std::string_view name_of(Grade grade);
 [[nodiscard]] std::optional<Grade> parse_grade(std::string_view name);
 
+/// A difference between a device as a best was measured on it and as it is now.
+struct DeviceChange {
+  std::string text;      ///< "driver 3.0 is now 3.1"
+  double doublings = 0;  ///< a row ranks as if its problem were this much further away
+};
+
+/// What has changed on the best's device, which is `device` now: its driver, its compiler. An empty
+/// compiler is not known.
+[[nodiscard]] std::vector<DeviceChange> changes_since(const BestRecord& best,
+                                                      const DeviceInfo& device);
+
 /// The end of a reason if the answering row was not measured by the `wanted` timing.
 [[nodiscard]] std::string other_timing_text(Timing wanted);
 

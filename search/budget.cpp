@@ -15,6 +15,7 @@ std::optional<BudgetLimit> Budget::exhausted(const Progress& progress) const {
   if (no_progress_trials && progress.trials_without_progress >= *no_progress_trials) {
     return BudgetLimit::no_progress;
   }
+  if (target && progress.speedup >= *target) return BudgetLimit::target;
   return std::nullopt;
 }
 
@@ -35,30 +36,10 @@ void check(const Budget& budget) {
                     "least 1",
                     *budget.no_progress_trials));
   }
-}
-
-std::string describe(BudgetLimit limit, const Budget& budget) {
-  switch (limit) {
-    case BudgetLimit::seconds:
-      return fmt::format("{} s used", budget.seconds.value_or(0));
-    case BudgetLimit::trials:
-      return fmt::format("{} trials done", budget.trials.value_or(0));
-    case BudgetLimit::no_progress:
-      break;
+  if (budget.target && !(*budget.target > 1 && std::isfinite(*budget.target))) {
+    throw UsageError(
+        fmt::format("a target of {}x is no speed-up; give a number above 1", *budget.target));
   }
-  return fmt::format("{} trials without progress", budget.no_progress_trials.value_or(0));
-}
-
-std::string_view name_of(BudgetLimit limit) {
-  switch (limit) {
-    case BudgetLimit::seconds:
-      return "seconds";
-    case BudgetLimit::trials:
-      return "trials";
-    case BudgetLimit::no_progress:
-      break;
-  }
-  return "no_progress";
 }
 
 }  // namespace kiln

@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 
 namespace kiln {
 
@@ -14,16 +12,18 @@ struct Progress {
   double seconds = 0;                        ///< wall time since the session began
   std::int64_t trials = 0;                   ///< finished trials, failures included
   std::int64_t trials_without_progress = 0;  ///< finished since the best one was found
+  double speedup = 0;  ///< of the best over the default config; 0: one of the two is not known
 };
 
 /// Why a session stops.
-enum class BudgetLimit { seconds, trials, no_progress };
+enum class BudgetLimit { seconds, trials, no_progress, target };
 
 /// Limits of a session; one that is absent does not limit. The first one reached ends the session.
 struct Budget {
-  std::optional<double> seconds;
-  std::optional<std::int64_t> trials;
-  std::optional<std::int64_t> no_progress_trials;
+  std::optional<double> seconds = {};
+  std::optional<std::int64_t> trials = {};
+  std::optional<std::int64_t> no_progress_trials = {};
+  std::optional<double> target = {};  ///< a speed-up over the default config that is good enough
 
   /// The limit that is reached, nullopt while none is.
   [[nodiscard]] std::optional<BudgetLimit> exhausted(const Progress& progress) const;
@@ -32,11 +32,5 @@ struct Budget {
 /// Throws UsageError for a limit that leaves no room for a single trial (zero, negative, not
 /// finite).
 void check(const Budget& budget);
-
-/// "60 s used", "200 trials done", "50 trials without progress": for people.
-[[nodiscard]] std::string describe(BudgetLimit limit, const Budget& budget);
-
-/// "seconds", "trials", "no_progress": for the database.
-[[nodiscard]] std::string_view name_of(BudgetLimit limit);
 
 }  // namespace kiln

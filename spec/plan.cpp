@@ -48,6 +48,14 @@ SearchSettings parse_settings(const TableReader& table, const SearchSettings& de
   if (const auto no_progress = whole_number(table, "no_progress", 1)) {
     settings.no_progress = no_progress;
   }
+  if (const std::optional<Value> target = table.value("target")) {
+    settings.target = positive_number(table, "target", *target);
+    if (*settings.target <= 1) {
+      table.fail("target", fmt::format("'target' is a speed-up over the default config, above 1, "
+                                       "not '{}'",
+                                       to_text(*target)));
+    }
+  }
   if (const auto seed = whole_number(table, "seed", 0)) {
     settings.seed = static_cast<std::uint64_t>(*seed);
   }
@@ -77,20 +85,26 @@ SearchSettings parse_settings(const TableReader& table, const SearchSettings& de
 
 SweepPlan parse_plan(const std::string& text, const std::string& path) {
   const TomlNode root = parse_toml(text, path);
+  if (root.find("variants") != nullptr || root.find("arguments") != nullptr) {
+    const std::size_t slash = path.rfind('/');
+    throw InputError(SourceLocation{path, 0, 0},
+                     fmt::format("is the spec of a kernel, not a plan; expected kiln tune {}",
+                                 slash == std::string::npos ? "." : path.substr(0, slash)));
+  }
   const TableReader plan_table(root, "the plan", {"name", "summary", "defaults", "kernels"});
   SweepPlan plan{.name = plan_table.text("name"), .path = path, .sessions = {}};
 
   SearchSettings defaults;
   if (const TomlNode* node = root.find("defaults")) {
     defaults = parse_settings(TableReader(*node, "[defaults]",
-                                          {"seconds", "trials", "no_progress", "strategy", "seed",
-                                           "objective", "variants", "timing"}),
+                                          {"seconds", "trials", "no_progress", "target", "strategy",
+                                           "seed", "objective", "variants", "timing"}),
                               {});
   }
   for (const TomlNode* node : plan_table.tables("kernels")) {
     const TableReader table(*node, "[[kernels]]",
-                            {"kernel", "problems", "seconds", "trials", "no_progress", "strategy",
-                             "seed", "objective", "variants", "timing"});
+                            {"kernel", "problems", "seconds", "trials", "no_progress", "target",
+                             "strategy", "seed", "objective", "variants", "timing"});
     const std::string kernel = table.text("kernel");
     const SearchSettings settings = parse_settings(table, defaults);
     table.require("problems", "a list of problems such as \"n=2^20 dtype=f32\"");

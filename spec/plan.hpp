@@ -19,6 +19,7 @@ struct SearchSettings {
   std::optional<double> seconds;            ///< wall time of the session
   std::optional<std::int64_t> trials;       ///< trials of the session
   std::optional<std::int64_t> no_progress;  ///< trials without a better config
+  std::optional<double> target;             ///< speed-up over the default config, above 1
   std::optional<std::string> strategy;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> objective;  ///< "time", "energy" or a metric of the spec

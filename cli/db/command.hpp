@@ -18,6 +18,7 @@ void add_db_portfolio(CLI::App& db, Work& work);
 void add_db_lock(CLI::App& db, Work& work);
 void add_db_merge(CLI::App& db, Work& work);
 void add_db_dump(CLI::App& db, Work& work);
+void add_db_rm(CLI::App& db, Work& work);
 
 /// The options of a subcommand that reads one database: FILE or --db, and --json. `run` is called
 /// with them when the user chose `command`.

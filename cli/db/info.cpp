@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/db/command.hpp"
+#include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
 #include "cli/print.hpp"
 #include "cli/table.hpp"
@@ -19,6 +20,7 @@
 #include "cli/units.hpp"
 #include "core/errors.hpp"
 #include "db/store.hpp"
+#include "lookup/lookup.hpp"
 #include "lookup/source_check.hpp"
 
 namespace kiln::cli {
@@ -29,7 +31,7 @@ struct Group {
   std::set<std::string> problems;
   std::int64_t sessions = 0;
   std::int64_t bests = 0;
-  std::int64_t stale = 0;  ///< bests whose source is no longer what it was
+  std::int64_t stale = 0;  ///< bests of another driver, compiler or source than is here now
   std::string first;       ///< UTC, when the first session started
   std::string last;
 
@@ -83,8 +85,11 @@ Content read_content(const CommonOptions& options) {
     content.devices[session.key.device].add(session);
   }
   KernelSources sources(options.library());
+  std::map<std::string, DeviceInfo> here;  // by identity
   for (const BestRecord& best : store.bests()) {
-    const bool is_stale = sources.has_changed(best);
+    const auto [device, is_new] = here.try_emplace(best.key.device);
+    if (is_new) device->second = as_here(best.device_info);
+    const bool is_stale = !changes_since(best, device->second).empty() || sources.has_changed(best);
     for (Group* group : {&content.kernels[best.key.kernel], &content.devices[best.key.device]}) {
       ++group->bests;
       group->stale += is_stale ? 1 : 0;
@@ -155,8 +160,8 @@ void print_db_info_text(const Content& content) {
   if (stale == 0) return;
   print_shown(
       "\n{}",
-      paragraph(fmt::format("{} measured with another source of the kernel: `kiln best` says so, "
-                            "and `kiln tune` measures anew",
+      paragraph(fmt::format("{} measured with another driver, compiler or source: `kiln best` "
+                            "says so, and `kiln tune` measures anew",
                             stale == 1 ? "1 best was" : fmt::format("{} bests were", stale)),
                 output_width()));
 }

@@ -13,11 +13,19 @@
 
 namespace kiln::cli {
 
+/// A limit of the device.
+struct ReportedCeiling {
+  std::string name;  ///< with its value: "memory by clock and bus: 3.35 TB/s"
+  std::string kind;  ///< "memory" or "compute"
+  double per_s = 0;  ///< bytes or operations per second
+};
+
 struct ReportedSession {
   ShownSession shown;
   std::filesystem::path database;
   std::size_t side = 0;    ///< of two that are compared: index into Report::sides
   bool has_trials = true;  ///< the page gets its trials; false: too many in all
+  std::optional<ReportedCeiling> arithmetic = {};
 };
 
 /// One config that both sessions of a pair tried and that was ok in both.
@@ -40,13 +48,6 @@ struct ReportedPair {
   std::vector<CommonConfig> common{};
 };
 
-/// A limit of the device.
-struct ReportedCeiling {
-  std::string name;  ///< with its value: "memory by clock and bus: 3.35 TB/s"
-  std::string kind;  ///< "memory" or "compute"
-  double per_s = 0;  ///< bytes or operations per second
-};
-
 struct Report {
   std::string title;
   std::vector<ReportedSession> sessions;
@@ -63,6 +64,14 @@ void pair_sessions(Report& report);
 /// Makes two sides of the sessions of one database if they were run with two drivers or more: the
 /// two newest drivers. Leaves the report as it is otherwise.
 void split_by_driver(Report& report);
+
+/// "memory by clock and bus: 3.35 TB/s" of what, kind and bytes or operations per second.
+[[nodiscard]] ReportedCeiling ceiling_of(const std::string& what, const std::string& kind,
+                                         double per_s);
+
+/// The arithmetic limit of the units that the session's best uses; nullopt: not known.
+[[nodiscard]] std::optional<ReportedCeiling> arithmetic_roof(const KernelLibrary& library,
+                                                             const ShownSession& shown);
 
 /// Measured ceilings from the output of `kiln sweep --ceilings --json`. Throws InputError.
 [[nodiscard]] std::vector<ReportedCeiling> read_ceilings(const std::filesystem::path& path);

@@ -1,5 +1,7 @@
 // The numbers of a report, as report/page.js reads them.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,11 +20,6 @@ std::string rate_text(double per_s, const char* unit) {
                         : fmt::format("{:.3g} G{}", per_s / kGiga, unit);
 }
 
-ReportedCeiling ceiling_of(const std::string& what, const std::string& kind, double per_s) {
-  const char* unit = kind == "memory" ? "B/s" : "FLOP/s";
-  return {what + ": " + rate_text(per_s, unit), kind, per_s};
-}
-
 /// What the device's own facts say of its memory: two transfers a clock on every line of the bus.
 std::vector<ReportedCeiling> ceilings_by_facts(const DeviceInfo& device) {
   if (device.memory_clock_khz <= 0 || device.memory_bus_bits <= 0) return {};
@@ -31,8 +28,20 @@ std::vector<ReportedCeiling> ceilings_by_facts(const DeviceInfo& device) {
   return {ceiling_of("memory by clock and bus", "memory", bytes_per_s)};
 }
 
-Json ceilings_json(const Report& report, const DeviceInfo& device) {
+enum class Roofs { own, all };
+
+/// Of the session's device; `all`: with the arithmetic of every session.
+Json ceilings_json(const Report& report, const ReportedSession& session, Roofs which) {
+  const DeviceInfo& device = session.shown.record.device_info;
   std::vector<ReportedCeiling> all = report.measured;
+  for (const ReportedSession& each : report.sessions) {
+    const bool is_wanted = which == Roofs::all || &each == &session;
+    const bool is_new =
+        each.arithmetic && std::none_of(all.begin(), all.end(), [&](const auto& known) {
+          return known.name == each.arithmetic->name;
+        });
+    if (is_wanted && is_new) all.push_back(*each.arithmetic);
+  }
   for (ReportedCeiling& each : ceilings_by_facts(device)) all.push_back(std::move(each));
   Json json = Json::array();
   for (const ReportedCeiling& each : all)
@@ -46,7 +55,7 @@ Json reported_session_json(const Report& report, const ReportedSession& session)
   json.update(answer_json(shown));
   json["name"] = name_of(session);
   json["label"] = label_of(report, session);
-  json["ceilings"] = ceilings_json(report, shown.record.device_info);
+  json["ceilings"] = ceilings_json(report, session, Roofs::own);
   if (session.has_trials) json.update(trial_columns_json(shown.trials));
   return json;
 }
@@ -67,6 +76,11 @@ Json pair_json(const Report& report, const ReportedPair& pair) {
 }
 
 }  // namespace
+
+ReportedCeiling ceiling_of(const std::string& what, const std::string& kind, double per_s) {
+  const char* unit = kind == "memory" ? "B/s" : "FLOP/s";
+  return {what + ": " + rate_text(per_s, unit), kind, per_s};
+}
 
 std::string name_of(const ReportedSession& session) {
   return session.shown.record.key.kernel + " " + session.shown.problem;
@@ -107,7 +121,7 @@ Json report_json(const Report& report) {
   return {{"sessions", std::move(sessions)},
           {"sides", report.sides},
           {"pairs", std::move(pairs)},
-          {"ceilings", ceilings_json(report, report.sessions.back().shown.record.device_info)}};
+          {"ceilings", ceilings_json(report, report.sessions.back(), Roofs::all)}};
 }
 
 }  // namespace kiln::cli

@@ -26,25 +26,30 @@ struct HtmlColumn {
   CellKind kind = CellKind::text;
 };
 
-/// A table of plain texts.
+/// A table of plain texts. A cell of CellKind::config, the last one of its row, stands below the
+/// others, since it is as long as a line.
 std::string html_table(const std::vector<HtmlColumn>& columns,
                        const std::vector<std::vector<std::string>>& rows) {
-  const auto class_of = [](CellKind kind) -> std::string {
-    if (kind == CellKind::number) return " class=\"number\"";
-    return kind == CellKind::config ? " class=\"reason config\"" : "";
+  const auto class_of = [](CellKind kind) {
+    return kind == CellKind::number ? " class=\"number\"" : "";
   };
-  std::string out = "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
-  for (const HtmlColumn& column : columns) {
-    out += fmt::format("<th scope=\"col\"{}>{}</th>",
-                       column.kind == CellKind::number ? " class=\"number\"" : "",
-                       html_text(column.heading));
-  }
+  const bool has_below = columns.back().kind == CellKind::config;
+  const std::size_t count = columns.size() - (has_below ? 1 : 0);
+  std::string out = fmt::format("<div class=\"scroll\" tabindex=\"0\"><table{}><thead><tr>",
+                                has_below ? " class=\"split\"" : "");
+  for (std::size_t i = 0; i < count; ++i)
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", class_of(columns[i].kind),
+                       html_text(columns[i].heading));
   out += "</tr></thead><tbody>\n";
   for (const std::vector<std::string>& row : rows) {
-    out += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i)
+    const bool is_above = has_below && !row.back().empty();
+    out += is_above ? "<tr class=\"above\">" : "<tr>";
+    for (std::size_t i = 0; i < count; ++i)
       out += fmt::format("<td{}>{}</td>", class_of(columns[i].kind), html_text(row[i]));
     out += "</tr>\n";
+    if (is_above)
+      out += fmt::format("<tr><td class=\"below config\" colspan=\"{}\">{}</td></tr>\n", count,
+                         html_text(row.back()));
   }
   return out + "</tbody></table></div>\n";
 }
@@ -108,33 +113,33 @@ std::string session_head_html(const ReportedSession& session) {
 
 std::string sessions_html(const Report& report) {
   const bool has_sides = report.sides.size() == 2 && !report.sides_are_sessions;
-  std::vector<HtmlColumn> columns = {{"session", CellKind::number},
-                                     {"kernel"},
+  // What matters first: a narrow screen shows the first ones.
+  std::vector<HtmlColumn> columns = {{"kernel"},
                                      {"problem"},
                                      {"best", CellKind::number},
-                                     {"default", CellKind::number},
                                      {"speed-up", CellKind::number},
-                                     {"rate", CellKind::number},
                                      {"verdict"},
+                                     {"default", CellKind::number},
+                                     {"rate", CellKind::number},
                                      {"trials", CellKind::number},
-                                     {"failed", CellKind::number}};
+                                     {"failed", CellKind::number},
+                                     {"session", CellKind::number}};
   if (has_sides) columns.insert(columns.begin(), {"side"});
   std::vector<std::vector<std::string>> rows;
   for (const ReportedSession& session : report.sessions) {
     const ShownSession& shown = session.shown;
-    std::vector<std::string> row = {std::to_string(shown.record.id), shown.record.key.kernel,
-                                    shown.problem};
+    std::vector<std::string> row = {shown.record.key.kernel, shown.problem};
     if (shown.best) {
       const BestRecord& best = *shown.best;
       row.insert(row.end(),
-                 {time_or_dash(best.time_ns), time_or_dash(best.default_time_ns),
-                  pretty_speedup(best.default_time_ns, best.time_ns),
-                  pretty_rate(best.bytes, best.flops, best.time_ns), verdict_text(best)});
+                 {time_or_dash(best.time_ns), pretty_speedup(best.default_time_ns, best.time_ns),
+                  verdict_text(best), time_or_dash(best.default_time_ns),
+                  pretty_rate(best.bytes, best.flops, best.time_ns)});
     } else {
-      row.insert(row.end(), {"-", "-", "-", "-", "none"});
+      row.insert(row.end(), {"-", "-", "none", "-", "-"});
     }
-    row.push_back(std::to_string(shown.trials.size()));
-    row.push_back(std::to_string(failed_of(shown)));
+    row.insert(row.end(), {std::to_string(shown.trials.size()), std::to_string(failed_of(shown)),
+                           std::to_string(shown.record.id)});
     if (has_sides) row.insert(row.begin(), session.side < 2 ? report.sides[session.side] : "-");
     rows.push_back(std::move(row));
   }
@@ -153,17 +158,17 @@ std::string pairs_html(const Report& report) {
   for (const ReportedPair& pair : report.pairs) {
     const ReportedSession& a = report.sessions[pair.a];
     const ReportedSession& b = report.sessions[pair.b];
-    rows.push_back({name_of(a), pretty_time(a.shown.best->time_ns),
-                    pretty_time(b.shown.best->time_ns), fmt::format("{:.3f}", pair.ratio),
+    rows.push_back({name_of(a), fmt::format("{:.3f}", pair.ratio), pair.faster,
+                    pretty_time(a.shown.best->time_ns), pretty_time(b.shown.best->time_ns),
                     pair.low ? fmt::format("{:.3f} to {:.3f}", *pair.low, *pair.high) : "-",
-                    pair.faster, pair.same_config ? "same" : "different"});
+                    pair.same_config ? "same" : "different"});
   }
   return html_table({{"problem"},
+                     {"ratio", CellKind::number},
+                     {"faster"},
                      {report.sides[0], CellKind::number},
                      {report.sides[1], CellKind::number},
-                     {"ratio", CellKind::number},
                      {"interval", CellKind::number},
-                     {"faster"},
                      {"configs"}},
                     rows) +
          html_paragraph(
@@ -186,6 +191,7 @@ std::string finals_html(const ShownSession& shown) {
          interval ? fmt::format("{} to {}", pretty_time(interval->low), pretty_time(interval->high))
                   : "-",
          each.sequence > 0 ? std::to_string(each.sequence) : "-", each.config});
+    if (is_best) std::rotate(rows.begin(), rows.end() - 1, rows.end());
   }
   if (best.naive_time_ns) rows.push_back({"naive", pretty_time(*best.naive_time_ns), "-", "-", ""});
   if (rows.empty()) return "";
@@ -210,7 +216,8 @@ std::string failures_html(const ShownSession& shown) {
   std::string out =
       "<h3>Failures</h3>\n" +
       html_table({{"trials", CellKind::number}, {"outcome"}, {"reason", CellKind::config}}, rows);
-  for (const std::string& line : failed_variants(shown.trials)) out += html_paragraph(line);
+  for (const std::string& line : failure_lines(shown.trials, FailedVariants::whole))
+    out += html_paragraph(line);
   return out;
 }
 

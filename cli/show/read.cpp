@@ -100,6 +100,13 @@ const TrialRecord* default_trial(const ShownSession& shown) {
   return is_known ? &shown.trials.front() : nullptr;
 }
 
+bool names_database(const std::string& word) {
+  std::error_code error;
+  const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number || word == "latest") return std::filesystem::is_regular_file(word, error);
+  return word.find_first_of("./:") != std::string::npos || std::filesystem::exists(word, error);
+}
+
 SessionRecord find_session(const Store& store, const std::string& text) {
   std::vector<SessionRecord> sessions = store.sessions();
   if (sessions.empty()) throw InputError("the database holds no session yet");

@@ -217,7 +217,8 @@ std::string SessionPage::failures() const {
     out += line(fmt::format("{} more for other reasons: --failures lists all",
                             counted(static_cast<std::int64_t>(others), "trial")));
   }
-  for (const std::string& each : failed_variants(session_.trials)) out += line(each);
+  for (const std::string& each : failure_lines(session_.trials, FailedVariants::whole))
+    out += line(each);
   return out;
 }
 

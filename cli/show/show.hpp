@@ -36,6 +36,10 @@ struct ShownSession {
   std::vector<DriftRecord> drift;
 };
 
+/// Is a word of the command line a database, where a session could stand, too? A number and
+/// "latest" are sessions, unless a file has that name.
+[[nodiscard]] bool names_database(const std::string& word);
+
 /// Was it measured elsewhere? Then only its best and the configs around it are here.
 [[nodiscard]] bool is_imported(const SessionRecord& session);
 

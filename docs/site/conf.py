@@ -131,9 +131,9 @@ def with_help(text):
     """The comment <!-- kiln tune --help --> becomes what the program prints; scripts/docs_site names the program."""
 
     def printed(comment):
-        words = comment.group(1).split()
-        help_text = subprocess.run([os.environ["KILN"], *words[1:]], capture_output=True, text=True, check=True).stdout
-        return f"```text\n$ {comment.group(1)}\n{help_text.rstrip()}\n```"
+        command = comment.group(1) + "-all"
+        help_text = subprocess.run([os.environ["KILN"], *command.split()[1:]], capture_output=True, text=True, check=True).stdout
+        return f"```text\n$ {command}\n{help_text.rstrip()}\n```"
 
     return re.sub(r"^<!-- (kiln .*--help) -->$", printed, text, flags=re.MULTILINE)
 

@@ -107,7 +107,7 @@ def test_a_python_function_is_the_reference(tmp_path, queue):
     rng = np.random.default_rng(1)
     inputs = {"a": rng.random(1000, "float32"), "b": rng.random(1000, "float32")}
     given = {key: value for key, value in ADD.items() if key != "formulas"}
-    options = dict(device="opencl", trials=1, progress=False, warm_cache=True, n=1000)
+    options = dict(device="opencl", trials=2, progress=False, warm_cache=True, n=1000)
 
     def tune(reference, database):
         return kiln.tune(
@@ -135,7 +135,7 @@ def test_mistakes_in_a_kernel_as_text():
 def test_a_sweep_is_a_list_of_sessions(tmp_path, queue):
     plan = tmp_path / "plan.toml"
     plan.write_text(
-        'name = "two"\n[defaults]\ntrials = 1\n[[kernels]]\nkernel = "transpose"\n'
+        'name = "two"\n[defaults]\ntrials = 2\n[[kernels]]\nkernel = "transpose"\n'
         'problems = ["rows=16 cols=16", "rows=32 cols=8"]\n'
     )
     result = kiln.sweep(plan, device="opencl", db=tmp_path / "kiln.db", progress=False)
@@ -146,7 +146,7 @@ def test_a_sweep_is_a_list_of_sessions(tmp_path, queue):
 
 
 def test_progress_goes_to_pythons_stderr(tmp_path, queue, capsys):
-    kiln.tune("transpose", rows=16, cols=16, trials=1, device="opencl", db=tmp_path / "kiln.db")
+    kiln.tune("transpose", rows=16, cols=16, trials=2, device="opencl", db=tmp_path / "kiln.db")
     assert "transpose rows=16 cols=16" in capsys.readouterr().err
 
 

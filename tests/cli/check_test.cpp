@@ -49,7 +49,7 @@ class Checking : public ProgramTest {
     BestRecord best = *store.best_of(1);
     ASSERT_EQ(best.config.text(), "only:tile=2");
     best.config.values = {{"tile", std::int64_t{3}}};
-    store.reopen(1);
+    store.reopen(1, "trials=9");
     store.finish(1, SessionState::finished, 1, best);
   }
 };
@@ -110,7 +110,8 @@ TEST_F(Checking, WhatThePlanAsksForAndNobodyTunedIsNotStored) {
 TEST_F(Checking, NothingToCheckIsAnError) {
   const Output output = check({"--kernel", "nobody"});
   EXPECT_EQ(output.exit_code, 3) << output.out;
-  EXPECT_NE(output.err.find("holds no best of"), std::string::npos) << output.err;
+  EXPECT_NE(output.err.find("unknown kernel 'nobody'"), std::string::npos) << output.err;
+  EXPECT_NE(check({"--kernel", "reduce"}).err.find("holds no best of"), std::string::npos);
   EXPECT_EQ(kiln({"check", "--db", "none.db"}).exit_code, 5);
 }
 

@@ -42,13 +42,12 @@ def options_in(text):
 
 def commands_in(text):
     """The commands that a help text lists."""
-    listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.MULTILINE)
-    return set(re.findall(r"^  ([a-z]\S*)", listed.group(1), re.MULTILINE)) if listed else set()
+    return set(re.findall(r"^  ([a-z]\S*)  ", text, re.MULTILINE))
 
 
 def all_helps(*words):
     """The help of every command, by its words: {("db", "info"): text}."""
-    text = made(*words, "--help")
+    text = made(*words, "--help-all")
     helps = {words: text}
     for command in commands_in(text):
         helps.update(all_helps(*words, command))

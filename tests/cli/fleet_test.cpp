@@ -210,7 +210,7 @@ TEST_F(FleetCommits, AServerKilledInTheCommitOfATrialEndsTheSessionWhichGoesOn) 
 }
 
 TEST_F(FleetRuns, AJobOfAKernelThatIsNotAllowedWaits) {
-  submit(1, "trials = 1");
+  submit(1, "trials = 2");
   const Output output =
       kiln({"fleet", "work", "--db", url_, "--device", "opencl", "--outbox", "out", "--quiet"});
   EXPECT_EQ(output.exit_code, 0) << output.err;
@@ -312,7 +312,7 @@ TEST_F(FleetRuns, MistakesHaveOneSentence) {
               HasSubstr("its host is unknown"));
   EXPECT_THAT(said({"fleet", "work", "--db", server_->new_database(), "--device", "opencl"}, 5),
               HasSubstr("has no fleet; "));
-  submit(1, "trials = 1");
+  submit(1, "trials = 2");
   EXPECT_THAT(said({"fleet", "submit", "small.plan.toml", "--db", url_, "--print"}, 2),
               HasSubstr("--print shows the script of --slurm"));
   EXPECT_THAT(said({"fleet", "submit", "none.toml", "--db", url_}, 3), HasSubstr("none.toml"));

@@ -96,8 +96,7 @@ def commands_with_json(*words):
     """The words of each command whose help lists --json."""
     text = subprocess.run([KILN, *words, "--help"], capture_output=True, text=True, check=True).stdout
     found = [words] if re.search("^  --json ", text, re.MULTILINE) else []
-    listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.MULTILINE)
-    for command in re.findall(r"^  ([a-z]\S*)", listed.group(1), re.MULTILINE) if listed else []:
+    for command in re.findall(r"^  ([a-z]\S*)  ", text, re.MULTILINE):
         found += commands_with_json(*words, command)
     return found
 

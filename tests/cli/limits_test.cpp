@@ -27,7 +27,7 @@ Environment refusing(const std::string& what, Environment more = {}) {
 }
 
 TEST_F(Limits, AFileSystemWithoutLocksIsNotABusyDatabase) {
-  const Output refused = kiln(tune_scale({"--trials", "1"}), refusing("flock"));
+  const Output refused = kiln(tune_scale({"--trials", "2"}), refusing("flock"));
   EXPECT_EQ(refused.exit_code, 5) << refused.err;
   EXPECT_THAT(refused.err, HasSubstr("kiln.db.writer cannot be taken: No locks available; name a "
                                      "file on another file system with --db"));
@@ -67,7 +67,7 @@ TEST_F(Limits, ADatabaseThatIsRemovedOrReplacedEndsTheSessionAtOnce) {
 }
 
 TEST_F(Limits, ALockOfAnotherProgramIsWaitedFor) {
-  ASSERT_EQ(kiln(tune_scale({"--trials", "1"})).exit_code, 0);
+  ASSERT_EQ(kiln(tune_scale({"--trials", "2"})).exit_code, 0);
   std::optional<SQLite::Database> other;
   other.emplace((folder_ / "kiln.db").string(), SQLite::OPEN_READWRITE);
   other->exec("BEGIN IMMEDIATE");

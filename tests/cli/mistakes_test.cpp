@@ -101,7 +101,23 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"show", "--sort", "tme"},
                 2,
                 "--sort: there is no column 'tme'; did you mean 'time'? (there are: time, trial, "},
-        Mistake{{"tune", "reduce", "n=10"}, 2, "The following argument was not expected: n=10"},
+        Mistake{
+            {"tune", "reduce", "n=10"},
+            2,
+            "The following argument was not expected: n=10; did you mean '--problem n=10'? (see"},
+        Mistake{{"tune", "reduce", "--problem", "n=10", "--frob"},
+                2,
+                "The following argument was not expected: --frob (see kiln tune --help)\n"},
+        Mistake{
+            {"--versoin"}, 2, "there is no option '--versoin'; did you mean '--version'? (see "},
+        Mistake{{"sweep", "other.db"}, 3, "other.db: is a database; expected a plan file"},
+        Mistake{{"db", "import", "other.db"}, 3, "other.db: is a database; expected text, "},
+        Mistake{{"db", "rm", "--db", "other.db"}, 2, "session is required"},
+        Mistake{
+            {"tune", "reduce", "--problem", "n=10", "--problem", "m=10"},
+            3,
+            "--problem m=10: reduce has no problem field 'm' (it has: n, results, dtype, op, map, "
+            "source, axis) (each --problem is a whole problem)\n"},
         Mistake{{"tune", "reduce", "--trials", "0"},
                 2,
                 "--trials: must be a whole number of 1 or "
@@ -194,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{{"sweep", "nowhere.toml"},
                 3,
-                "nowhere.toml: cannot be read (No such file or directory); expected a plan file"},
+                "nowhere.toml: there is no such file; expected a plan file"},
         Mistake{{"sweep", "folder"}, 3, "folder: is a folder; expected a plan file"},
         Mistake{{"sweep", "broken.toml"}, 3, "broken.toml:2:11: not valid TOML: "},
         Mistake{

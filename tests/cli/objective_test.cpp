@@ -91,7 +91,7 @@ TEST_F(ObjectiveProgram, MistakesAreNamed) {
                             "cannot be measured: the backend has no meter of energy\n"),
             std::string::npos)
       << energy.err;
-  ASSERT_EQ(kiln(tune_scale({"--trials", "1"})).exit_code, 0);
+  ASSERT_EQ(kiln(tune_scale({"--trials", "2"})).exit_code, 0);
   const Words ask = {"best", kScaleKernel, "--problem", "n=100", "--db", "kiln.db", "--pareto"};
   const auto pareto = [&](const char* text) {
     Words words = ask;

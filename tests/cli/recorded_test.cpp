@@ -48,7 +48,7 @@ class RecordedReference : public TuningTest {
 
   [[nodiscard]] Output tune(const std::string& problem = "n=1000", const Words& more = {}) const {
     Words words = {"tune",     "./mine", "--problem", problem,   "--device", "opencl",
-                   "--trials", "1",      "--db",      "kiln.db", "--quiet",  "--warm-cache"};
+                   "--trials", "2",      "--db",      "kiln.db", "--quiet",  "--warm-cache"};
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   }

@@ -55,7 +55,7 @@ class ShardedSweep : public TuningTest {};
 
 TEST_F(ShardedSweep, MergesIntoTheWholePlan) {
   std::string plan =
-      "name = \"shared\"\n[defaults]\ntrials = 1\n[[kernels]]\nkernel = \"" KILN_SOURCE_DIR
+      "name = \"shared\"\n[defaults]\ntrials = 2\n[[kernels]]\nkernel = \"" KILN_SOURCE_DIR
       "/tests/cli/kernels/scale\"\nproblems = [";
   for (int i = 0; i < 4; ++i) plan += fmt::format("\"n={}\", ", 100 + i);
   write("plan.toml", plan + "]\n");
@@ -80,7 +80,7 @@ TEST_F(ShardedSweep, WithoutAProblemSaysSo) {
   std::string empty_shard;
   for (const char* shard : {"1/2", "2/2"}) {
     const Output output = kiln({"sweep", "plan.toml", "--device", "opencl", "--shard", shard,
-                                "--trials", "1", "--quiet", "--db", "kiln.db"});
+                                "--trials", "2", "--quiet", "--db", "kiln.db"});
     EXPECT_EQ(output.exit_code, 0) << output.err;
     if (output.out != fmt::format("shard {} has no session of this plan\n", shard)) continue;
     ++empty;

@@ -124,12 +124,12 @@ TEST_F(Tuning, LeavesADatabaseThatAnswersEveryQuestion) {
 }
 
 TEST_F(Tuning, AnswersTheSameCommandFromTheDatabase) {
-  const Words words = tune_scale({"--trials", "1", "--json"});
+  const Words words = tune_scale({"--trials", "2", "--json"});
   const Json first = kiln_json(words);
-  EXPECT_EQ(first["sessions"][0]["trials"], 1);
+  EXPECT_EQ(first["sessions"][0]["trials"], 2);
   EXPECT_EQ(first["sessions"][0]["state"], "finished");
   EXPECT_EQ(kiln_json(words), first);
-  Words in_text = tune_scale({"--trials", "1"});
+  Words in_text = tune_scale({"--trials", "2"});
   EXPECT_NE(kiln(in_text).out.find("; answered from the database (--fresh tunes again);"),
             std::string::npos);
 }
@@ -182,7 +182,7 @@ TEST_F(Tuning, ASweepGoesOnAfterASessionThatFails) {
   edit("broken/spec.toml", "name = \"scale\"", "name = \"broken\"");
   copy_kernel("tests/cli/kernels/scale", "scale");
   write("plan.toml",
-        "name = \"two\"\n\n[defaults]\ntrials = 1\n\n"
+        "name = \"two\"\n\n[defaults]\ntrials = 2\n\n"
         "[[kernels]]\nkernel = \"./broken\"\nproblems = [\"n=100\"]\n\n"
         "[[kernels]]\nkernel = \"./scale\"\nproblems = [\"n=100\"]\n");
   const Words words = {"sweep",        "plan.toml", "--device", "opencl",

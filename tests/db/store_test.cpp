@@ -209,7 +209,7 @@ TEST_P(StoreTest, FindsTheSessionToResume) {
 
   store.finish(killed, SessionState::interrupted, 1.5, std::nullopt);
   EXPECT_EQ(store.find_unfinished(key)->state, SessionState::interrupted);
-  store.reopen(killed);
+  store.reopen(killed, "seconds=60");
   EXPECT_EQ(store.find_unfinished(key)->state, SessionState::running);
   store.finish(killed, SessionState::finished, 2.0, some_best(64));
   EXPECT_FALSE(store.find_unfinished(key));

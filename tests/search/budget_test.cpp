@@ -36,15 +36,12 @@ TEST(Budget, EndsAtEachLimit) {
   EXPECT_EQ(budget.exhausted({1, 30, 20}), BudgetLimit::no_progress);
 }
 
-TEST(Budget, SaysWhyItEnded) {
+TEST(Budget, EndsAtASpeedUpThatIsGoodEnough) {
   Budget budget;
-  budget.seconds = 1.5;
-  budget.trials = 100;
-  budget.no_progress_trials = 20;
-  EXPECT_EQ(describe(BudgetLimit::seconds, budget), "1.5 s used");
-  EXPECT_EQ(describe(BudgetLimit::trials, budget), "100 trials done");
-  EXPECT_EQ(describe(BudgetLimit::no_progress, budget), "20 trials without progress");
-  EXPECT_EQ(name_of(BudgetLimit::no_progress), "no_progress");
+  budget.target = 2;
+  EXPECT_EQ(budget.exhausted({.seconds = 1, .trials = 2, .speedup = 1.9}), std::nullopt);
+  EXPECT_EQ(budget.exhausted({.seconds = 1, .trials = 2, .speedup = 2}), BudgetLimit::target);
+  EXPECT_EQ(refusal({.target = 1.0}), "a target of 1x is no speed-up; give a number above 1");
 }
 
 TEST(Budget, OfNothingIsRefused) {

@@ -43,6 +43,16 @@ class TimeShare {
   Clock::time_point start_ = Clock::now();
 };
 
+/// Whether a trial of the variants that were asked for was `ok`.
+bool has_wanted(const TuneOptions& options, const SessionLog& log) {
+  const std::vector<std::string>& wanted = options.variants;
+  return std::ranges::any_of(log.trials(), [&](const TrialRecord& record) {
+    const std::string& variant = record.trial.config.variant;
+    return record.trial.ok() &&
+           (wanted.empty() || std::ranges::find(wanted, variant) != wanted.end());
+  });
+}
+
 /// One run of a session, from the open device to the published best.
 class SessionRun {
  public:
@@ -64,8 +74,10 @@ class SessionRun {
         schedule_(request.options.drift) {}
 
   SessionEnd search();
+  [[nodiscard]] double prepare_seconds() const { return pipeline_.time_use().prepare; }
   /// After search().
   FinalsEnd run_finals() {
+    if (log_.tried_only_default() || !has_wanted(request_.options, log_)) return {};
     SessionFinals finals(request_, observer_, scoring_, log_, pipeline_, default_config_);
     FinalsEnd end = finals.run();
     if (!end.best) return end;
@@ -290,6 +302,8 @@ std::optional<SessionEnd> SessionRun::reached_limit() const {
       return SessionEnd::seconds;
     case BudgetLimit::trials:
       return SessionEnd::trials;
+    case BudgetLimit::target:
+      return SessionEnd::target;
     case BudgetLimit::no_progress:
       break;
   }
@@ -379,13 +393,16 @@ void mark_interrupted(SessionLog& log) {
   }
 }
 
-std::optional<BestRecord> best_so_far(const SessionLog& log) {
-  std::optional<BestRecord> best = log.so_far();
-  if (!best) return best;
+/// What the session found, whether it ran now or is answered from the store.
+SessionResult result_of(const TuneRequest& request, const SessionLog& log, SessionEnd end) {
+  SessionResult result = log.result(end);
+  if (result.best || !has_wanted(request.options, log)) return result;
+  result.so_far = log.so_far();
+  if (!result.so_far) return result;
   const ProblemCost cost = log.setting().cost();
-  best->bytes = cost.bytes;
-  best->flops = cost.flops;
-  return best;
+  result.so_far->bytes = cost.bytes;
+  result.so_far->flops = cost.flops;
+  return result;
 }
 
 /// A damaged file stops here, before there is a session.
@@ -420,7 +437,7 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
   require_recorded_arrays(setting);
   const std::unique_ptr<SessionLog> opened = open_log(store, request, setting, space, scoring);
   SessionLog& log = *opened;
-  if (is_answered(request, log)) return log.result(SessionEnd::stored);
+  if (is_answered(request, log)) return result_of(request, log, SessionEnd::stored);
   device.set_problem(session_job(request, scoring.objective()));
   const std::vector<WarmConfig> warm = find_warm_configs(request.options, setting, space, store);
   EarlierTrials earlier;
@@ -439,10 +456,10 @@ SessionResult tune(const TuneRequest& request, Store& store, SessionObserver& ob
     if (finals.stopped) end = SessionEnd::interrupted;
     log.finish(end == SessionEnd::interrupted ? SessionState::interrupted : SessionState::finished,
                finals.best);
-    SessionResult result = log.result(end);
+    SessionResult result = result_of(request, log, end);
+    result.prepare_seconds = run.prepare_seconds();
     result.warm = warm;
     result.earlier_trials = static_cast<std::int64_t>(earlier.trials.size());
-    if (!result.best) result.so_far = best_so_far(log);
     return result;
   } catch (const DatabaseError&) {
     throw;  // nothing more can be written

@@ -90,6 +90,7 @@ enum class SessionEnd {
   seconds,  ///< of the budget
   trials,
   no_progress,
+  target,       ///< the speed-up of the budget was reached
   exhausted,    ///< every config of the space was tried
   none_found,   ///< no untried config was found in a space that cannot be counted
   interrupted,  ///< options.stop
@@ -104,15 +105,20 @@ struct SessionResult {
   std::int64_t space_size = 0;
   std::int64_t trials = 0;  ///< stored in all runs of the session
   std::int64_t failures = 0;
-  std::int64_t new_trials = 0;      ///< made by this run
-  double wall_seconds = 0;          ///< of all runs
+  std::int64_t new_trials = 0;  ///< made by this run
+  double wall_seconds = 0;      ///< of all runs
+  double prepare_seconds = 0;   ///< of this run: preparing the problem on the device
+  /// Nothing but the default config was tried, though there are others: the budget was too short.
+  /// No best is published then.
+  bool only_default = false;
   std::int64_t earlier_trials = 0;  ///< of `trials`, taken over from a session before an edit
   std::vector<WarmConfig> warm;     ///< what this run started from
   std::int64_t throttled = 0;       ///< trials with samples taken while the clock was limited
   std::string throttle;             ///< the reasons: "power_cap,heat"
   std::vector<DriftRecord> drift;   ///< the leader measured again, in order
   std::optional<BestRecord> best;
-  /// Of a session that ended without a best: the fastest config so far (lookup/best_so_far.hpp).
+  /// Of a session that ended without a best: the fastest config so far (lookup/best_so_far.hpp), of
+  /// the variants that were asked for.
   std::optional<BestRecord> so_far;
 };
 

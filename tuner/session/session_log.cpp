@@ -3,6 +3,7 @@
 #include "tuner/session/session_log.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -57,6 +58,7 @@ std::string budget_text(const Budget& budget) {
   if (budget.trials) limits.push_back(fmt::format("trials={}", *budget.trials));
   if (budget.no_progress_trials)
     limits.push_back(fmt::format("no_progress={}", *budget.no_progress_trials));
+  if (budget.target) limits.push_back(fmt::format("target={}", *budget.target));
   return fmt::format("{}", fmt::join(limits, " "));
 }
 
@@ -104,6 +106,13 @@ double used_seconds(const SessionRecord& record, const std::vector<TrialRecord>&
   return std::max(record.wall_seconds, ns * 1e-9);
 }
 
+/// The seconds of a budget as budget_text() writes it; nullopt: it has none.
+std::optional<double> given_seconds(const std::string& budget) {
+  constexpr std::string_view kKey = "seconds=";
+  if (!budget.starts_with(kKey)) return std::nullopt;
+  return std::strtod(budget.c_str() + kKey.size(), nullptr);
+}
+
 /// Trials are numbered 1, 2, 3, ...; a file may have been changed by other hands.
 void check_numbers(SessionId session, const std::vector<TrialRecord>& trials) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -138,16 +147,22 @@ SessionLog::SessionLog(Store& store, const TuneRequest& request, const std::stri
   for (std::size_t i = 0; i < trials_.size(); ++i) count(i);
   stored_before_ = static_cast<std::int64_t>(trials_.size());
   earlier_seconds_ = used_seconds(*stored, trials_);
-  // The same budget as then is answered, even where the clock ran out a moment early.
-  if (stored->state == SessionState::finished && stored->budget == record_.budget) {
-    earlier_seconds_ = std::max(earlier_seconds_, request.options.budget.seconds.value_or(0));
+  if (stored->state == SessionState::finished) {
+    // What is given is compared with what was given: preparing and one long trial may have taken
+    // many times as long as that.
+    if (const auto given = given_seconds(stored->budget))
+      earlier_seconds_ = std::min(earlier_seconds_, *given);
+    // The same budget as then is answered, even where the clock ran out a moment early.
+    if (stored->budget == record_.budget)
+      earlier_seconds_ = std::max(earlier_seconds_, request.options.budget.seconds.value_or(0));
   }
   published_ = store.best_of(record_.id);
 }
 
 bool SessionLog::answers(const Budget& budget) const {
   if (record_.id == 0 || record_.state != SessionState::finished || trials_.empty()) return false;
-  const bool unlimited = !budget.seconds && !budget.trials && !budget.no_progress_trials;
+  const bool unlimited =
+      !budget.seconds && !budget.trials && !budget.no_progress_trials && !budget.target;
   return tried_every_config() || unlimited || budget.exhausted(search_progress()).has_value();
 }
 
@@ -156,7 +171,7 @@ void SessionLog::begin() {
   if (record_.id == 0) {
     record_.id = store_.begin_session(record_);
   } else {
-    store_.reopen(record_.id);
+    store_.reopen(record_.id, record_.budget);
   }
   record_.state = SessionState::running;
 }
@@ -275,8 +290,19 @@ double SessionLog::run_seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
+bool SessionLog::tried_only_default() const {
+  return trials_.size() == 1 && record_.space_size > 1 &&
+         trials_.front().trial.config == setting_.default_config();
+}
+
 Progress SessionLog::search_progress() const {
-  return {elapsed_seconds(), static_cast<std::int64_t>(trials_.size()), without_progress_};
+  Progress progress = {elapsed_seconds(), static_cast<std::int64_t>(trials_.size()),
+                       without_progress_, 0};
+  // The default config is trial 1 of every session.
+  if (!best_ || !(best_score_ > 0)) return progress;
+  const std::optional<double> first = scoring_.score(trials_.front().trial);
+  if (first) progress.speedup = *first / slowness(1) / best_score_;
+  return progress;
 }
 
 SessionProgress SessionLog::progress(const Budget& budget, const Config& default_config) const {
@@ -311,6 +337,7 @@ SessionResult SessionLog::result(SessionEnd end) const {
   result.new_trials = result.trials - stored_before_;
   const auto stored = store_.session(record_.id);
   result.wall_seconds = stored ? stored->wall_seconds : 0;
+  result.only_default = !published_ && tried_only_default();
   result.drift = drifts_;
   std::set<std::string> reasons;
   for (const TrialRecord& record : trials_) {

@@ -48,6 +48,8 @@ class SessionLog {
     return stored_ordinal_ && *stored_ordinal_ != record_.device_info.ordinal;
   }
   [[nodiscard]] bool tried_every_config() const { return tried_of_space_ >= record_.space_size; }
+  /// Returns whether the default config is all that was tried of a space that has others.
+  [[nodiscard]] bool tried_only_default() const;
   [[nodiscard]] const SessionKey& key() const { return record_.key; }
   /// The request's spec and problem on the session's device.
   [[nodiscard]] const Setting& setting() const { return setting_; }
