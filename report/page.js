@@ -23,8 +23,8 @@
   // --- Words and colours ------------------------------------------------------------------------------
 
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const kLight = { ink: "#1d2329", soft: "#59636e", grid: "#e3e7eb", paper: "#ffffff", accent: "#c2570c", bad: "#c0182f" };
-  const kDark = { ink: "#e4e8ec", soft: "#9aa5b1", grid: "#2a323b", paper: "#12161b", accent: "#ffa657", bad: "#ff7b72" };
+  const kLight = { ink: "#1d2329", soft: "#59636e", grid: "#e3e7eb", paper: "#ffffff", accent: "#c2570c", bad: "#c0182f", fast: "#0b4a9e", slow: "#c6d7ec", on_fast: "#ffffff", on_slow: "#1d2329" };
+  const kDark = { ink: "#e4e8ec", soft: "#9aa5b1", grid: "#2a323b", paper: "#12161b", accent: "#ffa657", bad: "#ff7b72", fast: "#9ccbff", slow: "#29415c", on_fast: "#12161b", on_slow: "#e4e8ec" };
   const colors = () => (dark.matches ? kDark : kLight);
   const kCategory = ["#4a86d8", "#d9822b", "#3fa66b", "#a06cd5", "#c9534f", "#2a9fb5", "#b5932a", "#7a8794", "#d667a5", "#6f9a37"];
   const ink = { expr: "ink" };
@@ -47,6 +47,7 @@
   const unitFor = (ns) => kUnits.find((unit) => ns >= unit[1]) || kUnits[3];
   const kFew = 1500; // marks up to which a plot is drawn as SVG: sharp in print, readable to screen readers
   const kRoofTrials = 300;
+  const kPageWidth = 640; // of a plot on A4, in CSS pixels
   const kLines = 500; // lines of the parallel coordinates at most
 
   // Fills "$word" with a value and "${word}" with its text.
@@ -62,6 +63,14 @@
     }
     return spec;
   };
+
+  // Three digits and a unit, as people write a time; `field` is an expression in nanoseconds.
+  const timeText = (field) => ["s", "ms", "us"].reduceRight((rest, unit, i) => {
+    const scale = 10 ** (9 - 3 * i);
+    return `${field} >= ${0.9995 * scale} ? format(${field} / ${scale}, '.3~r') + ' ${unit}' : ${rest}`;
+  }, `format(${field}, '.3~r') + ' ns'`);
+  // A logarithmic axis leaves labels of crowded ticks empty.
+  const kTimeLabel = `datum.label ? (${timeText("datum.value")}) : ''`;
 
   // A scale as Vega-Lite has it. A logarithmic one has no zero to speak of: naming it draws a warning.
   const linearOrLog = (log, scale) => (log ? { type: "log", ...scale } : { type: "linear", zero: false, ...scale });
@@ -79,8 +88,6 @@
   const prepare = (session) => {
     if (session.ready) return session;
     const { rows } = session;
-    const fastest = least(rows.time_ns);
-    [session.unit, session.scale] = unitFor(Number.isFinite(fastest) ? fastest : 1);
     const finals = new Map(session.finals.filter((each) => each.trial > 0).map((each) => [each.trial, each.name]));
     let device = 0;
     session.list = rows.trial.map((trial, i) => {
@@ -88,7 +95,7 @@
       const outcome = session.outcomes[rows.outcome[i]];
       const row = {
         trial, outcome, ok: outcome === "ok", variant: session.variants[rows.variant[i]],
-        time: outcome === "ok" ? rows.time_ns[i] / session.scale : null, seconds: device, final: finals.get(trial) ?? null,
+        time: outcome === "ok" ? rows.time_ns[i] : null, seconds: device, final: finals.get(trial) ?? null,
       };
       session.tunables.forEach((tunable, t) => {
         const value = rows.values[t][i];
@@ -108,7 +115,7 @@
     const shown = { trial: row.trial, variant: row.variant };
     if (row.role && row.role !== "trial") shown.role = row.role;
     if (row.outcome && row.outcome !== "ok") shown.outcome = row.outcome;
-    if (row.time) shown[`time (${session.unit})`] = Number(row.time.toPrecision(6));
+    if (row.time) shown.time = pretty(row.time);
     if (row.rate) shown["operations per second"] = row.rate.toPrecision(4);
     session.tunables.forEach((tunable, t) => {
       if (row[`t${t}`] !== undefined) shown[tunable.name] = row[`t${t}`];
@@ -158,9 +165,15 @@
     return { lines, range: [from, to], note: ceilings.length ? unitWords : "The database knows no ceilings of this device." };
   };
   const kRoofNote = "Lines: ceilings of the device.";
-  const pretty = (ns) => {
+  const pretty = (ns, digits = 4) => {
     const [unit, scale] = unitFor(ns);
-    return `${Number((ns / scale).toPrecision(4))} ${unit}`;
+    return `${Number((ns / scale).toPrecision(digits))} ${unit}`;
+  };
+  // The times that a ramp of colours spans, and its legend: the ends and the middle in words.
+  const ramp = (rows) => {
+    const times = rows.map((row) => row.time);
+    const [from, to] = [times.reduce((a, b) => Math.min(a, b), Infinity), times.reduce((a, b) => Math.max(a, b), 0)];
+    return { from, to, legend: { gradientLength: 220, values: [...new Set([from, Math.sqrt(from * to), to])], labelExpr: timeText("datum.value") } };
   };
 
   // What each view gets: its rows by the name that "data" has in views.json, and the words to fill in.
@@ -172,21 +185,59 @@
   ];
   const dots = ({ trial, ok, time, seconds, variant, final }) => ({ trial, ok, time, seconds, variant, final });
   const sources = {
-    trials: (session) => ({ rows: session.list.map(dots), words: { last: Math.max(0, ...session.list.slice(-1000).filter((row) => row.ok).map((row) => row.trial)) } }),
-    cells: (session, choice) => ({
-      // One tunable alone has no map.
-      rows: varies(session).length < 2 ? [] : session.list.filter((row) => row.ok && row[choice.across] !== undefined && row[choice.up] !== undefined)
-        .map((row) => ({ across: row[choice.across], up: row[choice.up], time: row.time })),
-    }),
-    failures: (session) => ({ rows: session.failures.map((each, row) => ({ ...each, row })) }),
+    // Without one that was ok there is nothing to place on an axis of times.
+    trials: (session) => {
+      const ok = session.list.filter((row) => row.ok);
+      const count = (rows, variant) => rows.filter((row) => row.variant === variant).length;
+      const failed = session.list.filter((row) => !row.ok);
+      const names = session.variants.map((variant) => {
+        const bad = count(failed, variant);
+        return [variant, `${variant} (${count(ok, variant) + bad}${bad ? `, ${bad} failed` : ""})`];
+      });
+      return {
+        rows: ok.length ? session.list.map(dots) : [],
+        values: { row_names: Object.fromEntries(names) },
+        words: { variant_domain: names.map(([variant]) => variant), last: Math.max(0, ...session.list.slice(-1000).filter((row) => row.ok).map((row) => row.trial)) },
+      };
+    },
+    // One tunable alone has no map.
+    cells: (session, choice) => {
+      const places = new Map();
+      for (const row of varies(session).length < 2 ? [] : session.list) {
+        const [across, up] = [row[choice.across], row[choice.up]];
+        if (!row.ok || across === undefined || up === undefined) continue;
+        const key = JSON.stringify([across, up]);
+        if (!places.has(key)) places.set(key, { across, up, times: [] });
+        places.get(key).times.push(row.time);
+      }
+      const rows = [...places.values()].map(({ across, up, times }) => {
+        times.sort((a, b) => a - b);
+        const half = times.length / 2;
+        const median = (times[Math.ceil(half) - 1] + times[Math.floor(half)]) / 2;
+        const time = choice.op === "median" ? median : times[0];
+        return { across, up, time, text: pretty(time, 3), trials: times.length };
+      });
+      const { from, to, legend } = ramp(rows);
+      for (const row of rows) {
+        row.best = row.time === from;
+        row.dark = row.time * row.time < from * to;  // nearer to the fastest, on a logarithmic scale
+      }
+      return { rows, words: { ramp_legend: legend } };
+    },
+    failures: (session) => {
+      const most = Math.max(0, ...session.failures.map((each) => each.count));
+      const step = Math.max(1, Math.ceil(most / 5));
+      const ticks = Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
+      return { rows: session.failures.map((each, row) => ({ ...each, row })), words: { count_ticks: ticks } };
+    },
     spread: (session, choice) => {
       const shown = new Set(varies(session, choice.variant).map((each) => each.name));
       const rows = session.spread.filter((each) => each.variant === choice.variant && shown.has(each.tunable));
       return {
         rows: rows.map((each, order) => ({
           tunable: each.tunable, value: String(each.value), trials: each.trials, order,
-          fastest: each.fastest_ns / session.scale, q1: each.q1_ns / session.scale,
-          median: each.median_ns / session.scale, q3: each.q3_ns / session.scale,
+          fastest: each.fastest_ns, q1: each.q1_ns, median: each.median_ns, q3: each.q3_ns,
+          fastest_text: pretty(each.fastest_ns), median_text: pretty(each.median_ns),
         })),
       };
     },
@@ -223,35 +274,41 @@
       return {
         rows, extra: { axes: ticks }, values: { axis_names: Object.fromEntries(axes.map((axis) => [axis.key, axis.name])) },
         words: {
-          keep, keep_labels: labels, any: "",
+          keep, keep_labels: labels, any: "", ramp_legend: ramp(rows).legend,
           parallel_note: all.length > kLines ? `the fastest ${kLines} of ${all.length}` : `all ${all.length} that were ok`,
         },
         axes: axes.length,
       };
     },
     roof: (session) => {
-      const { best } = session;
-      if (!best || !(best.bytes > 0) || !(best.flops > 0)) return { rows: [] };
+      const { best, ceilings } = session;
+      // Without a roof it is a column of marks: the rates say the same as bars.
+      if (!best || !(best.bytes > 0) || !(best.flops > 0) || !ceilings.length) return { rows: [] };
       const intensity = best.flops / best.bytes;
       const point = (ns, more) => ({ intensity, rate: best.flops / (ns * 1e-9), ...more });
       const rows = session.list.filter((row) => row.ok).sort((a, b) => a.time - b.time).slice(0, kRoofTrials)
-        .map((row) => point(row.time * session.scale, { ...dots(row), role: "trial" }));
+        .map((row) => point(row.time, { ...dots(row), role: "trial" }));
       for (const [role, ns] of [["best", best.time_ns], ["default", best.default_time_ns], ["naive", best.naive_time_ns]]) {
-        if (ns > 0) rows.push(point(ns, { role, time: ns / session.scale, variant: role === "best" ? best.config : "" }));
+        if (ns > 0) rows.push(point(ns, { role, time: ns, variant: role === "best" ? best.config : "" }));
       }
       const { lines, range, note } = roofLines(session.ceilings, rows, kRoofNote);
       return { rows, extra: { ceilings: lines }, words: { roof_x: range, roof_note: `Small marks: the fastest trials. ${note}` } };
     },
     rates: (session) => {
       const { best } = session;
-      if (!best || !(best.bytes > 0)) return { rows: [] };
+      if (!best) return { rows: [] };
+      const isArithmetic = best.flops > 4 * best.bytes;
+      const [work, unit, kind] = isArithmetic ? [best.flops, "FLOP/s", "compute"] : [best.bytes, "B/s", "memory"];
       const rows = [];
       for (const [name, ns] of [["best", best.time_ns], ["default", best.default_time_ns], ["naive", best.naive_time_ns]]) {
-        if (ns > 0) rows.push({ name, kind: "config", rate: best.bytes / (ns * 1e-9) });
+        if (ns > 0 && work > 0) rows.push({ name, kind: "config", rate: work / (ns * 1e-9) });
       }
-      const known = session.ceilings.filter((each) => each.kind === "memory");
+      const known = rows.length ? session.ceilings.filter((each) => each.kind === kind) : [];
       for (const each of known) rows.push({ name: each.name, kind: "ceiling", rate: each.per_s });
-      return { rows, words: { roof_note: known.length ? "" : "The database knows no ceilings of this device." } };
+      return {
+        rows,
+        words: { rate_unit: unit, rate_what: isArithmetic ? "operations" : "bytes", roof_note: known.length ? "" : "The database knows no ceilings of this device." },
+      };
     },
     time_use: (session) => {
       const use = session.time_use;
@@ -288,15 +345,24 @@
       const most = 1.5 * Math.max(...session.finals.filter((each) => each.name !== "naive").map((each) => each.time_ns));
       const shown = session.finals.filter((each) => each.name !== "naive" || each.time_ns < most);
       const left = session.finals.filter((each) => !shown.includes(each));
-      return ({
-      rows: shown.map((each, row) => ({
-        row, name: each.name, config: each.config, trial: each.trial > 0 ? each.trial : null, time: each.time_ns / session.scale,
-        low: (each.low_ns ?? each.time_ns) / session.scale, high: (each.high_ns ?? each.time_ns) / session.scale,
-      })).filter((each) => each.time > 0),
-      words: { verdict: session.verdict, finals_note: left.length ? ` Not drawn: naive, ${pretty(left[0].time_ns)}.` : "" },
-      });
+      const rows = shown.map((each, row) => ({
+        row, name: each.name, config: each.config, trial: each.trial > 0 ? each.trial : null, time: each.time_ns,
+        low: each.low_ns ?? each.time_ns, high: each.high_ns ?? each.time_ns, text: pretty(each.time_ns, 3),
+        interval: each.low_ns ? `${pretty(each.low_ns)} to ${pretty(each.high_ns)}` : null,
+      })).filter((each) => each.time > 0);
+      const [from, to] = [Math.min(...rows.map((each) => each.low)), Math.max(...rows.map((each) => each.high))];
+      const names = rows.map((each) => [each.row, each.trial ? `${each.name} (trial ${each.trial})` : each.name]);
+      const margin = 0.05 * (to - from || to);
+      return {
+        rows, values: { row_names: Object.fromEntries(names) },
+        words: {
+          verdict: session.verdict, finals_note: left.length ? ` Not drawn: naive, ${pretty(left[0].time_ns)}.` : "",
+          finals_domain: [from - margin, to + 6 * margin],
+        },
+      };
     },
     sessions: (report) => ({
+      values: { row_names: Object.fromEntries(report.sessions.filter((each) => each.best).map((each, row) => [row, each.label])) },
       rows: report.sessions.filter((each) => each.best).map((each, row) => ({
         row, id: each.id, label: each.label, name: each.name, kernel: each.kernel, verdict: each.verdict, driver: each.driver, config: each.best.config,
         time_ns: each.best.time_ns, default_time_ns: each.best.default_time_ns, naive_time_ns: each.best.naive_time_ns,
@@ -308,28 +374,33 @@
           id: each.id, name: each.name, kernel: each.kernel, intensity: each.best.flops / each.best.bytes,
           rate: each.best.flops / (each.best.time_ns * 1e-9),
         }));
-      if (!rows.length) return { rows };
+      if (!rows.length || !report.ceilings.length) return { rows: [] };
       const { lines, range, note } = roofLines(report.ceilings, rows, kRoofNote);
       return { rows, extra: { ceilings: lines }, words: { roof_x: range, roof_note: note } };
     },
     pairs: (report) => ({
       rows: report.pairs.map((each, row) => ({ ...each, row, low: each.low ?? each.ratio, high: each.high ?? each.ratio })),
+      values: { row_names: Object.fromEntries(report.pairs.map((each, row) => [row, each.name])) },
       words: {
         side_a: report.sides[0], side_b: report.sides[1],
-        pair_scale: linearOrLog(report.pairs.some((each) => each.ratio > 4 || each.ratio < 0.25), { nice: false, padding: 10 }),
+        pair_scale: linearOrLog(report.pairs.some((each) => each.ratio > 4 || each.ratio < 0.25), {
+          nice: false, padding: 10, domainMax: 1.3 * Math.max(1, ...report.pairs.map((each) => each.high ?? each.ratio)),
+        }),
       },
     }),
     common: (report, choice) => {
       const pair = report.pairs[Number(choice.pair) || 0];
       if (!pair || !pair.common.length) return { rows: [] };
       const session = report.sessions[pair.a];
-      const [unit, scale] = unitFor(least(pair.common.map((each) => each.a_ns)));
-      const rows = pair.common.map((each) => ({ config: each.config, variant: each.config.split(":")[0], a: each.a_ns / scale, b: each.b_ns / scale }));
+      const rows = pair.common.map((each) => ({
+        config: each.config, variant: each.config.split(":")[0], a: each.a_ns, b: each.b_ns,
+        a_text: pretty(each.a_ns), b_text: pretty(each.b_ns),
+      }));
       const ends = rows.flatMap((row) => [row.a, row.b]);
       const diagonal = [Math.min(...ends), Math.max(...ends)].map((end) => ({ a: end, b: end }));
       return {
         rows, extra: { diagonal },
-        words: { unit, side_a: report.sides[0], side_b: report.sides[1], common_note: `${rows.length} of ${session.kernel}` },
+        words: { side_a: report.sides[0], side_b: report.sides[1], common_note: `${rows.length} of ${session.kernel}` },
       };
     },
   };
@@ -398,19 +469,26 @@
     words(source) {
       const width = this.plot.clientWidth || 600;
       const { choice, subject } = this;
-      const words = { unit: subject.unit || "ns", variant: choice.variant || "", ...choice, ...source.words };
+      const names = Math.round(Math.min(420, Math.max(86, 0.36 * width)));
+      const words = { variant: choice.variant || "", time_label: kTimeLabel, names, ...choice, ...source.words };
+      // Room for the text at the end of the longest bar.
+      const ended = (most, text) => most * (width - names) / Math.max(width - names - text, 60);
+      if (this.name === "importance") words.share_end = ended(Math.max(...source.rows.map((row) => row.share), 0.01), 115);
+      if (this.name === "rate") words.rate_end = ended(Math.max(...source.rows.map((row) => row.rate)), 80);
       const axis = { trial: "trial", seconds: "time on the device, verify and measure (s)" };
       if (choice.x) words.x_title = axis[choice.x];
       if (choice.times) {
         const most = Math.max(4 * least(subject.rows.time_ns), 1.2 * (subject.best ? subject.best.default_time_ns : 0));
-        const beyond = choice.times === "near" ? subject.list.filter((row) => row.ok && row.time * subject.scale > most).length : 0;
-        words.y_max = beyond > 0 ? most / subject.scale : undefined;
+        const beyond = choice.times === "near" ? subject.list.filter((row) => row.ok && row.time > most).length : 0;
+        words.y_max = beyond > 0 ? most : undefined;
         words.y_note = beyond > 0 ? ` Slower than ${pretty(most)}: ${beyond} trials, drawn at the upper edge.` : "";
       }
       if (choice.against) {
         const gains = source.rows.map((row) => row[`${choice.against}_time_ns`] / row.time_ns).filter((gain) => gain > 0);
         const domainMin = Math.min(...gains, 1) * 0.97;
-        words.speed_scale = linearOrLog(Math.max(...gains, 1) > 8, { nice: false, domainMin, padding: 4 });
+        const isLog = Math.max(...gains, 1) > 8;
+        const domainMax = isLog ? 2 * Math.max(...gains) : ended(Math.max(...gains, 1), 130);
+        words.speed_scale = linearOrLog(isLog, { nice: false, domainMin, domainMax, padding: 4 });
         words.against_field = `${choice.against}_time_ns`;
         words.against = choice.against === "default" ? "the default config" : "the naive variant";
         words.order_sort = choice.order === "id" ? null : { field: "speedup", op: "max", order: "descending" };
@@ -439,11 +517,17 @@
       return words;
     }
 
+    // Whether it has anything to show.
+    look() {
+      this.source = sources[this.view.data](this.subject, this.choice);
+      this.root.hidden = this.source.rows.length === 0;
+      this.plot.dataset.rows = this.source.rows.length;
+      return !this.root.hidden;
+    }
+
     async draw() {
-      const source = sources[this.view.data](this.subject, this.choice);
-      this.root.hidden = source.rows.length === 0;
-      this.plot.dataset.rows = source.rows.length;
-      if (this.root.hidden) return;
+      if (!this.look()) return;
+      const { source } = this;
       const words = this.words(source);
       this.caption.textContent = fill(this.view.caption, words);
       const spec = fill(this.view.spec, words);
@@ -463,7 +547,9 @@
         spec.width = words.wide || "container";
         const { step, by } = this.view;
         const places = by ? new Set(source.rows.map((row) => row[by])).size : source.rows.length;
-        spec.height = step ? step * places : this.view.height;
+        // Beside another figure it is about as high.
+        const atLeast = width > 450 ? this.view.least || 0 : 0;
+        spec.height = step ? Math.max(step * places, atLeast) : this.view.height;
         spec.autosize = { type: "fit-x", contains: "padding" };
       }
       if (this.result) this.result.finalize();
@@ -479,6 +565,14 @@
         this.plot.textContent = `This plot could not be drawn: ${error.message}`;
         console.error(`${this.name}: ${error.message}`);
       }
+    }
+
+    // In the width of a page and back, at once: printing does not wait.
+    fit(width) {
+      if (!this.result || this.view.facet) return;
+      this.shown ??= this.result.view.width();
+      this.result.view.width(width || this.shown).run();
+      if (!width) this.shown = undefined;
     }
 
     recolor(palette) {
@@ -525,6 +619,9 @@
       views.splice(views.indexOf(old), 1);
     }
     views.push(...figures);
+    // Two narrow ones share a row: the last of an odd number gets it alone.
+    const narrow = figures.filter((figure) => figure.look() && !figure.view.wide);
+    if (narrow.length % 2) narrow.at(-1).root.classList.add("wide");
     for (const figure of figures) {
       await figure.draw();
       await rest();
@@ -566,11 +663,11 @@
   window.addEventListener("beforeprint", () => {
     opened = closed();
     for (const each of opened) each.open = true;
-    views.forEach((each) => each.recolor(kLight));
+    views.forEach((each) => { each.recolor(kLight); each.fit(kPageWidth); });
   });
   window.addEventListener("afterprint", () => {
     for (const each of opened) each.open = false;
-    views.forEach((each) => each.recolor(colors()));
+    views.forEach((each) => { each.recolor(colors()); each.fit(); });
   });
   let width = plots.clientWidth;
   let timer = 0;

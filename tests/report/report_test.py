@@ -124,6 +124,18 @@ class Numbers(unittest.TestCase):
         markup = self.page.split('<script type="application')[0]
         self.assertIsNone(re.search(r"<(link|img|iframe|object)\b|<[^>]*\s(src|srcset)=|@import|url\(", markup))
 
+    def test_the_arithmetic_roof_is_that_of_the_units_used(self):
+        shutil.copy(FOLDER / "few.db", FOLDER / "gpu.db")
+        with sqlite3.connect(FOLDER / "gpu.db") as database:
+            database.execute("UPDATE sessions SET device_info = json_set(device_info, '$.vendor', 'nvidia',"
+                             " '$.backend', 'cuda', '$.architecture', 'sm_90a', '$.compute_capability', 90,"
+                             " '$.compute_units', 132, '$.clock_khz', 1980000, '$.memory_clock_khz', 3201000,"
+                             " '$.memory_bus_bits', 6144, '$.is_cpu', json('false'))")
+        page = made("report", "gpu.db", 1, "-o", "-")
+        names = [each["name"] for each in unpacked(page, "kiln-data")["sessions"][0]["ceilings"]]
+        self.assertEqual(names, ["f32 units, by clock: 66.9 TFLOP/s", "memory by clock and bus: 4.92 TB/s"])
+        self.assertEqual(self.session["ceilings"], [], "of a CPU nothing is known")
+
     def test_mistakes_are_one_sentence(self):
         with sqlite3.connect(FOLDER / "empty.db") as database:
             pass
@@ -200,6 +212,47 @@ class Pictures(unittest.TestCase):
                 self.check(page, EACH_SESSION)
                 color = page.evaluate("document.querySelector('#view-progress svg text').getAttribute('fill')")
                 self.assertEqual(color, "#e4e8ec" if dark else "#1d2329")
+
+    def test_a_session_without_a_valid_config_says_so_and_draws_no_empty_plot(self):
+        shutil.copytree(pathlib.Path(__file__).parents[1] / "cli" / "kernels" / "scale", FOLDER / "wrong")
+        spec = FOLDER / "wrong" / "spec.toml"
+        spec.write_text(spec.read_text().replace('y = "2 * x"', 'y = "3 * x"'))
+        tuned = kiln("tune", "./wrong", "--problem", "n=100", "--trials", 3, "--device", "opencl", "--quiet",
+                     "--db", "wrong.db")
+        self.assertEqual(tuned.returncode, 1, tuned.stderr)
+        page = self.opened("wrong.html", "wrong.db")
+        self.check(page, ["failures"])
+        self.assertEqual(page.evaluate(f"{SHOWN}.map(plot => plot.dataset.view)"), ["failures"])
+        self.assertIn("no config was ok", page.evaluate("document.body.textContent"))
+        ticks = page.evaluate("[...document.querySelectorAll('#view-failures .role-axis-label text')]"
+                              ".map(each => each.textContent).filter(each => each)")
+        self.assertEqual(ticks, ["0", "1", "2", "3"])
+
+    def test_times_are_written_with_their_units_and_the_best_cell_is_framed(self):
+        page = self.opened("units.html", "--session", 1, "--db", "few.db")
+        for view in ["progress", "variants", "spread", "finals"]:
+            side = "y" if view in ["progress", "spread"] else "x"
+            labels = page.evaluate(f"""[...document.querySelectorAll('#view-{view} .role-axis')]
+                .filter(axis => axis.getAttribute('aria-label')?.startsWith('{side.upper()}-axis'))
+                .flatMap(axis => [...axis.querySelectorAll('.role-axis-label text')].map(each => each.textContent))
+                .filter(each => each)""")
+            self.assertTrue(labels, view)
+            for label in labels:
+                self.assertRegex(label, r"^\d{1,3}(\.\d+)? (ns|us|ms|s)$", view)
+        frames = "document.querySelectorAll('#view-heat svg path[stroke=\"#c2570c\"]').length"
+        self.assertEqual(page.evaluate(frames), 1)
+        self.assertNotIn("Infinity", page.evaluate("document.querySelector('main').innerText"))
+
+    def test_tables_fit_a_narrow_screen_and_plots_a_printed_page(self):
+        page = self.opened("narrow.html", "--session", 1, "--db", "few.db", width=400)
+        cut = "[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length"
+        self.assertEqual(page.evaluate(cut), 0)
+        page = self.opened("narrow.html")
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        page.media(False, "print")
+        page.call("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)
+        wide = f"{SHOWN}.filter(plot => plot.querySelector('svg, canvas').getBoundingClientRect().width > 718)"
+        self.assertEqual(page.evaluate(f"{wide}.map(plot => plot.dataset.view)"), [])
 
     def test_the_heat_map_begins_with_two_tunables_that_occur_together(self):
         text = made("report", "--session", 1, "--db", "few.db", "-o", "-")
