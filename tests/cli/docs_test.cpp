@@ -1,6 +1,7 @@
 // What the README shows works as it stands: its blocks are taken from the page and run.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iomanip>
 #include <sstream>
 
 #include "cli/text_layout.hpp"
@@ -32,6 +33,22 @@ TEST(Readme, ShowsTheFilesOfItsKernelAsTheyAre) {
   const std::string folder = KILN_SOURCE_DIR "/examples/twice/";
   EXPECT_EQ(block_with(readme(), "name = \"twice\""), read_text(folder + "spec.toml"));
   EXPECT_EQ(block_with(readme(), "KERNEL("), read_text(folder + "plain.inja"));
+}
+
+class FirstBlock : public ProgramTest {};
+
+TEST_F(FirstBlock, OfTheReadmeIsWhatTheProgramPrints) {
+  const std::string page = readme();
+  const std::string block = block_with(page, "$ kiln");
+  ASSERT_LT(page.find(block), page.find("## Get it")) << "it stands on top";
+  const std::size_t end = block.find('\n');
+  std::istringstream command(block.substr(0, end));
+  Words words;
+  for (std::string word; command >> std::quoted(word);) words.push_back(word);
+  ASSERT_GE(words.size(), 4U) << block;
+  const Output output = kiln({words.begin() + 2, words.end()}, {{"COLUMNS", "100"}});
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+  EXPECT_EQ(output.out, block.substr(end + 1));
 }
 
 TEST(Readme, HasNoBlockWiderThan100Columns) {
