@@ -33,6 +33,7 @@
 #include "core/metrics.hpp"
 #include "core/setting.hpp"
 #include "core/statistics.hpp"
+#include "db/file_system.hpp"
 #include "db/store.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/lookup.hpp"
@@ -384,7 +385,8 @@ void add_check_command(CLI::App& app, Work& work) {
   command
       ->add_option("plan", options->plan,
                    "Plan file with the problems; without it: every best of the database that was\n"
-                   "measured on this device. The folder of a kernel: as --kernel")
+                   "measured on this device. A kernel's folder: as --kernel; a\n"
+                   "database: as --db")
       ->type_name("FILE");
   command
       ->add_option("--kernel", options->kernels,
@@ -416,6 +418,7 @@ void add_check_command(CLI::App& app, Work& work) {
     std::error_code error;
     if (std::filesystem::is_directory(options->plan, error))
       options->kernels.push_back(std::exchange(options->plan, {}).string());
+    if (is_sqlite_file(options->plan)) options->common.database = std::exchange(options->plan, {});
     work = [options] { return run_check(*options); };
   });
 }

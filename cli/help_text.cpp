@@ -64,8 +64,7 @@ std::string entry(const std::string& name, const std::string& summary, std::size
   const std::size_t indent = width < kNames + kLeastSummary ? 6 : kNames;
   std::vector<std::string> lines;
   for (const std::string& each : paragraphs_of(summary)) {
-    for (std::string& line : wrapped(each, width - indent))
-      lines.push_back(std::move(line));
+    for (std::string& line : wrapped(each, width - indent)) lines.push_back(std::move(line));
   }
   std::string out = head;
   const bool fits = head.size() + 1 < indent && !lines.empty();

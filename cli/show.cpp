@@ -148,6 +148,8 @@ void add_show_command(CLI::App& app, Work& work) {
   command->callback([options, command, &work] {
     if (names_database(options->session)) std::swap(options->session, options->file);
     if (!options->file.empty()) {
+      if (!names_database(options->file))
+        throw UsageError("expected one session or a database, not '" + options->file + "'");
       if (command->count("--db") > 0)
         throw UsageError("the database is named twice, as FILE and by --db");
       options->common.database = options->file;

@@ -247,20 +247,21 @@ void add_space_command(CLI::App& app, Work& work) {
                    "Instead of a kernel: a T1 file, or a JSON list of spaces (docs/search.md)")
       ->type_name("FILE")
       ->check(file_name());
-  command
-      ->add_option(
-          "--device", options->device,
-          "auto, a backend, or a device as `kiln devices` names it (default: none, made up "
-          "from --arch)")
-      ->type_name("DEVICE");
+  CLI::Option* device = command->add_option(
+      "--device", options->device,
+      "auto, a backend, or a device as `kiln devices` names it (default: none, made up "
+      "from --arch)");
+  device->type_name("DEVICE");
   command
       ->add_option("--backend", options->backend,
                    "cuda, hip or opencl (default: the first for which the kernel has a variant)")
-      ->type_name("BACKEND");
+      ->type_name("BACKEND")
+      ->excludes(device);
   command
       ->add_option("--arch", options->architecture,
                    "Architecture, e.g. sm_80 (default: sm_90a, gfx90a, opencl)")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->excludes(device);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(

@@ -113,8 +113,8 @@ std::vector<Problem> read_problems(const KernelSpec& spec, const std::vector<std
       problems.push_back(Problem::parse(spec, text));
     } catch (const InputError& error) {
       if (texts.size() == 1) throw;
-      throw InputError(fmt::format("--problem {}: {} (each --problem is a whole problem)", text,
-                                   error.what()));
+      throw InputError(
+          fmt::format("--problem {}: {} (each --problem is a whole problem)", text, error.what()));
     }
   }
   if (problems.empty()) problems.push_back(Problem::parse(spec, ""));
@@ -151,8 +151,7 @@ ExitCode run_tune(const TuneFlags& options) {
     if (is_cut) interrupted = fmt::format("session {}", summary.result->id);
     if (is_cut) break;
   }
-  if (options.common.json)
-    print_shown("{}", report(summaries, std::nullopt, ReportFormat::json));
+  if (options.common.json) print_shown("{}", report(summaries, std::nullopt, ReportFormat::json));
   if (!interrupted.empty()) {
     print_interrupted(interrupted, options.search.fresh);
     return interrupted_exit_code();

@@ -1,6 +1,7 @@
 // `kiln db lock`: a text that pins which configs launchers choose.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
+#include "core/suggest.hpp"
 #include "db/store.hpp"
 #include "wisdom/selection_lock.hpp"
 #include "wisdom/shipped.hpp"
@@ -33,10 +35,26 @@ bool is_wanted(const DbLockFlags& options, const BestRecord& best) {
   return best.verdict != Verdict::none && is_named;
 }
 
+/// A device of which no best is known is a mistake in its name.
+void require_known(const DbLockFlags& options, const std::vector<BestRecord>& stored) {
+  std::set<std::string> known;
+  for (const BestRecord& best : stored) known.insert(best.key.device);
+  for (const std::string& kernel : shipped_kernels()) {
+    for (const BestRecord& best : shipped_bests(kernel)) known.insert(best.key.device);
+  }
+  for (const std::string& name : options.devices) {
+    if (known.contains(name)) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    throw InputError(fmt::format("there is no best of a device '{}'{} (there are: {})", name,
+                                 did_you_mean(name, names), comma_list(names)));
+  }
+}
+
 /// What a launcher with this database would choose from; the shipped rows where the lock is to hold
 /// them.
 std::vector<BestRecord> locked_bests(const DbLockFlags& options) {
   std::vector<BestRecord> bests = Store(options.common.database, Store::Mode::read).bests();
+  if (!options.devices.empty()) require_known(options, bests);
   if (options.hold_shipped) {
     for (const std::string& kernel : shipped_kernels()) {
       for (BestRecord& best : shipped_bests(kernel)) bests.push_back(std::move(best));

@@ -25,7 +25,12 @@ ExitCode run_db_rm(const DbRmFlags& options) {
   std::vector<SessionRecord> sessions;
   {
     const Store store(options.common.database, Store::Mode::read);
-    for (const std::string& text : options.sessions) sessions.push_back(find_session(store, text));
+    for (const std::string& text : options.sessions) {
+      const SessionRecord session = find_session(store, text);
+      const bool is_new =
+          std::ranges::find(sessions, session.id, &SessionRecord::id) == sessions.end();
+      if (is_new) sessions.push_back(session);
+    }
   }
   Store store(options.common.database, Store::Mode::write);
   ProblemNames names(options.common.library());

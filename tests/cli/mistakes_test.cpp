@@ -112,6 +112,10 @@ INSTANTIATE_TEST_SUITE_P(
             {"--versoin"}, 2, "there is no option '--versoin'; did you mean '--version'? (see "},
         Mistake{{"sweep", "other.db"}, 3, "other.db: is a database; expected a plan file"},
         Mistake{{"db", "import", "other.db"}, 3, "other.db: is a database; expected text, "},
+        Mistake{{"space", "reduce", "--problem", "n=10", "--device", "auto", "--arch", "sm_80"},
+                2,
+                "--device excludes --arch (see kiln space --help)\n"},
+        Mistake{{"show", "1", "2"}, 2, "expected one session or a database, not '2'\n"},
         Mistake{{"db", "rm", "--db", "other.db"}, 2, "session is required"},
         Mistake{
             {"tune", "reduce", "--problem", "n=10", "--problem", "m=10"},
