@@ -494,7 +494,9 @@
         words.order_sort = choice.order === "id" ? null : { field: "speedup", op: "max", order: "descending" };
       }
       if (this.name === "spread") {
-        words.columns = Math.max(width < 300 ? 1 : 2, Math.floor((width - 50) / 190));
+        const most = Math.max(width < 300 ? 1 : 2, Math.floor((width - 50) / 190));
+        const count = new Set(source.rows.map((row) => row.tunable)).size;
+        words.columns = Math.ceil(count / Math.ceil(count / most));  // rows of about one length
         words.cell = Math.max(90, Math.floor((width - 50) / words.columns) - 13);
         words.bar = 11;
         words.angle = -40;
