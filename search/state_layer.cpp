@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/expression/numbers.hpp"
 #include "search/saturating.hpp"
 #include "search/word_hash.hpp"
 
@@ -61,7 +62,7 @@ void StateLayer::load(std::size_t state, Cell* registers) const {
 void StateLayer::pack(const Cell* registers) {
   std::fill(packed_.begin() + static_cast<std::ptrdiff_t>(live_.size()), packed_.end(), 0);
   for (std::size_t i = 0; i < live_.size(); ++i) {
-    const Cell& cell = registers[live_[i]];
+    const Cell cell = expression::narrowed(registers[live_[i]]);
     packed_[i] = expression::bits_of(cell);
     const auto kind = static_cast<std::uint64_t>(cell.kind);
     packed_[live_.size() + i / kKindsPerWord] |= kind << (kKindBits * (i % kKindsPerWord));

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/expression/numbers.hpp"
+
 namespace kiln {
 namespace {
 
@@ -16,7 +18,10 @@ using expression::Register;
 constexpr double kMaxListed = 512;  // combinations of operands
 
 void keep_different(std::vector<Cell>& cells) {
-  const auto key = [](const Cell& cell) { return std::pair(cell.kind, bits_of(cell)); };
+  const auto key = [](const Cell& cell) {
+    const Cell narrow = expression::narrowed(cell);
+    return std::pair(narrow.kind, bits_of(narrow));
+  };
   std::sort(cells.begin(), cells.end(),
             [&](const Cell& a, const Cell& b) { return key(a) < key(b); });
   cells.erase(std::unique(cells.begin(), cells.end(),

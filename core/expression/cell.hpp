@@ -1,6 +1,6 @@
 // Cell: what the evaluator computes with. A Value without ownership: 16 bytes, trivially copyable,
-// strings by pointer into the slots or into the constants of the code, whole numbers beyond 64 bits
-// by pointer to their one object (wide.hpp). Nothing here allocates.
+// strings by pointer into the slots or into the constants of the code. Whole numbers may have 96
+// bits on the way, so that products of large tunables compare as numbers. Nothing here allocates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,10 +8,11 @@
 #include <cstdint>
 #include <string>
 
-#include "core/expression/wide.hpp"
 #include "core/value.hpp"
 
 namespace kiln::expression {
+
+__extension__ using Int128 = __int128;
 
 enum class CellKind : std::uint8_t {
   unknown,  ///< depends on a name that has no value yet
@@ -20,7 +21,7 @@ enum class CellKind : std::uint8_t {
   real,
   string,
   fault,  ///< the operation failed; `fault` says how
-  wide,   ///< a whole number beyond 64 bits
+  wide,   ///< a whole number beyond 64 bits: `high` and `integer`
 };
 
 enum class Fault : std::uint8_t {
@@ -42,12 +43,12 @@ enum class Arithmetic : std::uint8_t { exact, real };
 
 struct Cell {
   CellKind kind;
+  std::int32_t high;  ///< wide: what is beyond the 64 bits of `integer`
   union {
     bool boolean;
     std::int64_t integer;
     double real;
     const std::string* string;
-    const Wide* wide;
     Fault fault;
   };
 
@@ -56,9 +57,16 @@ struct Cell {
   explicit Cell(std::int64_t value) noexcept : kind(CellKind::integer), integer(value) {}
   explicit Cell(double value) noexcept : kind(CellKind::real), real(value) {}
   explicit Cell(const std::string* value) noexcept : kind(CellKind::string), string(value) {}
-  explicit Cell(const Wide* value) noexcept : kind(CellKind::wide), wide(value) {}
   explicit Cell(Fault value) noexcept : kind(CellKind::fault), fault(value) {}
 
+  /// An integer, wide, or an overflow beyond 96 bits.
+  static Cell whole(Int128 value) noexcept {
+    Cell cell(static_cast<std::int64_t>(value));
+    if (cell.integer == value) return cell;
+    cell.kind = CellKind::wide;
+    cell.high = static_cast<std::int32_t>(value >> 64);
+    return cell.high == value >> 64 ? cell : Cell(Fault::overflow);
+  }
   static Cell unknown() noexcept {
     Cell cell(std::int64_t{0});
     cell.kind = CellKind::unknown;
@@ -90,8 +98,8 @@ struct Cell {
   }
 }
 
-/// Equal cells of one kind have equal bits. Wides are one object when they are equal; texts are
-/// equal when they are one object, as those of a network are.
+/// Equal cells of one kind have equal bits; texts when they are one object, as those of a network
+/// are. Of a wide one these are the lower 64.
 [[nodiscard]] inline std::uint64_t bits_of(const Cell& cell) {
   switch (cell.kind) {
     case CellKind::boolean:
@@ -100,8 +108,6 @@ struct Cell {
       return std::bit_cast<std::uint64_t>(cell.real);
     case CellKind::string:
       return std::bit_cast<std::uint64_t>(cell.string);
-    case CellKind::wide:
-      return std::bit_cast<std::uint64_t>(cell.wide);
     case CellKind::fault:
       return static_cast<std::uint64_t>(cell.fault);
     default:
@@ -118,8 +124,6 @@ struct Cell {
       return Cell(std::bit_cast<double>(bits));
     case CellKind::string:
       return Cell(std::bit_cast<const std::string*>(bits));
-    case CellKind::wide:
-      return Cell(std::bit_cast<const Wide*>(bits));
     case CellKind::fault:
       return Cell(static_cast<Fault>(bits));
     default:

@@ -10,6 +10,8 @@
 namespace kiln::expression {
 namespace {
 
+constexpr double kWideLimit = 0x1p95;
+
 bool holds(Operation operation, std::partial_ordering order) {
   switch (operation) {
     case Operation::less:
@@ -32,13 +34,8 @@ std::partial_ordering order_of(const Cell& whole, double real) {
   if (std::isnan(real)) return std::partial_ordering::unordered;
   if (std::isinf(real)) return 0.0 <=> real;
   const double below = std::floor(real);
-  const bool fits = below >= -kInt64Limit && below < kInt64Limit;
-  if (fits && whole.kind != CellKind::wide) {
-    const std::int64_t number = integer_of(whole);
-    const auto other = static_cast<std::int64_t>(below);
-    return number != other ? std::partial_ordering(number <=> other) : below <=> real;
-  }
-  const std::strong_ordering order = wide_of(whole) <=> Wide::from_double(below);
+  if (std::fabs(below) >= kWideLimit) return 0.0 <=> real;
+  const std::strong_ordering order = wide_of(whole) <=> static_cast<Int128>(below);
   return std::is_neq(order) ? std::partial_ordering(order) : below <=> real;
 }
 
@@ -53,8 +50,7 @@ std::partial_ordering order_of(const Cell& a, const Cell& b) {
   if (a.kind == CellKind::real && b.kind == CellKind::real) return a.real <=> b.real;
   if (b.kind == CellKind::real) return order_of(a, b.real);
   if (a.kind == CellKind::real) return reversed(order_of(b, a.real));
-  if (a.kind == CellKind::wide || b.kind == CellKind::wide) return wide_of(a) <=> wide_of(b);
-  return integer_of(a) <=> integer_of(b);
+  return wide_of(a) <=> wide_of(b);
 }
 
 }  // namespace

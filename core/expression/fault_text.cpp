@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/dtype.hpp"
+#include "core/expression/numbers.hpp"
 #include "core/expression/operations.hpp"
 
 namespace kiln::expression {
@@ -27,7 +30,7 @@ bool is_unary(Operation operation) {
 
 std::string describe(const Cell& cell) {
   if (cell.kind == CellKind::string) return "the string '" + *cell.string + "'";
-  if (cell.kind == CellKind::wide) return cell.wide->text();
+  if (cell.kind == CellKind::wide) return fmt::format("{}", wide_of(cell));
   return to_text(to_value(cell));
 }
 

@@ -195,8 +195,10 @@ Register Network::add_leaf(const Cell& cell, bool constant) {
 }
 
 Register Network::add_cell(const Cell& cell) {
-  const auto kind = static_cast<std::uint64_t>(cell.kind);
-  const auto [known, added] = known_.try_emplace({(kind << 8) | 0xFF, bits_of(cell)}, 0);
+  std::uint64_t kind = static_cast<std::uint64_t>(cell.kind) << 8 | 0xFF;
+  if (cell.kind == CellKind::wide)
+    kind |= std::uint64_t{static_cast<std::uint32_t>(cell.high)} << 32;
+  const auto [known, added] = known_.try_emplace({kind, bits_of(cell)}, 0);
   if (added) known->second = add_leaf(cell, true);
   return known->second;
 }

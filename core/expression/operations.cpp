@@ -62,6 +62,17 @@ bool is_exact_double(std::int64_t number) {
   return number >= -kExact && number <= kExact;
 }
 
+constexpr int kWideBits = 95;  // of the absolute value
+
+Int128 floor_quotient(Int128 a, Int128 b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+Cell wide_product(Int128 a, Int128 b) {
+  Int128 product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? Cell(Fault::overflow) : Cell::whole(product);
+}
+
 /// overflow: on_wides() knows the result.
 Cell on_integers(Operation operation, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
@@ -113,69 +124,66 @@ Cell on_integers(Operation operation, std::int64_t a, std::int64_t b) {
   }
 }
 
-Cell cell_of(Wide number) {
-  if (const auto fits = number.to_int64()) return Cell(*fits);
-  const Wide* const interned = intern(std::move(number));
-  return interned != nullptr ? Cell(interned) : Cell(Fault::overflow);
-}
-
 /// exponent >= 0
-Cell wide_power(const Wide& base, std::int64_t exponent) {
-  Wide result(1);
+Cell wide_power(Int128 base, std::int64_t exponent) {
+  if (base == 0 || base == 1) return Cell::whole(exponent == 0 ? 1 : base);
+  Int128 result = 1;
   for (std::int64_t i = 0; i < exponent; ++i) {
-    if (result.bits() > kMaxWideBits) return Cell(Fault::overflow);
-    result = result.times(base);
+    if (base == -1 && i == exponent % 2) break;
+    if (__builtin_mul_overflow(result, base, &result)) return Cell(Fault::overflow);
   }
-  return cell_of(std::move(result));
+  return Cell::whole(result);
 }
 
-Cell wide_shift(Operation operation, const Wide& a, const Cell& count) {
+Cell wide_shift(Operation operation, Int128 a, const Cell& count) {
   if (count.kind == CellKind::wide) return Cell(Fault::overflow);
   const std::int64_t bits = integer_of(count);
   if (bits < 0) return Cell(Fault::negative_shift);
-  if (bits > static_cast<std::int64_t>(kMaxWideBits)) return Cell(Fault::overflow);
-  const Wide power = Wide::power_of_two(static_cast<std::size_t>(bits));
-  return cell_of(operation == Operation::shift_left ? a.times(power)
-                                                    : a.divided_by(power).quotient);
+  if (operation == Operation::shift_right)
+    return Cell::whole(a >> std::min<std::int64_t>(bits, kWideBits));
+  return bits > kWideBits ? Cell(Fault::overflow) : wide_product(a, Int128{1} << bits);
 }
 
 /// Whole numbers of which one, or the result, is beyond 64 bits.
 Cell on_wides(Operation operation, const Cell& left, const Cell& right) {
-  const Wide a = wide_of(left);
-  const Wide b = wide_of(right);
+  const Int128 a = wide_of(left);
+  const Int128 b = wide_of(right);
   switch (operation) {
     case Operation::negate:
-      return cell_of(a.negated());
+      return Cell::whole(-a);
     case Operation::absolute:
-      return cell_of(a.is_negative() ? a.negated() : a);
+      return Cell::whole(a < 0 ? -a : a);
     case Operation::add:
-      return cell_of(a.plus(b));
+      return Cell::whole(a + b);
     case Operation::subtract:
-      return cell_of(a.plus(b.negated()));
+      return Cell::whole(a - b);
     case Operation::multiply:
-      return cell_of(a.times(b));
+      return wide_product(a, b);
     case Operation::power:
       if (right.kind == CellKind::wide) return Cell(Fault::overflow);
-      if (!b.is_negative()) return wide_power(a, integer_of(right));
-      return Cell(std::pow(a.to_double(), b.to_double()));
+      if (b >= 0) return wide_power(a, integer_of(right));
+      return Cell(std::pow(static_cast<double>(a), static_cast<double>(b)));
     case Operation::shift_left:
     case Operation::shift_right:
       return wide_shift(operation, a, right);
     case Operation::bit_not:
-      return cell_of(a.negated().plus(Wide(-1)));
+      return Cell::whole(~a);
+    case Operation::bit_and:
+      return Cell::whole(a & b);
+    case Operation::bit_or:
+      return Cell::whole(a | b);
+    case Operation::bit_xor:
+      return Cell::whole(a ^ b);
     default:
       break;
   }
-  const bool divides = operation == Operation::divide || operation == Operation::floor_divide ||
-                       operation == Operation::modulo || operation == Operation::ceil_divide ||
-                       operation == Operation::round_up;
-  if (!divides) return Cell(Fault::overflow);
-  if (b.is_zero()) return Cell(Fault::division_by_zero);
-  if (operation == Operation::divide) return Cell(Wide::quotient(a, b));
-  if (operation == Operation::floor_divide) return cell_of(a.divided_by(b).quotient);
-  if (operation == Operation::modulo) return cell_of(a.divided_by(b).remainder);
-  const Wide up = a.negated().divided_by(b).quotient.negated();
-  return cell_of(operation == Operation::ceil_divide ? up : up.times(b));
+  if (b == 0) return Cell(Fault::division_by_zero);
+  if (operation == Operation::divide)
+    return Cell(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
+  if (operation == Operation::floor_divide) return Cell::whole(floor_quotient(a, b));
+  if (operation == Operation::modulo) return Cell::whole(a - floor_quotient(a, b) * b);
+  const Int128 up = -floor_quotient(-a, b);
+  return operation == Operation::ceil_divide ? Cell::whole(up) : wide_product(up, b);
 }
 
 double modulo(double a, double b) {
@@ -275,7 +283,8 @@ Cell to_integer(const Cell& a) {
   if (a.kind == CellKind::wide) return a;
   if (a.kind != CellKind::real) return Cell(integer_of(a));
   if (!std::isfinite(a.real)) return Cell(Fault::overflow);
-  return cell_of(Wide::from_double(std::trunc(a.real)));
+  if (std::fabs(a.real) >= 0x1p95) return Cell(Fault::overflow);
+  return Cell::whole(static_cast<Int128>(std::trunc(a.real)));
 }
 
 Cell is_power_of_two(const Cell& a) {

@@ -9,13 +9,40 @@ a combination that divides by zero counts as illegal, as it does in a space.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import ast
 import itertools
 import json
 import random
 import sys
 import warnings
 
-BUILTINS = {"min": min, "max": max, "abs": abs, "int": int, "float": float, "bool": bool}
+
+class Whole(int):
+    """An integer that refuses what has more than 95 bits, as expressions do on the way."""
+
+
+def whole(value):
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    if abs(value) >= 2**95:
+        raise OverflowError
+    return Whole(value)
+
+
+for operation in ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "neg",
+                  "invert", "abs"]:
+    for method in [f"__{operation}__", f"__r{operation}__"]:
+        if plain := getattr(int, method, None):
+            setattr(Whole, method, lambda *values, plain=plain: whole(plain(*values)))
+
+
+class Wholes(ast.NodeTransformer):
+    def visit_Constant(self, node):
+        return ast.Call(ast.Name("whole", ast.Load()), [node], [])
+
+
+BUILTINS = {"min": min, "max": max, "abs": abs, "int": lambda value: whole(int(value)), "float": float, "bool": bool,
+            "whole": whole}
 NUMBERS = ["bx", "by", "neg", "fl", "big", "f32"]
 LITERALS = ["0", "1", "2", "3", "32", "0x40", "0b101", "1_024", "0.5", "2.0", "-1", "-2",
             "9223372036854775807", "100000000000000000000"]
@@ -105,17 +132,18 @@ class Draw:
 
 def count(condition, parameters):
     """The legal combinations; None for a condition that is not for us."""
-    code = compile(condition, "condition", "eval")
+    tree = Wholes().visit(ast.parse(condition, mode="eval"))
+    code = compile(ast.fix_missing_locations(tree), "condition", "eval")
     legal = 0
     for values in itertools.product(*parameters.values()):
-        names = dict(zip(parameters, values))
+        names = dict(zip(parameters, map(whole, values)))
         try:
             result = eval(code, {"__builtins__": BUILTINS}, names)  # pylint: disable=eval-used
         except ZeroDivisionError:
             continue
         except (TypeError, OverflowError, ValueError):
             return None
-        if isinstance(result, complex) or (isinstance(result, int) and result.bit_length() > 4000):
+        if isinstance(result, complex):
             return None
         legal += bool(result)
     return legal
