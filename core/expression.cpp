@@ -11,6 +11,7 @@
 
 #include "core/expression/code.hpp"
 #include "core/expression/evaluate.hpp"
+#include "core/expression/numbers.hpp"
 #include "core/expression/operations.hpp"
 #include "core/expression/tree.hpp"
 
@@ -157,7 +158,7 @@ std::int64_t Expression::evaluate_int(const Scope& scope) const {
 double Expression::evaluate_number(const Scope& scope) const {
   const Cell result = run_over(code(), scope);
   if (result.kind == CellKind::string) fail_type(*code_, "a number", result);
-  if (result.kind == CellKind::wide) return result.wide->to_double();
+  if (result.kind == CellKind::wide) return expression::real_of(result);
   return as_double(to_value(result));
 }
 

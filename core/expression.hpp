@@ -5,11 +5,11 @@
 //   a if c else b     min max ceil_div round_up pow2 (is a power of two?) log2 (floor) abs
 //   int float bool (conversions)     sizeof (of a dtype name)
 // All of it means what it means in Python: `/` is true division, `//` and `%` floor, 0 is false and
-// every other number true, whole numbers do not overflow (up to 4096 bits; a result must fit into
-// 64), numbers are written 255, 0xFF, 1_000 or 2.5. A string has no truth value. The names of
-// element types (f32, ...) are constants holding their own name. A text is parsed once into
-// bytecode; nothing is ever handed to an interpreter of another language, so specs may come from
-// strangers. Bounded: text 4096 characters, nesting 64.
+// every other number true, numbers are written 255, 0xFF, 1_000 or 2.5. Whole numbers may have 96
+// bits on the way; a result must fit into 64. A string has no truth value. The names of element
+// types (f32, ...) are constants holding their own name. A text is parsed once into bytecode;
+// nothing is ever handed to an interpreter of another language, so specs may come from strangers.
+// Bounded: text 4096 characters, nesting 64.
 //
 // A *formula* is the same language for kernel code (problem fields of type "formula"): adds
 // sin cos tan exp log sqrt tanh erf floor pow and the constant pi, allows only the declared
