@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/suggest.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "search/strategy.hpp"
 
 namespace kiln::cli {

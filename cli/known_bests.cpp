@@ -8,7 +8,7 @@
 
 #include "cli/print.hpp"
 #include "core/metrics.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "wisdom/shipped.hpp"
 
 namespace kiln::cli {

@@ -13,7 +13,7 @@
 #include "db/file_system.hpp"
 #include "db/native_sqlite.hpp"
 #include "db/schema.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;

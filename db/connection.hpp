@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "db/postgres_database.hpp"
+#include "db/server/postgres_database.hpp"
 #include "db/sqlite_database.hpp"
 #include "db/store.hpp"
 #include "db/writer_lock.hpp"

@@ -8,7 +8,7 @@
 #include "db/fleet_schema.hpp"
 #include "db/fleet_statements.hpp"
 #include "db/merge_sources.hpp"
-#include "db/server_merge.hpp"
+#include "db/server/server_merge.hpp"
 
 namespace kiln {
 namespace fs = std::filesystem;

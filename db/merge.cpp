@@ -14,7 +14,7 @@
 #include "db/merge_sources.hpp"
 #include "db/publish.hpp"
 #include "db/schema.hpp"
-#include "db/server_merge.hpp"
+#include "db/server/server_merge.hpp"
 #include "db/session_copy.hpp"
 
 namespace kiln {

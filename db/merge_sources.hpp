@@ -12,7 +12,7 @@
 #include "core/transient_error.hpp"
 #include "db/connection.hpp"
 #include "db/merge.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "db/session_digest.hpp"
 #include "db/sql.hpp"
 

@@ -15,7 +15,7 @@
 #include "db/file_system.hpp"
 #include "db/merge.hpp"
 #include "db/schema.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "db/sqlite_database.hpp"
 #include "db/writer_lock.hpp"
 

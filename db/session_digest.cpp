@@ -13,8 +13,8 @@
 #include "core/json.hpp"
 #include "core/json_text.hpp"
 #include "db/measured_rows.hpp"
-#include "db/postgres_text.hpp"
 #include "db/rows.hpp"
+#include "db/server/postgres_text.hpp"
 #include "db/sql.hpp"
 
 namespace kiln {

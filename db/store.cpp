@@ -18,7 +18,7 @@
 #include "db/measured_rows.hpp"
 #include "db/publish.hpp"
 #include "db/rows.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "db/session_answers.hpp"
 #include "db/sql.hpp"
 

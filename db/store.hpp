@@ -28,7 +28,7 @@ class Store {
     read,       ///< must exist
     immutable,  ///< a published copy: no locks, no WAL, never changes under us
   };
-  /// `place`: a file, or the URL of a server (db/server_place.hpp).
+  /// `place`: a file, or the URL of a server (db/server/server_place.hpp).
   Store(const std::filesystem::path& place, Mode mode);
   ~Store();
   Store(Store&&) noexcept;

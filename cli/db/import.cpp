@@ -15,7 +15,7 @@
 #include "cli/recorded_files.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "db/store.hpp"
 #include "interchange/foreign_groups.hpp"
 #include "interchange/recorded_trials.hpp"

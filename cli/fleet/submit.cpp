@@ -14,7 +14,7 @@
 #include "cli/units.hpp"
 #include "core/errors.hpp"
 #include "db/fleet.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;

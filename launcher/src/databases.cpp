@@ -8,7 +8,7 @@
 #include "core/errors.hpp"
 #include "core/input_file.hpp"
 #include "db/database_place.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "wisdom/selection_lock.hpp"
 
 namespace kiln {

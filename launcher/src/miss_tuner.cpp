@@ -10,7 +10,7 @@
 #include "core/errors.hpp"
 #include "core/started_thread.hpp"
 #include "db/database_place.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 
 namespace kiln {
 namespace {

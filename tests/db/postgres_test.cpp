@@ -14,8 +14,8 @@
 #include "core/transient_error.hpp"
 #include "db/connection.hpp"
 #include "db/merge.hpp"
-#include "db/postgres_database.hpp"
-#include "db/server_merge.hpp"
+#include "db/server/postgres_database.hpp"
+#include "db/server/server_merge.hpp"
 #include "tests/db/store_places.hpp"
 
 namespace kiln {

@@ -1,6 +1,6 @@
 // Statements and values as PostgreSQL reads them.
 // SPDX-License-Identifier: Apache-2.0
-#include "db/postgres_text.hpp"
+#include "db/server/postgres_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // URLs of servers: which texts they are, and that no password is shown or taken.
 // SPDX-License-Identifier: Apache-2.0
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/transient_error.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "tuner/session/attempt_witness.hpp"
 
 namespace kiln {

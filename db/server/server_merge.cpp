@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "db/server_merge.hpp"
+#include "db/server/server_merge.hpp"
 
 #include <algorithm>
 #include <map>

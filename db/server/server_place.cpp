@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "db/postgres_text.hpp"
+#include "db/server/postgres_text.hpp"
 
 #include <algorithm>
 #include <cctype>

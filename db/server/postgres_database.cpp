@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "db/postgres_database.hpp"
+#include "db/server/postgres_database.hpp"
 
 #include <array>
 #include <charconv>
@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "db/postgres_api.hpp"
-#include "db/postgres_text.hpp"
 #include "db/schema.hpp"
+#include "db/server/postgres_api.hpp"
+#include "db/server/postgres_text.hpp"
 
 namespace kiln {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "db/postgres_api.hpp"
+#include "db/server/postgres_api.hpp"
 
 #include <string>
 
