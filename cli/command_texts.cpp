@@ -8,6 +8,7 @@
 
 #include "backends/backend.hpp"
 #include "cli/completion.hpp"
+#include "cli/help_text.hpp"
 #include "cli/show/show.hpp"
 #include "cli/text_layout.hpp"
 #include "core/metrics.hpp"
@@ -87,6 +88,7 @@ CommandText texts_of(const CLI::App& app, const CLI::App& root, const std::strin
   text.footer = app.get_footer();
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;
+    if (option == app.get_help_all_ptr() && !has_more_options(app)) continue;
     (option->get_positional() ? text.unnamed : text.options)
         .push_back(argument_text(*option, root));
   }

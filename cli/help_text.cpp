@@ -87,16 +87,15 @@ class HelpText final : public CLI::Formatter {
       if (option->get_positional() && !option->get_group().empty()) words.push_back(option);
     }
     if (!words.empty()) out += "\nArguments:\n" + entries(words, width);
-    bool has_more = false;
+    const bool has_more = has_more_options(*app);
     for (const std::string& group : app->get_groups()) {
       const std::vector<const CLI::Option*> options =
           app->get_options([&](const CLI::Option* each) {
             return each->get_group() == group && each->nonpositional() &&
-                   each != app->get_help_all_ptr();
+                   (has_more || each != app->get_help_all_ptr());
           });
       if (group.empty() || options.empty()) continue;
       const bool is_more = group == kMoreOptions;
-      has_more |= is_more;
       if (is_all || !is_more) out += fmt::format("\n{}:\n{}", group, entries(options, width));
     }
     if (has_more && !is_all) out += fmt::format("\n{}: {} --help-all\n", kMoreOptions, name);
@@ -155,6 +154,13 @@ class HelpText final : public CLI::Formatter {
 };
 
 }  // namespace
+
+bool has_more_options(const CLI::App& command) {
+  return !command
+              .get_options(
+                  [](const CLI::Option* each) { return each->get_group() == kMoreOptions; })
+              .empty();
+}
 
 void set_help(CLI::App& app) {
   app.set_help_flag("-h,--help", "Print this text and exit");
