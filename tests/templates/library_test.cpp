@@ -129,7 +129,9 @@ TEST_F(Library, AnUnknownNameListsWhatThereIs) {
 TEST_F(Library, AFolderWithoutASpecIsNoKernel) {
   EXPECT_EQ(error_of(KernelLibrary(), (root_ / "mine").string()),
             (root_ / "mine").string() +
-                ": no spec.toml here: a kernel is a folder with spec.toml and its templates");
+                ": no spec.toml here: a kernel is a folder with spec.toml and its templates; below "
+                "it are " +
+                (root_ / "mine" / "scale").string());
   EXPECT_THROW(KernelLibrary({root_ / "nowhere"}), InputError);
 }
 
