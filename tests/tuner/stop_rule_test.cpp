@@ -39,6 +39,13 @@ TEST(StopRule, NoiseEndsAtTheMostSamplesAndAtTheTimeLimit) {
   EXPECT_EQ(decide(noisy, kOptions.max_ns, kNobody, kOptions), StopDecision::enough);
 }
 
+TEST(StopRule, RunsOfSecondsAreSampledOnce) {
+  const std::vector<double> one = {2e9};
+  EXPECT_EQ(decide(one, kOptions.max_ns, kNobody, kOptions), StopDecision::more);
+  EXPECT_EQ(decide(one, kOptions.most_ns, kNobody, kOptions), StopDecision::enough);
+  EXPECT_EQ(decide(one, kOptions.most_ns, 1e9, kOptions), StopDecision::dropped);
+}
+
 TEST(StopRule, AFewWildSamplesDoNotHoldItUp) {
   std::vector<double> mostly_quiet(20, 1000.0);
   mostly_quiet[3] = 90000;

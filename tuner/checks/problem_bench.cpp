@@ -115,7 +115,8 @@ Result<std::unique_ptr<ProblemBench>> ProblemBench::create(
     if (Status status = bench->check_device_reference(config, seed, limits); !status)
       return status.failure();
   }
-  Status status = on_cpu ? bench->expect_from_cpu(*plan) : bench->expect_from_device(config, *plan);
+  Status status = on_cpu ? bench->expect_from_cpu(*plan)
+                         : bench->expect_from_device(config, *plan, limits.long_run_seconds);
   if (!status) return status.failure();
   return bench;
 }
@@ -210,7 +211,22 @@ Result<ExpectedOutputs> ProblemBench::expect_from_loop(const LaunchPlan& plan, I
                                    strictness(set, scalars), &reference_seconds_);
 }
 
-Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& plan) {
+/// The set for timing first: where a run takes long, there is no other. Exact inputs are then left
+/// to the small problems.
+Status ProblemBench::expect_in_time(const Reference& reference, const ConfigRun& run,
+                                    double long_run_seconds) {
+  if (!data_->sets_differ() || !has_cpu_reference(spec_)) return expect(reference);
+  if (Status status = expect_set(reference, InputSet::timing); !status) return status;
+  runs_long_ = run.last_run_ns() > long_run_seconds * 1e9;
+  if (!runs_long_) return expect_set(reference, InputSet::verify);
+  verify_ = std::move(timing_);
+  timing_.reset();
+  data_->keep_timing_set();
+  return Done{};
+}
+
+Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& plan,
+                                        double long_run_seconds) {
   device_reference_ = config;
   reference_ = "the variant '" + config.text() + "'";
   if (has_cpu_reference(spec_)) {
@@ -221,7 +237,8 @@ Status ProblemBench::expect_from_device(const Config& config, const LaunchPlan& 
   if (!binary) return binary.failure();
   Result<ConfigRun> run = ConfigRun::load(bench(), plan, *binary);
   if (!run) return run.failure();
-  Status status = expect([&](InputSet set) { return expect_run(plan, *run, set, scalars_); });
+  Status status = expect_in_time(
+      [&](InputSet set) { return expect_run(plan, *run, set, scalars_); }, *run, long_run_seconds);
   if (!status) return status;
   if (!changed_something_)
     return reference_fault("changes no element of any output, so that nothing can be proved by it");

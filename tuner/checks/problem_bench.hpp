@@ -28,6 +28,8 @@ struct ReferenceLimits {
   double patient_operations;
   /// Of the smaller problem on which a device reference has to agree with the loop: milliseconds.
   double agreed_operations = 2e6;
+  /// Of a device reference: if one run takes longer, one set of inputs serves all checks.
+  double long_run_seconds = 2;
 
  private:
   static constexpr double kPatientOperations = 1e9;
@@ -65,6 +67,8 @@ class ProblemBench {
   [[nodiscard]] const ExpectedOutputs& expected(InputSet set) const {
     return set == InputSet::timing && timing_ ? *timing_ : *verify_;
   }
+  /// Returns whether a run takes so long that a config is run as rarely as possible.
+  [[nodiscard]] bool runs_long() const { return runs_long_; }
   /// The longest run of the CPU loop so far; 0: it did not run.
   [[nodiscard]] double reference_seconds() const { return reference_seconds_; }
   /// Says how results are proved: "the CPU loop 'reduce'".
@@ -79,13 +83,17 @@ class ProblemBench {
   using Reference = std::function<Result<ExpectedOutputs>(InputSet)>;
   [[nodiscard]] Status expect(const Reference& reference);
   [[nodiscard]] Status expect_set(const Reference& reference, InputSet set);
+  /// The same for a device reference, which may take long.
+  [[nodiscard]] Status expect_in_time(const Reference& reference, const ConfigRun& run,
+                                      double long_run_seconds);
   [[nodiscard]] Result<ExpectedOutputs> expect_scaled(const Reference& reference, InputSet set,
                                                       const ExpectedOutputs* known);
   [[nodiscard]] Status expect_recorded(const RecordedValues& recorded, const LaunchPlan& plan);
   /// Evaluates `[verify] written` for the inputs of the set.
   [[nodiscard]] Result<WrittenParts> written_parts_of(InputSet set, const LaunchPlan& plan);
   [[nodiscard]] Status expect_from_cpu(const LaunchPlan& plan);
-  [[nodiscard]] Status expect_from_device(const Config& config, const LaunchPlan& plan);
+  [[nodiscard]] Status expect_from_device(const Config& config, const LaunchPlan& plan,
+                                          double long_run_seconds);
   /// Runs the device reference on one set, twice, and keeps its outputs. Fails if it leaves
   /// elements unwritten that `[verify] written` does not exclude.
   [[nodiscard]] Result<ExpectedOutputs> expect_run(const LaunchPlan& plan, ConfigRun& run,
@@ -115,6 +123,7 @@ class ProblemBench {
   std::optional<ExpectedOutputs> verify_;
   std::optional<ExpectedOutputs> timing_;  ///< only if the sets differ
   std::string reference_;
+  bool runs_long_ = false;
   bool changed_something_ = false;      ///< whether the device reference changed an output
   std::optional<LaunchPlan> cpu_plan_;  ///< whose arguments the CPU loop was given
   double reference_seconds_ = 0;

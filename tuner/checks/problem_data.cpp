@@ -268,7 +268,13 @@ void ProblemData::reseed(std::uint64_t seed) {
   }
 }
 
+void ProblemData::keep_timing_set() {
+  only_timing_ = true;
+  sets_differ_ = kinds_differ_ = false;
+}
+
 Status ProblemData::load(InputSet set, Before outputs) {
+  set = used(set);
   for (Argument& argument : arguments_) {
     // A shared buffer holds what was stirred whatever set it is for.
     if (argument.is_stirred && (argument.shares_buffer || set == InputSet::timing))
@@ -346,6 +352,7 @@ Result<std::string> ProblemData::inspect_input(Argument& argument, InputSet set)
 }
 
 Result<std::string> ProblemData::inspect(InputSet set) {
+  set = used(set);
   std::string damage;
   for (Argument& argument : arguments_) {
     const Result<std::string> zones = argument.buffer(set).inspect();
@@ -363,6 +370,7 @@ Result<std::string> ProblemData::inspect(InputSet set) {
 }
 
 const Buffer* ProblemData::find(const std::string& name, InputSet set) const {
+  set = used(set);
   for (const Argument& argument : arguments_) {
     if (argument.plan.name == name) return &argument.buffer(set).view();
   }
@@ -370,6 +378,7 @@ const Buffer* ProblemData::find(const std::string& name, InputSet set) const {
 }
 
 Result<std::map<std::string, HostArray>> ProblemData::download_inputs(InputSet set) {
+  set = used(set);
   std::map<std::string, HostArray> arrays;
   for (Argument& argument : arguments_) {
     if (!is_input(argument.plan)) continue;

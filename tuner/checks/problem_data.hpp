@@ -73,6 +73,9 @@ class ProblemData {
   /// Returns whether they are values of another kind, too.
   [[nodiscard]] bool kinds_differ() const { return kinds_differ_; }
 
+  /// Uses the set for timing in all checks from now on: the device takes long for each run.
+  void keep_timing_set();
+
   /// Sets other input values, drawn from `seed`. ExpectedOutputs outputs of the old values become
   /// invalid.
   void reseed(std::uint64_t seed);
@@ -139,6 +142,7 @@ class ProblemData {
   };
 
   ProblemData(Device& device, Toolbox& toolbox) : device_(device), toolbox_(toolbox) {}
+  [[nodiscard]] InputSet used(InputSet set) const { return only_timing_ ? InputSet::timing : set; }
   [[nodiscard]] Status allocate(const LaunchPlan& plan, VerifyInputs verify);
   [[nodiscard]] Status load_arguments(InputSet set, Before outputs);
   [[nodiscard]] Status fill_input(Argument& argument, InputSet set);
@@ -154,6 +158,7 @@ class ProblemData {
   std::vector<Output> outputs_;
   bool sets_differ_ = false;
   bool kinds_differ_ = false;
+  bool only_timing_ = false;  ///< the set for timing stands in for the others
   std::uint64_t stirs_ = 0;
   bool zones_damaged_ = false;
   Poison poison_ = Poison::usual;

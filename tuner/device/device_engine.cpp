@@ -117,6 +117,7 @@ ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
   measurer_.emplace(*device_, job.measure);
   ReferenceCost stated;
   stated.limits = ReferenceLimits(job.max_cpu_operations);
+  stated.limits.long_run_seconds = job.reference_seconds;
   stated.extra_operations = job.extra_operations;
   const Result<ReferenceCost> cost =
       measure_reference(tools(), spec_, problem, job.seed, stated, job.reference_seconds);
@@ -138,7 +139,7 @@ Status DeviceEngine::measure_config(const TrialJob& job, ConfigRun& run,
   // The right inputs, in case timing depends on values.
   if (Status status = run.prepare_timing(); !status) return status;
   const LaunchSequence& sequence = run.sequence(InputSet::timing);
-  if (Status status = measurer_->warm_device(sequence); !status) return status;
+  if (Status status = measurer_->warm_device(sequence, run.last_run_ns()); !status) return status;
   Result<Measurer::FirstLook> look =
       measurer_->first_look(sequence, run.last_run_ns(), job.incumbent_ns);
   if (!look) return look.failure();
@@ -187,7 +188,11 @@ Status DeviceEngine::check_after(const TrialJob& job, ConfigRun& run, TrialRepor
   if (report.samples.dropped_early) return run.inspect(InputSet::timing);
   const bool is_behind = job.purpose == TrialPurpose::measure && options_.race &&
                          job.incumbent_ns > 0 && median(report.samples.ns) >= job.incumbent_ns;
-  if (is_behind) return check(run, InputSet::timing, Before::as_left, report);
+  if (is_behind || problem_->runs_long()) {
+    Status status = check(run, InputSet::timing, Before::as_left, report);
+    if (is_behind || !status) return status;
+    return check_elsewhere(job, run, report);
+  }
   for (const InputSet set : {InputSet::verify, InputSet::timing, InputSet::verify}) {
     if (Status status = check(run, set, Before::as_left, report); !status) return status;
   }

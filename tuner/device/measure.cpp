@@ -107,7 +107,8 @@ Status Measurer::flush() {
   return device_.fill(flushed_.get(), 0, flushed_.get().bytes, flush_byte_++);
 }
 
-Status Measurer::warm_device(const DeviceWork& work) {
+Status Measurer::warm_device(const DeviceWork& work, double just_ran_ns) {
+  device_is_warm_ |= just_ran_ns >= options_.warm_up_ns && just_ran_ns > 0;
   const auto start = Clock::now();
   while (!device_is_warm_ && ns_since(start) < options_.warm_up_ns) {
     if (Status status = work.enqueue(device_); !status) return status;
@@ -233,7 +234,9 @@ Result<Measurer::FirstLook> Measurer::first_look(const DeviceWork& work, double 
   Samples& samples = look.samples;
   samples.cold_cache = options_.cold_cache;
   samples.first_run_ns = check_ns;
-  if (!races(incumbent_ns) || !options_.cold_cache || options_.timing == Timing::graph) {
+  if (check_ns > kLongRunNs) {
+    look.run_ns = check_ns;  // exact enough for a batch of one run
+  } else if (!races(incumbent_ns) || !options_.cold_cache || options_.timing == Timing::graph) {
     const Result<double> estimated = estimate(work);
     if (!estimated) return estimated.failure();
     look.run_ns = *estimated;

@@ -34,7 +34,8 @@ class Measurer {
 
   /// Runs the config until the device has been busy for options.warm_up_ns; only the first call
   /// does anything.
-  [[nodiscard]] Status warm_device(const DeviceWork& work);
+  /// `just_ran_ns`: how long it has just been busy.
+  [[nodiscard]] Status warm_device(const DeviceWork& work, double just_ran_ns = 0);
 
   /// Returns the time of one warm run in nanoseconds: some untimed runs, then a timed one.
   [[nodiscard]] Result<double> estimate(const DeviceWork& work);

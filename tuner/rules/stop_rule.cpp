@@ -45,7 +45,8 @@ StopDecision decide(std::span<const double> ns, double spent_ns, double incumben
   if (ns.size() >= options.behind_samples && incumbent_ns > 0 &&
       median({ns.begin(), ns.end()}) >= incumbent_ns)
     return StopDecision::enough;
-  if (ns.size() < options.min_samples) return StopDecision::more;
+  if (ns.size() < options.min_samples)
+    return spent_ns >= options.most_ns ? StopDecision::enough : StopDecision::more;
   if (ns.size() >= options.max_samples || spent_ns >= options.max_ns) return StopDecision::enough;
   return relative_error_of_median(ns) <= options.relative_error ? StopDecision::enough
                                                                 : StopDecision::more;

@@ -22,7 +22,8 @@ struct StopOptions {
   std::size_t behind_samples = 4;  ///< enough if the config does not lead; even, too
   /// Sampling ends at this standard error of the median, relative to the median.
   double relative_error = 0.005;
-  double max_ns = 0.3e9;  ///< time limit for one config; min_samples has priority
+  double max_ns = 0.3e9;   ///< time limit for one config; min_samples has priority
+  double most_ns = 1.5e9;  ///< time limit with priority over min_samples: of runs of seconds
   /// A config is clearly slower if the fastest of its 1, 2, 3, 4 or more samples is this many times
   /// slower.
   std::array<double, 4> drop_factors = {1.2, 1.08, 1.05, 1.03};
@@ -36,6 +37,7 @@ void visit_fields(T& options, Visit&& visit) {
   visit("behind_samples", options.behind_samples);
   visit("relative_error", options.relative_error);
   visit("max_ns", options.max_ns);
+  visit("most_ns", options.most_ns);
   visit("drop_factors", options.drop_factors);
 }
 
