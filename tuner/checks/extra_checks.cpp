@@ -109,6 +109,7 @@ Result<double> ExtraChecks::check_calls(const Config& config, const ConfigRun& r
       if (Status status = make(site); !status) return status.failure();
     }
     if (!site.calls) continue;
+    if (tools_.doing) tools_.doing("calling it repeatedly on " + site.problem.text());
     Result<double> worst = site.calls->check(config, run);
     if (!worst) return worst;
     for (Extra& extra : site.specials) {
@@ -154,6 +155,7 @@ ExtraChecks::Extra* ExtraChecks::drawn(std::size_t index) {
 Result<double> ExtraChecks::check_on(Extra& extra, const LaunchPlan& plan, const ConfigRun& run,
                                      std::span<const InputSet> sets) {
   double worst = 0;
+  if (tools_.doing) tools_.doing("checking it on " + extra.problem.text());
   Result<ConfigRun> here = run.rebound(extra.bench->bench(), plan);
   if (!here) return here.failure();
   for (const InputSet set : sets) {
@@ -318,7 +320,9 @@ Result<double> ExtraChecks::check(const Config& config, const ConfigRun& run) {
   if (!drawn) return drawn;
   const Result<double> calls = check_calls(config, run);
   if (!calls) return calls;
+  if (tools_.doing) tools_.doing("letting extremes walk");
   if (Status status = walk_extremes(config, run); !status) return status.failure();
+  if (tools_.doing) tools_.doing("");
   return std::max({*chosen, *borders, *drawn, *calls});
 }
 
