@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 using Limits = TuningTest;
 
@@ -44,6 +46,27 @@ TEST_F(Limits, ASweepWhoseSecondThreadIsRefusedEndsInOrder) {
   EXPECT_THAT(refused.err, HasSubstr("the system starts no further thread"));
   for (const char* left : {"kiln.db-wal", "kiln.db.writer"})
     EXPECT_FALSE(fs::exists(folder_ / left)) << left;
+}
+
+TEST_F(Limits, WithoutALinkerNoConfigIsBlamed) {
+  const Output refused = kiln(tune_scale({"--trials", "1"}), {{"PATH", "/nowhere"}});
+  EXPECT_EQ(refused.exit_code, 1) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("needs the linker 'ld', and no folder of PATH has it (PATH is "
+                                     "'/nowhere'): install binutils or mend PATH"));
+  EXPECT_THAT(refused.out, Not(HasSubstr("device_fault")));
+}
+
+TEST_F(Limits, WithLittleAddressSpaceNoConfigIsBlamed) {
+  for (const int mebibytes : {300, 976}) {
+    const std::string command =
+        fmt::format("cd '{}' && ulimit -v {} && HOME=. '" KILN_PROGRAM "' tune '" KILN_SOURCE_DIR
+                    "/tests/cli/kernels/scale' --problem n=100 --trials 1 --device opencl:0 "
+                    "--db kiln.db > out 2> err",
+                    folder_.string(), mebibytes * 1024);
+    EXPECT_NE(std::system(command.c_str()), 0);
+    EXPECT_THAT(read_text(folder_ / "err"),
+                HasSubstr(fmt::format("limits memory to {} MiB (`ulimit -v`)", mebibytes)));
+  }
 }
 
 TEST_F(Limits, ADatabaseThatIsRemovedOrReplacedEndsTheSessionAtOnce) {

@@ -122,6 +122,7 @@ void CompilePool::bury(Worker& worker, std::vector<Compiled>& done) {
                             std::chrono::duration<double>(options_.deadline).count())};
   } else {
     report.failure = Failure{Outcome::compile_crash, worker.process->obituary()};
+    WorkerHost::require_system(report.failure->message);
   }
   worker.process.reset();
   if (!worker.job) return;

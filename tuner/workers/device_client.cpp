@@ -290,6 +290,7 @@ void DeviceClient::replace_overdue(std::optional<TrialReport>& report) {
 void DeviceClient::replace_dead(std::optional<TrialReport>& report) {
   const State was = state_;
   const std::string obituary = worker_->obituary();
+  WorkerHost::require_system(obituary);
   // The device opened each time, so it is there.
   if (was == State::preparing && reference_.empty() && failed_starts_ + 1 == kMaxFailedStarts) {
     throw Error(ExitCode::failed,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -120,6 +121,26 @@ void WorkerHost::require_room(std::string_view backend) const {
   const bool has_files = room.f_files == 0 || room.f_favail > 0;  // some systems count none
   if (!has_files || std::uintmax_t{room.f_bavail} * room.f_frsize < kLeastBytes)
     throw no_room(scratch_.parent_path());
+}
+
+std::string WorkerHost::lack_of_system(const std::string& obituary) {
+  if (obituary.find("Executable \"ld\" doesn't exist") != std::string::npos) {
+    const char* path = std::getenv("PATH");
+    return fmt::format("OpenCL on this CPU needs the linker 'ld', and no folder of PATH has it "
+                       "(PATH is {}): install binutils or mend PATH",
+                       path != nullptr ? "'" + std::string(path) + "'" : "not set");
+  }
+  constexpr rlim_t kEnough = rlim_t{4} << 30;
+  struct rlimit space {};
+  if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur >= kEnough) return "";
+  return fmt::format("{}; this shell limits memory to {} MiB (`ulimit -v`), in which compilers and "
+                     "drivers may not run: raise the limit",
+                     obituary.substr(0, obituary.find('\n')), space.rlim_cur >> 20U);
+}
+
+void WorkerHost::require_system(const std::string& obituary) {
+  if (const std::string lack = lack_of_system(obituary); !lack.empty())
+    throw Error(ExitCode::failed, lack);
 }
 
 ChildCommand WorkerHost::command(const WorkerOptions& options) {

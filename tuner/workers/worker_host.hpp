@@ -28,6 +28,12 @@ class WorkerHost {
   /// temporary files. The compiler might call that a fault of the source.
   void require_room(std::string_view backend) const;
 
+  /// Throws Error if a worker died because this machine or shell does not have what every compiler
+  /// needs. `obituary`: what the worker's end says.
+  static void require_system(const std::string& obituary);
+  /// The sentence that require_system() throws; empty if there is no such cause.
+  [[nodiscard]] static std::string lack_of_system(const std::string& obituary);
+
  private:
   std::filesystem::path program_;
   std::filesystem::path scratch_;
