@@ -11,6 +11,7 @@
 #include "core/problem_text.hpp"
 #include "core/suggest.hpp"
 #include "interchange/foreign_wisdom.hpp"
+#include "interchange/recorded_trials.hpp"
 
 namespace kiln {
 namespace {
@@ -178,7 +179,10 @@ class BestCollector {
 ForeignBests bests_of_files(const KernelSpec& spec, const std::string& problem,
                             const DeviceInfo& device, std::vector<RecordedTrials> files) {
   ForeignBests found;
-  const std::vector<SizedGroup> groups = split_by_problem(spec, problem, std::move(files));
+  std::vector<SizedGroup> groups = split_by_problem(spec, problem, std::move(files));
+  std::vector<RecordedTrials*> parts;
+  for (SizedGroup& group : groups) parts.push_back(&group.recorded);
+  drop_replaced(parts);
   BestCollector collector(spec, problem, device, found);
   for (const SizedGroup& group : groups) collector.add(group);
   return found;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/separated_number.hpp"
 #include "interchange/failure_words.hpp"
 #include "interchange/json_reading.hpp"
 #include "interchange/json_rows.hpp"
@@ -133,6 +134,8 @@ class CacheReader {
   }
 
   static void fail(const JsonRow& row, const std::string& word, RecordedTrial& trial) {
+    if (separated_number(word) == word)
+      refuse(row, fmt::format("the number '{}' has separators; expected digits alone", word));
     const auto outcome = interchange::outcome_of_word(word);
     if (!outcome || *outcome == Outcome::ok) {
       refuse(row, fmt::format("'{}' is no failure that is known here; expected a time or "
@@ -164,6 +167,11 @@ class CacheReader {
     };
     if (is_word(objective)) return fail(row, objective->get<std::string>(), trial);
     if (is_word(time)) return fail(row, time->get<std::string>(), trial);
+    for (const auto& [name, value] : row.json.items()) {
+      const bool is_failure = value.is_string() && is_metric(name) &&
+                              value.get_ref<const std::string&>().ends_with("FailedConfig");
+      if (is_failure) return fail(row, value.get<std::string>(), trial);
+    }
     const bool needs_no_time = objective != nullptr && !recorded_.other_objective.empty();
     if (time == nullptr && needs_no_time) return read_samples(row, trial);
     read_time(row, time, trial);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
+#include "core/separated_number.hpp"
 #include "interchange/failure_words.hpp"
 #include "interchange/json_reading.hpp"
 #include "interchange/json_rows.hpp"
@@ -104,6 +105,11 @@ class KttReader {
   [[nodiscard]] double time_of(const JsonRow& row) {
     const Json* member = find_member(row.json, "TotalDuration");
     const double number = member == nullptr ? -1 : number_value(*member).value_or(-1);
+    if (member != nullptr && member->is_string() &&
+        !separated_number(member->get_ref<const std::string&>()).empty()) {
+      refuse(row, fmt::format("\"TotalDuration\" {} has separators; expected digits alone",
+                              shown(member)));
+    }
     if (!std::isfinite(number) || number <= 0) {
       refuse(row,
              "expected \"TotalDuration\" above 0, as its status is Ok, found " + shown(member));

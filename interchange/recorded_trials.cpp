@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,7 +54,31 @@ RecordedTrials read_all_recorded_trials(std::string_view text, const std::string
   return recorded;
 }
 
+void drop_replaced(std::span<RecordedTrials* const> files) {
+  const auto key_of = [](const RecordedTrials& file, const RecordedTrial& trial) {
+    std::vector<std::pair<std::string, Value>> config;
+    for (std::size_t i = 0; i < trial.values.size(); ++i)
+      config.emplace_back(file.tunables[i].name, trial.values[i]);
+    std::ranges::sort(config);
+    return std::tuple(file.kernel, file.device, file.problem, file.arguments, std::move(config));
+  };
+  std::map<decltype(key_of({}, {})), std::string> latest;
+  for (const RecordedTrials* file : files) {
+    for (const RecordedTrial& trial : file->trials) {
+      std::string& time = latest[key_of(*file, trial)];
+      time = std::max(time, trial.taken_at);
+    }
+  }
+  for (RecordedTrials* file : files) {
+    std::erase_if(file->trials, [&](const RecordedTrial& trial) {
+      return !trial.taken_at.empty() && trial.taken_at < latest[key_of(*file, trial)];
+    });
+  }
+}
+
 void drop_contradictions(RecordedTrials& recorded) {
+  RecordedTrials* const only[] = {&recorded};
+  drop_replaced(only);
   std::map<std::vector<Value>, std::vector<const RecordedTrial*>> by_config;
   for (const RecordedTrial& trial : recorded.trials) by_config[trial.values].push_back(&trial);
   std::set<std::vector<Value>> contradicted;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ namespace kiln {
 /// The same for a reader that needs every row: throws InputError for the first bad one.
 [[nodiscard]] RecordedTrials read_all_recorded_trials(std::string_view text,
                                                       const std::string& path);
+
+/// A later measurement replaces an earlier one: removes rows of which another row of the same
+/// kernel, problem and config has a later timestamp.
+void drop_replaced(std::span<RecordedTrials* const> files);
 
 /// Leaves out the configs that ran in one row and failed in another, with a message for each.
 void drop_contradictions(RecordedTrials& recorded);

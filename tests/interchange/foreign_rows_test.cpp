@@ -157,6 +157,31 @@ TEST(ForeignFailures, KnownWordsAreMapped) {
   }
 }
 
+TEST(ForeignFailures, AreFoundInAnyField) {
+  const RecordedTrials recorded = read_rows(
+      cache(R"("32": {"block": 32, "time": 1e-3, "GFLOP/s": "RuntimeFailedConfig"})"));
+  EXPECT_THAT(recorded.bad, IsEmpty());
+  EXPECT_EQ(recorded.trials.at(0).outcome, Outcome::launch_error);
+}
+
+TEST(ForeignNumbers, WithSeparatorsAreNamed) {
+  EXPECT_THAT(read_rows(cache(R"("32": {"block": 32, "time": "1,120.5"})")).bad,
+              ElementsAre("f.json:4:7: trial '32': the number '1,120.5' has separators; expected "
+                          "digits alone"));
+}
+
+TEST(ForeignRows, ALaterMeasurementReplacesAnEarlierOne) {
+  const auto row = [](const char* key, const char* time, const char* when) {
+    return fmt::format(R"("{}": {{"block": 32, "time": {}, "timestamp": "2026-05-0{}"}})", key,
+                       time, when);
+  };
+  const RecordedTrials recorded =
+      read_rows(cache(row("a", "3.0", "2") + ",\n" + row("b", "1.0", "1") + ",\n" +
+                      row("c", "\"RuntimeFailedConfig\"", "1")));
+  EXPECT_THAT(recorded.bad, IsEmpty());
+  EXPECT_THAT(times(recorded), ElementsAre(3e6));
+}
+
 TEST(ForeignFailures, UnknownWordsAreNamed) {
   EXPECT_THAT(read_rows(cache(R"("32": {"block": 32, "time": "GremlinConfig"})")).bad,
               ElementsAre("f.json:4:7: trial '32': 'GremlinConfig' is no failure that is known "

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/command_reading.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,6 +47,11 @@ TEST(CommandReading, ReadsNumbersOfEveryKindInALine) {
   EXPECT_THAT(samples(command, "7 runs, nan, infinity ms."), ElementsAre(7));
   EXPECT_THAT(samples(command, "0x10"), ElementsAre(10));
   EXPECT_THAT(failure(command, "5 1-2"), HasSubstr("a positive number, not -2"));
+  for (const char* separated : {"1,120.5", "12'345", "1,234,567"}) {
+    EXPECT_THAT(failure(command, fmt::format("took {} us\n", separated)),
+                HasSubstr(fmt::format("digits alone in the last line; '{}' has", separated)));
+  }
+  EXPECT_THAT(samples(command, "took 1,1205 or 0,25, then 17.5 us\n"), ElementsAre(17.5));
   EXPECT_THAT(failure(command, "5 1e999"), HasSubstr("a number in the last line"));
   EXPECT_THAT(samples(command, std::string(4'000'000, 'a') + "3"), ElementsAre(3));
 }

@@ -12,6 +12,7 @@
 
 #include "core/parse_json.hpp"
 #include "core/program.hpp"
+#include "core/separated_number.hpp"
 
 namespace kiln {
 namespace {
@@ -60,6 +61,8 @@ std::optional<double> last_number(const std::string& line) {
 
 Result<std::vector<double>> from_last_line(const std::string& text) {
   const std::string line = last_lines(text, 1);
+  if (const std::string_view number = separated_number(line); !number.empty())
+    return unreadable(fmt::format("digits alone in the last line; '{}' has separators", number));
   if (const auto number = last_number(line)) return std::vector<double>{*number};
   return unreadable(fmt::format("a number in the last line, which is '{}'", line.substr(0, 200)));
 }
@@ -73,6 +76,8 @@ Result<std::vector<double>> from_pattern(const Regex& pattern, const std::string
     if (number) numbers.push_back(*number);
     if (!number && !no_number) no_number = group;
   });
+  if (no_number && separated_number(*no_number) == *no_number)
+    return unreadable(fmt::format("digits alone; '{}' has separators", *no_number));
   if (no_number) {
     return unreadable(
         fmt::format("'{}', which '{}' found, to be a number", *no_number, pattern.text()));
