@@ -158,8 +158,8 @@ TEST(ForeignFailures, KnownWordsAreMapped) {
 }
 
 TEST(ForeignFailures, AreFoundInAnyField) {
-  const RecordedTrials recorded = read_rows(
-      cache(R"("32": {"block": 32, "time": 1e-3, "GFLOP/s": "RuntimeFailedConfig"})"));
+  const RecordedTrials recorded =
+      read_rows(cache(R"("32": {"block": 32, "time": 1e-3, "GFLOP/s": "RuntimeFailedConfig"})"));
   EXPECT_THAT(recorded.bad, IsEmpty());
   EXPECT_EQ(recorded.trials.at(0).outcome, Outcome::launch_error);
 }

@@ -34,7 +34,8 @@ void take_answer(Question& question) {
     }
   } else if (!worker.alive()) {
     reason = worker.obituary();
-    if (std::string lack = WorkerHost::lack_of_system(reason); !lack.empty()) reason = std::move(lack);
+    if (std::string lack = WorkerHost::lack_of_system(reason); !lack.empty())
+      reason = std::move(lack);
   } else if (worker.overdue()) {
     reason = "the driver did not answer within " + std::to_string(kListDeadline.count()) + " s";
   } else {

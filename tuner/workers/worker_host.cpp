@@ -126,16 +126,18 @@ void WorkerHost::require_room(std::string_view backend) const {
 std::string WorkerHost::lack_of_system(const std::string& obituary) {
   if (obituary.find("Executable \"ld\" doesn't exist") != std::string::npos) {
     const char* path = std::getenv("PATH");
-    return fmt::format("OpenCL on this CPU needs the linker 'ld', and no folder of PATH has it "
-                       "(PATH is {}): install binutils or mend PATH",
-                       path != nullptr ? "'" + std::string(path) + "'" : "not set");
+    return fmt::format(
+        "OpenCL on this CPU needs the linker 'ld', and no folder of PATH has it "
+        "(PATH is {}): install binutils or mend PATH",
+        path != nullptr ? "'" + std::string(path) + "'" : "not set");
   }
   constexpr rlim_t kEnough = rlim_t{4} << 30;
   struct rlimit space {};
   if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur >= kEnough) return "";
-  return fmt::format("{}; this shell limits memory to {} MiB (`ulimit -v`), in which compilers and "
-                     "drivers may not run: raise the limit",
-                     obituary.substr(0, obituary.find('\n')), space.rlim_cur >> 20U);
+  return fmt::format(
+      "{}; this shell limits memory to {} MiB (`ulimit -v`), in which compilers and "
+      "drivers may not run: raise the limit",
+      obituary.substr(0, obituary.find('\n')), space.rlim_cur >> 20U);
 }
 
 void WorkerHost::require_system(const std::string& obituary) {
