@@ -5,8 +5,9 @@ Usage: hostile_runs.py KILN [--runs N] [--seed N] [--jobs N]
 
 Each run gives one command one file that was changed: bits and lines, numbers that are too large,
 escapes, names of fields, a copy cut short; or something that is no file at all, a pipe, a device, a
-folder. Memory is limited (ulimit -v). A run fails if the program ends with 70 or by a signal, takes
-longer than its time, or writes a byte that steers a terminal. The first failures are kept.
+folder. Memory is limited (ulimit -v); some runs have little of it, few open files, or no PATH. A run
+fails if the program ends with 70 or by a signal, takes longer than its time, or writes a byte that
+steers a terminal. The first failures are kept.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -26,6 +27,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SECONDS = 30  # of one run, on a machine that does other things too
 MEMORY = 3 << 30
+LITTLE_MEMORY = 1 << 30
 STEERS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 SPECIAL = ("/dev/zero", "/dev/null", "/proc/self/maps", "/proc/kmsg", "fifo", ".", "nowhere")
 PLANTS = (b"\x1b[2J", b"\xc2\x9b31m", b"\x00", b"\xff\xfe", b"-1", b"1e308", b"NaN", b"Infinity", b"null",
@@ -68,6 +70,8 @@ def seeds(kiln, folder):
         (["init", "k.cl", "--kernel-tuner", "{}", "--force"], cache, "cache.json"),
         (["db", "import", "{}", "--kernel", str(kernel), "--problem", "n=4096", "--device", "opencl", "--db", "to.db"], cache,
          "cache.json"),
+        (["replay", "{}", "--seeds", "1"], read("tests/interchange/foreign/ktt.json"), "ktt.json"),
+        (["replay", "{}", "--seeds", "1"], read("tests/fuzz/corpus/interchange/t4.json"), "t4.json"),
         (["db", "import", "{}", "--db", "to.db"], read("tests/fuzz/corpus/wisdom/overflow.jsonl"), "w.jsonl"),
         (["best", "reduce", "--problem", "n=1000", "--lock", "{}"], lock, "a.lock"),
         (["coverage", "{}"], call, "calls.jsonl"), (["sweep", "--requested", "--requests", "{}", "--db", "to.db"], request, "r.jsonl"),
@@ -109,9 +113,11 @@ def changed(data, draw):
     return bytes(data)
 
 
-def limits():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+def limits(memory, files):
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if files:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
 
 def one_run(kiln, folder, seed, number, seeds_of):
@@ -131,18 +137,23 @@ def one_run(kiln, folder, seed, number, seeds_of):
         else:
             file.write_bytes(changed(data, draw))
         command = [kiln, *(given if word == "{}" else word for word in words)]
-        environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(own), "TMPDIR": str(own)}
+        environment = {"HOME": str(own), "TMPDIR": str(own)}
+        if draw.randrange(10) > 0:
+            environment["PATH"] = os.environ.get("PATH", "")
+        memory = LITTLE_MEMORY if draw.randrange(10) == 0 else MEMORY
+        files = draw.randrange(3, 16) if draw.randrange(10) == 0 else 0
         try:
             done = subprocess.run(command, cwd=own, env=environment, capture_output=True, stdin=subprocess.DEVNULL,
-                                  timeout=SECONDS, preexec_fn=limits)
+                                  timeout=SECONDS, preexec_fn=lambda: limits(memory, files))
         except subprocess.TimeoutExpired:
-            return f"{number}: {' '.join(words)}: no answer within {SECONDS} s"
+            return f"{number}: {' '.join(words)}: no answer within {SECONDS} s (memory {memory}, files {files or 'all'})"
         html = words[0] == "report"
         steers = [where for where, text in (("stdout", done.stdout), ("stderr", done.stderr)) if STEERS.search(text)]
         if done.returncode == 70 or done.returncode < 0 or (steers and not html):
             kept = folder.parent / f"failed-{number}"
             shutil.copytree(own, kept, ignore=shutil.ignore_patterns("fifo"), dirs_exist_ok=True)
-            return f"{number}: {' '.join(words)}: {done.returncode} {steers} {done.stderr[-300:]!r}; see {kept}"
+            return (f"{number}: {' '.join(words)}: {done.returncode} {steers} {done.stderr[-300:]!r} "
+                    f"(memory {memory}, files {files or 'all'}); see {kept}")
     return None
 
 
