@@ -1,86 +1,11 @@
 // gfx90a: n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant shuffle: exchange within warps or wavefronts: attacks the barriers and shared traffic of the tree
-//
-//   dtype            = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
-//   op               = sum    how terms are combined; dot sums the products of two vectors
-//   map              = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
-//   source           = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
-//   out_dtype        = f32
-//   block_size       = 256    threads per block; whole warps of 32 or 64
-//   items_per_thread = 4      elements that each thread combines before the exchange
-//   acc_dtype        = f32    out_dtype
-//   tile             = 1024   block_size * items_per_thread
-//
-
 // reduce, variant shuffle: threads of a warp of 64 exchange registers; shared memory holds one value a warp.
-//
-//   in:       | tile of block 0: 256 threads x 4 items | tile of block 1 | ...
-//   item k of thread t in block b is element  b * 1024 + k * 256 + t
 //   warp:     lane l takes the value of lane l + 32, then l + 16, ... l + 1: no barrier
 //   block:    4 warps leave one value each; the first warp combines those the same way
-//
-// Replaces: acc = identity; for (i = 0; i < n; ++i) acc = combine(acc, in[i]);
-// Limit: one barrier instead of log2(256); what is left is the latency of narrow loads.
-
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // terms and partial results
-typedef f32 result_t;
-
-// combine(identity(), a) == a
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-// The term of element i, on its own, which lies at in[at].
-DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
-  const acc_t x = in[at];
-  return x;
-}
-
-// First step: out[0] holds the identity before any block adds to it.
-KERNEL(1, 1, 1) reduce_begin(GLOBAL result_t* out) { out[0] = identity(); }
-
-// out[0] = combine(out[0], value), whoever else does the same.
-DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
-  ATOMIC_ADD_F32(out, value);
-}
-
-// Combines one value of each of the 256 threads; thread 0 gets the result.
-DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
-  UNROLL
   for (int delta = 32; delta > 0; delta /= 2) {
-    value = combine(value, SHUFFLE_DOWN(value, delta));
-  }
-
   // One result of each of the 4 warps meets in the first warp.
   const int lane = THREAD_X % 64;
   const int warp = THREAD_X / 64;
-  if (lane == 0) scratch[warp] = value;
-  BARRIER();  // every warp's result is in scratch
-  if (warp == 0) {
     value = lane < 4 ? scratch[lane] : identity();
-    UNROLL
     for (int delta = 32; delta > 0; delta /= 2) {
-      value = combine(value, SHUFFLE_DOWN(value, delta));
-    }
-  }
-  return value;
-}
-
-KERNEL(256, 1, 1) reduce_shuffle(
-    GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL result_t* out) {
   SHARED acc_t scratch[64];
-
-  // ---- device memory -> registers
-  const i64 first = (i64)BLOCK_X * 1024 + THREAD_X;
-  acc_t value = identity();
-  UNROLL
-  for (int item = 0; item < 4; ++item) {
-    const i64 i = first + item * 256;
-    if (i < n) value = combine(value, value_at(in, n, i, i));
-  }
-
-  // ---- registers -> out[0]
-  value = block_combine(value, scratch);
-  if (THREAD_X == 0) add_to_result(out, value);
-}
