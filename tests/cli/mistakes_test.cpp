@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
                 3,
                 "unknown kernel "
                 "'reduze'; did you mean 'reduce'? (there are arg_reduce, convolution, histogram, "
-                "matmul, preprocess, reduce, "
+                "matmul, normalize, preprocess, reduce, scan, "
                 "transpose; searched: built into kiln)\n"},
         Mistake{{"tune", "gemm", "--problem", "m=8"},
                 3,

@@ -73,6 +73,19 @@ Lines layers(const Lines& lines) {
   return all;
 }
 
+/// Lines of `normalize`: what they leave out as a call without options has it.
+Lines normalized(const Lines& lines) {
+  Lines all;
+  for (std::string line : lines) {
+    for (const char* field : {"weight=false", "bias=false", "residual=false", "deterministic=no"}) {
+      const std::string text = field;
+      if (!gives(line, text.substr(0, text.find('=')))) line += " " + text;
+    }
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
 const std::map<std::string, Lines> kToCompile = {
     {"arg_reduce", {"n=1000003", "n=1000 results=700"}},
     {"reduce",
@@ -82,6 +95,14 @@ const std::map<std::string, Lines> kToCompile = {
       "n=1000 results=700 dtype=f32 op=dot source=array map='x * x + i / n'"}},
     {"histogram",
      {"n=1000003 bins=256", "n=1000003 bins=2", "n=1000003 bins=1000", "n=1000003 bins=65536"}},
+    {"normalize",
+     normalized({"rows=10 cols=4096 dtype=bf16 out=bf16",
+                 "rows=9 cols=128256 dtype=f16 out=f32 op=softmax",
+                 "rows=10 cols=8184 dtype=f32 out=bf16 op=layer_norm weight=true bias=true",
+                 "rows=10 cols=8192 dtype=bf16 out=e4m3 op=rms_norm weight=true residual=true"})},
+    {"scan",
+     {"n=1000003 op=sum", "n=1000003 op=max exclusive=true",
+      "n=1000 rows=700 op=min exclusive=false"}},
     {"transpose", {"rows=1000 cols=700", "rows=1000 cols=33", "rows=33 cols=1000"}},
     {"matmul",
      products({"m=500 n=300 k=700 beta_zero=true", "m=5 n=304 k=700 dtype=bf16 beta_zero=true",
@@ -144,6 +165,23 @@ const std::map<std::string, Lines> kToRun = {
       "n=100003 bins=2", "n=100003 bins=3", "n=100003 bins=1000",
       "n=100003 bins=65536 distribution=uniform", "n=1000003 bins=65535 distribution=skewed",
       "n=100003 bins=65536 distribution=constant"}},
+    {"normalize",
+     normalized({"rows=1 cols=1 dtype=f32 out=f32",
+                 "rows=300 cols=7 dtype=bf16 out=bf16 op=softmax",
+                 "rows=37 cols=1003 dtype=f32 out=f16 op=log_softmax",
+                 "rows=37 cols=1000 dtype=f16 out=e4m3 op=layer_norm weight=true bias=true",
+                 "rows=5 cols=5001 dtype=bf16 out=bf16 op=rms_norm weight=true residual=true",
+                 "rows=3 cols=9001 dtype=f32 out=bf16 op=layer_norm residual=true",
+                 "rows=2 cols=40000 dtype=bf16 out=f32 op=softmax",
+                 "rows=5 cols=300 dtype=f32 out=f32 op=rms_norm deterministic=config"})},
+    {"scan",
+     {"n=1 op=sum deterministic=no", "n=31 dtype=i64 deterministic=no",
+      "n=100003 dtype=f32 deterministic=no", "n=70001 dtype=f64 op=sum deterministic=run",
+      "n=100003 dtype=i64 op=sum exclusive=false deterministic=no",
+      "n=1003 rows=77 op=sum exclusive=true deterministic=no",
+      "n=50001 rows=3 dtype=i32 op=max deterministic=config",
+      "n=5 rows=2001 dtype=f64 op=min exclusive=false deterministic=no",
+      "n=300 rows=7 dtype=f32 op=sum deterministic=config exclusive=false"}},
     {"transpose",
      {"rows=1 cols=1", "rows=1 cols=257", "rows=263 cols=1", "rows=127 cols=131",
       "rows=128 cols=256", "rows=100 cols=36 batch=3", "rows=1024 cols=1024 dtype=f32",
@@ -221,6 +259,14 @@ const std::map<std::string, Lines> kToExplore = {
     {"histogram",
      {"n=100003 bins=256", "n=65537 bins=3", "n=65537 bins=1000",
       "n=65537 bins=65536 distribution=skewed"}},
+    {"normalize",
+     normalized({"rows=37 cols=1003 dtype=f32 out=bf16 op=softmax",
+                 "rows=37 cols=1003 dtype=bf16 out=bf16 op=layer_norm weight=true bias=true",
+                 "rows=5 cols=5000 dtype=f16 out=e4m3 op=rms_norm weight=true residual=true",
+                 "rows=3 cols=9001 dtype=f32 out=f32 op=log_softmax"})},
+    {"scan",
+     {"n=50003 deterministic=no op=sum", "n=50003 deterministic=no op=min dtype=i64",
+      "n=1003 rows=70 deterministic=no op=max dtype=f64"}},
     {"transpose", {"rows=131 cols=257", "rows=256 cols=128 batch=2", "rows=33 cols=700"}},
     {"matmul",
      products({"m=70 n=133 k=65 lda=140 ldb=139 ldc=138", "m=64 n=128 k=96", "m=45 n=70 k=300",

@@ -119,7 +119,7 @@ TEST_F(Library, AnUnknownNameListsWhatThereIs) {
   EXPECT_EQ(error_of(KernelLibrary(), "redcue"),
             "unknown kernel 'redcue'; did you mean 'reduce'? (there are arg_reduce, convolution, "
             "histogram, "
-            "matmul, preprocess, reduce, "
+            "matmul, normalize, preprocess, reduce, scan, "
             "transpose; searched: built into kiln)");
   std::string mine = (root_ / "mine").string();
   EXPECT_THAT(error_of(KernelLibrary({mine}), "sort"),

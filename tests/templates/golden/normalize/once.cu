@@ -1,0 +1,327 @@
+// sm_90a: rows=100 cols=4096 dtype=bf16 out=bf16 op=softmax weight=false bias=false residual=false deterministic=no
+// normalize: out[r] = softmax, log-softmax, layer norm or RMS norm of row r of in, with weight, bias and residual
+// Variant once: the threads that share a row, from one to a block, keep it in registers: attacks the second read
+//
+//   dtype      = bf16     type of the elements, of weight, bias and residual; everything is computed in f32
+//   out        = bf16     type of the results; e4m3: multiplied by the scalar `scale` before they are rounded
+//   op         = softmax  softmax: e^x / sum of e^x; log_softmax: its logarithm; layer_norm: (x - mean) / sqrt(variance + eps); rms_norm: x / sqrt(mean of x^2 + eps)
+//   weight     = false    results of a norm are multiplied by weight[column]
+//   bias       = false    bias[column] is added to results of a norm
+//   residual   = false    x is in + residual, rounded to dtype, and is stored in `sum`, too
+//   is_norm    = false
+//   block_size = 1024     threads per block
+//   load_bytes = 8        bytes per load of one thread
+//   unroll     = 8        independent loads per thread
+//   min_blocks = 0        resident blocks per compute unit that the compiler leaves registers for; 0: as it likes
+//   lanes      = 1024     threads that share a row
+//   per_load   = 4        load_bytes // sizeof(dtype)
+//   exchange   = shuffle  'shuffle' if device.warp_size > 1 else 'shared'
+//   rows_block = 1        block_size // lanes
+//
+
+// normalize, variant once: 1024 threads keep a row of up to 32768 elements in registers; 1 rows a block.
+//
+//   row r:   | vector 0 | vector 1 | ... |      thread l of a row has vectors l, l + 1024, ...: 8 of 4 elements
+//   out:     | vector 0 | vector 1 | ... |
+//
+// Replaces: for each row: two passes for what it is normalized by, and one that writes softmax
+// Limit: reading a row twice. Every element is read once and written once.
+
+// e^(x - most); `most` is finite or positive infinity, see above().
+DEVICE_FUNCTION f32 power(f32 x, f32 most) { return exp2((x - most) * 1.44269504088896341f); }
+
+// What is subtracted from x so that nothing overflows. Of a row that holds -infinity alone it is 0; its results are NaN.
+DEVICE_FUNCTION f32 above(f32 most) { return most == -F32_INFINITY ? 0.0f : most; }
+
+// The result of x. The shift and the factor are those of the row.
+DEVICE_FUNCTION f32 result_of(f32 x, f32 shift, f32 factor) {
+  return x * factor;
+}
+
+typedef bf16_t element_t;
+typedef bf16_t result_t;
+
+typedef u32x2 load_t;  // elements: 4
+
+DEVICE_FUNCTION void unpack_load(load_t words, f32* x) {
+  x[0] = BF16_TO_F32(words.x & 0xffffu);
+  x[1] = BF16_TO_F32(words.x >> 16);
+  x[2] = BF16_TO_F32(words.y & 0xffffu);
+  x[3] = BF16_TO_F32(words.y >> 16);
+}
+
+DEVICE_FUNCTION load_t pack_load(const f32* x) {
+  return U32X2(F32X2_TO_BF16X2(x[0], x[1]), F32X2_TO_BF16X2(x[2], x[3]));
+}
+
+typedef u32x2 store_t;  // elements: 4
+
+DEVICE_FUNCTION void unpack_store(store_t words, f32* x) {
+  x[0] = BF16_TO_F32(words.x & 0xffffu);
+  x[1] = BF16_TO_F32(words.x >> 16);
+  x[2] = BF16_TO_F32(words.y & 0xffffu);
+  x[3] = BF16_TO_F32(words.y >> 16);
+}
+
+DEVICE_FUNCTION store_t pack_store(const f32* x) {
+  return U32X2(F32X2_TO_BF16X2(x[0], x[1]), F32X2_TO_BF16X2(x[2], x[3]));
+}
+
+// Places of a row begin at its first whole vector: a row that begins inside a vector has its first elements at negative
+// places. A vector is whole where all of its places lie in the row.
+DEVICE_FUNCTION int is_whole(int at, int cols) { return at >= 0 && at + 4 <= cols; }
+
+// Loads 8 vectors of a row from place `at` on; outside of the row -F32_INFINITY.
+DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f32* x) {
+  GLOBAL const element_t* from = row + at;
+  const int at0 = at + 0;
+  const load_t words0 = LOAD_8_IF(is_whole(at0, cols), from + 0);
+  const int at1 = at + 4096;
+  const load_t words1 = LOAD_8_IF(is_whole(at1, cols), from + 4096);
+  const int at2 = at + 8192;
+  const load_t words2 = LOAD_8_IF(is_whole(at2, cols), from + 8192);
+  const int at3 = at + 12288;
+  const load_t words3 = LOAD_8_IF(is_whole(at3, cols), from + 12288);
+  const int at4 = at + 16384;
+  const load_t words4 = LOAD_8_IF(is_whole(at4, cols), from + 16384);
+  const int at5 = at + 20480;
+  const load_t words5 = LOAD_8_IF(is_whole(at5, cols), from + 20480);
+  const int at6 = at + 24576;
+  const load_t words6 = LOAD_8_IF(is_whole(at6, cols), from + 24576);
+  const int at7 = at + 28672;
+  const load_t words7 = LOAD_8_IF(is_whole(at7, cols), from + 28672);
+  unpack_load(words0, x + 0);
+  if (!is_whole(at0, cols)) {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[0 + e] = at0 + e >= 0 && at0 + e < cols ? BF16_TO_F32(from[0 + e]) : -F32_INFINITY;
+  }
+  unpack_load(words1, x + 4);
+  if (!is_whole(at1, cols)) {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[4 + e] = at1 + e >= 0 && at1 + e < cols ? BF16_TO_F32(from[4096 + e]) : -F32_INFINITY;
+  }
+  unpack_load(words2, x + 8);
+  if (!is_whole(at2, cols)) {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[8 + e] = at2 + e >= 0 && at2 + e < cols ? BF16_TO_F32(from[8192 + e]) : -F32_INFINITY;
+  }
+  unpack_load(words3, x + 12);
+  if (!is_whole(at3, cols)) {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[12 + e] = at3 + e >= 0 && at3 + e < cols ? BF16_TO_F32(from[12288 + e]) : -F32_INFINITY;
+  }
+  unpack_load(words4, x + 16);
+  if (!is_whole(at4, cols)) {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[16 + e] = at4 + e >= 0 && at4 + e < cols ? BF16_TO_F32(from[16384 + e]) : -F32_INFINITY;
+  }
+  unpack_load(words5, x + 20);
+  if (!is_whole(at5, cols)) {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[20 + e] = at5 + e >= 0 && at5 + e < cols ? BF16_TO_F32(from[20480 + e]) : -F32_INFINITY;
+  }
+  unpack_load(words6, x + 24);
+  if (!is_whole(at6, cols)) {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[24 + e] = at6 + e >= 0 && at6 + e < cols ? BF16_TO_F32(from[24576 + e]) : -F32_INFINITY;
+  }
+  unpack_load(words7, x + 28);
+  if (!is_whole(at7, cols)) {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[28 + e] = at7 + e >= 0 && at7 + e < cols ? BF16_TO_F32(from[28672 + e]) : -F32_INFINITY;
+  }
+}
+
+// Stores 8 vectors: the results of x.
+DEVICE_FUNCTION void store_chunk(
+    GLOBAL result_t* RESTRICT row, int at, int cols, int aligned, const f32* x, f32 shift, f32 factor) {
+  GLOBAL result_t* to = row + at;
+  {
+    const int at_u = at + 0;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[0 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 0, pack_store(y + 0));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < cols) to[0 + e] = F32_TO_BF16(y[e]);
+    }
+  }
+  {
+    const int at_u = at + 4096;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[4 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 4096, pack_store(y + 0));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < cols) to[4096 + e] = F32_TO_BF16(y[e]);
+    }
+  }
+  {
+    const int at_u = at + 8192;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[8 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 8192, pack_store(y + 0));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < cols) to[8192 + e] = F32_TO_BF16(y[e]);
+    }
+  }
+  {
+    const int at_u = at + 12288;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[12 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 12288, pack_store(y + 0));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < cols) to[12288 + e] = F32_TO_BF16(y[e]);
+    }
+  }
+  {
+    const int at_u = at + 16384;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[16 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 16384, pack_store(y + 0));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < cols) to[16384 + e] = F32_TO_BF16(y[e]);
+    }
+  }
+  {
+    const int at_u = at + 20480;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[20 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 20480, pack_store(y + 0));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < cols) to[20480 + e] = F32_TO_BF16(y[e]);
+    }
+  }
+  {
+    const int at_u = at + 24576;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[24 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 24576, pack_store(y + 0));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < cols) to[24576 + e] = F32_TO_BF16(y[e]);
+    }
+  }
+  {
+    const int at_u = at + 28672;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[28 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 28672, pack_store(y + 0));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < cols) to[28672 + e] = F32_TO_BF16(y[e]);
+    }
+  }
+}
+
+// All threads of the block call it; `scratch` is not used for anything else before the next barrier but one.
+DEVICE_FUNCTION f32 team_sum(f32 value, SHARED_PTR f32* scratch) {
+  UNROLL
+  for (int mask = 16; mask > 0; mask /= 2) {
+    const f32 other = SHUFFLE_XOR(value, mask);
+    value = value + other;
+  }
+  // One value of each of the 32 warps of a team meets in each of them.
+  const int lane = THREAD_X % 32;
+  if (lane == 0) scratch[THREAD_X / 32] = value;
+  BARRIER();  // every warp's value is in scratch
+  value = scratch[THREAD_X / 1024 * 32 + lane % 32];
+  UNROLL
+  for (int mask = 16; mask > 0; mask /= 2) {
+    const f32 other = SHUFFLE_XOR(value, mask);
+    value = value + other;
+  }
+  return value;
+}
+
+// All threads of the block call it; `scratch` is not used for anything else before the next barrier but one.
+DEVICE_FUNCTION f32 team_max(f32 value, SHARED_PTR f32* scratch) {
+  UNROLL
+  for (int mask = 16; mask > 0; mask /= 2) {
+    const f32 other = SHUFFLE_XOR(value, mask);
+    value = MAX(value, other);
+  }
+  // One value of each of the 32 warps of a team meets in each of them.
+  const int lane = THREAD_X % 32;
+  if (lane == 0) scratch[THREAD_X / 32] = value;
+  BARRIER();  // every warp's value is in scratch
+  value = scratch[THREAD_X / 1024 * 32 + lane % 32];
+  UNROLL
+  for (int mask = 16; mask > 0; mask /= 2) {
+    const f32 other = SHUFFLE_XOR(value, mask);
+    value = MAX(value, other);
+  }
+  return value;
+}
+
+KERNEL(1024, 1, 1) normalize_once(
+    GLOBAL const element_t* RESTRICT in,  // [rows][cols]
+    i64 rows, i64 cols,
+    GLOBAL result_t* RESTRICT out) {  // [rows][cols]
+  SHARED f32 scratch[32];
+  SHARED f32 more[32];
+
+  const i64 drawn = (i64)BLOCK_X * 1 + THREAD_X / 1024;
+  const i64 row = MIN(drawn, rows - 1);
+  const int length = drawn < rows ? (int)cols : 0;  // threads without a row stay for the barriers
+  const int begins = (int)(row * cols % 4);
+  const int at = THREAD_X % 1024 * 4 - begins;
+
+  // ---- device memory -> registers
+  f32 x[32];
+  load_chunk(in + row * cols, at, length, x);
+
+  // ---- registers -> what the row is normalized by
+  f32 most = x[0];
+  UNROLL
+  for (int k = 1; k < 32; ++k) most = MAX(most, x[k]);
+  const f32 shift = above(team_max(most, scratch));
+  f32 powers = 0.0f;
+  UNROLL
+  for (int k = 0; k < 32; ++k) {
+    const f32 p = power(x[k], shift);
+    powers += p;
+    x[k] = p;
+  }
+  powers = team_sum(powers, more);
+  const f32 factor = 1.0f / powers;
+
+  // ---- registers -> device memory
+  store_chunk(out + row * cols, at, length, begins == 0, x, shift, factor);
+}

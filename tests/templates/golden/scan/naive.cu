@@ -1,0 +1,35 @@
+// sm_90a, gfx90a, opencl: n=1000000 rows=1 dtype=f32 op=sum exclusive=false deterministic=no
+// scan: out[r, i] = op over j <= i of in[r, j] (exclusive: j < i): running sums, minima or maxima of a vector or of rows
+// Variant naive: naive: one thread walks along each row
+//
+//   dtype      = f32    type of the elements; integers wrap
+//   op         = sum    how elements are combined; a NaN makes every later minimum or maximum NaN
+//   exclusive  = false  true: element i of a row is not part of result i, and result 0 is the identity of op (min: the largest value, max: the smallest)
+//   block_size = 256    threads per block
+//   acc_dtype  = f32    dtype
+//
+
+// scan, variant naive: one thread walks along each row.
+//
+// Replaces: acc = identity; for (i = 0; i < n; ++i) out[r][i] = acc = combine(acc, in[r][i])
+// Limit: none is attacked: a row is one chain of loads.
+
+typedef f32 element_t;  // as stored
+typedef f32 acc_t;  // running results
+
+// combine(identity(), a) == a; a stands before b
+DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
+DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+
+KERNEL(256, 1, 1) scan_naive(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 rows,  // [rows][n]
+    GLOBAL element_t* RESTRICT out) {                      // [rows][n]
+  const i64 r = (i64)BLOCK_X * 256 + THREAD_X;
+  if (r >= rows) return;
+  acc_t acc = identity();
+  for (i64 i = r * n; i < (r + 1) * n; ++i) {
+    const acc_t next = combine(acc, in[i]);
+    out[i] = next;
+    acc = next;
+  }
+}

@@ -1,0 +1,133 @@
+// sm_90a: n=1000 rows=1000 dtype=f32 op=sum exclusive=false deterministic=no
+// scan: out[r, i] = op over j <= i of in[r, j] (exclusive: j < i): running sums, minima or maxima of a vector or of rows
+// Variant rows: some threads for each row, many rows a block: attacks blocks that are wider than a row
+//
+//   dtype      = f32      type of the elements; integers wrap
+//   op         = sum      how elements are combined; a NaN makes every later minimum or maximum NaN
+//   exclusive  = false    true: element i of a row is not part of result i, and result 0 is the identity of op (min: the largest value, max: the smallest)
+//   block_size = 256      threads per block
+//   lanes      = 8        threads that share a row
+//   load_bytes = 16       bytes per load and store of one thread
+//   unroll     = 1        independent loads in flight per thread
+//   streaming  = false    loads and stores carry an evict-first hint
+//   per_load   = 4        load_bytes // sizeof(dtype)
+//   exchange   = shuffle  'shuffle' if device.warp_size > 1 else 'shared'
+//   acc_dtype  = f32      dtype
+//   rows_block = 32       block_size // lanes
+//
+
+// scan, variant rows: 8 threads walk along each row, 32 elements a round; 32 rows a block.
+//
+//   row r:   | round 0 | round 1 | ... |      load u of lane l in a round starts at its element  u * 32 + l * 4
+//
+// Replaces: acc = identity; for (i = 0; i < n; ++i) out[r][i] = acc = combine(acc, in[r][i])
+// Limit: threads without work where rows are shorter than a block's tile. A carry goes from round to round.
+
+typedef f32 element_t;  // as stored
+typedef f32 acc_t;  // running results
+
+// combine(identity(), a) == a; a stands before b
+DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
+DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+
+typedef u32x4 load_t;  // elements: 4
+
+DEVICE_FUNCTION void unpack_load(load_t words, acc_t* x) {
+  x[0] = BITS_TO_F32(words.x);
+  x[1] = BITS_TO_F32(words.y);
+  x[2] = BITS_TO_F32(words.z);
+  x[3] = BITS_TO_F32(words.w);
+}
+
+DEVICE_FUNCTION load_t pack_load(const acc_t* x) {
+  return U32X4(F32_TO_BITS(x[0]), F32_TO_BITS(x[1]), F32_TO_BITS(x[2]), F32_TO_BITS(x[3]));
+}
+
+// Loads the elements of a row from place `at` on: 1 vectors of 4, 32 elements apart. Places outside of
+// 0 .. n - 1 hold the identity. Vectors that lie inside are aligned: `row` and `at` are so chosen.
+DEVICE_FUNCTION void load_run(GLOBAL const element_t* RESTRICT row, i64 at, i64 n, acc_t* x) {
+  const i64 at0 = at + 0;
+  const int whole0 = at0 >= 0 && at0 + 4 <= n;
+  load_t words0;
+  if (whole0) words0 = LOAD_16(row + at0);
+  if (whole0) {
+    unpack_load(words0, x + 0);
+  } else {
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      x[0 + e] = at0 + e >= 0 && at0 + e < n ? (acc_t)row[at0 + e] : identity();
+  }
+}
+
+// Stores what load_run() loaded, each element combined with what stands before its vector.
+DEVICE_FUNCTION void store_run(GLOBAL element_t* RESTRICT row, i64 at, i64 n, acc_t* x, acc_t* before) {
+  {
+    const i64 at_u = at + 0;
+    acc_t y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      y[e] = combine(before[0], x[0 + e]);
+    if (at_u >= 0 && at_u + 4 <= n) {
+      STORE_16(row + at_u, pack_load(y));
+    } else {
+      UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (at_u + e >= 0 && at_u + e < n) row[at_u + e] = (element_t)y[e];
+    }
+  }
+}
+
+// The scan of one value of each of 8 neighbouring threads, inclusive. All threads of the block call it.
+DEVICE_FUNCTION acc_t lanes_scan(acc_t value, SHARED_PTR acc_t* scratch) {
+  const int in_warp = THREAD_X % 32;
+  UNROLL
+  for (int delta = 1; delta < 8; delta *= 2) {
+    const acc_t other = SHUFFLE(value, in_warp - delta);
+    if (in_warp % 8 >= delta) value = combine(other, value);
+  }
+  return value;
+}
+
+// A value of another thread of the 8: of the one before (the identity for the first), of the last one.
+DEVICE_FUNCTION void lanes_ends(acc_t value, SHARED_PTR acc_t* scratch, acc_t* before, acc_t* last) {
+  const int lane = THREAD_X % 8;
+  const int in_warp = THREAD_X % 32;
+  const acc_t other = SHUFFLE(value, in_warp - 1);
+  *last = SHUFFLE(value, in_warp - lane + 7);
+  *before = lane == 0 ? identity() : other;
+}
+
+// Scans each vector of x in place, and sets before[u] to what stands before vector u in the run of the 8 threads.
+// Returns the result of the whole run.
+DEVICE_FUNCTION acc_t run_scan(acc_t* x, acc_t* before, SHARED_PTR acc_t* scratch) {
+  acc_t carry = identity();
+  UNROLL
+  for (int e = 1; e < 4; ++e) x[0 + e] = combine(x[0 + e - 1], x[0 + e]);
+  acc_t inside0, last0;
+  lanes_ends(lanes_scan(x[3], scratch), scratch, &inside0, &last0);
+  before[0] = combine(carry, inside0);
+  carry = combine(carry, last0);
+  return carry;
+}
+
+KERNEL(256, 1, 1) scan_rows(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 rows,  // [rows][n]
+    GLOBAL element_t* RESTRICT out) {                      // [rows][n]
+  SHARED acc_t scratch[256];
+
+  const i64 drawn = (i64)BLOCK_X * 32 + THREAD_X / 8;
+  const i64 row = MIN(drawn, rows - 1);
+  const i64 length = drawn < rows ? n : (i64)0;  // threads without a row go through the rounds, too
+  const i64 shift = row * n % 4;
+  acc_t carry = identity();
+  NO_UNROLL
+  for (i64 first = 0; first < n + 3; first += 32) {
+    const i64 at = first - shift + THREAD_X % 8 * 4;
+    acc_t x[4], before[1];
+    load_run(in + row * n, at, length, x);
+    const acc_t next = combine(carry, run_scan(x, before, scratch));
+    before[0] = combine(carry, before[0]);
+    store_run(out + row * n, at, length, x, before);
+    carry = next;
+  }
+}
