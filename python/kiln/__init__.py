@@ -31,6 +31,7 @@ from .errors import (
     ShapeError,
 )
 from .launcher import Call, Kernel, Launcher, Match, Parameter, prepare, reload
+from .rows import layer_norm, log_softmax, rms_norm, scan, softmax
 from .source import write_kernel
 from .tuning import Best, Sweep, best, check, sweep, tune
 from .tuning import open_database as open  # pylint: disable=redefined-builtin
@@ -43,6 +44,6 @@ __all__ = [
     "Interrupted", "Kernel", "KilnError", "KilnWarning", "Launcher", "LayoutError",
     "LibraryMissingError", "Match", "NoConfigError", "NoDeviceError", "OutOfDeviceMemoryError",
     "Parameter", "ProblemError", "Session", "ShapeError", "Sweep", "accelerate", "best", "bind", "check",
-    "convolve", "histogram", "matmul", "open", "prepare", "reduce", "reload", "sweep", "transpose",
-    "tune", "write_kernel",
+    "convolve", "histogram", "layer_norm", "log_softmax", "matmul", "open", "prepare", "reduce", "reload",
+    "rms_norm", "scan", "softmax", "sweep", "transpose", "tune", "write_kernel",
 ]  # fmt: skip

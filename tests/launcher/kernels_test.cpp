@@ -214,6 +214,54 @@ TEST_F(Kernels, HistogramTakesWholeNumbersForIntegersAndABinOfSomeWidth) {
   EXPECT_EQ(between(0, 1e39), "histogram: argument 'high' is f32, which cannot hold 1e+39");
 }
 
+TEST_F(Kernels, ScanLeavesRunningSums) {
+  std::vector<float> in(3 * 70);
+  std::iota(in.begin(), in.end(), 0.0F);
+  for (const bool exclusive : {false, true}) {
+    ScanCall call;
+    call.n = 70;
+    call.rows = 3;
+    call.exclusive = exclusive;
+    call.in = application_.upload(in);
+    const cl_mem out = application_.allocate(in.size() * sizeof(float));
+    call.out = out;
+    scan(*launcher_, queue_, call).value();
+    const std::vector<float> result = application_.download<float>(out, in.size());
+    float running = 0;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      if (i % 70 == 0) running = 0;
+      const float before = running;
+      running += in[i];
+      ASSERT_EQ(result[i], exclusive ? before : running) << i;
+    }
+  }
+}
+
+TEST_F(Kernels, NormalizeMakesSoftmaxAndNorms) {
+  const std::vector<float> in = {3, 4, 0, 0, 1, 1, 1, 1};
+  NormalizeCall call;
+  call.rows = 2;
+  call.cols = 4;
+  call.in = application_.upload(in);
+  const cl_mem out = application_.allocate(in.size() * sizeof(float));
+  call.out = out;
+  normalize(*launcher_, queue_, call).value();
+  EXPECT_NEAR(application_.download<float>(out, in.size())[5], 0.25, 1e-6);
+
+  call.op = "rms_norm";
+  call.eps = 0;
+  call.weight = application_.upload(std::vector<float>{1, 2, 3, 4});
+  call.residual = application_.upload(in);
+  const cl_mem sum = application_.allocate(in.size() * sizeof(float));
+  call.sum = sum;
+  normalize(*launcher_, queue_, call).value();
+  EXPECT_EQ(application_.download<float>(sum, in.size())[1], 8);
+  const std::vector<float> result = application_.download<float>(out, in.size());
+  EXPECT_NEAR(result[0], 1.2, 1e-5);  // sqrt((6 * 6 + 8 * 8) / 4) = 5
+  EXPECT_NEAR(result[1], 3.2, 1e-5);
+  EXPECT_NEAR(result[7], 4, 1e-5);
+}
+
 TEST_F(Kernels, TransposeMovesEveryElement) {
   for (const auto& [rows, cols, batch] :
        {std::tuple{1, 1, 1}, std::tuple{33, 70, 1}, std::tuple{129, 17, 3}}) {

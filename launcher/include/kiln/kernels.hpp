@@ -75,6 +75,36 @@ struct ArgReduceCall {
   void* value = nullptr;  ///< dtype[results]
 };
 
+/// out[r, i] = op over j <= i of in[r, j]: running sums, minima or maxima of dense rows.
+struct ScanCall {
+  std::int64_t n = 0;  ///< elements of a row
+  std::int64_t rows = 1;
+  std::string dtype = "f32";         ///< f32, f64, i32, i64
+  std::string op = "sum";            ///< sum, min, max
+  bool exclusive = false;            ///< element i is not part of result i
+  std::string deterministic = "no";  ///< no, run or config
+  const void* in = nullptr;
+  void* out = nullptr;
+};
+
+/// Softmax or a norm of each row of in[rows][cols].
+struct NormalizeCall {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::string dtype = "f32";         ///< of `in`, weight, bias, residual and sum: f32, f16, bf16
+  std::string out_dtype;             ///< f32, f16, bf16, e4m3; empty: `dtype`
+  std::string op = "softmax";        ///< softmax, log_softmax, layer_norm, rms_norm
+  std::string deterministic = "no";  ///< no, run or config
+  double eps = 1e-5;                 ///< of norms
+  double scale = 1;                  ///< factor of results of e4m3
+  const void* in = nullptr;
+  const void* weight = nullptr;    ///< dtype[cols] of norms; null: 1
+  const void* bias = nullptr;      ///< dtype[cols] of norms; null: 0
+  const void* residual = nullptr;  ///< dtype[rows][cols], added first; null: none
+  void* sum = nullptr;             ///< in + residual; with a residual
+  void* out = nullptr;
+};
+
 /// counts[b] = how many of n samples fall into bin b.
 struct HistogramCall {
   std::int64_t n = 0;
@@ -262,6 +292,25 @@ inline Expected<void> arg_reduce(const Launcher& launcher, void* queue, std::str
              workspace);
 }
 
+inline ProblemText problem_of(const ScanCall& call) {
+  ProblemText problem;
+  problem.add("n", call.n).add("rows", call.rows).add("dtype", call.dtype).add("op", call.op);
+  problem.add("exclusive", call.exclusive).add("deterministic", call.deterministic);
+  return problem;
+}
+
+inline ProblemText problem_of(const NormalizeCall& call) {
+  ProblemText problem;
+  problem.add("rows", call.rows).add("cols", call.cols).add("dtype", call.dtype);
+  if (!call.out_dtype.empty()) {
+    problem.add("out", call.out_dtype);
+  }
+  problem.add("op", call.op).add("weight", call.weight != nullptr);
+  problem.add("bias", call.bias != nullptr).add("residual", call.residual != nullptr);
+  problem.add("deterministic", call.deterministic);
+  return problem;
+}
+
 /// An end of the bins. A value that an i32 cannot hold is passed as a floating-point number, so the
 /// launch refuses the argument by its name.
 inline LaunchArgument bin_end(std::string_view name, double value, std::string_view dtype) {
@@ -360,6 +409,8 @@ inline ProblemText problem_of(const ConvolveCall& call) {
 }
 
 constexpr std::string_view kernel_of(const ReduceCall& /*call*/) { return "reduce"; }
+constexpr std::string_view kernel_of(const ScanCall& /*call*/) { return "scan"; }
+constexpr std::string_view kernel_of(const NormalizeCall& /*call*/) { return "normalize"; }
 constexpr std::string_view kernel_of(const HistogramCall& /*call*/) { return "histogram"; }
 constexpr std::string_view kernel_of(const TransposeCall& /*call*/) { return "transpose"; }
 constexpr std::string_view kernel_of(const MatmulCall& /*call*/) { return "matmul"; }
@@ -382,7 +433,7 @@ inline Expected<WorkspaceNeed> workspace_of(const Launcher& launcher, std::strin
 }  // namespace detail
 
 /// The block that a call needs with Launcher::Workspace::caller. Prepares the call's kernel; its
-/// pointers may still be null, but for ReduceCall::in.
+/// pointers may still be null, but for ReduceCall::in and the optional ones of NormalizeCall.
 template <typename Call>
 Expected<WorkspaceNeed> workspace_of(const Launcher& launcher, const Call& call) {
   return detail::workspace_of(launcher, detail::kernel_of(call), detail::problem_of(call));
@@ -420,6 +471,29 @@ inline Expected<void> arg_min(const Launcher& launcher, void* queue, const ArgRe
 inline Expected<void> arg_max(const Launcher& launcher, void* queue, const ArgReduceCall& call,
                               const CallWorkspace& workspace = {}) {
   return detail::arg_reduce(launcher, queue, "max", call, workspace);
+}
+
+inline Expected<void> scan(const Launcher& launcher, void* queue, const ScanCall& call,
+                           const CallWorkspace& workspace = {}) {
+  return detail::run(launcher, queue, "scan", detail::problem_of(call),
+                     {detail::unsized("in", call.in), detail::unsized("out", call.out)}, workspace);
+}
+
+inline Expected<void> normalize(const Launcher& launcher, void* queue, const NormalizeCall& call,
+                                const CallWorkspace& workspace = {}) {
+  detail::CallArguments arguments = {detail::unsized("in", call.in),
+                                     detail::unsized("out", call.out)};
+  detail::add_unless_null(arguments, "weight", call.weight);
+  detail::add_unless_null(arguments, "bias", call.bias);
+  detail::add_unless_null(arguments, "residual", call.residual);
+  detail::add_unless_null(arguments, "sum", call.sum);
+  if (call.op == "layer_norm" || call.op == "rms_norm") {
+    arguments.add(scalar("eps", call.eps));
+  }
+  if (call.out_dtype == "e4m3") {
+    arguments.add(scalar("scale", call.scale));
+  }
+  return detail::run(launcher, queue, "normalize", detail::problem_of(call), arguments, workspace);
 }
 
 inline Expected<void> histogram(const Launcher& launcher, void* queue, const HistogramCall& call,
