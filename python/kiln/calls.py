@@ -239,11 +239,33 @@ def _dense(what: str, array: Array) -> None:
         )
 
 
+_Axes = Union[None, int, Tuple[int, ...]]
+
+
+def _folded(shape: Tuple[int, ...], axis: Any) -> Tuple[int, int, str, Tuple[int, ...]]:
+    """Elements of a result, results, which axis of the folded matrix is combined, shape of the results."""
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    along = sorted({a % len(shape) for a in axes if -len(shape) <= a < len(shape)})
+    if len(along) != len(axes) or not along:
+        raise ShapeError(f"reduce: axis={axis} does not name axes of shape {list(shape)}")
+    left = tuple(extent for a, extent in enumerate(shape) if a not in along)
+    n, results = _arrays.count(shape) // max(_arrays.count(left), 1), _arrays.count(left)
+    # Whether each axis is combined; axes of one element may lie anywhere.
+    kinds = [a in along for a, extent in enumerate(shape) if extent != 1]
+    if kinds == sorted(kinds):
+        return n, results, "last", left
+    if kinds == sorted(kinds, reverse=True):
+        return n, results, "first", left
+    raise ShapeError(
+        f"reduce: axis={axis} of shape {list(shape)}: expected the first axes or the last ones"
+    )
+
+
 def _plan_reduce(
     x: Any,
     *,
     op: str = "sum",
-    axis: Optional[int] = None,
+    axis: _Axes = None,
     map: str = "x",
     other: Any = None,
     out: Any = None,
@@ -263,18 +285,15 @@ def _plan_reduce(
     }
     shape_out: Tuple[int, ...] = ()
     if axis is not None:
-        if len(shape) != 2 or axis not in (0, 1, -1, -2):
-            raise ShapeError(f"reduce: axis={axis} needs a matrix; 'x' has shape {list(shape)}")
-        along = axis % 2
-        problem["n"], results = shape[along], shape[1 - along]
-        shape_out = (results,)
-        if results > 1:
-            problem.update(results=results, axis="last" if along == 1 else "first")
+        problem["n"], results, side, shape_out = _folded(shape, axis)
+        if results != 1:
+            problem.update(results=results, axis=side)
     if problem["n"] == 0 or problem.get("results") == 0:
         raise ShapeError(f"reduce: argument 'x' has no elements: shape {list(shape)}")
     in_shape: Tuple[int, ...] = (problem["n"],)
     if "results" in problem:
-        in_shape = shape
+        in_shape = (problem["results"], problem["n"])
+        in_shape = in_shape if problem["axis"] == "last" else in_shape[::-1]
     arguments: Dict[str, Any] = {"in": first._replace(shape=in_shape, strides=None)}
     if other is not None:
         if values[1].shape != shape:
@@ -286,7 +305,11 @@ def _plan_reduce(
         arguments["other"] = values[1]._replace(shape=in_shape, strides=None)
     dtype_out = "f32" if first.dtype in ("f16", "bf16") else str(first.dtype)
     out = _result("reduce", out, first, shape_out, dtype_out)
-    arguments["out"] = out
+    target = _target("reduce", out)
+    if len(shape_out) > 1 and target.shape == shape_out:
+        _dense("reduce: argument 'out'", target)
+        target = target._replace(shape=(_arrays.count(shape_out),), strides=None)
+    arguments["out"] = target
     return _Plan("reduce", problem, arguments, out), first
 
 
@@ -575,17 +598,19 @@ def reduce(
     x: Any,
     *,
     op: str = "sum",
-    axis: Optional[int] = None,
+    axis: _Axes = None,
     map: str = "x",
     other: Any = None,
     out: Any = None,
     stream: Any = None,
     launcher: Optional[Launcher] = None,
 ) -> Any:  # pylint: disable=redefined-builtin,redefined-outer-name
-    """Combines all elements of x (f32, f64, i32, f16, bf16), or those along an axis of a matrix.
+    """Combines all elements of x (f32, f64, i32, f16, bf16), or those along an axis.
 
     `op`: sum, min, max, or dot of x and `other`. `map`: formula of the term of element x, its index i
-    and n: "x * x". The result has shape [] or [results]; it is f32 where x is f16 or bf16."""
+    and n: "x * x". `axis` may name several axes, the first or the last ones of x:
+    (0, 1). The result has the shape of the other axes; it is f32 where x is f16 or bf16."""
+    axis = tuple(axis) if isinstance(axis, list) else axis
     arrays = {"x": x} if other is None else {"x": x, "other": other}
     return _run(reduce, arrays, out, stream, launcher, op=op, axis=axis, map=map)
 

@@ -117,6 +117,25 @@ def test_reduce_along_an_axis(on_device, axis):
     )
 
 
+@pytest.mark.parametrize("axis", [(0, 1), (1, 2, 3), -1, (0, 2), [3], (0, 1, 2, 3)])
+def test_reduce_over_several_axes(on_device, axis):
+    x = random(5, 1, 7, 11)
+    got = kiln.reduce(on_device(x), axis=axis).get()
+    expected = x.sum(axis=tuple(np.atleast_1d(axis)))
+    assert got.shape == expected.shape
+    np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_reduce_names_axes_that_it_does_not_take(on_device):
+    x = on_device(random(5, 6, 7))
+    for axis in (1, (0, 2)):
+        with pytest.raises(kiln.ShapeError, match="expected the first axes or the last ones"):
+            kiln.reduce(x, axis=axis)
+    for axis in (3, (0, 0), ()):
+        with pytest.raises(kiln.ShapeError, match="does not name axes of shape \\[5, 6, 7\\]"):
+            kiln.reduce(x, axis=axis)
+
+
 def test_histogram_of_bytes_and_of_floats(on_device):
     samples = np.random.default_rng(7).integers(0, 256, 5000).astype("uint8")
     counts = kiln.histogram(on_device(samples))
