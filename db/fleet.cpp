@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "db/fleet_rules.hpp"
 #include "db/fleet_schema.hpp"
 #include "db/fleet_statements.hpp"
 #include "db/merge_sources.hpp"
@@ -36,11 +37,62 @@ void log_event(sql::Database& database, std::int64_t job, const std::string& wor
   log.run();
 }
 
-/// The state of a job, which stays as it is until the transaction ends.
-std::string locked_state(sql::Database& database, std::int64_t job) {
-  sql::Statement query(database, "SELECT state FROM jobs WHERE id = ? FOR UPDATE");
-  query.bind(1, job);
-  return query.step() ? query.text(0) : "";
+/// A job under its lock; a rule changes `row`.
+class LockedJob {
+ public:
+  LockedJob(sql::Database& database, std::int64_t job) : database_(database), job_(job) {
+    sql::Statement query(database, kReadJob);
+    query.bind(1, job);
+    if (!query.step()) {
+      row.state.clear();  // no rule fits
+      return;
+    }
+    row = {.state = query.text(0),
+           .epoch = query.integer(1),
+           .deaths = query.integer(2),
+           .lives = query.integer(3),
+           .lease_left = query.real(4),
+           .worker = query.text(5),
+           .reason = query.text(6)};
+  }
+
+  void store() {
+    sql::Statement statement(database_, kStoreJob);
+    statement.bind_all(job_, row.state, row.epoch, row.deaths, row.worker, row.reason,
+                       row.lease_left);
+    statement.run();
+  }
+  /// Stores and logs what a rule did; an empty event did nothing.
+  void store(std::string_view event) {
+    if (event.empty()) return;
+    store();
+    log_event(database_, job_, row.worker, std::string(event));
+  }
+  void store_place(const FleetWorker& worker, const std::string& outbox) {
+    sql::Statement statement(database_, kPlaceJob);
+    statement.bind_all(job_, worker.device, outbox);
+    statement.run();
+  }
+
+  JobRow row;
+
+ private:
+  sql::Database& database_;
+  std::int64_t job_;
+};
+
+void end_leases(sql::Database& database) {
+  sql::Transaction transaction(database, sql::Access::write);
+  std::vector<std::int64_t> ended;
+  {
+    sql::Statement query(database, kEndedLeases);
+    while (query.step()) ended.push_back(query.integer(0));
+  }
+  for (const std::int64_t each : ended) {
+    LockedJob job(database, each);
+    job.store(end_lease(job.row));
+  }
+  transaction.commit();
 }
 
 void store_sessions(sql::Database& database, const fs::path& file) {
@@ -52,13 +104,13 @@ void store_sessions(sql::Database& database, const fs::path& file) {
 
 FleetLease lease_from_row(const sql::Statement& row) {
   return {.job = row.integer(0),
-          .epoch = row.integer(1),
-          .work = {.kernel = row.text(2),
-                   .spec_hash = row.text(3),
-                   .problem = row.text(4),
-                   .device = row.text(5),
-                   .settings = row.text(6),
-                   .weight = row.real(7)}};
+          .epoch = 0,
+          .work = {.kernel = row.text(1),
+                   .spec_hash = row.text(2),
+                   .problem = row.text(3),
+                   .device = row.text(4),
+                   .settings = row.text(5),
+                   .weight = row.real(6)}};
 }
 
 FleetJobState state_from_row(const sql::Statement& row) {
@@ -189,12 +241,18 @@ std::vector<FleetJobState> Fleet::jobs(std::int64_t plan) {
 std::optional<FleetLease> Fleet::lease(const FleetWorker& worker, const FleetOffer& offer,
                                        double seconds) {
   return impl_->guarded([&](sql::Database& database) -> std::optional<FleetLease> {
-    database.exec(kReturnEnded);
-    sql::Statement query(database, kLease);
-    query.bind_all(worker.name, worker.device, worker.outbox, seconds, array_text(offer.specs),
-                   array_text(offer.devices));
+    end_leases(database);
+    sql::Transaction transaction(database, sql::Access::write);
+    sql::Statement query(database, kChooseJob);
+    query.bind_all(array_text(offer.specs), array_text(offer.devices));
     if (!query.step()) return std::nullopt;
-    return lease_from_row(query);
+    FleetLease lease = lease_from_row(query);
+    LockedJob job(database, lease.job);
+    job.store(grant_lease(job.row, worker.name, seconds));
+    job.store_place(worker, worker.outbox);
+    transaction.commit();
+    lease.epoch = job.row.epoch;
+    return lease;
   });
 }
 
@@ -209,14 +267,24 @@ bool Fleet::has_work(const FleetOffer& offer) {
 LeaseState Fleet::renew(FleetLease& lease, const FleetWorker& worker, std::int64_t trials,
                         double seconds) {
   return impl_->guarded([&](sql::Database& database) {
-    sql::Statement renew(database, kRenew);
-    renew.bind_all(lease.job, lease.epoch, seconds, trials);
-    if (renew.step()) return LeaseState::held;
-    sql::Statement take(database, kTakeBack);
-    take.bind_all(lease.job, lease.epoch, worker.name, worker.device, worker.outbox, seconds);
-    if (!take.step()) return LeaseState::lost;
-    lease.epoch = take.integer(0);
-    return LeaseState::taken_back;
+    sql::Transaction transaction(database, sql::Access::write);
+    LockedJob job(database, lease.job);
+    LeaseState state = LeaseState::lost;
+    if (renew_lease(job.row, lease.epoch, seconds)) {
+      job.store();
+      sql::Statement count(database, kCountTrials);
+      count.bind_all(lease.job, trials);
+      count.run();
+      state = LeaseState::held;
+    } else if (const auto event = take_back(job.row, lease.epoch, worker.name, seconds);
+               !event.empty()) {
+      job.store(event);
+      job.store_place(worker, worker.outbox);
+      state = LeaseState::taken_back;
+    }
+    transaction.commit();
+    if (state == LeaseState::taken_back) lease.epoch = job.row.epoch;
+    return state;
   });
 }
 
@@ -224,11 +292,9 @@ void Fleet::give_back(const FleetLease& lease, const FleetWorker& /*worker*/, co
                       const std::string& reason) {
   impl_->guarded([&](sql::Database& database) {
     sql::Transaction transaction(database, sql::Access::write);
-    (void)locked_state(database, lease.job);
+    LockedJob job(database, lease.job);
     if (!file.empty()) store_sessions(database, file);
-    sql::Statement give(database, kGiveBack);
-    give.bind_all(lease.job, lease.epoch, reason);
-    give.run();
+    job.store(kiln::give_back(job.row, lease.epoch, reason));
     transaction.commit();
   });
 }
@@ -237,14 +303,18 @@ bool Fleet::finish(std::int64_t job, const FleetWorker& worker, const fs::path& 
                    const std::string& result) {
   return impl_->guarded([&](sql::Database& database) {
     sql::Transaction transaction(database, sql::Access::write);
-    const bool is_first = locked_state(database, job) != "done";
+    LockedJob locked(database, job);
+    const std::string event(finish_job(locked.row, worker.name));
+    const bool is_first = event == "done";
     if (is_first) {
       store_sessions(database, file);
-      sql::Statement done(database, kDone);
-      done.bind_all(job, worker.name, worker.device, result);
-      done.run();
+      locked.store();
+      locked.store_place(worker, "");
+      sql::Statement statement(database, kStoreResult);
+      statement.bind_all(job, result);
+      statement.run();
     }
-    log_event(database, job, worker.name, is_first ? "done" : "late");
+    log_event(database, job, worker.name, event);
     transaction.commit();
     return is_first;
   });
@@ -254,21 +324,27 @@ void Fleet::fail(const FleetLease& lease, const FleetWorker& worker, const fs::p
                  const std::string& reason) {
   impl_->guarded([&](sql::Database& database) {
     sql::Transaction transaction(database, sql::Access::write);
-    if (locked_state(database, lease.job) == "done") return;
+    LockedJob job(database, lease.job);
     if (!file.empty()) store_sessions(database, file);
-    sql::Statement failed(database, kFailed);
-    failed.bind_all(lease.job, lease.epoch, worker.name, worker.device, reason);
-    log_event(database, lease.job, worker.name, failed.step() ? "failed" : "late");
+    const std::string event(fail_job(job.row, lease.epoch, worker.name, reason));
+    if (event == "failed") {
+      job.store();
+      job.store_place(worker, "");
+    }
+    log_event(database, lease.job, worker.name, event);
     transaction.commit();
   });
 }
 
 void Fleet::bury(const FleetLease& lease) {
   impl_->guarded([&](sql::Database& database) {
-    sql::Statement bury(database, kBury);
-    bury.bind_all(lease.job, lease.epoch);
-    bury.run();
-    database.exec(kReturnEnded);
+    {
+      sql::Transaction transaction(database, sql::Access::write);
+      LockedJob job(database, lease.job);
+      if (bury_lease(job.row, lease.epoch)) job.store();
+      transaction.commit();
+    }
+    end_leases(database);
   });
 }
 

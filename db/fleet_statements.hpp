@@ -15,89 +15,46 @@ namespace kiln {
   "length(result) <= 100000 AND coalesce(isfinite(leased_at), true) AND "                        \
   "coalesce(isfinite(lease_until), true) AND coalesce(isfinite(finished_at), true))"
 
-// A lease that ended costs the job a life; without any left it is set aside.
-inline constexpr const char* kReturnEnded = R"sql(
-WITH ended AS (
-  SELECT id FROM jobs WHERE state = 'leased' AND lease_until < clock_timestamp() AND )sql" KILN_SOUND_JOB
-                                            R"sql(
-  FOR UPDATE SKIP LOCKED
-), moved AS (
-  UPDATE jobs SET
-    deaths = deaths + 1,
-    state = CASE WHEN deaths + 1 >= lives THEN 'aside' ELSE 'waiting' END,
-    reason = CASE WHEN deaths + 1 >= lives
-      THEN 'its lease ended ' || lives || ' times without its worker, the last time with ' || worker
-      ELSE reason END
-  WHERE id IN (SELECT id FROM ended) RETURNING id, epoch, worker, state
-)
-INSERT INTO lease_log (job, epoch, worker, event)
-SELECT id, epoch, worker, CASE state WHEN 'aside' THEN 'set aside' ELSE 'ended' END FROM moved
-)sql";
+inline constexpr const char* kEndedLeases =
+    "SELECT id FROM jobs WHERE state = 'leased' AND lease_until < clock_timestamp() "
+    "AND " KILN_SOUND_JOB " FOR UPDATE SKIP LOCKED";
 
-inline constexpr const char* kLease = R"sql(
-WITH chosen AS (
-  SELECT id FROM jobs
-  WHERE state = 'waiting' AND (kernel || ' ' || spec_hash) = ANY (?5::text[])
-    AND device = ANY (?6::text[]) AND )sql" KILN_SOUND_JOB R"sql(
-  ORDER BY weight DESC, id LIMIT 1 FOR UPDATE SKIP LOCKED
-), taken AS (
-  UPDATE jobs SET state = 'leased', epoch = epoch + 1, worker = ?1, place = ?2, outbox = ?3,
-    leased_at = clock_timestamp(), lease_until = clock_timestamp() + make_interval(secs => ?4)
-  WHERE id IN (SELECT id FROM chosen)
-  RETURNING id, epoch, worker, kernel, spec_hash, problem, device, settings, weight
-), logged AS (
-  INSERT INTO lease_log (job, epoch, worker, event) SELECT id, epoch, worker, 'leased' FROM taken
-)
-SELECT id, epoch, kernel, spec_hash, problem, device, settings, weight FROM taken
-)sql";
+inline constexpr const char* kChooseJob =
+    "SELECT id, kernel, spec_hash, problem, device, settings, weight FROM jobs "
+    "WHERE state = 'waiting' AND (kernel || ' ' || spec_hash) = ANY (?1::text[]) AND "
+    "device = ANY (?2::text[]) AND " KILN_SOUND_JOB
+    " ORDER BY weight DESC, id LIMIT 1 FOR UPDATE SKIP LOCKED";
+
+// What the rules know of a job (JobRow), which stays as it is until the transaction ends.
+inline constexpr const char* kReadJob =
+    "SELECT state, epoch, deaths, lives, CASE WHEN coalesce(isfinite(lease_until), false) THEN "
+    "extract(epoch FROM lease_until - clock_timestamp())::double precision ELSE 0 END, worker, "
+    "reason FROM jobs WHERE id = ?1 FOR UPDATE";
+
+inline constexpr const char* kStoreJob =
+    "UPDATE jobs SET state = ?2, deaths = ?4, worker = ?5, reason = left(?6, 10000), "
+    "leased_at = CASE WHEN epoch = ?3 THEN leased_at ELSE clock_timestamp() END, epoch = ?3, "
+    "lease_until = CASE WHEN ?2 = 'leased' THEN clock_timestamp() + make_interval(secs => ?7) "
+    "ELSE lease_until END, "
+    "finished_at = CASE WHEN ?2 IN ('done', 'failed') THEN clock_timestamp() ELSE finished_at END "
+    "WHERE id = ?1";
+
+inline constexpr const char* kPlaceJob =
+    "UPDATE jobs SET place = ?2, outbox = coalesce(nullif(?3, ''), outbox) WHERE id = ?1";
+
+inline constexpr const char* kCountTrials = "UPDATE jobs SET trials = ?2 WHERE id = ?1";
+
+inline constexpr const char* kStoreResult =
+    "UPDATE jobs SET result = ?2::text, trials = coalesce((?2::text::json ->> 'trials')::bigint, "
+    "trials) WHERE id = ?1";
 
 inline constexpr const char* kCountWork =
     "SELECT count(*) FROM jobs WHERE state IN ('waiting', 'leased') AND (kernel || ' ' || "
     "spec_hash) = ANY (?1::text[]) AND device = ANY (?2::text[]) AND " KILN_SOUND_JOB;
 
-inline constexpr const char* kRenew =
-    "UPDATE jobs SET lease_until = clock_timestamp() + make_interval(secs => ?3), trials = ?4 "
-    "WHERE id = ?1 AND epoch = ?2 AND state = 'leased' RETURNING id";
-
-// It ended because the server or the network was away, and nobody took the job since.
-inline constexpr const char* kTakeBack = R"sql(
-WITH taken AS (
-  UPDATE jobs SET state = 'leased', epoch = epoch + 1, deaths = greatest(deaths - 1, 0),
-    worker = ?3, place = ?4, outbox = ?5, leased_at = clock_timestamp(),
-    lease_until = clock_timestamp() + make_interval(secs => ?6)
-  WHERE id = ?1 AND epoch = ?2 AND state = 'waiting' RETURNING id, epoch, worker
-), logged AS (
-  INSERT INTO lease_log (job, epoch, worker, event)
-  SELECT id, epoch, worker, 'taken back' FROM taken
-)
-SELECT epoch FROM taken
-)sql";
-
-inline constexpr const char* kGiveBack = R"sql(
-WITH given AS (
-  UPDATE jobs SET state = 'waiting', reason = left(?3, 10000)
-  WHERE id = ?1 AND epoch = ?2 AND state = 'leased' RETURNING id, epoch, worker
-)
-INSERT INTO lease_log (job, epoch, worker, event) SELECT id, epoch, worker, 'returned' FROM given
-)sql";
-
-inline constexpr const char* kDone =
-    "UPDATE jobs SET state = 'done', worker = ?2, place = ?3, result = ?4::text, "
-    "reason = '', trials = coalesce((?4::text::json ->> 'trials')::bigint, trials), "
-    "finished_at = clock_timestamp() WHERE id = ?1";
-
-inline constexpr const char* kFailed =
-    "UPDATE jobs SET state = 'failed', worker = ?3, place = ?4, reason = left(?5, 10000), "
-    "finished_at = clock_timestamp() WHERE id = ?1 AND epoch = ?2 AND state IN ('leased', "
-    "'waiting') RETURNING id";
-
 inline constexpr const char* kLog =
     "INSERT INTO lease_log (job, epoch, worker, event) SELECT id, epoch, ?2, ?3 FROM jobs "
     "WHERE id = ?1";
-
-inline constexpr const char* kBury =
-    "UPDATE jobs SET lease_until = clock_timestamp() - interval '1 second' "
-    "WHERE id = ?1 AND epoch = ?2 AND state = 'leased'";
 
 inline constexpr const char* kInsertJob =
     "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, weight, lives) "

@@ -16,6 +16,7 @@
 #include "cli/fleet/job_text.hpp"
 #include "core/errors.hpp"
 #include "core/hash.hpp"
+#include "db/fleet_rules.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
@@ -153,18 +154,20 @@ bool Outbox::recover_job(Fleet& fleet, std::int64_t job, const FleetWorker& work
   store.emplace(file_of(job), Store::Mode::write);  // refused while a worker has it
   const FleetLease lease = noted_lease(job);        // of the worker that died
   const std::optional<SessionRecord> session = newest_session(*store);
-  if (!session) {
-    fleet.bury(lease);
-    remove(job, store);
-    return false;
+  const bool is_finished = session && session->state == SessionState::finished;
+  switch (recovery_of(session.has_value(), is_finished, fleet.state_of(job))) {
+    case Recovery::deliver:
+      return deliver(fleet, lease, worker, store);
+    case Recovery::keep:
+      fleet.bury(lease);
+      return false;
+    case Recovery::drop:
+      fleet.bury(lease);
+      break;
+    case Recovery::store:
+      fleet.give_back({.job = job, .epoch = 0, .work = {}}, worker, file_of(job), "");
+      break;
   }
-  if (session->state == SessionState::finished) return deliver(fleet, lease, worker, store);
-  const std::string state = fleet.state_of(job);
-  if (state == "waiting" || state == "leased") {
-    fleet.bury(lease);
-    return false;
-  }
-  fleet.give_back({.job = job, .epoch = 0, .work = {}}, worker, file_of(job), "");  // its trials
   remove(job, store);
   return false;
 }
