@@ -264,6 +264,7 @@ class Outputs(unittest.TestCase):
 
     def test_devices_and_kernels(self):
         self.printed("devices")
+        self.assertTrue(self.printed("doctor")["works"])
         self.assertGreater(len(self.printed("kernels")), 4)
         self.assertEqual(self.printed("kernels", "twice", "--kernel-path", "kernels")["name"], "twice")
 

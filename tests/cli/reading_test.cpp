@@ -51,6 +51,23 @@ TEST_F(Reading, ADriverThatIsAwayIsOneSentence) {
             "/no/libcuda.so)\n");
 }
 
+TEST_F(Reading, TheDoctorNamesWhatIsBrokenAndNothingPrivate) {
+  const std::filesystem::path home = folder_ / "ada-lovelace";
+  std::filesystem::create_directories(home / "open");
+  std::filesystem::permissions(home / "open", std::filesystem::perms::all);
+  const Output output = kiln({"doctor"}, {{"HOME", home},
+                                          {"XDG_DATA_HOME", home / "data"},
+                                          {"KILN_CACHE", home / "open"},
+                                          {"KILN_CUDA_LIBRARY", home / "libcuda.so"}});
+  EXPECT_EQ(output.exit_code, 1);
+  EXPECT_EQ(output.err, "");
+  EXPECT_EQ(output.out.find("ada-lovelace"), std::string::npos) << output.out;
+  EXPECT_NE(output.out.find("$KILN_CUDA_LIBRARY"), std::string::npos) << output.out;
+  EXPECT_NE(output.out.find("broken"), std::string::npos) << output.out;
+  EXPECT_NE(output.out.find("name another with KILN_CACHE"), std::string::npos) << output.out;
+  EXPECT_FALSE(std::filesystem::exists(home / "data")) << "it writes nothing";
+}
+
 TEST_F(Reading, BestWithoutAProblemListsWhatIsKnown) {
   const Output shipped = kiln({"best", "transpose"});
   EXPECT_EQ(shipped.exit_code, 0) << shipped.err;
