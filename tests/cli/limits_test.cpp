@@ -23,13 +23,13 @@ using ::testing::Not;
 using Limits = TuningTest;
 
 Environment refusing(const std::string& what, Environment more = {}) {
-  more.emplace_back("LD_PRELOAD", KILN_REFUSALS);
-  more.emplace_back("KILN_REFUSE", what);
+  more.emplace_back("LD_PRELOAD", KILN_FAILING_CALLS);
+  more.emplace_back("KILN_FAIL", what);
   return more;
 }
 
 TEST_F(Limits, AFileSystemWithoutLocksIsNotABusyDatabase) {
-  const Output refused = kiln(tune_scale({"--trials", "2"}), refusing("flock"));
+  const Output refused = kiln(tune_scale({"--trials", "2"}), refusing("flock:0"));
   EXPECT_EQ(refused.exit_code, 5) << refused.err;
   EXPECT_THAT(refused.err, HasSubstr("kiln.db.writer cannot be taken: No locks available; name a "
                                      "file on another file system with --db"));
@@ -41,7 +41,7 @@ TEST_F(Limits, ASweepWhoseSecondThreadIsRefusedEndsInOrder) {
                              "\"\nproblems = [\"n=100\", \"n=101\"]\n");
   const Output refused =
       kiln({"sweep", "two.plan.toml", "--db", "kiln.db", "--device", "opencl:0,opencl:1"},
-           refusing("thread", {{"POCL_DEVICES", "pthread basic"}}));
+           refusing("thread:2", {{"POCL_DEVICES", "pthread basic"}}));
   EXPECT_EQ(refused.exit_code, 1) << refused.err;
   EXPECT_THAT(refused.err, HasSubstr("the system starts no further thread"));
   for (const char* left : {"kiln.db-wal", "kiln.db.writer"})
