@@ -80,6 +80,7 @@ docs/lookup*
 docs/database_*
 docs/wisdom*
 docs/reliability
+docs/compatibility
 data/README
 ```
 

@@ -246,6 +246,29 @@ TEST(StoreDamage, OlderFilesAnswerAndMergeAsFilesOfToday) {
   }
 }
 
+// Files as the statements of each earlier Kiln made them, and never changed since.
+TEST(StoreDamage, AFileOfEachEarlierFormatIsReadForEver) {
+  for (int version = 1; version < 5; ++version) {
+    SCOPED_TRACE(version);
+    const ScratchFolder folder;
+    const fs::path path = folder / "kiln.db";
+    fs::copy_file(fs::path(KILN_SOURCE_DIR) / "tests/db/formats" /
+                      ("format_" + std::to_string(version) + ".db"),
+                  path);
+    for (const Store::Mode mode : {Store::Mode::read, Store::Mode::write, Store::Mode::read}) {
+      const Store store(path, mode);
+      EXPECT_TRUE(store.check().empty());
+      ASSERT_EQ(store.sessions().size(), 1U);
+      EXPECT_EQ(store.sessions().front().state, SessionState::finished);
+      EXPECT_EQ(store.trials(store.sessions().front().id).size(), 3U);
+      ASSERT_EQ(store.bests("twice").size(), 1U);
+      EXPECT_EQ(store.bests("twice").front().config.text(), "plain:block_size=256,items=1");
+    }
+    merge_databases({path}, folder / "merged.db");
+    EXPECT_EQ(Store(folder / "merged.db", Store::Mode::read).bests("twice").size(), 1U);
+  }
+}
+
 TEST(StoreDamage, RowsThatNobodyCanReadAreNamed) {
   const ScratchFolder folder;
   const fs::path path = folder / "kiln.db";
