@@ -21,6 +21,9 @@ constexpr std::array kTargets = {
     Target{"database", "a database file that a launcher opens", run_database, database_seeds},
     Target{"rows", "changes to the rows of a database that every command reads", run_rows,
            rows_seeds},
+    Target{"messages", "what a worker sends", run_messages, messages_seeds},
+    Target{"server", "jobs and errors of a server", run_server, server_seeds},
+    Target{"terminal", "a text that is printed", run_terminal, terminal_seeds},
 };
 
 }  // namespace

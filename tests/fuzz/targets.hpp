@@ -44,6 +44,9 @@ void run_npy(std::string_view input);
 void run_interchange(std::string_view input);
 void run_database(std::string_view input);
 void run_rows(std::string_view input);
+void run_messages(std::string_view input);
+void run_server(std::string_view input);
+void run_terminal(std::string_view input);
 
 std::vector<std::string> spec_seeds();
 std::vector<std::string> template_seeds();
@@ -56,5 +59,8 @@ std::vector<std::string> npy_seeds();
 std::vector<std::string> interchange_seeds();
 std::vector<std::string> database_seeds();
 std::vector<std::string> rows_seeds();
+std::vector<std::string> messages_seeds();
+std::vector<std::string> server_seeds();
+std::vector<std::string> terminal_seeds();
 
 }  // namespace kiln::fuzz
