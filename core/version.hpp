@@ -4,7 +4,7 @@
 
 namespace kiln {
 
-/// "0.1.0".
+/// "0.2.0".
 extern const char* const kVersion;
 
 }  // namespace kiln

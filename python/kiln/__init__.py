@@ -36,7 +36,7 @@ from .source import write_kernel
 from .tuning import Best, Sweep, best, check, sweep, tune
 from .tuning import open_database as open  # pylint: disable=redefined-builtin
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ArgumentError", "Best", "Call", "CompileError", "Database", "DatabaseError", "DeviceFault",

@@ -55,7 +55,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   ::setrlimit(RLIMIT_CORE, &no_core);
   // Not RLIMIT_AS: drivers reserve address space far beyond what they use.
   const rlimit memory{memory_bytes, memory_bytes};
-  if (memory_bytes > 0) ::setrlimit(RLIMIT_DATA, &memory);
+#if defined(__SANITIZE_THREAD__)
+  const bool is_limited = false;  // the sanitizer's shadow is data, too
+#else
+  const bool is_limited = memory_bytes > 0;
+#endif
+  if (is_limited) ::setrlimit(RLIMIT_DATA, &memory);
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT}) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
