@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -60,6 +62,27 @@ bool is_shortage(const std::exception& error) {
   return std::find(kShortages.begin(), kShortages.end(), failed->code().value()) !=
          kShortages.end();
 }
+
+/// Memory that runs out where no exception may leave, as in the parser's own `noexcept` functions
+/// and before main(): one sentence all the same. Nothing is lost; the workers end with this
+/// process.
+[[noreturn]] void end_at_shortage() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view kText =
+        "kiln: error: the system has too little memory for this command; `ulimit -a` shows the "
+        "limits of this shell\n";
+    if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) ::_exit(1);
+    ::_exit(static_cast<int>(ExitCode::failed));
+  } catch (...) {
+    // A defect.
+  }
+  std::abort();
+}
+
+// Before the objects that other files make before main().
+[[gnu::constructor(101)]] void watch_shortage() { std::set_terminate(end_at_shortage); }
 
 std::string shortage_text(const std::exception& error) {
   const auto* failed = dynamic_cast<const std::system_error*>(&error);

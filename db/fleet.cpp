@@ -59,7 +59,7 @@ class LockedJob {
   void store() {
     sql::Statement statement(database_, kStoreJob);
     statement.bind_all(job_, row.state, row.epoch, row.deaths, row.worker, row.reason,
-                       row.lease_left);
+                       row.lease_left, place, outbox, result, trials);
     statement.run();
   }
   /// Stores and logs what a rule did; an empty event did nothing.
@@ -68,13 +68,12 @@ class LockedJob {
     store();
     log_event(database_, job_, row.worker, std::string(event));
   }
-  void store_place(const FleetWorker& worker, const std::string& outbox) {
-    sql::Statement statement(database_, kPlaceJob);
-    statement.bind_all(job_, worker.device, outbox);
-    statement.run();
-  }
-
   JobRow row;
+  // What no rule knows; unless it is set, store() leaves it.
+  std::string place;
+  std::string outbox;
+  std::string result;
+  std::int64_t trials = -1;
 
  private:
   sql::Database& database_;
@@ -248,8 +247,9 @@ std::optional<FleetLease> Fleet::lease(const FleetWorker& worker, const FleetOff
     if (!query.step()) return std::nullopt;
     FleetLease lease = lease_from_row(query);
     LockedJob job(database, lease.job);
+    job.place = worker.device;
+    job.outbox = worker.outbox;
     job.store(grant_lease(job.row, worker.name, seconds));
-    job.store_place(worker, worker.outbox);
     transaction.commit();
     lease.epoch = job.row.epoch;
     return lease;
@@ -271,15 +271,14 @@ LeaseState Fleet::renew(FleetLease& lease, const FleetWorker& worker, std::int64
     LockedJob job(database, lease.job);
     LeaseState state = LeaseState::lost;
     if (renew_lease(job.row, lease.epoch, seconds)) {
+      job.trials = trials;
       job.store();
-      sql::Statement count(database, kCountTrials);
-      count.bind_all(lease.job, trials);
-      count.run();
       state = LeaseState::held;
     } else if (const auto event = take_back(job.row, lease.epoch, worker.name, seconds);
                !event.empty()) {
+      job.place = worker.device;
+      job.outbox = worker.outbox;
       job.store(event);
-      job.store_place(worker, worker.outbox);
       state = LeaseState::taken_back;
     }
     transaction.commit();
@@ -308,11 +307,9 @@ bool Fleet::finish(std::int64_t job, const FleetWorker& worker, const fs::path& 
     const bool is_first = event == "done";
     if (is_first) {
       store_sessions(database, file);
+      locked.place = worker.device;
+      locked.result = result;
       locked.store();
-      locked.store_place(worker, "");
-      sql::Statement statement(database, kStoreResult);
-      statement.bind_all(job, result);
-      statement.run();
     }
     log_event(database, job, worker.name, event);
     transaction.commit();
@@ -328,8 +325,8 @@ void Fleet::fail(const FleetLease& lease, const FleetWorker& worker, const fs::p
     if (!file.empty()) store_sessions(database, file);
     const std::string event(fail_job(job.row, lease.epoch, worker.name, reason));
     if (event == "failed") {
+      job.place = worker.device;
       job.store();
-      job.store_place(worker, "");
     }
     log_event(database, lease.job, worker.name, event);
     transaction.commit();

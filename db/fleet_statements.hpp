@@ -31,22 +31,20 @@ inline constexpr const char* kReadJob =
     "extract(epoch FROM lease_until - clock_timestamp())::double precision ELSE 0 END, worker, "
     "reason FROM jobs WHERE id = ?1 FOR UPDATE";
 
+// One statement: the guard of jobs judges each change of a row by itself. Empty texts, and a count
+// below 0, leave what is there.
 inline constexpr const char* kStoreJob =
     "UPDATE jobs SET state = ?2, deaths = ?4, worker = ?5, reason = left(?6, 10000), "
     "leased_at = CASE WHEN epoch = ?3 THEN leased_at ELSE clock_timestamp() END, epoch = ?3, "
     "lease_until = CASE WHEN ?2 = 'leased' THEN clock_timestamp() + make_interval(secs => ?7) "
     "ELSE lease_until END, "
-    "finished_at = CASE WHEN ?2 IN ('done', 'failed') THEN clock_timestamp() ELSE finished_at END "
+    "finished_at = CASE WHEN ?2 IN ('done', 'failed') THEN clock_timestamp() ELSE finished_at END, "
+    "place = coalesce(nullif(?8::text, ''), place), "
+    "outbox = coalesce(nullif(?9::text, ''), outbox), "
+    "result = coalesce(nullif(?10::text, ''), result), "
+    "trials = CASE WHEN ?11::bigint >= 0 THEN ?11::bigint ELSE "
+    "coalesce((nullif(?10::text, '')::json ->> 'trials')::bigint, trials) END "
     "WHERE id = ?1";
-
-inline constexpr const char* kPlaceJob =
-    "UPDATE jobs SET place = ?2, outbox = coalesce(nullif(?3, ''), outbox) WHERE id = ?1";
-
-inline constexpr const char* kCountTrials = "UPDATE jobs SET trials = ?2 WHERE id = ?1";
-
-inline constexpr const char* kStoreResult =
-    "UPDATE jobs SET result = ?2::text, trials = coalesce((?2::text::json ->> 'trials')::bigint, "
-    "trials) WHERE id = ?1";
 
 inline constexpr const char* kCountWork =
     "SELECT count(*) FROM jobs WHERE state IN ('waiting', 'leased') AND (kernel || ' ' || "
