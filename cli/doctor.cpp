@@ -38,7 +38,7 @@
 #include "core/version.hpp"
 #include "db/database_place.hpp"
 #include "db/file_system.hpp"
-#include "db/server_place.hpp"
+#include "db/server/server_place.hpp"
 #include "db/store.hpp"
 #include "tuner/session/devices.hpp"
 #include "tuner/workers/worker_compiler.hpp"

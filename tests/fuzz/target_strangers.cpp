@@ -6,7 +6,7 @@
 #include "cli/text_layout.hpp"
 #include "core/errors.hpp"
 #include "core/shown_text.hpp"
-#include "db/postgres_text.hpp"
+#include "db/server/postgres_text.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tuner/workers/messages.hpp"
 
