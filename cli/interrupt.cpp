@@ -2,8 +2,12 @@
 #include "cli/interrupt.hpp"
 
 #include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -47,6 +51,15 @@ bool was_interrupted() { return g_stop; }
 void ignore_failed_writes() {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
+}
+
+void end_with_parent() {
+  const char* parent = std::getenv("KILN_PARENT");
+  if (parent == nullptr) return;
+  const std::string named = parent;
+  ::unsetenv("KILN_PARENT");  // what this process starts has another parent
+  if (named != std::to_string(::getppid())) ::raise(SIGTERM);  // it ended before
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 ExitCode interrupted_exit_code() { return static_cast<ExitCode>(128 + g_signal.load()); }

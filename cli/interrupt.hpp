@@ -19,6 +19,9 @@ namespace kiln::cli {
 /// signal would end the process and leave an open session and a scratch folder.
 void ignore_failed_writes();
 
+/// If $KILN_PARENT is the process that started this one, its end is a SIGTERM for this one.
+void end_with_parent();
+
 /// 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP.
 [[nodiscard]] ExitCode interrupted_exit_code();
 

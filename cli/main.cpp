@@ -155,6 +155,7 @@ int run(CLI::App& app, const std::vector<std::string>& given) {
 
 int main(int argc, char** argv) {
   kiln::cli::ignore_failed_writes();
+  kiln::cli::end_with_parent();
   try {
     CLI::App app{"Kiln finds the fastest GPU kernel for your device and problem, and remembers it.",
                  "kiln"};

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Mapping, Tuple, Union
+from typing import Any, Mapping, Tuple, Union
 
 from .errors import ProblemError
 
@@ -21,7 +21,14 @@ def text_of(problem: Mapping[str, Value]) -> str:
     )
 
 
+def plain(value: Any) -> Any:
+    """A number of NumPy as Python's own; anything else as it is."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return value.item() if kind and kind in "biuf" and not getattr(value, "shape", ()) else value
+
+
 def _value_text(name: str, value: Value) -> str:
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     text = str(value)

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "ArgumentError",
     "CompileError",
@@ -17,6 +19,7 @@ __all__ = [
     "HostArrayError",
     "InternalError",
     "Interrupted",
+    "KeywordError",
     "KilnError",
     "KilnWarning",
     "LayoutError",
@@ -30,7 +33,10 @@ __all__ = [
 
 
 class KilnError(Exception):
-    """Base of all exceptions of Kiln, except Interrupted."""
+    """Base of all exceptions of Kiln, except Interrupted. `session`: what was stored until then, of
+    tune(); else None."""
+
+    session: Any = None
 
 
 class ArgumentError(KilnError, ValueError):
@@ -59,6 +65,10 @@ class DeviceMismatchError(ArgumentError):
 
 class ProblemError(KilnError, ValueError):
     """A kernel, spec, problem, config or plan is unknown or wrong."""
+
+
+class KeywordError(ProblemError, TypeError):
+    """A keyword is neither an option of the function nor a field of the kernel's problem."""
 
 
 class NoDeviceError(KilnError, RuntimeError):
@@ -107,4 +117,4 @@ class Interrupted(KeyboardInterrupt):
 
 
 class KilnWarning(UserWarning):
-    """A database or cache that the launcher cannot use; it goes on without."""
+    """What a session warns of, and a database or cache that a launcher goes on without."""

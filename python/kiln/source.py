@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import os
@@ -14,10 +15,15 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _problem
 from ._arrays import SIZES
-from .errors import ProblemError
+from .errors import ArgumentError, KeywordError, ProblemError
 
 _SUFFIXES = {"opencl": ".cl", "cuda": ".cu", "hip": ".hip"}
 _MEMORY = re.compile(r"(read|write|read_write) (\w+)((?:\[[^\]]+\])+)")
+# The words of tune() and write_kernel() that a keyword may have been meant for.
+_OPTIONS = (
+    "arguments block bytes_moved constraints db defaults device entry flops formulas fresh grid inputs kernel_path "
+    "language no_progress objective progress reference seconds seed strategy timing trials tunables variants warm_cache"
+).split()
 _NUMBER = re.compile(r"(\w+) (=|example) (.+)")
 
 
@@ -49,7 +55,31 @@ def _list(values: Sequence[Any]) -> str:
     return "[" + ", ".join(_value(value) for value in values) + "]"
 
 
+def _values_of(name: str, values: Any) -> List[Any]:
+    """The values of a tunable: a list, a tuple, a range or an array of one dimension."""
+    if isinstance(values, str) or not hasattr(values, "__iter__") or not hasattr(values, "__len__"):
+        raise ArgumentError(f"tunable '{name}' is {values!r}; expected a list of its values, as in [32, 64]")
+    if len(values) == 0:
+        raise ArgumentError(f"tunable '{name}' has no values; expected a list, as in [32, 64]")
+    return [_problem.plain(value) for value in values]
+
+
+def _check_fields(problem: Mapping[str, Any], texts: str) -> None:
+    """Refuses a keyword that is no option and that no text of the kernel names: a typing mistake."""
+    for key in problem:
+        if not re.search(rf"\b{re.escape(key)}\b", texts):
+            near = difflib.get_close_matches(key, _OPTIONS, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise KeywordError(f"'{key}' is neither an option nor named by the kernel's texts{hint}")
+
+
+def _texts(given: Any) -> List[str]:
+    """Expressions: one text, or a sequence of texts and numbers."""
+    return [given] if isinstance(given, str) else [str(_problem.plain(one)) for one in given]
+
+
 def _value(value: Any) -> str:
+    value = _problem.plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     return _quoted(value) if isinstance(value, str) else repr(value)
@@ -73,6 +103,7 @@ def _argument(name: str, text: str) -> str:
 
 
 def _field(name: str, value: Any) -> str:
+    value = _problem.plain(value)
     if isinstance(value, bool):
         return f'problem.{name} = {{ type = "bool" }}'
     if isinstance(value, int):
@@ -117,8 +148,17 @@ def write_kernel(
     language = language or language_of(source)
     if language not in _SUFFIXES:
         raise ProblemError(f"language '{language}' is none of {', '.join(_SUFFIXES)}")
+    tunables = {key: _values_of(key, values) for key, values in tunables.items()}
     known: Dict[str, Any] = {key: values[0] for key, values in tunables.items()}
-    known.update(defaults or {})
+    for key, value in (defaults or {}).items():
+        if key not in tunables:
+            raise ArgumentError(f"defaults= names '{key}'; the tunables are {', '.join(tunables)}")
+        known[key] = _problem.plain(value)
+    for option, given in (("grid", grid), ("block", block)):
+        if not given:
+            raise ArgumentError(f'{option}= is missing; expected one text a dimension, as in ["ceil_div(n, BLOCK)"]')
+    rules = [*arguments.values(), *_texts(grid), *_texts(block), *_texts(constraints)]
+    _check_fields(problem, " ".join([source, *rules, *(formulas or {}).values(), flops or "", bytes_moved or ""]))
     file = name + _SUFFIXES[language]
     lines: List[str] = [f'name = "{name}"', f'summary = "{name}, given as text"']
     lines += [_field(key, value) for key, value in problem.items()]
@@ -139,14 +179,14 @@ def write_kernel(
         f"{key} = {{ values = {_list(values)}, default = {_value(known[key])} }}"
         for key, values in tunables.items()
     ]
-    for rule in constraints:
+    for rule in _texts(constraints):
         lines += [
             "[[variants.constraints]]",
             f"require = {_quoted(rule)}",
             'because = "given with the kernel"',
         ]
-    lines += ["[[variants.steps]]", f'entry = "{entry}"', f"grid = {_list(list(grid))}"]
-    lines += [f"block = {_list(list(block))}", f"arguments = {_list(list(arguments))}"]
+    lines += ["[[variants.steps]]", f'entry = "{entry}"', f"grid = {_list(_texts(grid))}"]
+    lines += [f"block = {_list(_texts(block))}", f"arguments = {_list(list(arguments))}"]
     spec = "\n".join(lines) + "\n"
     # Other arrays are another kernel: they lie in its folder.
     content = "".join(

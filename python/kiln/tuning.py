@@ -6,11 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _problem, _program, launcher, source
 from .database import Database, Session, file_of, pretty_time
-from .errors import Interrupted
+from .errors import ArgumentError, Interrupted, KilnError, KilnWarning
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -24,8 +25,31 @@ def _options(given: Mapping[str, Any]) -> List[str]:
             arguments.append(option)
         elif value is not None and value is not False:
             for one in value if isinstance(value, (list, tuple)) else [value]:
-                arguments += [option, str(one)]
+                arguments += [option, str(_problem.plain(one))]
     return arguments
+
+
+def _run(command: List[str], options: Mapping[str, Any], *, progress: bool = False) -> _program.Answer:
+    """Runs the program; what it warns of is a KilnWarning of the caller's line."""
+    answer = _program.run([*command, *_options(options)], progress=progress)
+    for text in answer.warnings:
+        warnings.warn(text, KilnWarning, stacklevel=3)
+    return answer
+
+
+def _failed(answer: _program.Answer, sessions: Sequence[Session]) -> KilnError:
+    """The exception for an answer, with the session, and with the first reason where no config is right."""
+    if answer.code == 1 and sessions and sessions[-1].best is None and sessions[-1].failures:
+        failures = sessions[-1].failures
+        first = failures[0]
+        text = (
+            f"none of {len(sessions[-1].trials)} configs is valid; the first: "
+            f"{first['config']}: {first['outcome']}: {first['message']}"
+        )
+        answer = answer._replace(message=text)
+    error = _program.error_of(answer)
+    error.session = sessions[-1] if sessions else None
+    return error
 
 
 def _finished(answer: _program.Answer, db: Optional[PathLike]) -> List[Session]:
@@ -65,13 +89,16 @@ def tune(
     inputs: Optional[Mapping[str, Any]] = None,
     constraints: Sequence[str] = (),
     defaults: Optional[Mapping[str, Any]] = None,
+    entry: Optional[str] = None,
+    bytes_moved: Optional[str] = None,
+    flops: Optional[str] = None,
     **problem: _problem.Value,
 ) -> Session:
     """Finds the best config of one kernel for one problem and returns the session.
 
-    `kernel`: a name, the folder of your own, or the text of a CUDA, HIP or OpenCL kernel; a text
-    needs `tunables` ({"BLOCK": [64, 128]}), `arguments`, `grid` and `block`, and takes `formulas`,
-    `reference` with `inputs`, `constraints` and `defaults`, as write_kernel() does. `timing`: "eager"
+    `kernel`: a name, the folder of your own, or the text of a CUDA, HIP or OpenCL kernel or the path
+    (pathlib) of its file; such a source needs `tunables` ({"BLOCK": [64, 128]}), `arguments`, `grid` and `block`, and takes `formulas`,
+    `reference` with `inputs`, `constraints`, `defaults`, `entry`, `bytes_moved` and `flops`, as write_kernel() does. `timing`: "eager"
     or "graph"; `warm_cache`: do not flush the cache before each sample. `seconds`, `trials`, `no_progress`: the
     first limit reached ends the search (default: 60 seconds). `device`: as `kiln devices` names it.
     `db`: database file, not a server. `problem`: sizes in elements, and types.
@@ -82,6 +109,11 @@ def tune(
 
         kiln.tune("matmul", m=512, n=512, k=512, seconds=20)"""
     file_of(db)  # what cannot be read afterwards fails before
+    if isinstance(kernel, os.PathLike) and os.path.isfile(kernel) and tunables is not None:
+        with open(kernel, encoding="utf-8") as file:
+            kernel = file.read()
+    if tunables is None and ("\n" in os.fspath(kernel) or os.path.isfile(kernel)):
+        raise ArgumentError('a source needs tunables=, as in {"BLOCK": [64, 128]}, arguments=, grid= and block=')
     if tunables is not None:
         kernel = source.write_kernel(
             str(kernel),
@@ -95,6 +127,9 @@ def tune(
             inputs=inputs,
             constraints=constraints,
             defaults=defaults,
+            entry=entry,
+            bytes_moved=bytes_moved,
+            flops=flops,
         )
     options = {
         "problem": _problem.text_of(problem) or None,
@@ -114,7 +149,7 @@ def tune(
         "warm_cache": warm_cache,
         "quiet": not progress,
     }
-    answer = _program.run(["tune", os.fspath(kernel), "--trust", *_options(options)], progress=progress)
+    answer = _run(["tune", os.fspath(kernel), "--trust"], options, progress=progress)
     sessions = _finished(answer, db)
     launcher.reload()
     if answer.interrupted:
@@ -123,7 +158,7 @@ def tune(
             sessions[0] if sessions else None,
         )
     if answer.code != 0 or not sessions:
-        raise _program.error_of(answer)
+        raise _failed(answer, sessions)
     return sessions[0]
 
 
@@ -211,7 +246,7 @@ def sweep(
         "fresh": fresh,
         "quiet": not progress,
     }
-    answer = _program.run(["sweep", os.fspath(plan), "--trust", *_options(options)], progress=progress)
+    answer = _run(["sweep", os.fspath(plan), "--trust"], options, progress=progress)
     sessions = _finished(answer, db)
     launcher.reload()
     result = Sweep(sessions, sum(session.best is None for session in sessions))
@@ -261,7 +296,7 @@ def best(
         "timing": timing,
         "no_shipped": not shipped,
     }
-    answer = _program.run(["best", os.fspath(kernel), *_options(options)])
+    answer = _run(["best", os.fspath(kernel)], options)
     if answer.code != 0 or answer.document is None:
         raise _program.error_of(answer)
     found = answer.document

@@ -115,8 +115,10 @@ def test_a_python_function_is_the_reference(tmp_path, queue):
         )
 
     assert tune(lambda a, b: {"c": a.astype("float64") + b}, "right.db").best
-    with pytest.raises(kiln.NoConfigError):
-        tune(lambda a, b: a - b, "wrong.db")
+    with pytest.warns(kiln.KilnWarning, match="the default config plain:BLOCK=64"):
+        with pytest.raises(kiln.NoConfigError, match="elements of 'c' are wrong") as refused:
+            tune(lambda a, b: a - b, "wrong.db")
+    assert refused.value.session.failures[0]["outcome"] == "wrong_result"
     with pytest.raises(kiln.ProblemError, match="needs the input 'b'"):
         kiln.write_kernel(
             VECTOR_ADD, problem={"n": 1000}, reference=max, inputs={"a": inputs["a"]}, **given
@@ -130,6 +132,56 @@ def test_mistakes_in_a_kernel_as_text():
         kiln.write_kernel("int x;", problem={}, entry="x", **ADD)
     with pytest.raises(kiln.ProblemError, match="default"):
         kiln.tune(VECTOR_ADD, n=8, trials=1, progress=False, **{**ADD, "defaults": {"BLOCK": 3}})
+
+
+def test_a_typing_mistake_is_a_type_error():
+    with pytest.raises(TypeError, match="'trails' is neither an option .* did you mean 'trials'"):
+        kiln.tune(VECTOR_ADD, n=8, trails=1, **ADD)
+    with pytest.raises(TypeError, match="transpose has no problem field 'row'"):
+        kiln.tune("transpose", row=3, cols=2, progress=False)
+    with pytest.raises(kiln.ArgumentError, match="a source needs tunables="):
+        kiln.tune(VECTOR_ADD, n=8)
+    for values, message in (([], "has no values"), (64, "is 64; expected a list")):
+        with pytest.raises(kiln.ArgumentError, match=message):
+            kiln.tune(VECTOR_ADD, n=8, **{**ADD, "tunables": {"BLOCK": values, "ITEMS": [1]}})
+
+
+def test_numbers_of_numpy_and_a_path_are_taken(tmp_path, queue):
+    source = tmp_path / "add.cl"
+    source.write_text(VECTOR_ADD)
+    tunables = {"BLOCK": np.array([64, 128]), "ITEMS": range(1, 2)}
+    session = kiln.tune(
+        source,
+        n=np.int64(1000),
+        trials=np.int32(1),
+        device="opencl",
+        db=tmp_path / "kiln.db",
+        progress=False,
+        **{**ADD, "tunables": tunables, "defaults": None, "grid": ADD["grid"][0]},
+    )
+    assert session.kernel == "add" and session.problem == {"n": 1000}
+
+
+def test_the_program_ends_with_python(tmp_path, queue):
+    """Python is killed during a session: nothing goes on behind it."""
+    database = tmp_path / "kiln.db"
+    script = (
+        "import kiln, sys\n"
+        "kiln.tune('transpose', rows=3000, cols=2000, seconds=60, device='opencl', db=sys.argv[1],\n"
+        "          progress=False)\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", script, str(database)])
+    deadline = time.monotonic() + 60
+    while not database.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    child.kill()
+    child.wait()
+    while time.monotonic() < deadline:
+        running = subprocess.run(["pgrep", "-f", str(database)], capture_output=True, check=False)
+        if not running.stdout:
+            return
+        time.sleep(0.2)
+    pytest.fail(f"kiln still runs: {running.stdout!r}")
 
 
 def test_a_sweep_is_a_list_of_sessions(tmp_path, queue):
