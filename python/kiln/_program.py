@@ -113,10 +113,12 @@ class _Reader(threading.Thread):
                 piece = b""
             text = decoder.decode(piece, not piece)
             *lines, rest = (rest + text).split("\n")
-            shown = text if self._terminal is not None else ""
-            for line in lines:
-                if not self._keep(_CONTROL.sub("", line.rstrip("\r"))) and not shown:
-                    shown += line + "\n"
+            if not piece and rest:
+                lines.append(rest)
+            hidden = [self._keep(_CONTROL.sub("", line.rstrip("\r"))) for line in lines]
+            shown = text
+            if self._terminal is None:
+                shown = "".join(line + "\n" for line, hide in zip(lines, hidden) if not hide)
             if self._shown and shown:
                 sys.stderr.write(shown)
                 sys.stderr.flush()

@@ -202,6 +202,17 @@ def test_progress_goes_to_pythons_stderr(tmp_path, queue, capsys):
     assert "transpose rows=16 cols=16" in capsys.readouterr().err
 
 
+def test_every_line_of_the_program_is_shown(tmp_path, monkeypatch, capsys):
+    program = tmp_path / "kiln"
+    printed = r"one\ntwo\nkiln: warning: w\nthree\nkiln: error: e"
+    program.write_text(f"#!/bin/sh\nprintf '{printed}' >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("KILN_PROGRAM", str(program))
+    answer = kiln._program.run(["tune"], progress=True)
+    assert capsys.readouterr().err == "one\ntwo\nthree\nkiln: error: e\n"
+    assert (answer.message, list(answer.warnings)) == ("kiln: error: e", ["w"])
+
+
 def test_ctrl_c_keeps_everything(tmp_path, queue):
     database = tmp_path / "kiln.db"
     code = (
