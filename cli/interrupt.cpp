@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -58,8 +59,10 @@ void end_with_parent() {
   if (parent == nullptr) return;
   const std::string named = parent;
   ::unsetenv("KILN_PARENT");  // what this process starts has another parent
-  if (named != std::to_string(::getppid())) ::raise(SIGTERM);  // it ended before
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // It may have ended before. (A wrapper may stand between it and this process.)
+  const pid_t process = static_cast<pid_t>(std::strtol(named.c_str(), nullptr, 10));
+  if (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH) ::raise(SIGTERM);
 }
 
 ExitCode interrupted_exit_code() { return static_cast<ExitCode>(128 + g_signal.load()); }

@@ -19,7 +19,7 @@ namespace kiln::cli {
 /// signal would end the process and leave an open session and a scratch folder.
 void ignore_failed_writes();
 
-/// If $KILN_PARENT is the process that started this one, its end is a SIGTERM for this one.
+/// $KILN_PARENT names the process that started this one: its end is a SIGTERM for this one.
 void end_with_parent();
 
 /// 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP.
