@@ -66,8 +66,7 @@ TEST_F(HomelessUser, MustNameTheDatabase) {
               "HOME is set; name a file with --db or KILN_DB\n");
   }
   EXPECT_EQ(kiln({"sweep", "--requested"}, homeless).err,
-            "kiln: error: there is no place for requests: none of KILN_DB, XDG_DATA_HOME and HOME "
-            "is set; name their file with --requests\n");
+            "kiln: error: --requested: name the file that KILN_STATISTICS named with --requests\n");
   EXPECT_EQ(kiln({"best", "reduce", "--problem", "n=10", "--device", "sm_80"}, homeless).exit_code,
             kiln({"best", "reduce", "--problem", "n=10", "--device", "sm_80"}).exit_code);
   EXPECT_FALSE(std::filesystem::exists(folder_ / ".local"));

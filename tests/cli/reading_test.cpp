@@ -22,7 +22,8 @@ TEST_F(Reading, VersionAndHelpGoToStdout) {
   const Output help = kiln({"tune", "--help"});
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_EQ(help.err, "");
-  EXPECT_NE(help.out.find("auto (default): "), std::string::npos) << "strategies are listed";
+  const Output all = kiln({"tune", "--help-all"});
+  EXPECT_NE(all.out.find("auto (default): "), std::string::npos) << "strategies are listed";
 }
 
 TEST_F(Reading, HelpAndVersionAreCommandsToo) {

@@ -102,7 +102,7 @@ TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
   output = kiln({"db", "import", "other.jsonl", "--db", "kiln.db"});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_TRUE(
-      output.err.starts_with("kiln: error: other.jsonl:3: unknown kernel 'scale' (there are "))
+      output.err.starts_with("kiln: error: other.jsonl:3: unknown kernel 'scale'; did you mean "))
       << output.err;
 }
 
