@@ -62,7 +62,7 @@ TEST(Report, IsATableWithOneRowASession) {
       "  tile:rows=32,pad=true\n"
       "reduce     n=10 map=x|1          -        -        -         -         -  none          0"
       "         0\n"
-      "  no config is legal:\n");
+      "  no config is legal: tree: too large\n");
 }
 
 TEST(Report, SaysWhyThereIsNoBest) {
@@ -150,7 +150,9 @@ TEST(Report, TellsOfVariantsOfWhichEveryConfigFailed) {
             (std::vector<std::string>{
                 "the only config tried of variant 'strip' failed (compile_error): line 3: no such "
                 "word",
-                "all 3 configs of variant 'vector' failed (launch_error): entry v4 not found"}));
+                "1 of 2 configs of variant 'tile' failed (wrong_result): element 0 is 1",
+                "all 3 configs of variant 'vector' failed, 2 of them (launch_error): entry v4 not "
+                "found"}));
 }
 
 TEST(Report, TellsHowFarSearchAndFinalsDisagree) {
@@ -178,7 +180,8 @@ TEST(Report, EscapesBarsInMarkdown) {
       "| kernel | problem | naive | default | best | speed-up | rate | verdict | trials | "
       "failures | config |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|\n"
-      "| reduce | n=10 map=x\\|1 | - | - | - | - | - | none | 0 | 0 | no config is legal: |\n");
+      "| reduce | n=10 map=x\\|1 | - | - | - | - | - | none | 0 | 0 | no config is legal: tree: "
+      "too large |\n");
 }
 
 TEST(Report, IsJsonWithPlainNumbers) {
@@ -186,7 +189,7 @@ TEST(Report, IsJsonWithPlainNumbers) {
   EXPECT_EQ(json["sessions"][0], Json::parse(R"({
     "kernel": "transpose", "problem": "rows=64 cols=64", "session": 4, "state": "finished",
     "device": "///", "selector": ":0", "space_size": 96, "trials": 40, "failures": 2,
-    "earlier_trials": 0, "wall_seconds": 12.5,
+    "earlier_trials": 0, "only_default": false, "wall_seconds": 12.5,
     "warm_start": [{"config": "tile:rows=64", "from": "the best of rows=32 cols=32 on this device"}],
     "throttled_trials": 0, "throttle": "", "drift": [], "time_use": null, "timing": "eager",
     "config": {"variant": "tile", "tunables": {"rows": 32, "pad": true}},

@@ -282,7 +282,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
 }
 
 TEST_F(SweepDevices, OnATerminalEachDeviceHasALine) {
-  write_plan(2, "seconds = 2");
+  write_plan(2, "trials = 6");
   const TerminalOutput output =
       run_on_terminal(folder_, {160, 40}, sweep({"--strategy", "random"}), kTwoEqual);
   EXPECT_EQ(output.exit_code, 0);
