@@ -78,7 +78,8 @@ TEST_F(FaultTest, AWrongElementIsNamed) {
   EXPECT_THAT(
       trial.message,
       StartsWith("1 of 1000 elements of 'y' are wrong; the first is y[999]: nan, expected "));
-  EXPECT_EQ(result_.best->config.variant, "good");
+  EXPECT_TRUE(!result_.best || result_.best->verdict == Verdict::none)
+      << "another variant's best is no answer";
 }
 
 TEST_F(FaultTest, WritesPastTheEndAreSeen) {
