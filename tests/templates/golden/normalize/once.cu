@@ -71,6 +71,17 @@ DEVICE_FUNCTION store_t pack_store(const f32* x) {
 // places. A vector is whole where all of its places lie in the row.
 DEVICE_FUNCTION int is_whole(int at, int cols) { return at >= 0 && at + 4 <= cols; }
 
+// The places of a vector that lie in the row, one by one: one text for all vectors of a thread.
+DEVICE_FUNCTION void load_tail(GLOBAL const element_t* row, int at, int cols, f32* x) {
+  UNROLL
+  for (int e = 0; e < 4; ++e) x[e] = at + e >= 0 && at + e < cols ? BF16_TO_F32(row[at + e]) : -F32_INFINITY;
+}
+DEVICE_FUNCTION void store_tail(GLOBAL result_t* row, int at, int cols, const f32* y) {
+  UNROLL
+  for (int e = 0; e < 4; ++e)
+    if (at + e >= 0 && at + e < cols) row[at + e] = F32_TO_BF16(y[e]);
+}
+
 // Loads 8 vectors of a row from place `at` on; outside of the row -F32_INFINITY.
 DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f32* x) {
   GLOBAL const element_t* from = row + at;
@@ -91,53 +102,21 @@ DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f
   const int at7 = at + 28672;
   const load_t words7 = LOAD_8_IF(is_whole(at7, cols), from + 28672);
   unpack_load(words0, x + 0);
-  if (!is_whole(at0, cols)) {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[0 + e] = at0 + e >= 0 && at0 + e < cols ? BF16_TO_F32(from[0 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at0, cols)) load_tail(row, at0, cols, x + 0);
   unpack_load(words1, x + 4);
-  if (!is_whole(at1, cols)) {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[4 + e] = at1 + e >= 0 && at1 + e < cols ? BF16_TO_F32(from[4096 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at1, cols)) load_tail(row, at1, cols, x + 4);
   unpack_load(words2, x + 8);
-  if (!is_whole(at2, cols)) {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[8 + e] = at2 + e >= 0 && at2 + e < cols ? BF16_TO_F32(from[8192 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at2, cols)) load_tail(row, at2, cols, x + 8);
   unpack_load(words3, x + 12);
-  if (!is_whole(at3, cols)) {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[12 + e] = at3 + e >= 0 && at3 + e < cols ? BF16_TO_F32(from[12288 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at3, cols)) load_tail(row, at3, cols, x + 12);
   unpack_load(words4, x + 16);
-  if (!is_whole(at4, cols)) {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[16 + e] = at4 + e >= 0 && at4 + e < cols ? BF16_TO_F32(from[16384 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at4, cols)) load_tail(row, at4, cols, x + 16);
   unpack_load(words5, x + 20);
-  if (!is_whole(at5, cols)) {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[20 + e] = at5 + e >= 0 && at5 + e < cols ? BF16_TO_F32(from[20480 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at5, cols)) load_tail(row, at5, cols, x + 20);
   unpack_load(words6, x + 24);
-  if (!is_whole(at6, cols)) {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[24 + e] = at6 + e >= 0 && at6 + e < cols ? BF16_TO_F32(from[24576 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at6, cols)) load_tail(row, at6, cols, x + 24);
   unpack_load(words7, x + 28);
-  if (!is_whole(at7, cols)) {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[28 + e] = at7 + e >= 0 && at7 + e < cols ? BF16_TO_F32(from[28672 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at7, cols)) load_tail(row, at7, cols, x + 28);
 }
 
 // Stores 8 vectors: the results of x.
@@ -152,9 +131,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_8(to + 0, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[0 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -165,9 +142,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_8(to + 4096, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[4096 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -178,9 +153,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_8(to + 8192, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[8192 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -191,9 +164,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_8(to + 12288, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[12288 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -204,9 +175,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_8(to + 16384, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[16384 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -217,9 +186,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_8(to + 20480, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[20480 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -230,9 +197,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_8(to + 24576, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[24576 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -243,9 +208,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_8(to + 28672, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[28672 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
 }

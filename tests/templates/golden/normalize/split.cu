@@ -78,17 +78,24 @@ DEVICE_FUNCTION store_t pack_store(const f32* x) {
 // places. A vector is whole where all of its places lie in the row.
 DEVICE_FUNCTION int is_whole(int at, int cols) { return at >= 0 && at + 8 <= cols; }
 
+// The places of a vector that lie in the row, one by one: one text for all vectors of a thread.
+DEVICE_FUNCTION void load_tail(GLOBAL const element_t* row, int at, int cols, f32* x) {
+  UNROLL
+  for (int e = 0; e < 8; ++e) x[e] = at + e >= 0 && at + e < cols ? BF16_TO_F32(row[at + e]) : -F32_INFINITY;
+}
+DEVICE_FUNCTION void store_tail(GLOBAL result_t* row, int at, int cols, const f32* y) {
+  UNROLL
+  for (int e = 0; e < 8; ++e)
+    if (at + e >= 0 && at + e < cols) row[at + e] = F32_TO_BF16(y[e]);
+}
+
 // Loads 1 vectors of a row from place `at` on; outside of the row -F32_INFINITY.
 DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f32* x) {
   GLOBAL const element_t* from = row + at;
   const int at0 = at + 0;
   const load_t words0 = LOAD_16_IF(is_whole(at0, cols), from + 0);
   unpack_load(words0, x + 0);
-  if (!is_whole(at0, cols)) {
-    UNROLL
-    for (int e = 0; e < 8; ++e)
-      x[0 + e] = at0 + e >= 0 && at0 + e < cols ? BF16_TO_F32(from[0 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at0, cols)) load_tail(row, at0, cols, x + 0);
 }
 
 // Stores 1 vectors: the results of x.
@@ -103,9 +110,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_16(to + 0, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 8; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[0 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
 }

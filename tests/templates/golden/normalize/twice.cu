@@ -77,6 +77,17 @@ DEVICE_FUNCTION store_t pack_store(const f32* x) {
 // places. A vector is whole where all of its places lie in the row.
 DEVICE_FUNCTION int is_whole(int at, int cols) { return at >= 0 && at + 8 <= cols; }
 
+// The places of a vector that lie in the row, one by one: one text for all vectors of a thread.
+DEVICE_FUNCTION void load_tail(GLOBAL const element_t* row, int at, int cols, f32* x) {
+  UNROLL
+  for (int e = 0; e < 8; ++e) x[e] = at + e >= 0 && at + e < cols ? BF16_TO_F32(row[at + e]) : -F32_INFINITY;
+}
+DEVICE_FUNCTION void store_tail(GLOBAL result_t* row, int at, int cols, const f32* y) {
+  UNROLL
+  for (int e = 0; e < 8; ++e)
+    if (at + e >= 0 && at + e < cols) row[at + e] = F32_TO_BF16(y[e]);
+}
+
 // Loads 4 vectors of a row from place `at` on; outside of the row -F32_INFINITY.
 DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f32* x) {
   GLOBAL const element_t* from = row + at;
@@ -89,29 +100,13 @@ DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f
   const int at3 = at + 6144;
   const load_t words3 = LOAD_16_IF(is_whole(at3, cols), from + 6144);
   unpack_load(words0, x + 0);
-  if (!is_whole(at0, cols)) {
-    UNROLL
-    for (int e = 0; e < 8; ++e)
-      x[0 + e] = at0 + e >= 0 && at0 + e < cols ? BF16_TO_F32(from[0 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at0, cols)) load_tail(row, at0, cols, x + 0);
   unpack_load(words1, x + 8);
-  if (!is_whole(at1, cols)) {
-    UNROLL
-    for (int e = 0; e < 8; ++e)
-      x[8 + e] = at1 + e >= 0 && at1 + e < cols ? BF16_TO_F32(from[2048 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at1, cols)) load_tail(row, at1, cols, x + 8);
   unpack_load(words2, x + 16);
-  if (!is_whole(at2, cols)) {
-    UNROLL
-    for (int e = 0; e < 8; ++e)
-      x[16 + e] = at2 + e >= 0 && at2 + e < cols ? BF16_TO_F32(from[4096 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at2, cols)) load_tail(row, at2, cols, x + 16);
   unpack_load(words3, x + 24);
-  if (!is_whole(at3, cols)) {
-    UNROLL
-    for (int e = 0; e < 8; ++e)
-      x[24 + e] = at3 + e >= 0 && at3 + e < cols ? BF16_TO_F32(from[6144 + e]) : -F32_INFINITY;
-  }
+  if (!is_whole(at3, cols)) load_tail(row, at3, cols, x + 24);
 }
 
 // Stores 4 vectors: the results of x.
@@ -126,9 +121,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_16(to + 0, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 8; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[0 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -139,9 +132,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_16(to + 2048, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 8; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[2048 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -152,9 +143,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_16(to + 4096, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 8; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[4096 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
   {
@@ -165,9 +154,7 @@ DEVICE_FUNCTION void store_chunk(
     if (is_whole(at_u, cols)) {
       STORE_16(to + 6144, pack_store(y + 0));
     } else {
-      UNROLL
-      for (int e = 0; e < 8; ++e)
-        if (at_u + e >= 0 && at_u + e < cols) to[6144 + e] = F32_TO_BF16(y[e]);
+      store_tail(row, at_u, cols, y);
     }
   }
 }
