@@ -209,25 +209,33 @@ void Store::reopen(SessionId session, const std::string& budget) {
 }
 
 void Store::remove_sessions(const std::vector<SessionId>& sessions) {
-  // Rows go before those that they refer to.
-  constexpr std::array kRemovals = {
-      "DELETE FROM samples WHERE trial IN (SELECT id FROM trials WHERE session = ?)",
-      "DELETE FROM metrics WHERE trial IN (SELECT id FROM trials WHERE session = ?)",
-      "DELETE FROM conditions WHERE trial IN (SELECT id FROM trials WHERE session = ?)",
-      "DELETE FROM trials WHERE session = ?",
-      "DELETE FROM objectives WHERE best IN (SELECT id FROM best WHERE session = ?)",
-      "DELETE FROM best WHERE session = ?",
-      "DELETE FROM drift WHERE session = ?",
-      "DELETE FROM attempts WHERE session = ?",
-      "DELETE FROM sessions WHERE id = ?"};
   impl_->guarded([&] {
     for (const SessionId session : sessions) impl_->claim(session);
-    sql::Transaction transaction(impl_->database(), sql::Access::write);
+    auto& database = impl_->database();
+    sql::Transaction transaction(database, sql::Access::write);
     for (const SessionId session : sessions) {
-      for (const char* removal : kRemovals) {
-        sql::Statement remove(impl_->database(), removal);
-        remove.bind(1, session);
-        remove.run();
+      // Rows go before those that they refer to.
+      std::array removals = {
+          sql::Statement(
+              database,
+              "DELETE FROM samples WHERE trial IN (SELECT id FROM trials WHERE session = ?)"),
+          sql::Statement(
+              database,
+              "DELETE FROM metrics WHERE trial IN (SELECT id FROM trials WHERE session = ?)"),
+          sql::Statement(
+              database,
+              "DELETE FROM conditions WHERE trial IN (SELECT id FROM trials WHERE session = ?)"),
+          sql::Statement(database, "DELETE FROM trials WHERE session = ?"),
+          sql::Statement(
+              database,
+              "DELETE FROM objectives WHERE best IN (SELECT id FROM best WHERE session = ?)"),
+          sql::Statement(database, "DELETE FROM best WHERE session = ?"),
+          sql::Statement(database, "DELETE FROM drift WHERE session = ?"),
+          sql::Statement(database, "DELETE FROM attempts WHERE session = ?"),
+          sql::Statement(database, "DELETE FROM sessions WHERE id = ?")};
+      for (sql::Statement& removal : removals) {
+        removal.bind(1, session);
+        removal.run();
       }
     }
     transaction.commit();
