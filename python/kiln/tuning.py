@@ -37,6 +37,11 @@ def _run(command: List[str], options: Mapping[str, Any], *, progress: bool = Fal
     return answer
 
 
+def _tried_only_the_default(answer: _program.Answer) -> bool:
+    entries = (answer.document or {}).get("sessions", [])
+    return bool(answer.code == 1 and entries and entries[0].get("only_default"))
+
+
 def _failed(answer: _program.Answer, sessions: Sequence[Session]) -> KilnError:
     """The exception for an answer, with the session, and with the first reason where no config is right."""
     if answer.code == 1 and sessions and sessions[-1].best is None and sessions[-1].failures:
@@ -158,7 +163,10 @@ def tune(
             sessions[0] if sessions else None,
         )
     if answer.code != 0 or not sessions:
-        raise _failed(answer, sessions)
+        if not _tried_only_the_default(answer) or not sessions:
+            raise _failed(answer, sessions)
+        text = "only the default config was tried: nothing is known to be better; allow more seconds or trials"
+        warnings.warn(text, KilnWarning, stacklevel=2)
     return sessions[0]
 
 

@@ -93,7 +93,7 @@ class FleetOnSlurm : public FleetFixture {
 
 TEST_F(FleetOnSlurm, BothNodesWorkOffAPlanAndEachProblemIsPublishedOnce) {
   constexpr int kProblems = 4;
-  submit_array(kProblems, "seconds = 2", 2);
+  submit_array(kProblems, "trials = 8", 2);  // on a busy machine, too
   EXPECT_TRUE(wait_for("done", kProblems, 90s)) << task_outputs() << slurm_->logs();
   // A worker ends when no job is left.
   EXPECT_TRUE(wait_until([&] { return tasks("%T").count("COMPLETED") == 2; }, 30s));
