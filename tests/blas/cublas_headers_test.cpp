@@ -16,7 +16,7 @@ namespace {
 
 #ifdef KILN_HAS_CUBLAS_HEADERS
 
-#define KILN_SAME(Ours, symbol) static_assert(SameCall<Ours*, decltype(&::symbol)>::value, #symbol)
+#define KILN_SAME(Ours, symbol) static_assert(SameCall<Ours*, decltype(&(symbol))>::value, #symbol)
 
 TEST(CublasHeaders, AgreeOnTheCalls) {
   using namespace cublas;  // NOLINT(google-build-using-namespace)

@@ -39,7 +39,7 @@ Environment failing(const std::string& call, std::int64_t number) {
           {"KILN_FAIL_COUNT", "calls"}};
 }
 
-class FailingCalls : public FleetFixture {
+class FailingCalls : public LateFleetFixture {
  protected:
   /// A command, with what is to be there before it and must hold after it.
   struct Command {
@@ -49,14 +49,6 @@ class FailingCalls : public FleetFixture {
     std::function<Output(const Environment&)> run;
     std::function<void(const Output&)> check;
   };
-
-  void SetUp() override { TuningTest::SetUp(); }
-  void TearDown() override {
-    if (server_)
-      FleetFixture::TearDown();
-    else
-      TuningTest::TearDown();
-  }
 
   void remove(const std::string& name) const {
     for (const char* suffix : {"", "-wal", "-shm", "-journal", ".writer"})
@@ -204,7 +196,7 @@ TEST_F(FailingCalls, Launcher) {
 }
 
 TEST_F(FailingCalls, FleetWorker) {
-  FleetFixture::SetUp();
+  start_server();
   if (IsSkipped()) return;
   sweep({.name = "fleet work",
          .is_slow = true,

@@ -17,23 +17,26 @@ using namespace std::chrono_literals;
 using test::PostgresServer;
 
 void FleetFixture::SetUp() {
+  LateFleetFixture::SetUp();
+  if (!IsSkipped()) start_server();
+}
+
+void LateFleetFixture::start_server() {
   if (!PostgresServer::missing().empty())
     KILN_SKIP_UNLESS_REQUIRED("postgres", PostgresServer::missing());
-  TuningTest::SetUp();
-  if (IsSkipped()) return;
   server_ = std::make_unique<PostgresServer>();
   url_ = server_->new_database();
   ASSERT_EQ(kiln({"fleet", "init", "--db", url_}).exit_code, 0);
 }
 
-void FleetFixture::TearDown() {
+void LateFleetFixture::TearDown() {
   workers_.clear();
   server_.reset();
   TuningTest::TearDown();
 }
 
-void FleetFixture::submit(int problems, const std::string& budget, const Words& more,
-                          const Environment& environment) const {
+void LateFleetFixture::submit(int problems, const std::string& budget, const Words& more,
+                              const Environment& environment) const {
   std::string text = "name = \"small\"\n[defaults]\n" + budget + "\n[[kernels]]\nkernel = \"" +
                      kKernel + "\"\nproblems = [";
   for (int i = 0; i < problems; ++i) text += fmt::format("\"n={}\", ", 100 + i);
@@ -44,7 +47,7 @@ void FleetFixture::submit(int problems, const std::string& budget, const Words& 
   ASSERT_EQ(output.exit_code, 0) << output.err;
 }
 
-Words FleetFixture::work(std::size_t index, const Words& more) const {
+Words LateFleetFixture::work(std::size_t index, const Words& more) const {
   Words words = {"fleet",
                  "work",
                  "--db",
@@ -63,23 +66,23 @@ Words FleetFixture::work(std::size_t index, const Words& more) const {
   return words;
 }
 
-void FleetFixture::start_worker(std::size_t index, const Words& more) {
+void LateFleetFixture::start_worker(std::size_t index, const Words& more) {
   if (workers_.size() <= index) workers_.resize(index + 1);
   workers_[index] = std::make_unique<RunningKiln>(folder_, work(index, more));
 }
 
-Json FleetFixture::status() const {
+Json LateFleetFixture::status() const {
   const Output output = kiln({"fleet", "status", "--db", url_, "--json"});
   return output.exit_code == 0 ? Json::parse(output.out) : Json();
 }
 
-std::int64_t FleetFixture::count(const std::string& state) const {
+std::int64_t LateFleetFixture::count(const std::string& state) const {
   const Json now = status();
   return now.is_null() ? -1 : now["counts"][state].get<std::int64_t>();
 }
 
-bool FleetFixture::wait_for(const std::string& state, std::int64_t jobs,
-                            std::chrono::seconds longest) const {
+bool LateFleetFixture::wait_for(const std::string& state, std::int64_t jobs,
+                                std::chrono::seconds longest) const {
   const auto until = std::chrono::steady_clock::now() + longest;
   while (std::chrono::steady_clock::now() < until) {
     if (count(state) >= jobs) return true;
@@ -88,7 +91,7 @@ bool FleetFixture::wait_for(const std::string& state, std::int64_t jobs,
   return false;
 }
 
-std::map<std::int64_t, std::map<std::string, int>> FleetFixture::lease_log() const {
+std::map<std::int64_t, std::map<std::string, int>> LateFleetFixture::lease_log() const {
   std::map<std::int64_t, std::map<std::string, int>> log;
   std::istringstream stream(
       server_->rows(PostgresServer::database_of(url_),
@@ -98,7 +101,7 @@ std::map<std::int64_t, std::map<std::string, int>> FleetFixture::lease_log() con
   return log;
 }
 
-void FleetFixture::expect_each_once(int problems) const {
+void LateFleetFixture::expect_each_once(int problems) const {
   const Store store(url_, Store::Mode::read);
   std::map<std::string, int> published;
   for (const SessionRecord& session : store.sessions()) {

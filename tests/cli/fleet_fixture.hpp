@@ -15,12 +15,15 @@
 
 namespace kiln::cli {
 
-class FleetFixture : public TuningTest {
+/// A fleet whose server starts when the test asks for it.
+class LateFleetFixture : public TuningTest {
  protected:
   static constexpr const char* kKernel = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
 
-  void SetUp() override;
   void TearDown() override;
+
+  /// Skips the test where there is no PostgreSQL.
+  void start_server();
 
   /// Submits a plan of the problems n=100, n=101, ...; `budget` is a line of its defaults.
   void submit(int problems, const std::string& budget, const Words& more = {},
@@ -42,6 +45,12 @@ class FleetFixture : public TuningTest {
   std::unique_ptr<test::PostgresServer> server_;
   std::string url_;
   std::vector<std::unique_ptr<RunningKiln>> workers_;
+};
+
+/// With a server from the start.
+class FleetFixture : public LateFleetFixture {
+ protected:
+  void SetUp() override;
 };
 
 }  // namespace kiln::cli
