@@ -1,35 +1,32 @@
-// Golden files: what a test compares a text with, and writes anew when asked to.
+// Golden files: what a test compares a text with, and writes anew when asked to. They do not repeat
+// each other: lines that another golden file holds as well are named by one line in their place:
+//   //= reduce/each.cu, "// combine(identity(), a)" to "}" (2)
+// These are the lines of reduce/each.cu from the first that begins with the one text, indents
+// aside, to the second after it that begins with the other one. So a change of a template fragment
+// changes the file that holds its text, and no other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <map>
 #include <string>
-
-#include <gtest/gtest.h>
 
 namespace kiln::test {
 
-inline std::filesystem::path golden_folder() {
-  return std::filesystem::path(KILN_SOURCE_DIR) / "tests/templates/golden";
-}
+std::filesystem::path golden_folder();
 
 /// Compares with tests/templates/golden/<name>; with KILN_UPDATE_GOLDEN (scripts/update_golden)
 /// writes it instead.
-inline void expect_golden(const std::string& name, const std::string& text) {
-  const std::filesystem::path path = golden_folder() / name;
-  if (std::getenv("KILN_UPDATE_GOLDEN") != nullptr) {
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream file(path);
-  std::stringstream expected;
-  expected << file.rdbuf();
-  EXPECT_EQ(text, expected.str()) << "golden/" << name
-                                  << " differs; scripts/update_golden writes it anew";
-}
+void expect_golden(const std::string& name, const std::string& text);
+
+/// As they are stored, by name: "reduce/each.cu".
+using GoldenFiles = std::map<std::string, std::string>;
+
+/// `text` with the lines that any of `earlier` holds named; whole_text() gives it back.
+std::string shortened(const std::string& text, const GoldenFiles& earlier);
+
+/// The text of files.at(name). Throws std::runtime_error with file, line and reason if a line names
+/// what is not there.
+std::string whole_text(const std::string& name, const GoldenFiles& files);
 
 }  // namespace kiln::test

@@ -16,61 +16,10 @@
 // Replaces: best = 0; for (i = 1; i < n; ++i) if (in[r][i] is better than in[r][best]) best = i;
 // Limit: none is attacked. It also stands in for the CPU loop where that would take too long.
 
-typedef f32 element_t;  // as stored
-typedef f32 value_t;  // as compared
-typedef struct {
-  value_t value;
-  i64 at;  // index in its row
-} best_t;
+//= arg_reduce/rows.cu, "typedef f32 element_t;  // as stored" to "}" (5)
 
-// Whether x wins over y, wherever they are. NaN wins over every number; the two zeros are equal.
-DEVICE_FUNCTION int better(value_t x, value_t y) {
-  return !(x >= y) && y == y;
-}
-
-// Where every thread starts. Element 0 is right where nothing is better than the worst value: all elements are equal then.
-DEVICE_FUNCTION best_t nothing(void) {
-  best_t best;
-  best.value = F32_INFINITY;
-  best.at = 0;
-  return best;
-}
-
-// Of equal values the one with the smaller index.
-DEVICE_FUNCTION best_t combine(best_t a, best_t b) {
-  const int second = better(b.value, a.value) || (!better(a.value, b.value) && b.at < a.at);
-  best_t best;
-  best.value = second ? b.value : a.value;
-  best.at = second ? b.at : a.at;
-  return best;
-}
-
-DEVICE_FUNCTION best_t element_at(GLOBAL const element_t* RESTRICT row, i64 i) {
-  best_t element;
-  element.value = row[i];
-  element.at = i;
-  return element;
-}
-
-// Combines one element of each of the 256 threads of a team; its first thread gets the result. All threads of the block call it.
-DEVICE_FUNCTION best_t team_combine(best_t best, SHARED_PTR value_t* values, SHARED_PTR i64* places) {
-  best_t other;
-  const int lane = THREAD_X % 256;
-  values[THREAD_X] = best.value;
-  places[THREAD_X] = best.at;
-  BARRIER();  // every thread's element is in shared memory
-  for (int reach = 128; reach > 0; reach /= 2) {
-    if (lane < reach) {
-      other.value = values[THREAD_X + reach];
-      other.at = places[THREAD_X + reach];
-      best = combine(best, other);
-      values[THREAD_X] = best.value;
-      places[THREAD_X] = best.at;
-    }
-    BARRIER();  // this round is written, and read, before the next
-  }
-  return best;
-}
+//= arg_reduce/ticket.cu, "// Combines one element of each of the 256 threa" to "for (int reach = 128; reach > 0; reach /= 2) {"
+//= arg_reduce/rows.cu, "if (lane < reach) {" to "}" (3)
 
 KERNEL(256, 1, 1) arg_reduce_naive(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,

@@ -27,75 +27,7 @@
 // Limit: bytes in flight, and the second launch. Rows may begin anywhere: the elements before the first whole vector
 // are taken one by one.
 
-typedef f32 element_t;  // as stored
-typedef f32 value_t;  // as compared
-typedef struct {
-  value_t value;
-  i64 at;  // index in its row
-} best_t;
-
-// Whether x wins over y, wherever they are. NaN wins over every number; the two zeros are equal.
-DEVICE_FUNCTION int better(value_t x, value_t y) {
-  return !(x >= y) && y == y;
-}
-
-// Where every thread starts. Element 0 is right where nothing is better than the worst value: all elements are equal then.
-DEVICE_FUNCTION best_t nothing(void) {
-  best_t best;
-  best.value = F32_INFINITY;
-  best.at = 0;
-  return best;
-}
-
-// Of equal values the one with the smaller index.
-DEVICE_FUNCTION best_t combine(best_t a, best_t b) {
-  const int second = better(b.value, a.value) || (!better(a.value, b.value) && b.at < a.at);
-  best_t best;
-  best.value = second ? b.value : a.value;
-  best.at = second ? b.at : a.at;
-  return best;
-}
-
-DEVICE_FUNCTION best_t element_at(GLOBAL const element_t* RESTRICT row, i64 i) {
-  best_t element;
-  element.value = row[i];
-  element.at = i;
-  return element;
-}
-
-typedef u32x4 load_t;  // elements in one load: 4
-
-DEVICE_FUNCTION void unpack(load_t words, value_t* x) {
-  x[0] = BITS_TO_F32(words.x);
-  x[1] = BITS_TO_F32(words.y);
-  x[2] = BITS_TO_F32(words.z);
-  x[3] = BITS_TO_F32(words.w);
-}
-
-// Elements at, at + 1, ... of one load; all indices before them have been considered, so that equal values change nothing.
-DEVICE_FUNCTION best_t adopt(best_t best, load_t words, i64 at) {
-  value_t x[4];
-  unpack(words, x);
-  int winner = -1;
-  UNROLL
-  for (int e = 0; e < 4; ++e) {
-    const int wins = better(x[e], best.value);
-    best.value = wins ? x[e] : best.value;
-    winner = wins ? e : winner;
-  }
-  best.at = winner < 0 ? best.at : at + winner;
-  return best;
-}
-
-// Whether nothing in the load is better than `value`: one comparison an element. A NaN on either side makes it false.
-DEVICE_FUNCTION int is_beaten(value_t value, load_t words) {
-  value_t x[4];
-  unpack(words, x);
-  int beaten = 1;
-  UNROLL
-  for (int e = 0; e < 4; ++e) beaten &= x[e] >= value;
-  return beaten;
-}
+//= arg_reduce/rows.cu, "typedef f32 element_t;  // as stored" to "}" (9)
 
 // The best of the elements that fall to this thread, of block `part` of the `parts` that share a row of n elements, of which
 // the first `head` (fewer than 4) come before a whole vector.
@@ -123,13 +55,7 @@ DEVICE_FUNCTION best_t thread_scan(GLOBAL const element_t* RESTRICT row, i64 n, 
   for (i64 r = (i64)part * 256 + THREAD_X; r < rest; r += (i64)parts * 256) {
     best = combine(best, element_at(row, r < head ? r : r + tiles * 4096));
   }
-  return best;
-}
-
-// Elements of a row before its first whole vector, where the row begins at element `first` of the matrix.
-DEVICE_FUNCTION int head_of(i64 first, i64 n) {
-  return (int)MIN(n, (i64)(3 - (first + 3) % 4));
-}
+//= arg_reduce/rows.cu, "return best;" (5) to "}" (2)
 
 // Combines one element of each of the 256 threads of a team; its first thread gets the result. All threads of the block call it.
 DEVICE_FUNCTION best_t team_combine(best_t best, SHARED_PTR value_t* values, SHARED_PTR i64* places) {
@@ -139,17 +65,7 @@ DEVICE_FUNCTION best_t team_combine(best_t best, SHARED_PTR value_t* values, SHA
   places[THREAD_X] = best.at;
   BARRIER();  // every thread's element is in shared memory
   for (int reach = 128; reach > 0; reach /= 2) {
-    if (lane < reach) {
-      other.value = values[THREAD_X + reach];
-      other.at = places[THREAD_X + reach];
-      best = combine(best, other);
-      values[THREAD_X] = best.value;
-      places[THREAD_X] = best.at;
-    }
-    BARRIER();  // this round is written, and read, before the next
-  }
-  return best;
-}
+//= arg_reduce/rows.cu, "if (lane < reach) {" to "}" (3)
 
 KERNEL(256, 1, 1) arg_reduce_ticket(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,

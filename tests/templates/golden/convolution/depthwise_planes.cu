@@ -6,11 +6,7 @@
 //   fw              = 3      columns of the filter
 //   stride          = 1      step from one output to the next, down and across
 //   dtype           = f16    element type; f16 and bf16 are added up in f32
-//   epilogue        = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   is_plain        = true
-//   has_bias        = false
-//   has_residual    = false
-//   taps            = 9
+//= convolution/depthwise_tiles.cu, "//   epilogue        = x      the element of the" to "//   taps            = 9"
 //   block_planes    = 1      neighbouring planes that a block filters
 //   tile_y          = 4      rows of output that a block computes of a plane
 //   threads         = 64     threads of a block
@@ -36,12 +32,7 @@
 //
 //   for a row of taps:  sum[ry][rx] += window[rx * STRIDE + fx] * tap[fx]
 //
-// Limit attacked: the bandwidth of memory: there are only TAPS multiplications for an element.
-
-enum {
-  FH = 3,
-  FW = 3,
-  TAPS = FH * FW,  // 9
+//= convolution/depthwise.cu, "// Limit attacked: the bandwidth of memory: ther" to "TAPS = FH * FW,  // 9"
   PITCH = 4,  // taps of a row, in whole loads
   STRIDE = 1,
   PAD_W = FW / 2,
@@ -98,11 +89,7 @@ DEVICE_FUNCTION void add_row(SHARED_PTR const f32* taps, const f32* window, f32*
   UNROLL
   for (int i = 0; i < PITCH; i += 4) {
     const u32x4 v = SHARED_LOAD_16(taps + i);
-    tap[i] = BITS_TO_F32(v.x), tap[i + 1] = BITS_TO_F32(v.y), tap[i + 2] = BITS_TO_F32(v.z), tap[i + 3] = BITS_TO_F32(v.w);
-  }
-  UNROLL
-  for (int fx = 0; fx < FW; ++fx) {
-    UNROLL
+//= convolution/image.cu, "tap[i] = BITS_TO_F32(v.x), tap[i + 1] = BITS_TO_" to "UNROLL" (2)
     for (int rx = 0; rx < MICRO_X; ++rx) sum[rx] = FMA(window[rx * STRIDE + fx], tap[fx], sum[rx]);
   }
 }
@@ -111,16 +98,7 @@ DEVICE_FUNCTION void store_run(GLOBAL element_t* to, const f32* x) {
   STORE_8(to, U32X2(F32X2_TO_F16X2(x[0], x[1]), F32X2_TO_F16X2(x[2], x[3])));
 }
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f16_t* bias;      // none
-  GLOBAL const f16_t* residual;  // none
-} epilogue_t;
-
-// The element of the output from its sum x, the residual's element and the channel's bias.
-DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
-  return (x);
-}
+//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (2)
 
 KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_depthwise_planes(
     GLOBAL const element_t* RESTRICT in,      // [n][c][h][w]

@@ -6,11 +6,7 @@
 //   fw              = 3      columns of the filter
 //   stride          = 1      step from one output to the next, down and across
 //   dtype           = f16    element type; f16 and bf16 are added up in f32
-//   epilogue        = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   is_plain        = true
-//   has_bias        = false
-//   has_residual    = false
-//   taps            = 9
+//= convolution/depthwise_tiles.cu, "//   epilogue        = x      the element of the" to "//   taps            = 9"
 //   block_planes    = 1      neighbouring planes that a block filters at a time
 //   tile_x          = 32     columns of output that the threads compute at a time
 //   tile_y          = 8      rows of output of a strip
@@ -38,11 +34,7 @@
 //
 // Limit attacked: the bandwidth of memory: copies need no instructions, and go on while strips are computed.
 
-enum {
-  FH = 3,
-  FW = 3,
-  TAPS = FH * FW,  // 9
-  STRIDE = 1,
+//= convolution/depthwise.cu, "enum {" to "STRIDE = 1,"
   PLANES = 1,  // of a tile
   TILE_X = 32,  // columns of output that the threads compute at a time
   TILE_Y = 8,  // rows of output of a tile
@@ -85,16 +77,7 @@ DEVICE_FUNCTION void store_run(GLOBAL element_t* to, const f32* x) {
   STORE_8(to, U32X2(F32X2_TO_F16X2(x[0], x[1]), F32X2_TO_F16X2(x[2], x[3])));
 }
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f16_t* bias;      // none
-  GLOBAL const f16_t* residual;  // none
-} epilogue_t;
-
-// The element of the output from its sum x, the residual's element and the channel's bias.
-DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
-  return (x);
-}
+//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (2)
 
 // The rows of the input, and of the planes from `plane` on, that a tile of the output sees.
 typedef struct {
@@ -136,11 +119,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_depthwise_strips(
   const int tiles = ((planes - 1) / PLANES + 1) * strips;
   if (THREAD_X == 0) {
     for (int s = 0; s < STAGES; ++s) MBARRIER_INIT(base + 8 * s, 1);
-    MBARRIER_FENCE();
-  }
-  BARRIER();  // the barriers are there
-  if (THREAD_X == 0) {
-    for (int s = 0; s < STAGES && BLOCK_X + s * GRID_X < tiles; ++s) {
+//= convolution/depthwise_tiles.cu, "MBARRIER_FENCE();" to "for (int s = 0; s < STAGES && BLOCK_X + s * GRID"
       copy_strip(in, strip_of(BLOCK_X + s * GRID_X, strips, h, out_h, pad_h), planes, h, w, plane_room, base + 128 + s * room, base + 8 * s);
     }
   }

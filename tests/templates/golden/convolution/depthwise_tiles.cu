@@ -42,11 +42,7 @@
 //
 // Limit attacked: the bandwidth of memory: copies need no instructions, and go on while tiles are computed.
 
-enum {
-  FH = 3,
-  FW = 3,
-  TAPS = FH * FW,  // 9
-  STRIDE = 1,
+//= convolution/depthwise.cu, "enum {" to "STRIDE = 1,"
   TILE_X = 16,
   TILE_Y = 8,
   CHANNELS = 8,  // of a tile
@@ -64,26 +60,13 @@ enum {
   THREADS = 128,
 };
 
-typedef u32 element_t;  // bits of an element
-
-DEVICE_FUNCTION f32 value_of(const u32* words, int i) {
-  return BITS_TO_F32(words[i]);
-}
-
-DEVICE_FUNCTION void store_channels(GLOBAL element_t* to, const f32* x) {
-  STORE_4(to, F32_TO_BITS(x[0]));
-}
+//= convolution/depthwise.cu, "typedef u32 element_t;  // bits of an element" to "}" (2)
 
 // What an element of the output is made from, beside its sum.
 typedef struct {
   GLOBAL const f32* bias;      // none
   GLOBAL const f32* residual;  // none
-} epilogue_t;
-
-// The element of the output from its sum x, the residual's element and the channel's bias.
-DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
-  return (x);
-}
+//= convolution/wgmma.cu, "} epilogue_t;" to "}"
 
 // Shared memory -> registers: LOAD channels of a place.
 DEVICE_FUNCTION void read_place(SHARED_PTR const element_t* from, u32 words[WORDS]) {

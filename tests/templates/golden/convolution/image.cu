@@ -90,12 +90,7 @@ DEVICE_FUNCTION void read_window(SHARED_PTR const f32* from, f32* window) {
 typedef struct {
   GLOBAL const f32* bias;      // none
   GLOBAL const f32* residual;  // none
-} epilogue_t;
-
-// The element of the output from its sum x, the residual's element and the channel's bias.
-DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
-  return (x);
-}
+//= convolution/wgmma.cu, "} epilogue_t;" to "}"
 
 KERNEL_MIN_BLOCKS(128, 1, 1, 1) convolution_image(
     GLOBAL const f32* RESTRICT in,      // [n][c][h][w]

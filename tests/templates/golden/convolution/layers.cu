@@ -46,11 +46,7 @@
 // Limit attacked: loads from shared memory. The taps lie with the channels of the output innermost: a thread
 // reads them as vectors, and neighbouring threads, which compute neighbouring pixels, read the same ones.
 
-enum {
-  FH = 3,
-  FW = 3,
-  TAPS = FH * FW,  // 9
-  STRIDE = 1,
+//= convolution/depthwise.cu, "enum {" to "STRIDE = 1,"
   TILE_X = 16,
   TILE_Y = 4,
   TILE_K = 32,
@@ -139,16 +135,7 @@ DEVICE_FUNCTION void add_row(SHARED_PTR const f32* row, SHARED_PTR const f32* ta
   }
 }
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f16_t* bias;      // none
-  GLOBAL const f16_t* residual;  // none
-} epilogue_t;
-
-// The element of the output from its sum x, the residual's element and the channel's bias.
-DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
-  return (x);
-}
+//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (2)
 
 KERNEL(128, 1, 1) convolution_layers(
     GLOBAL const f16_t* RESTRICT in,      // [n][h][w][c]

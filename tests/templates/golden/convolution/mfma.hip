@@ -59,11 +59,7 @@
 // Loads take 16 bytes: where channels are not innermost, or are no multiple of LOAD, a step in front packs input and filter so.
 // Limit attacked: the rate of multiply-adds of single threads, which the matrix unit exceeds many times.
 
-enum {
-  FH = 3,
-  FW = 3,
-  STRIDE = 1,
-  DILATION = 1,
+//= convolution/wgmma.cu, "enum {" (2) to "DILATION = 1,"
   TAPS = FH * FW,
   TILE_M = 128,
   TILE_N = 64,
@@ -92,68 +88,7 @@ enum {
 
 typedef u16 element_t;  // bits of an element
 
-// Input and filter as the copies want them: channels innermost.
-enum {
-  PACK_THREADS = 256,
-  PACK_RUN = 8,  // elements that a thread packs at a time
-};
-
-DEVICE_FUNCTION i64 place_in(i64 image, int y, int x, int g, i32 c, i32 h, i32 w) {
-  return ((image * h + y) * w + x) * c + g;
-}
-
-DEVICE_FUNCTION i64 place_tap(i64 channel, int i, int j, int g, i32 c) {
-  return ((channel * FH + i) * FW + j) * c + g;
-}
-
-// PACK_RUN values to run `at`. Gives whether a value is infinite or no number.
-DEVICE_FUNCTION int store_run(const u16* x, GLOBAL u16* to, i64 at, i64 plane) {
-  int is_special = 0;
-  UNROLL
-  for (int i = 0; i < PACK_RUN; ++i) is_special |= (x[i] & 0x7c00) == 0x7c00;
-  u32 word[PACK_RUN / 2];
-  UNROLL
-  for (int i = 0; i < PACK_RUN / 2; ++i) word[i] = x[2 * i] | (u32)x[2 * i + 1] << 16;
-  STORE_16(to + at * PACK_RUN, U32X4(word[0], word[1], word[2], word[3]));
-  return is_special;
-}
-
-KERNEL(PACK_THREADS, 1, 1) convolution_pack(
-    GLOBAL const f16_t* RESTRICT in,      // [n][h][w][c]
-    GLOBAL u16* RESTRICT packed_in,      // [n][h][w][whole runs of c]
-    GLOBAL const f16_t* RESTRICT filter,  // [k][FH][FW][c]
-    GLOBAL u16* RESTRICT packed_filter,  // [k][FH][FW][whole runs of c]
-    i32 n, i32 c, i32 h, i32 w, i32 k, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w) {
-  DEPENDENT_LAUNCH();
-  const i64 step = (i64)GRID_X * PACK_THREADS;
-  int is_special = 0;
-  if (BLOCK_Y == 0) {
-    const int runs = (c - 1) / PACK_RUN + 1;  // of a pixel
-    const i64 count = (i64)n * h * w * runs;
-    for (i64 at = (i64)BLOCK_X * PACK_THREADS + THREAD_X; at < count; at += step) {
-      const int first = (int)(at % runs) * PACK_RUN;
-      GLOBAL const f16_t* from = in + at / runs * c + first;
-      f16_t value[PACK_RUN];
-      UNROLL
-      for (int i = 0; i < PACK_RUN; ++i) value[i] = first + i < c ? from[i] : 0;
-      is_special |= store_run(value, packed_in, at, count * PACK_RUN);
-    }
-  } else {
-    const int runs = (c - 1) / PACK_RUN + 1;  // of a tap
-    const i64 count = (i64)k * TAPS * runs;
-    for (i64 at = (i64)BLOCK_X * PACK_THREADS + THREAD_X; at < count; at += step) {
-      const int first = (int)(at % runs) * PACK_RUN;
-      const int tap = (int)(at / runs % TAPS);
-      const i64 channel = at / runs / TAPS;
-      f16_t value[PACK_RUN];
-      UNROLL
-      for (int i = 0; i < PACK_RUN; ++i) {
-        value[i] = first + i < c ? filter[place_tap(channel, tap / FW, tap % FW, first + i, c)] : 0;
-      }
-      is_special |= store_run(value, packed_filter, at, count * PACK_RUN);
-    }
-  }
-}
+//= convolution/wgmma.cu, "// Input and filter as the copies want them: cha" to "}" (10)
 
 // Where a thread is along k.
 typedef struct {
@@ -292,37 +227,7 @@ DEVICE_FUNCTION void multiply(u32 a[FRAGMENTS_M][MATRIX_WORDS], u32 b[FRAGMENTS_
   }
 }
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f16_t* bias;      // none
-  GLOBAL const f16_t* residual;  // none
-} epilogue_t;
-
-// The element of the output from its sum x, the residual's element and the channel's bias.
-DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
-  return (x);
-}
-
-// The values of bias for two neighbouring columns of a row; any value for what lies outside.
-DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
-  *x = *y = 0;
-}
-
-// Two neighbouring channels of a pixel to the output, as far as they exist. pitch: channels of the output.
-DEVICE_FUNCTION void store_pair(GLOBAL f16_t* out, int row, int col, int rows, int cols, i32 pitch, f32 x, f32 y,
-                                epilogue_t epilogue) {
-  if (row >= rows) return;
-  const i64 at = (i64)row * pitch + col;
-  const int next = 1;
-  f32 bias_x, bias_y;
-  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
-  if (col + 1 < cols && pitch % 2 == 0) {
-    STORE_4(out + at, F32X2_TO_F16X2(finish(x, 0, bias_x, epilogue), finish(y, 0, bias_y, epilogue)));
-    return;
-  }
-  if (col < cols) out[at] = F32_TO_F16(finish(x, 0, bias_x, epilogue));
-  if (col + 1 < cols) out[at + next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
-}
+//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (5)
 
 // Four neighbouring channels of a pixel, as far as they exist.
 DEVICE_FUNCTION void store_four(GLOBAL f16_t* out, int row, int col, int rows, int cols, i32 pitch, const f32* x,

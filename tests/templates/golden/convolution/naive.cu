@@ -6,11 +6,7 @@
 //   fw           = 3      columns of the filter
 //   stride       = 1      step from one output to the next, down and across
 //   dilation     = 1      step from one tap of the filter to the next, down and across
-//   dtype        = f16    element type; f16 and bf16 are added up in f32
-//   layout       = nhwc   order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
-//   epilogue     = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   has_bias     = false
-//   has_residual = false
+//= convolution/layers.cu, "//   dtype        = f16    element type; f16 and" to "//   has_residual = false"
 //   block_x      = 32     threads across
 //   block_y      = 8      threads down
 //   wide         = false  add up in f64: the reference for large problems
@@ -35,16 +31,7 @@ enum {
   BLOCK_DOWN = 8,
 };
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f16_t* bias;      // none
-  GLOBAL const f16_t* residual;  // none
-} epilogue_t;
-
-// The element of the output from its sum x, the residual's element and the channel's bias.
-DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
-  return (x);
-}
+//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (2)
 
 KERNEL(32, 8, 1) convolution_naive(
     GLOBAL const f16_t* RESTRICT in,      // [n][h][w][c]

@@ -56,21 +56,7 @@ enum {
   PACK_RUN = 8,              // elements that a thread packs at a time
 };
 
-// PACK_RUN values to run `at` of each plane: bf16 values whose sum it is, each the 8 leading bits of what the ones before
-// leave.
-DEVICE_FUNCTION void split_run(f32* x, GLOBAL u16* to, i64 at, i64 plane) {
-  UNROLL
-  for (int p = 0; p < PLANES; ++p) {
-    u32 word[PACK_RUN / 2];
-    UNROLL
-    for (int i = 0; i < PACK_RUN / 2; ++i) {
-      word[i] = F32X2_TO_BF16X2(x[2 * i], x[2 * i + 1]);
-      x[2 * i] -= BITS_TO_F32(word[i] << 16);
-      x[2 * i + 1] -= BITS_TO_F32(word[i] & 0xffff0000u);
-    }
-    STORE_16(to + p * plane + at * PACK_RUN, U32X4(word[0], word[1], word[2], word[3]));
-  }
-}
+//= convolution/f32_split.cu, "// PACK_RUN values to run `at` of each plane: bf" to "}" (3)
 
 KERNEL(PACK_THREADS, 1, 1) convolution_pack_filter(
     GLOBAL const f32* RESTRICT filter,   // [k][c]
@@ -135,12 +121,7 @@ DEVICE_FUNCTION void read_box(SHARED_PTR const u8* box, int lane, int half, u32 
 typedef struct {
   GLOBAL const f32* bias;      // none
   GLOBAL const f32* residual;  // none
-} epilogue_t;
-
-// The element of the output from its sum x, the residual's element and the channel's bias.
-DEVICE_FUNCTION f32 finish(f32 x, f32 residual, f32 bias, epilogue_t epilogue) {
-  return (x);
-}
+//= convolution/wgmma.cu, "} epilogue_t;" to "}"
 
 // What lies where: the product is of pixels and channels.
 typedef struct {
@@ -204,13 +185,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_pointwise(
       MBARRIER_INIT(full + 8 * s, 1);
       MBARRIER_INIT(empty + 8 * s, 4 * CONSUMERS);  // each warp of the consumers
     }
-    MBARRIER_FENCE();
-  }
-  if (warp == CONSUMERS * 4 && LANE() == 0) {
-    TENSOR_PREFETCH(map_a);
-    TENSOR_PREFETCH(map_b);
-  }
-  BARRIER();  // the barriers are there
+//= convolution/wgmma.cu, "MBARRIER_FENCE();" to "BARRIER();  // the barriers are there"
 
   if (group == CONSUMERS) {
     // Global memory -> shared memory: one thread issues all copies.
@@ -235,17 +210,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_pointwise(
           packed = 1;
           UNROLL
           for (int p = 0; p < PLANES; ++p) TENSOR_LOAD_3D(to_a + BYTES_A + p * PLANE_B, map_b, step * TILE_K, col0, p, there);
-          if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-          }
-        }
-      }
-    }
-    WARP_BARRIER();
-  } else {
-    // Shared memory -> registers.
-    REGISTERS_GROW(232);
+//= convolution/wgmma.cu, "if (++stage == STAGES) {" to "REGISTERS_GROW(232);"
     const epilogue_t epilogue = { 0, 0 };
     f32 sum[PARTS][SUMS];
     f32 chunk[PARTS][SUMS];  // of one step: the matrix units cut sums off, so that few are added up there

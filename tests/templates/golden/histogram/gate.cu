@@ -42,23 +42,7 @@
 // Takes for granted: block 0 starts before all others are through, as blocks start in the order of their index; and an atomic
 // that is sent after a gate was seen open meets the counts that were cleared and fenced before the gate was opened.
 
-typedef u8 element_t;
-
-// Counts `samples` of one bin in this thread's copy.
-DEVICE_FUNCTION void tally(SHARED_PTR u32* mine, i32 bin, u32 samples) {
-  SHARED_COUNT_U32(mine + bin, samples);
-}
-#define BEGIN_RUN()
-#define TALLY(bin) tally(mine, bin, 1u)
-#define NEXT_TILE()
-#define END_RUN()
-
-// The samples in one 32-bit word of the input.
-#define TALLY_WORD(word)              \
-  TALLY((int)((word) & 255u));        \
-  TALLY((int)((word) >> 8 & 255u));   \
-  TALLY((int)((word) >> 16 & 255u));  \
-  TALLY((int)((word) >> 24))
+//= histogram/shared.cu, "typedef u8 element_t;" to "TALLY((int)((word) >> 24))"
 
 KERNEL(256, 1, 1) histogram_gate(
     GLOBAL const element_t* RESTRICT in, i64 n,
@@ -76,28 +60,9 @@ KERNEL(256, 1, 1) histogram_gate(
     return;
   }
 
-  // ---- zero -> counters
-  for (int slot = THREAD_X; slot < 256; slot += 256) slots[slot] = 0u;
-  BARRIER();  // every counter is zero before the first sample
-
-  BEGIN_RUN();
-  #define TALLY_LOAD(v) \
-    TALLY_WORD(v.x);    \
-    TALLY_WORD(v.y);    \
-    TALLY_WORD(v.z);    \
-    TALLY_WORD(v.w)
-  // ---- whole tiles: device memory -> registers (2 loads of 16 bytes in flight) -> counters
-  const i64 tiles = n / 8192;
-  NO_UNROLL
+//= histogram/shared.cu, "// ---- zero -> counters" to "NO_UNROLL"
   for (i64 tile = (BLOCK_X - 1); tile < tiles; tile += (GRID_X - 1)) {
-    GLOBAL const element_t* from = in + tile * 8192 + THREAD_X * 16;
-    const u32x4 v0 = LOAD_16(from);
-    const u32x4 v1 = LOAD_16(from + 4096);
-    TALLY_LOAD(v0);
-    TALLY_LOAD(v1);
-  }
-
-  // ---- the last n % 8192 samples, one by one, dealt over the whole grid
+//= histogram/shared.cu, "GLOBAL const element_t* from = in + tile * 8192 " to "// ---- the last n % 8192 samples, one by one, d"
   const i64 rest = tiles * 8192 + (i64)(BLOCK_X - 1) * 256 + THREAD_X;
   NO_UNROLL
   for (i64 i = rest; i < n; i += (i64)(GRID_X - 1) * 256) {
@@ -111,10 +76,4 @@ KERNEL(256, 1, 1) histogram_gate(
   }
   BARRIER();  // every sample of the block is counted and its gate is open
 
-  // ---- counters -> device memory; bins past the last stay zero
-  for (int bin = THREAD_X; bin < 256; bin += 256) {
-    u32 total = 0u;
-    for (int copy = 0; copy < 1; ++copy) total += slots[copy * 256 + bin];
-    if (total != 0u) ATOMIC_ADD_U32(counts + bin, total);
-  }
-}
+//= histogram/shared.cu, "// ---- counters -> device memory; bins past the" to "}" (2)

@@ -62,12 +62,7 @@ DEVICE_FUNCTION void tally(SHARED_PTR u32* mine, GLOBAL u32* counts, i32 bin, u3
     uncarried = 0;                             \
   }
 
-// The samples in one 32-bit word of the input.
-#define TALLY_WORD(word)              \
-  TALLY((int)((word) & 255u));        \
-  TALLY((int)((word) >> 8 & 255u));   \
-  TALLY((int)((word) >> 16 & 255u));  \
-  TALLY((int)((word) >> 24))
+//= histogram/shared.cu, "// The samples in one 32-bit word of the input." to "TALLY((int)((word) >> 24))"
 
 KERNEL(256, 1, 1) histogram_packed(
     GLOBAL const element_t* RESTRICT in, i64 n,
@@ -81,34 +76,11 @@ KERNEL(256, 1, 1) histogram_packed(
   BARRIER();  // every counter is zero before the first sample
 
   int uncarried = 0;  // tiles since the last barrier
-  BEGIN_RUN();
-  #define TALLY_LOAD(v) \
-    TALLY_WORD(v.x);    \
-    TALLY_WORD(v.y);    \
-    TALLY_WORD(v.z);    \
-    TALLY_WORD(v.w)
-  // ---- whole tiles: device memory -> registers (2 loads of 16 bytes in flight) -> counters
-  const i64 tiles = n / 8192;
-  NO_UNROLL
-  for (i64 tile = BLOCK_X; tile < tiles; tile += GRID_X) {
-    GLOBAL const element_t* from = in + tile * 8192 + THREAD_X * 16;
-    const u32x4 v0 = LOAD_16(from);
-    const u32x4 v1 = LOAD_16(from + 4096);
-    TALLY_LOAD(v0);
-    TALLY_LOAD(v1);
+//= histogram/shared.cu, "BEGIN_RUN();" to "TALLY_LOAD(v1);"
     AFTER_TILE();
   }
 
-  // ---- the last n % 8192 samples, one by one, dealt over the whole grid
-  const i64 rest = tiles * 8192 + (i64)BLOCK_X * 256 + THREAD_X;
-  NO_UNROLL
-  for (i64 i = rest; i < n; i += (i64)GRID_X * 256) {
-    TALLY(in[i]);
-  }
-  END_RUN();
-  BARRIER();  // every sample of the block is counted
-
-  // ---- counters -> device memory; bins past the last stay zero
+//= histogram/shared.cu, "// ---- the last n % 8192 samples, one by one, d" to "// ---- counters -> device memory; bins past the"
   for (int word = THREAD_X; word < 128; word += 256) {
     u32 even = 0u;  // bin 2 * word
     u32 odd = 0u;   // the next one

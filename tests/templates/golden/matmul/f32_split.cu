@@ -3,12 +3,7 @@
 // Variant f32_split: f32 on matrix units: operands as sums of three bf16 matrices, six products, sums in f32 registers
 //
 //   out                = f32        element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   trans_a            = false      A is stored transposed, as k x m
-//   trans_b            = false      B is stored transposed, as n x k
-//   beta_zero          = true       C is written and never read: beta is 0, or the epilogue has no c
-//   batched            = false      there is more than one product
-//   is_plain           = true
-//   has_bias           = false
+//= matmul/wgmma.cu, "//   trans_a            = false      A is stored" to "//   has_bias           = false"
 //   element_bytes      = 4
 //   out_bytes          = 4
 //   sum_type           = f32
@@ -40,43 +35,13 @@
 //   staged             = false
 //   across_a           = false      trans_a
 //   across_b           = true       not trans_b
-//   parts              = 1          tile_m // (64 * consumers)
-//   arriving_consumers = 2          consumers
-//   cluster            = 1          cluster_m * cluster_n
-//   threads            = 384        consumers * 128 + (128 if register_split else 32)
-//   copy_registers     = 40         32 if consumers == 3 else 24 if blocks_per_unit * consumers > 2 else 40
-//   consumer_registers = 232        (160 if consumers == 3 else (232 if blocks_per_unit == 1 else 104) if consumers == 2 else 240 if blocks_per_unit == 1 else 216) if register_split else entry_registers
-//
+//= convolution/f32_split.cu, "//   parts              = 1          tile_m // (" to "//" (6)
 
-// matmul, wgmma: warpgroups multiply tiles in shared memory with the matrix units, while one thread copies the next.
-//
-//                                   TILE_N                 shared memory, STAGES times:
-//                              +-------------+               tile_a  TILE_M x TILE_K   +-- full: the copies are there
-//                       TILE_K |   tile_b    |               tile_b  TILE_N x TILE_K   +-- empty: all have read it
-//                              +-------------+
-//           TILE_K             +-------------+             copying thread:  wait(empty), copy both tiles -> full
-//          +------+            | consumer 0  |             consumers:       wait(full), multiply, arrive(empty)
-//   TILE_M |tile_a|            |- - - - - - -|
-//          |      |            | consumer 1  |             for i < k:  C[r][c] += op(A)[r][i] * op(B)[i][c]
-//          +------+            +-------------+
-//                                     C
-//
-//   global memory -> (bulk tensor copies) shared memory -> (matrix units) registers -> C
-//
+//= matmul/wgmma.cu, "// matmul, wgmma: warpgroups multiply tiles in s" to "//" (14)
 // An f32 is the sum of three bf16 values: six products of those, the small ones first, make one product in f32.
-// Limit attacked: the rate of the matrix units; copies, waiting and storing are hidden behind them.
-
-enum {
-  TILE_M = 128,
-  TILE_N = 128,
+//= matmul/wgmma.cu, "// Limit attacked: the rate of the matrix units;" to "TILE_N = 128,"
   TILE_K = 32,
-  STAGES = 4,
-  CONSUMERS = 2,  // warpgroups of 128 threads
-  PARTS = 1,  // of 64 rows, that a consumer multiplies
-  CLUSTER_M = 1,
-  CLUSTER_N = 1,
-  CLUSTER_K = 1,  // blocks that share a tile of C
-  CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K,
+//= convolution/wgmma.cu, "STAGES = 4," to "CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K,"
   ROW = 64,  // bytes of a row of TILE_K elements: the width of the swizzle
   PLANES = 3,  // bf16 matrices whose sum is an operand
   PLANE_A = TILE_M * ROW,  // bytes from one to the next
@@ -85,62 +50,15 @@ enum {
   PART_B = TILE_K * 128 * PLANES,
   BYTES_A = TILE_M * ROW * PLANES,
   BYTES_B = TILE_N * ROW * PLANES,
-  STAGE = BYTES_A + BYTES_B,
-  SUMS = TILE_N / 2,  // of a thread, for each part
-  THREADS = 384,
-  RASTER = 8,  // rows of tiles that are walked together, so that tiles in flight share operands in the cache
-};
-
-// Steps [first, end) along k of one tile of C. Tiles are counted in clusters.
-typedef struct {
-  int tile, first, end;
-} work_t;
-
-// d += a * b for 64 x TILE_N x 16; with keep = 0, d = a * b.
-DEVICE_FUNCTION void multiply(f32* d, u64 a, u64 b, int keep) {
-  asm volatile(
+//= convolution/wgmma.cu, "STAGE = BYTES_A + BYTES_B," to "asm volatile("
       "{ .reg .pred p; setp.ne.b32 p, %66, 0;"
       " wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"
       " { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 }, %64, %65, p, 1, 1, 0, 1; }"
       :
-      "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
-      "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-      "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
-      "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-      "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
-      "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-      "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
-      "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-      "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
-      "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-      "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]),
-      "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-      "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]),
-      "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-      "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]),
-      "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "l"(a), "l"(b), "r"(keep));
-}
-
-// What an element of C is made from, beside its sum over k.
-typedef struct {
-  f32 alpha, beta;
+//= convolution/wgmma.cu, ""+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])," to ""+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27"
+//= matmul/wgmma.cu, ""+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31" to "f32 alpha, beta;"
   GLOBAL const f32* bias;  // none
-} epilogue_t;
-
-// The element of C from its sum x and from c, what it was.
-DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
-  const f32 alpha = epilogue.alpha;
-  const f32 beta = epilogue.beta;
-  return alpha * x;
-}
-
-// The values of bias for two neighbouring columns of a row; any value for what lies outside.
-DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
-  *x = *y = 0;
-}
-
-// Two neighbouring columns of a row of the product to C, as far as they lie inside.
+//= matmul/wgmma.cu, "} epilogue_t;" to "// Two neighbouring columns of a row of the prod"
 DEVICE_FUNCTION void store_pair(GLOBAL f32* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
                                 epilogue_t epilogue) {
   if (row >= rows) return;
@@ -217,50 +135,8 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
     GLOBAL const f32* a, GLOBAL const f32* b, GLOBAL u32* special,  // special: is a value infinite or no number; who has read it
     i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta) {
   const epilogue_t epilogue = {alpha, beta, 0};
-  ALIGNED_SHARED(u8, shared);
-  const u32 base = SHARED_ADDRESS(shared);  // STAGES of tile_a, tile_b; panels; barriers
-  const u32 barriers = base + STAGES * STAGE;
-  const u32 full = barriers;                // [STAGES]
-  const u32 empty = barriers + 8 * STAGES;  // [STAGES]
-  const int warp = WARP_UNIFORM(THREAD_X / 32);
-  const int group = warp / 4;  // warpgroup: a consumer, or, the last, the copying one
-  const int rank_m = 0;
-  const int rank_n = 0;
-
-  // What there is to do, in tiles of a cluster.
-  const int rows = m;  // of the product as the matrix units see it
-  const int cols = n;
-  const int tiles_m = (rows - 1) / (TILE_M * CLUSTER_M) + 1;
-  const int tiles_n = (cols - 1) / (TILE_N * CLUSTER_N) + 1;
-  const int steps = (k - 1) / TILE_K + 1;
-  const int clusters = GRID_X / CLUSTER;
-  const int cluster = BLOCK_X / CLUSTER;
-
-  if (THREAD_X == 0) {
-    for (int s = 0; s < STAGES; ++s) {
-      MBARRIER_INIT(full + 8 * s, 1);
-      MBARRIER_INIT(empty + 8 * s, 8 * (CLUSTER_M + CLUSTER_N - 1));  // each warp of each reading block
-    }
-    MBARRIER_FENCE();
-  }
-  if (warp == CONSUMERS * 4 && LANE() == 0) {
-    TENSOR_PREFETCH(map_a);
-    TENSOR_PREFETCH(map_b);
-  }
-  DEPENDENT_WAIT();  // for the planes
-  const int is_special = LOAD_ACQUIRE_U32(special) != 0;
-  BARRIER();  // the barriers are there
-  if (THREAD_X == 0 && ATOMIC_ADD_U32(special + 1, 1) == GRID_X - 1) special[0] = special[1] = 0;  // all have read it
-  if (is_special) {
-    // Infinities and numbers that are none have no planes: products as they are. Rare, so that it may be slow.
-    for (int unit = cluster; unit < tiles_m * tiles_n; unit += clusters) {
-      const int first_row = (unit / tiles_n * CLUSTER_M + rank_m) * TILE_M;
-      const int first_col = (unit % tiles_n * CLUSTER_N + rank_n) * TILE_N;
-      for (int at = THREAD_X; at < TILE_M * TILE_N / 2; at += THREADS) {
-        const int row = first_row + at / (TILE_N / 2);
-        const int col = first_col + at % (TILE_N / 2) * 2;
-        if (row >= rows || col >= cols) continue;
-        const int next = col + 1 < cols;
+//= convolution/wgmma.cu, "ALIGNED_SHARED(u8, shared);" to "}" (3)
+//= convolution/f32_split.cu, "DEPENDENT_WAIT();  // for the planes" to "const int next = col + 1 < cols;"
         f32 x = 0, y = 0;
         for (int kk = 0; kk < k; ++kk) {
           const f32 factor = a[(i64)row * lda + kk];
@@ -273,33 +149,9 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
     return;
   }
 
-  int next_unit = cluster;
-  const int end_unit = tiles_m * tiles_n;
-
-  if (group == CONSUMERS) {
-    // Global memory -> shared memory: one thread issues all copies.
-    REGISTERS_SHRINK(40);
-    if (warp == CONSUMERS * 4 && LANE() == 0) {
-      int stage = 0;
-      u32 parity = 1;
-      while (next_unit < end_unit) {
-        work_t work;
-        work.tile = next_unit;
-        work.first = 0;
-        work.end = steps;
-        next_unit += clusters;
-        const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
-        const int band_rows = MIN(tiles_m - band, RASTER + 0);
-        const int in_band = work.tile % (RASTER * tiles_n);
-        const int tile_row = band + in_band % band_rows;
-        const int tile_col = in_band / band_rows;
-        const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M;
-        const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
-        for (int step = work.first; step < work.end; ++step) {
-          const u32 to_a = base + stage * STAGE;
-          const u32 to_b = to_a + BYTES_A;
-          const u32 there = full + 8 * stage;
-          MBARRIER_WAIT(empty + 8 * stage, parity);
+//= convolution/wgmma.cu, "int next_unit = cluster;" to "REGISTERS_SHRINK(40);"
+//= convolution/wgmma.cu, "if (warp == CONSUMERS * 4 && LANE() == 0) {" (2) to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
+//= convolution/wgmma.cu, "for (int step = work.first; step < work.end; ++s" to "MBARRIER_WAIT(empty + 8 * stage, parity);"
           MBARRIER_EXPECT(there, STAGE);
           const int k0 = step * TILE_K;
           TENSOR_LOAD_3D(to_a, map_a, k0, row0, 0, there);
@@ -317,54 +169,13 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
           for (int i = 0; i < TILE_N / 64; ++i) {
             TENSOR_LOAD_3D(to_b + 2 * PLANE_B + i * PART_B, map_b, col0 + i * 64, k0, 2, there);
           }
-          if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-          }
-        }
-      }
-    }
-    WARP_BARRIER();
-  } else {
-    // Shared memory -> registers.
-    REGISTERS_GROW(232);
-    f32 sum[PARTS][SUMS];
+//= convolution/wgmma.cu, "if (++stage == STAGES) {" to "f32 sum[PARTS][SUMS];"
     f32 chunk[PARTS][SUMS];  // of one step: the matrix units cut sums off, so that few are added up there
     const u64 first_a = WGMMA_DESCRIPTOR(base + group * (PARTS * PART_A), 16, 8 * ROW, ROW);
     const u64 first_b = WGMMA_DESCRIPTOR(base + BYTES_A, PART_B, 1024, 128);
-    int stage = 0;
-    u32 parity = 0;
-    while (next_unit < end_unit) {
-      work_t work;
-      work.tile = next_unit;
-      work.first = 0;
-      work.end = steps;
-      next_unit += clusters;
-      const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
-      const int band_rows = MIN(tiles_m - band, RASTER + 0);
-      const int in_band = work.tile % (RASTER * tiles_n);
-      const int tile_row = band + in_band % band_rows;
-      const int tile_col = in_band / band_rows;
-      const int count = work.end - work.first;
-      // Lane l of warp w holds rows 16 w + l / 4 (+ 8) and columns 2 (l % 4) + 8 i (+ 1) of each part.
-      const int lane = LANE();
-      const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M + group * PARTS * 64;
-      const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
-      UNROLL
-      for (int p = 0; p < PARTS; ++p) {
-        UNROLL
-        for (int j = 0; j < SUMS; ++j) sum[p][j] = 0;
-      }
-      int i = 0;
-      do {
-        MBARRIER_WAIT(full + 8 * stage, parity);
-        const u64 a = first_a + (u32)(stage * (STAGE / 16));
-        const u64 b = first_b + (u32)(stage * (STAGE / 16));
-        WGMMA_FENCE();
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/wgmma.cu, "int stage = 0;" (2) to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
+//= convolution/f32_split.cu, "UNROLL" (6) to "}"
+//= convolution/wgmma.cu, "int i = 0;" to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 2 * (PLANE_B / 16) + kk * 128, kk != 0);
           }
         }
@@ -403,35 +214,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
             multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 128, 1);
           }
         }
-        WGMMA_COMMIT();
-        WGMMA_WAIT(0);
-        const u32 read = empty + 8 * stage;
-        if (LANE() == 0) MBARRIER_ARRIVE(read);
-        UNROLL
-        for (int p = 0; p < PARTS; ++p) {
-          UNROLL
-          for (int j = 0; j < SUMS; ++j) {
-            asm volatile("" : "+f"(chunk[p][j])::"memory");  // read no earlier
-            sum[p][j] += chunk[p][j];
-          }
-        }
-        if (++stage == STAGES) {
-          stage = 0;
-          parity ^= 1;
-        }
-      } while (++i < count);
+//= convolution/f32_split.cu, "WGMMA_COMMIT();" to "}" (2)
+//= convolution/wgmma.cu, "if (++stage == STAGES) {" (2) to "} while (++i < count);"
 
-      // Registers -> C.
-      UNROLL
-      for (int p = 0; p < PARTS; ++p) {
-        UNROLL
-        for (int i = 0; i < TILE_N / 8; ++i) {
-          const int row = row0 + p * 64 + warp % 4 * 16 + lane / 4;
-          const int col = col0 + i * 8 + lane % 4 * 2;
-          store_pair(c, row, col, rows, cols, ldc, sum[p][4 * i], sum[p][4 * i + 1], epilogue);
-          store_pair(c, row + 8, col, rows, cols, ldc, sum[p][4 * i + 2], sum[p][4 * i + 3], epilogue);
-        }
-      }
-    }
-  }
-}
+//= convolution/wgmma.cu, "// Registers -> C." to "}" (5)

@@ -2,20 +2,7 @@
 // matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
 // Variant mfma: wavefronts of 64 multiply fragments with the matrix unit (CDNA)
 //
-//   out             = f16    element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   trans_a         = false  A is stored transposed, as k x m
-//   trans_b         = false  B is stored transposed, as n x k
-//   beta_zero       = true   C is written and never read: beta is 0, or the epilogue has no c
-//   batched         = false  there is more than one product
-//   is_plain        = true
-//   has_bias        = false
-//   element_bytes   = 2
-//   out_bytes       = 2
-//   sum_type        = f32
-//   scalar_type     = f32
-//   element         = u16
-//   tile_m          = 128    rows of C that a block computes
-//   tile_n          = 128    columns of C that a block computes
+//= matmul/mma.cu, "//   out             = f16    element type of C " to "//   tile_n          = 128    columns of C that "
 //   tile_k          = 32     steps along k between two barriers
 //   warps_m         = 2      wavefronts below each other in a tile
 //   warps_n         = 2      wavefronts beside each other in a tile
@@ -43,67 +30,17 @@
 
 // matmul, mfma: each warp multiplies fragments of 16 x 16 with the matrix unit, while registers take the next tiles.
 //
-//                                    TILE_N               a warp: PART_M x PART_N of the tile
-//                               +-------------+
-//                        TILE_K |   tile_b    |             b: FRAGMENTS_N of 16 columns
-//                               +-------------+             |  |  |  |  |
-//            TILE_K             +------+------+        a: - +--+--+--+--+
-//           +------+            | warp | warp |           - |  |  |  |  |    for each step of FRAGMENT_K along k:
-//    TILE_M |tile_a|            |------+------|           - +--+--+--+--+      for i < FRAGMENTS_M, j < FRAGMENTS_N:
-//           |      |            | warp | warp |  <=       - |  |  |  |  |        sum[i][j] += a[i] * b[j]
-//           +------+            +------+------+           - +--+--+--+--+
-//                                      C
-//
+//= matmul/mma.cu, "//                                    TILE_N    " to "//" (10)
 //   global memory -> registers (the next tiles) -> shared memory -> registers (fragments) -> matrix unit
 //
-// Tiles lie as their operands do: a fragment of an operand that lies across k is turned while it is loaded.
-// Limit attacked: the rate of multiply-adds of single threads, which the matrix unit exceeds many times.
-
-enum {
-  TILE_M = 128,
-  TILE_N = 128,
-  TILE_K = 32,
-  WARPS_M = 2,
-  WARPS_N = 2,
+//= matmul/mma.cu, "// Tiles lie as their operands do: a fragment of" to "WARPS_N = 2,"
   THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 256
   PART_M = TILE_M / WARPS_M,  // of a warp
-  PART_N = TILE_N / WARPS_N,
-  FRAGMENTS_M = PART_M / 16,
-  FRAGMENTS_N = PART_N / 16,
-  FRAGMENT_K = 16,  // 32 bytes of a row
-  STEPS = TILE_K / FRAGMENT_K,  // of a tile
-  STAGES = 2,
-  LOAD = 8,  // elements in one load from global memory
-  WORDS = 4,  // 32-bit words that hold them
-  CHUNK = 8,  // elements in 16 bytes
-  ROW_A = TILE_K / LOAD,  // loads per stored row of a tile of A
-  ROW_B = TILE_N / LOAD,
-  PASS_A = THREADS / ROW_A,  // stored rows that the block loads at a time
-  PASS_B = THREADS / ROW_B,
-  LOADS_A = TILE_M * TILE_K / (THREADS * LOAD),  // loads per thread and tile
-  LOADS_B = TILE_N * TILE_K / (THREADS * LOAD),
+//= convolution/mfma.hip, "PART_N = TILE_N / WARPS_N," to "STAGES = 2,"
+//= matmul/mma.cu, "LOAD = 8,  // elements in one load from global m" to "LOADS_B = TILE_N * TILE_K / (THREADS * LOAD),"
   PITCH_A = TILE_K + 8,  // elements from one stored row of tile_a to the next
   PITCH_B = TILE_N + 8,
-  SIZE_A = TILE_M * PITCH_A,  // elements of tile_a
-  STAGE = SIZE_A + TILE_K * PITCH_B,  // of both tiles
-  RASTER = 8,
-};
-
-typedef u16 element_t;  // bits of an element of A and B
-
-// A run of LOAD elements, of which `inside` exist; zeros beyond.
-DEVICE_FUNCTION void load_elements(GLOBAL const element_t* from, int inside, u32 words[WORDS]) {
-  UNROLL
-  for (int i = 0; i < LOAD; ++i) {
-    const u32 bits = LOAD_2_IF(i < inside, from + i);
-    words[i / 2] = i % 2 == 0 ? bits : words[i / 2] | bits << 16;
-  }
-}
-
-// Registers -> shared memory.
-DEVICE_FUNCTION void keep_run(SHARED_PTR element_t* to, const u32 words[WORDS]) {
-  SHARED_STORE_16(to, U32X4(words[0], words[1], words[2], words[3]));
-}
+//= matmul/mma.cu, "SIZE_A = TILE_M * PITCH_A,  // elements of tile_" to "}" (4)
 
 // Where tile_a keeps element (row, column) of its stored rows.
 DEVICE_FUNCTION int place_a(int row, int column) {
@@ -137,22 +74,12 @@ DEVICE_FUNCTION void keep_a(u32 held[LOADS_A][WORDS], SHARED_PTR element_t* tile
   }
 }
 
-// Where in tile_a this lane's share of the fragments lies, for each step: those below each other are 16 rows apart.
-DEVICE_FUNCTION void find_a(int lane, int first, int places[STEPS * MATRIX_RUNS]) {
-  UNROLL
-  for (int i = 0; i < STEPS * MATRIX_RUNS; ++i) {
-    const int column = i / MATRIX_RUNS * FRAGMENT_K + MATRIX_BYTE_A(lane, i % MATRIX_RUNS) / 2;
+//= convolution/mfma.hip, "// Where in tile_a this lane's share of the frag" to "const int column = i / MATRIX_RUNS * FRAGMENT_K "
     places[i] = first * PITCH_A + place_a(MATRIX_ROW_A(lane), column);
   }
 }
 
-// Shared memory -> registers: the warp's fragments of a step.
-DEVICE_FUNCTION void load_a(SHARED_PTR const element_t* tile, const int* places, int step,
-                            u32 fragments[FRAGMENTS_M][MATRIX_WORDS]) {
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int r = 0; r < MATRIX_RUNS; ++r) {
+//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" to "for (int r = 0; r < MATRIX_RUNS; ++r) {"
       MATRIX_LOAD(fragments[i], r, tile + places[step * MATRIX_RUNS + r] + i * 16 * PITCH_A);
     }
   }
@@ -190,147 +117,27 @@ DEVICE_FUNCTION void keep_b(u32 held[LOADS_B][WORDS], SHARED_PTR element_t* tile
   }
 }
 
-// Where in tile_b this lane's share of the fragments lies, for each fragment: steps are FRAGMENT_K rows apart.
-DEVICE_FUNCTION void find_b(int lane, int first, int places[FRAGMENTS_N * MATRIX_RUNS_ACROSS]) {
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_N * MATRIX_RUNS_ACROSS; ++i) {
-    const int column = first + i / MATRIX_RUNS_ACROSS * 16 + MATRIX_ROW_ACROSS_B(lane);
-    places[i] = place_b(MATRIX_STEP_ACROSS_B(lane, i % MATRIX_RUNS_ACROSS), column);
-  }
-}
+//= matmul/mma.cu, "// Where in tile_b this lane's share of the frag" to "}" (2)
 
-// Shared memory -> registers: the warp's fragments of a step.
-DEVICE_FUNCTION void load_b(SHARED_PTR const element_t* tile, const int* places, int step,
-                            u32 fragments[FRAGMENTS_N][MATRIX_WORDS]) {
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_N; ++i) {
-    UNROLL
-    for (int r = 0; r < MATRIX_RUNS_ACROSS; ++r) {
-      MATRIX_LOAD_ACROSS(fragments[i], r, tile + places[i * MATRIX_RUNS_ACROSS + r] + step * FRAGMENT_K * PITCH_B);
-    }
-  }
-}
+//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" (2) to "UNROLL" (2)
+//= matmul/mma.cu, "for (int r = 0; r < MATRIX_RUNS_ACROSS; ++r) {" to "}" (3)
 
-// sum += a * b, fragment by fragment; every second row of them backwards, so that the next one shares an operand.
-DEVICE_FUNCTION void multiply(u32 a[FRAGMENTS_M][MATRIX_WORDS], u32 b[FRAGMENTS_N][MATRIX_WORDS],
-                              f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS]) {
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int j = 0; j < FRAGMENTS_N; ++j) {
-      const int to = i % 2 == 0 ? j : FRAGMENTS_N - 1 - j;
-      MATRIX_MULTIPLY_F16(sum[i][to], a[i], b[to]);
-    }
-  }
-}
+//= convolution/mfma.hip, "// sum += a * b, fragment by fragment; every sec" to "}" (3)
 
-// What an element of C is made from, beside its sum over k.
-typedef struct {
-  f32 alpha, beta;
-  GLOBAL const f16_t* bias;  // none
-} epilogue_t;
+//= matmul/wgmma.cu, "// What an element of C is made from, beside its" to "}" (5)
 
-// The element of C from its sum x and from c, what it was.
-DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
-  const f32 alpha = epilogue.alpha;
-  const f32 beta = epilogue.beta;
-  return alpha * x;
-}
-
-// The values of bias for two neighbouring columns of a row; any value for what lies outside.
-DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
-  *x = *y = 0;
-}
-
-// Two neighbouring columns of a row of the product to C, as far as they lie inside.
-DEVICE_FUNCTION void store_pair(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
-                                epilogue_t epilogue) {
-  if (row >= rows) return;
-  GLOBAL f16_t* to = c + (i64)row * ldc + col;
-  const int next = 1;
-  f32 bias_x, bias_y;
-  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
-  if (col + 1 < cols && ldc % 2 == 0) {
-    STORE_4(to, F32X2_TO_F16X2(finish(x, 0, bias_x, epilogue), finish(y, 0, bias_y, epilogue)));
-    return;
-  }
-  if (col < cols) *to = F32_TO_F16(finish(x, 0, bias_x, epilogue));
-  if (col + 1 < cols) to[next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
-}
-
-// Four neighbouring columns of a row of C, as far as they lie inside: col is a multiple of 4.
-DEVICE_FUNCTION void store_four(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, const f32* x,
-                                epilogue_t epilogue) {
-  if (row < rows && col + 4 <= cols && ldc % 4 == 0) {
-    f32 bias[4], done[4];
-    bias_pair(epilogue, row, col, rows, cols, &bias[0], &bias[1]);
-    bias_pair(epilogue, row, col + 2, rows, cols, &bias[2], &bias[3]);
-    UNROLL
-    for (int i = 0; i < 4; ++i) done[i] = finish(x[i], 0, bias[i], epilogue);
-    STORE_8(c + (i64)row * ldc + col, U32X2(F32X2_TO_F16X2(done[0], done[1]), F32X2_TO_F16X2(done[2], done[3])));
-    return;
-  }
-  store_pair(c, row, col, rows, cols, ldc, x[0], x[1], epilogue);
-  store_pair(c, row, col + 2, rows, cols, ldc, x[2], x[3], epilogue);
-}
+//= matmul/mma.cu, "// Four neighbouring columns of a row of C, as f" to "}" (2)
 
 KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mfma(
-    GLOBAL const element_t* RESTRICT a,  // [m][lda]
-    GLOBAL const element_t* RESTRICT b,  // [k][ldb]
-    GLOBAL f16_t* RESTRICT c,  // [m][ldc]
-    i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta
-    DYNAMIC_SHARED_PARAM(element_t, tiles)) {
-  DYNAMIC_SHARED(element_t, tiles);  // [STAGES][tile_a, tile_b]
+//= matmul/mma.cu, "GLOBAL const element_t* RESTRICT a,  // [m][lda]" to "// Which tile of C: RASTER rows of tiles are wal"
+//= convolution/mfma.hip, "const int tiles_n = (n - 1) / TILE_N + 1;" to "const int k_begin = 0;"
+//= matmul/mma.cu, "int k_left = k;  // not fetched yet" to "const i64 step_b = (i64)TILE_K * ldb;"
 
-  // Which tile of C: RASTER rows of tiles are walked column by column, then the next RASTER rows.
-  const int tiles_n = (n - 1) / TILE_N + 1;
-  const int tiles_m = (m - 1) / TILE_M + 1;
-  const int band = BLOCK_X / (RASTER * tiles_n) * RASTER;  // first row of tiles
-  const int band_rows = MIN(tiles_m - band, RASTER + 0);
-  const int in_band = BLOCK_X % (RASTER * tiles_n);
-  const int row0 = (band + in_band % band_rows) * TILE_M;
-  const int col0 = in_band / band_rows * TILE_N;
-
-  // Which part of k, in tiles.
-  const int tiles_k = (k - 1) / TILE_K + 1;
-  const int k_begin = 0;
-  int k_left = k;  // not fetched yet
-
-  // This thread's first run of each operand, and what is left of the matrices from there.
-  const int rows_left = m - row0 - THREAD_X / ROW_A;
-  const int a_k = THREAD_X % ROW_A * LOAD;
-  GLOBAL const element_t* from_a = a + (i64)(row0 + THREAD_X / ROW_A) * lda + k_begin + a_k;
-  const i64 step_a = TILE_K;
-  const int cols_left = n - col0 - THREAD_X % ROW_B * LOAD;
-  const int b_k = THREAD_X / ROW_B;
-  GLOBAL const element_t* from_b = b + (i64)(k_begin + b_k) * ldb + col0 + THREAD_X % ROW_B * LOAD;
-  const i64 step_b = (i64)TILE_K * ldb;
-
-  // Which part of the tile, and where this lane's share of its fragments lies.
-  const int lane = THREAD_X % WARP_SIZE;
-  const int warp = THREAD_X / WARP_SIZE;
-  const int part_row = warp / WARPS_N * PART_M;
-  const int part_col = warp % WARPS_N * PART_N;
-  int places_a[STEPS * MATRIX_RUNS];
+//= convolution/mfma.hip, "// Which part of the tile, and where this lane's" to "int places_a[STEPS * MATRIX_RUNS];"
   int places_b[FRAGMENTS_N * MATRIX_RUNS_ACROSS];
-  find_a(lane, part_row, places_a);
-  find_b(lane, part_col, places_b);
+//= convolution/mfma.hip, "find_a(lane, part_row, places_a);" to "}" (2)
 
-  f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS];
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int j = 0; j < FRAGMENTS_N; ++j) {
-      UNROLL
-      for (int s = 0; s < MATRIX_SUMS; ++s) sum[i][j][s] = 0;
-    }
-  }
-
-  // Rows that begin at multiples of LOAD are loaded as vectors.
-  const int aligned_a = lda % LOAD == 0;
-  const int aligned_b = ldb % LOAD == 0;
-  const int whole_a = aligned_a && row0 + TILE_M <= m;
-  const int whole_b = aligned_b && col0 + TILE_N <= n;
+//= matmul/mma.cu, "// Rows that begin at multiples of LOAD are load" to "const int whole_b = aligned_b && col0 + TILE_N <"
   u32 held_a[LOADS_A][WORDS];
   u32 held_b[LOADS_B][WORDS];
   fetch_a(from_a, lda, rows_left, k_left - a_k, whole_a && k_left >= TILE_K, held_a);
@@ -340,32 +147,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mfma(
   from_a += step_a;
   from_b += step_b;
   k_left -= TILE_K;
-  BARRIER();  // the first tiles are there
-
-  // Each step loads the fragments of the next one, then multiplies its own.
-  u32 fragments_a[2][FRAGMENTS_M][MATRIX_WORDS];
-  u32 fragments_b[2][FRAGMENTS_N][MATRIX_WORDS];
-  SHARED_PTR element_t* current = tiles;
-  int stage = 0;
-  load_a(current, places_a, 0, fragments_a[0]);
-  load_b(current + SIZE_A, places_b, 0, fragments_b[0]);
-  NO_UNROLL
-  for (int tile = 0; tile < tiles_k; ++tile) {
-    UNROLL
-    for (int step = 0; step < STEPS; ++step) {
-      if (step + 1 == STEPS) {
-        stage = stage + 1 == STAGES ? 0 : stage + 1;
-        current = tiles + stage * STAGE;
-        if (tile + 1 < tiles_k) {
-          keep_a(held_a, current);
-          keep_b(held_b, current + SIZE_A);
-        }
-        BARRIER();  // the next tiles are there, and all fragments of the current ones are loaded
-      }
-      load_a(current, places_a, (step + 1) % STEPS, fragments_a[(step + 1) % 2]);
-      load_b(current + SIZE_A, places_b, (step + 1) % STEPS, fragments_b[(step + 1) % 2]);
-      if (step == 0) {
-        if (tile + 1 < tiles_k) {
+//= convolution/mfma.hip, "BARRIER();  // the first tiles are there" to "if (tile + 1 < tiles_k) {" (2)
           fetch_a(from_a, lda, rows_left, k_left - a_k, whole_a && k_left >= TILE_K, held_a);
           fetch_b(from_b, ldb, cols_left, k_left - b_k, whole_b && k_left >= TILE_K, held_b);
         }
@@ -373,23 +155,5 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mfma(
         from_b += step_b;
         k_left -= TILE_K;
       }
-      multiply(fragments_a[step % 2], fragments_b[step % 2], sum);
-    }
-  }
-
-  // Registers -> C.
-  const epilogue_t epilogue = {alpha, beta, 0};
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int j = 0; j < FRAGMENTS_N; ++j) {
-      MATRIX_ORDER(sum[i][j], lane);
-      UNROLL
-      for (int s = 0; s < MATRIX_SUMS; s += 4) {
-        const int row = row0 + part_row + i * 16 + MATRIX_SUM_ROW(lane, s);
-        const int col = col0 + part_col + j * 16 + MATRIX_SUM_COLUMN(lane, s);
-        store_four(c, row, col, m, n, ldc, &sum[i][j][s], epilogue);
-      }
-    }
-  }
-}
+//= matmul/mma.cu, "multiply(fragments_a[step % 2], fragments_b[step" to "const epilogue_t epilogue = {alpha, beta, 0};"
+//= convolution/mfma.hip, "UNROLL" (18) to "}" (4)

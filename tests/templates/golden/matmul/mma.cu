@@ -69,11 +69,7 @@ enum {
   WARPS_N = 2,
   THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 128
   PART_M = TILE_M / WARPS_M,  // of a warp
-  PART_N = TILE_N / WARPS_N,
-  FRAGMENTS_M = PART_M / 16,
-  FRAGMENTS_N = PART_N / 16,
-  FRAGMENT_K = 16,  // 32 bytes of a row
-  STEPS = TILE_K / FRAGMENT_K,  // of a tile
+//= convolution/mfma.hip, "PART_N = TILE_N / WARPS_N," to "STEPS = TILE_K / FRAGMENT_K,  // of a tile"
   STAGES = 4,
   LOAD = 8,  // elements in one load from global memory
   WORDS = 4,  // 32-bit words that hold them
@@ -142,22 +138,12 @@ DEVICE_FUNCTION void copy_edge_a(GLOBAL const element_t* from, i32 ld, int rows_
   }
 }
 
-// Where in tile_a this lane's share of the fragments lies, for each step: those below each other are 16 rows apart.
-DEVICE_FUNCTION void find_a(int lane, int first, int places[STEPS * MATRIX_RUNS]) {
-  UNROLL
-  for (int i = 0; i < STEPS * MATRIX_RUNS; ++i) {
-    const int column = i / MATRIX_RUNS * FRAGMENT_K + MATRIX_BYTE_A(lane, i % MATRIX_RUNS) / 2;
+//= convolution/mfma.hip, "// Where in tile_a this lane's share of the frag" to "const int column = i / MATRIX_RUNS * FRAGMENT_K "
     places[i] = first * PITCH_A + place_a(MATRIX_ROW_A(lane), column);
   }
 }
 
-// Shared memory -> registers: the warp's fragments of a step.
-DEVICE_FUNCTION void load_a(SHARED_PTR const element_t* tile, const int* places, int step,
-                            u32 fragments[FRAGMENTS_M][MATRIX_WORDS]) {
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int r = 0; r < MATRIX_RUNS; ++r) {
+//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" to "for (int r = 0; r < MATRIX_RUNS; ++r) {"
       MATRIX_LOAD(fragments[i], r, tile + places[step * MATRIX_RUNS + r] + i * 16 * PITCH_A);
     }
   }
@@ -207,64 +193,16 @@ DEVICE_FUNCTION void find_b(int lane, int first, int places[FRAGMENTS_N * MATRIX
   }
 }
 
-// Shared memory -> registers: the warp's fragments of a step.
-DEVICE_FUNCTION void load_b(SHARED_PTR const element_t* tile, const int* places, int step,
-                            u32 fragments[FRAGMENTS_N][MATRIX_WORDS]) {
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_N; ++i) {
-    UNROLL
+//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" (2) to "UNROLL" (2)
     for (int r = 0; r < MATRIX_RUNS_ACROSS; ++r) {
       MATRIX_LOAD_ACROSS(fragments[i], r, tile + places[i * MATRIX_RUNS_ACROSS + r] + step * FRAGMENT_K * PITCH_B);
     }
   }
 }
 
-// sum += a * b, fragment by fragment; every second row of them backwards, so that the next one shares an operand.
-DEVICE_FUNCTION void multiply(u32 a[FRAGMENTS_M][MATRIX_WORDS], u32 b[FRAGMENTS_N][MATRIX_WORDS],
-                              f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS]) {
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int j = 0; j < FRAGMENTS_N; ++j) {
-      const int to = i % 2 == 0 ? j : FRAGMENTS_N - 1 - j;
-      MATRIX_MULTIPLY_F16(sum[i][to], a[i], b[to]);
-    }
-  }
-}
+//= convolution/mfma.hip, "// sum += a * b, fragment by fragment; every sec" to "}" (3)
 
-// What an element of C is made from, beside its sum over k.
-typedef struct {
-  f32 alpha, beta;
-  GLOBAL const f16_t* bias;  // none
-} epilogue_t;
-
-// The element of C from its sum x and from c, what it was.
-DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
-  const f32 alpha = epilogue.alpha;
-  const f32 beta = epilogue.beta;
-  return alpha * x;
-}
-
-// The values of bias for two neighbouring columns of a row; any value for what lies outside.
-DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
-  *x = *y = 0;
-}
-
-// Two neighbouring columns of a row of the product to C, as far as they lie inside.
-DEVICE_FUNCTION void store_pair(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
-                                epilogue_t epilogue) {
-  if (row >= rows) return;
-  GLOBAL f16_t* to = c + (i64)row * ldc + col;
-  const int next = 1;
-  f32 bias_x, bias_y;
-  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
-  if (col + 1 < cols && ldc % 2 == 0) {
-    STORE_4(to, F32X2_TO_F16X2(finish(x, 0, bias_x, epilogue), finish(y, 0, bias_y, epilogue)));
-    return;
-  }
-  if (col < cols) *to = F32_TO_F16(finish(x, 0, bias_x, epilogue));
-  if (col + 1 < cols) to[next] = F32_TO_F16(finish(y, 0, bias_y, epilogue));
-}
+//= matmul/wgmma.cu, "// What an element of C is made from, beside its" to "}" (5)
 
 // Four neighbouring columns of a row of C, as far as they lie inside: col is a multiple of 4.
 DEVICE_FUNCTION void store_four(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, const f32* x,
@@ -291,17 +229,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
   DYNAMIC_SHARED(element_t, tiles);  // [STAGES][tile_a, tile_b]
 
   // Which tile of C: RASTER rows of tiles are walked column by column, then the next RASTER rows.
-  const int tiles_n = (n - 1) / TILE_N + 1;
-  const int tiles_m = (m - 1) / TILE_M + 1;
-  const int band = BLOCK_X / (RASTER * tiles_n) * RASTER;  // first row of tiles
-  const int band_rows = MIN(tiles_m - band, RASTER + 0);
-  const int in_band = BLOCK_X % (RASTER * tiles_n);
-  const int row0 = (band + in_band % band_rows) * TILE_M;
-  const int col0 = in_band / band_rows * TILE_N;
-
-  // Which part of k, in tiles.
-  const int tiles_k = (k - 1) / TILE_K + 1;
-  const int k_begin = 0;
+//= convolution/mfma.hip, "const int tiles_n = (n - 1) / TILE_N + 1;" to "const int k_begin = 0;"
   int k_left = k;  // not fetched yet
 
   // This thread's first run of each operand, and what is left of the matrices from there.
@@ -314,25 +242,9 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
   GLOBAL const element_t* from_b = b + (i64)(k_begin + b_k) * ldb + col0 + THREAD_X % ROW_B * LOAD;
   const i64 step_b = (i64)TILE_K * ldb;
 
-  // Which part of the tile, and where this lane's share of its fragments lies.
-  const int lane = THREAD_X % WARP_SIZE;
-  const int warp = THREAD_X / WARP_SIZE;
-  const int part_row = warp / WARPS_N * PART_M;
-  const int part_col = warp % WARPS_N * PART_N;
-  int places_a[STEPS * MATRIX_RUNS];
+//= convolution/mfma.hip, "// Which part of the tile, and where this lane's" to "int places_a[STEPS * MATRIX_RUNS];"
   int places_b[FRAGMENTS_N * MATRIX_RUNS_ACROSS];
-  find_a(lane, part_row, places_a);
-  find_b(lane, part_col, places_b);
-
-  f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS];
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int j = 0; j < FRAGMENTS_N; ++j) {
-      UNROLL
-      for (int s = 0; s < MATRIX_SUMS; ++s) sum[i][j][s] = 0;
-    }
-  }
+//= convolution/mfma.hip, "find_a(lane, part_row, places_a);" to "}" (2)
 
   // Rows that begin at multiples of LOAD are loaded as vectors.
   const int aligned_a = lda % LOAD == 0;
@@ -364,19 +276,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
     k_left -= TILE_K;
   }
   ASYNC_WAIT(2);
-  BARRIER();  // the first tiles are there
-
-  // Each step loads the fragments of the next one, then multiplies its own.
-  u32 fragments_a[2][FRAGMENTS_M][MATRIX_WORDS];
-  u32 fragments_b[2][FRAGMENTS_N][MATRIX_WORDS];
-  SHARED_PTR element_t* current = tiles;
-  int stage = 0;
-  load_a(current, places_a, 0, fragments_a[0]);
-  load_b(current + SIZE_A, places_b, 0, fragments_b[0]);
-  NO_UNROLL
-  for (int tile = 0; tile < tiles_k; ++tile) {
-    UNROLL
-    for (int step = 0; step < STEPS; ++step) {
+//= convolution/mfma.hip, "BARRIER();  // the first tiles are there" to "for (int step = 0; step < STEPS; ++step) {"
       // A share of the copies in each step: multiplications hide what comes between them.
       if (step == 0) {
         all_a = whole_a && k_left >= TILE_K;
@@ -410,17 +310,4 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
 
   // Registers -> C.
   const epilogue_t epilogue = {alpha, beta, 0};
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int j = 0; j < FRAGMENTS_N; ++j) {
-      MATRIX_ORDER(sum[i][j], lane);
-      UNROLL
-      for (int s = 0; s < MATRIX_SUMS; s += 4) {
-        const int row = row0 + part_row + i * 16 + MATRIX_SUM_ROW(lane, s);
-        const int col = col0 + part_col + j * 16 + MATRIX_SUM_COLUMN(lane, s);
-        store_four(c, row, col, m, n, ldc, &sum[i][j][s], epilogue);
-      }
-    }
-  }
-}
+//= convolution/mfma.hip, "UNROLL" (18) to "}" (4)

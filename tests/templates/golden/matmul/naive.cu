@@ -33,18 +33,7 @@ enum {
   BLOCK_M = 8,  // rows of C per block
 };
 
-// What an element of C is made from, beside its sum over k.
-typedef struct {
-  f32 alpha, beta;
-  GLOBAL const f16_t* bias;  // none
-} epilogue_t;
-
-// The element of C from its sum x and from c, what it was.
-DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
-  const f32 alpha = epilogue.alpha;
-  const f32 beta = epilogue.beta;
-  return alpha * x;
-}
+//= matmul/wgmma.cu, "// What an element of C is made from, beside its" to "}" (2)
 
 KERNEL(32, 8, 1) matmul_naive(
     GLOBAL const f16_t* RESTRICT a,  // [m][lda]

@@ -214,14 +214,7 @@ DEVICE_FUNCTION void multiply(SHARED_PTR const real_t* tile_a, SHARED_PTR const 
 typedef struct {
   f32 alpha, beta;
   GLOBAL const f32* bias;  // none
-} epilogue_t;
-
-// The element of C from its sum x and from c, what it was.
-DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
-  const f32 alpha = epilogue.alpha;
-  const f32 beta = epilogue.beta;
-  return alpha * x;
-}
+//= matmul/wgmma.cu, "} epilogue_t;" to "}"
 
 // Registers -> global memory: a run of C from (row, col) on, of which `inside` elements exist. `aligned`: it may be one vector.
 DEVICE_FUNCTION void write_run(GLOBAL f32* c, int inside, int aligned, int row, int col, epilogue_t epilogue, const real_t* sum) {
@@ -251,11 +244,7 @@ KERNEL_MIN_BLOCKS(256, 1, 1, 1) matmul_register(
   // Which tile of C: RASTER rows of tiles are walked column by column, then the next RASTER rows.
   const int tiles_m = (m - 1) / TILE_M + 1;
   const int tiles_n = (n - 1) / TILE_N + 1;
-  const int band = BLOCK_X / (RASTER * tiles_n) * RASTER;  // first row of tiles
-  const int band_rows = MIN(tiles_m - band, RASTER + 0);
-  const int in_band = BLOCK_X % (RASTER * tiles_n);
-  const int row0 = (band + in_band % band_rows) * TILE_M;
-  const int col0 = in_band / band_rows * TILE_N;
+//= convolution/mfma.hip, "const int band = BLOCK_X / (RASTER * tiles_n) * " to "const int col0 = in_band / band_rows * TILE_N;"
 
   const int k_begin = 0;
   const int k_end = k;
@@ -267,14 +256,7 @@ KERNEL_MIN_BLOCKS(256, 1, 1, 1) matmul_register(
   const int col = (patch % (THREADS_N / LANES_N) * LANES_N + lane % LANES_N) * RUN_N;  // in tile_b
 
   // This thread's first vector of each operand, and what is left of the matrices from there.
-  const int rows_left = m - row0 - THREAD_X / ROW_A;
-  const int a_k = THREAD_X % ROW_A * LOAD;
-  GLOBAL const element_t* from_a = a + (i64)(row0 + THREAD_X / ROW_A) * lda + k_begin + a_k;
-  const i64 step_a = TILE_K;
-  const int cols_left = n - col0 - THREAD_X % ROW_B * LOAD;
-  const int b_k = THREAD_X / ROW_B;
-  GLOBAL const element_t* from_b = b + (i64)(k_begin + b_k) * ldb + col0 + THREAD_X % ROW_B * LOAD;
-  const i64 step_b = (i64)TILE_K * ldb;
+//= matmul/mma.cu, "const int rows_left = m - row0 - THREAD_X / ROW_" to "const i64 step_b = (i64)TILE_K * ldb;"
 
   // Inside the matrices, with rows that begin at multiples of LOAD, tiles are loaded as vectors.
   const int whole_a = row0 + TILE_M <= m && lda % LOAD == 0;

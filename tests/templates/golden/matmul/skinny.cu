@@ -55,18 +55,7 @@ DEVICE_FUNCTION void load_run(int yes, GLOBAL const element_t* from, u32* words)
   words[0] = LOAD_2_IF(yes, from);
 }
 
-// What an element of C is made from, beside its sum over k.
-typedef struct {
-  f32 alpha, beta;
-  GLOBAL const f16_t* bias;  // none
-} epilogue_t;
-
-// The element of C from its sum x and from c, what it was.
-DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
-  const f32 alpha = epilogue.alpha;
-  const f32 beta = epilogue.beta;
-  return alpha * x;
-}
+//= matmul/wgmma.cu, "// What an element of C is made from, beside its" to "}" (2)
 
 KERNEL(THREADS, 1, 1) matmul_skinny(
     GLOBAL const element_t* RESTRICT a, GLOBAL const element_t* RESTRICT b, GLOBAL f16_t* RESTRICT c,

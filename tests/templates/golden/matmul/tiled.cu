@@ -3,13 +3,7 @@
 // Variant tiled: square tiles in shared memory: global memory is read once per tile, not once per element of C
 //
 //   dtype           = f16    element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
-//   out             = f16    element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   trans_a         = false  A is stored transposed, as k x m
-//   trans_b         = false  B is stored transposed, as n x k
-//   beta_zero       = true   C is written and never read: beta is 0, or the epilogue has no c
-//   batched         = false  there is more than one product
-//   is_plain        = true
-//   has_bias        = false
+//= matmul/mma.cu, "//   out             = f16    element type of C " to "//   has_bias        = false"
 //   sum_type        = f32
 //   scalar_type     = f32
 //   tile            = 16     rows and columns of the tiles
@@ -38,18 +32,7 @@ enum {
   THREADS_Y = 16,
 };
 
-// What an element of C is made from, beside its sum over k.
-typedef struct {
-  f32 alpha, beta;
-  GLOBAL const f16_t* bias;  // none
-} epilogue_t;
-
-// The element of C from its sum x and from c, what it was.
-DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
-  const f32 alpha = epilogue.alpha;
-  const f32 beta = epilogue.beta;
-  return alpha * x;
-}
+//= matmul/wgmma.cu, "// What an element of C is made from, beside its" to "}" (2)
 
 KERNEL(16, 16, 1) matmul_tiled(
     GLOBAL const f16_t* RESTRICT a,  // [m][lda]

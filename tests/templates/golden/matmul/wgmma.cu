@@ -68,44 +68,14 @@
 enum {
   TILE_M = 128,
   TILE_N = 128,
-  TILE_K = 64,
-  STAGES = 4,
-  CONSUMERS = 2,  // warpgroups of 128 threads
-  PARTS = 1,  // of 64 rows, that a consumer multiplies
-  CLUSTER_M = 1,
-  CLUSTER_N = 1,
-  CLUSTER_K = 1,  // blocks that share a tile of C
-  CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K,
-  ROW = 128,  // bytes of a row of TILE_K elements: the width of the swizzle
-  PART_A = 64 * ROW,  // bytes from 64 rows of tile_a to the next 64
+//= convolution/wgmma.cu, "TILE_K = 64," to "PART_A = 64 * ROW,  // bytes from 64 rows of til"
   PART_B = TILE_K * 128,
-  BYTES_A = TILE_M * ROW,
-  BYTES_B = TILE_N * ROW,
-  STAGE = BYTES_A + BYTES_B,
-  SUMS = TILE_N / 2,  // of a thread, for each part
-  THREADS = 384,
-  RASTER = 8,  // rows of tiles that are walked together, so that tiles in flight share operands in the cache
-};
-
-// Steps [first, end) along k of one tile of C. Tiles are counted in clusters.
-typedef struct {
-  int tile, first, end;
-} work_t;
-
-// d += a * b for 64 x TILE_N x 16; with keep = 0, d = a * b.
-DEVICE_FUNCTION void multiply(f32* d, u64 a, u64 b, int keep) {
-  asm volatile(
+//= convolution/wgmma.cu, "BYTES_A = TILE_M * ROW," to "asm volatile("
       "{ .reg .pred p; setp.ne.b32 p, %66, 0;"
       " wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"
       " { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 }, %64, %65, p, 1, 1, 0, 1; }"
       :
-      "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
-      "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-      "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
-      "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-      "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
-      "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-      "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
+//= convolution/wgmma.cu, ""+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])," to ""+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27"
       "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
       "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
       "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
@@ -197,66 +167,8 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
     GLOBAL f16_t* c,  // [m][ldc]
     i32 m, i32 n, i32 k, i32 ldc, f32 alpha, f32 beta) {
   const epilogue_t epilogue = {alpha, beta, 0};
-  ALIGNED_SHARED(u8, shared);
-  const u32 base = SHARED_ADDRESS(shared);  // STAGES of tile_a, tile_b; panels; barriers
-  const u32 barriers = base + STAGES * STAGE;
-  const u32 full = barriers;                // [STAGES]
-  const u32 empty = barriers + 8 * STAGES;  // [STAGES]
-  const int warp = WARP_UNIFORM(THREAD_X / 32);
-  const int group = warp / 4;  // warpgroup: a consumer, or, the last, the copying one
-  const int rank_m = 0;
-  const int rank_n = 0;
-
-  // What there is to do, in tiles of a cluster.
-  const int rows = m;  // of the product as the matrix units see it
-  const int cols = n;
-  const int tiles_m = (rows - 1) / (TILE_M * CLUSTER_M) + 1;
-  const int tiles_n = (cols - 1) / (TILE_N * CLUSTER_N) + 1;
-  const int steps = (k - 1) / TILE_K + 1;
-  const int clusters = GRID_X / CLUSTER;
-  const int cluster = BLOCK_X / CLUSTER;
-
-  if (THREAD_X == 0) {
-    for (int s = 0; s < STAGES; ++s) {
-      MBARRIER_INIT(full + 8 * s, 1);
-      MBARRIER_INIT(empty + 8 * s, 8 * (CLUSTER_M + CLUSTER_N - 1));  // each warp of each reading block
-    }
-    MBARRIER_FENCE();
-  }
-  if (warp == CONSUMERS * 4 && LANE() == 0) {
-    TENSOR_PREFETCH(map_a);
-    TENSOR_PREFETCH(map_b);
-  }
-  BARRIER();  // the barriers are there
-
-  int next_unit = cluster;
-  const int end_unit = tiles_m * tiles_n;
-
-  if (group == CONSUMERS) {
-    // Global memory -> shared memory: one thread issues all copies.
-    REGISTERS_SHRINK(40);
-    DEPENDENT_WAIT();  // for the kernel in front, which may write what this one reads
-    if (warp == CONSUMERS * 4 && LANE() == 0) {
-      int stage = 0;
-      u32 parity = 1;
-      while (next_unit < end_unit) {
-        work_t work;
-        work.tile = next_unit;
-        work.first = 0;
-        work.end = steps;
-        next_unit += clusters;
-        const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
-        const int band_rows = MIN(tiles_m - band, RASTER + 0);
-        const int in_band = work.tile % (RASTER * tiles_n);
-        const int tile_row = band + in_band % band_rows;
-        const int tile_col = in_band / band_rows;
-        const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M;
-        const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
-        for (int step = work.first; step < work.end; ++step) {
-          const u32 to_a = base + stage * STAGE;
-          const u32 to_b = to_a + BYTES_A;
-          const u32 there = full + 8 * stage;
-          MBARRIER_WAIT(empty + 8 * stage, parity);
+//= convolution/wgmma.cu, "ALIGNED_SHARED(u8, shared);" to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
+//= convolution/wgmma.cu, "for (int step = work.first; step < work.end; ++s" to "MBARRIER_WAIT(empty + 8 * stage, parity);"
           MBARRIER_EXPECT(there, STAGE);
           const int k0 = step * TILE_K;
           TENSOR_LOAD_2D(to_a, map_a, k0, row0, there);
@@ -264,84 +176,10 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
           for (int i = 0; i < TILE_N / 64; ++i) {
             TENSOR_LOAD_2D(to_b + i * PART_B, map_b, col0 + i * 64, k0, there);
           }
-          if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-          }
-        }
-      }
-    }
-    WARP_BARRIER();
-  } else {
-    // Shared memory -> registers.
-    REGISTERS_GROW(232);
-    f32 sum[PARTS][SUMS];
-    const u64 first_a = WGMMA_DESCRIPTOR(base + group * (PARTS * PART_A), 16, 8 * ROW, ROW);
+//= convolution/wgmma.cu, "if (++stage == STAGES) {" to "const u64 first_a = WGMMA_DESCRIPTOR(base + grou"
     const u64 first_b = WGMMA_DESCRIPTOR(base + BYTES_A, PART_B, 1024, 128);
-    int stage = 0;
-    u32 parity = 0;
-    while (next_unit < end_unit) {
-      work_t work;
-      work.tile = next_unit;
-      work.first = 0;
-      work.end = steps;
-      next_unit += clusters;
-      const int band = work.tile / (RASTER * tiles_n) * RASTER;  // first row of tiles
-      const int band_rows = MIN(tiles_m - band, RASTER + 0);
-      const int in_band = work.tile % (RASTER * tiles_n);
-      const int tile_row = band + in_band % band_rows;
-      const int tile_col = in_band / band_rows;
-      const int count = work.end - work.first;
-      // Lane l of warp w holds rows 16 w + l / 4 (+ 8) and columns 2 (l % 4) + 8 i (+ 1) of each part.
-      const int lane = LANE();
-      const int row0 = (tile_row * CLUSTER_M + rank_m) * TILE_M + group * PARTS * 64;
-      const int col0 = (tile_col * CLUSTER_N + rank_n) * TILE_N;
-      int last_stage = 0;
-      int i = 0;
-      do {
-        MBARRIER_WAIT(full + 8 * stage, parity);
-        const u64 a = first_a + (u32)(stage * (STAGE / 16));
-        const u64 b = first_b + (u32)(stage * (STAGE / 16));
-        WGMMA_FENCE();
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/wgmma.cu, "int stage = 0;" (2) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(sum[p], a + p * (PART_A / 16) + kk * 2, b + kk * 128, (i | kk) != 0);
           }
         }
-        WGMMA_COMMIT();
-        WGMMA_WAIT(1);  // the step before has read its stage
-        if (i > 0) {
-          const u32 read = empty + 8 * last_stage;
-          if (LANE() == 0) MBARRIER_ARRIVE(read);
-        }
-        last_stage = stage;
-        if (++stage == STAGES) {
-          stage = 0;
-          parity ^= 1;
-        }
-      } while (++i < count);
-      WGMMA_WAIT(0);
-      const u32 read = empty + 8 * last_stage;
-      if (LANE() == 0) MBARRIER_ARRIVE(read);
-      UNROLL
-      for (int p = 0; p < PARTS; ++p) {
-        UNROLL
-        for (int j = 0; j < SUMS; ++j) asm volatile("" : "+f"(sum[p][j])::"memory");  // read no earlier
-      }
-
-      // Registers -> C.
-      UNROLL
-      for (int p = 0; p < PARTS; ++p) {
-        UNROLL
-        for (int i = 0; i < TILE_N / 8; ++i) {
-          const int row = row0 + p * 64 + warp % 4 * 16 + lane / 4;
-          const int col = col0 + i * 8 + lane % 4 * 2;
-          store_pair(c, row, col, rows, cols, ldc, sum[p][4 * i], sum[p][4 * i + 1], epilogue);
-          store_pair(c, row + 8, col, rows, cols, ldc, sum[p][4 * i + 2], sum[p][4 * i + 3], epilogue);
-        }
-      }
-    }
-  }
-}
+//= convolution/wgmma.cu, "WGMMA_COMMIT();" to "}" (9)

@@ -2,13 +2,7 @@
 // normalize: out[r] = softmax, log-softmax, layer norm or RMS norm of row r of in, with weight, bias and residual
 // Variant naive: naive: a block walks along each row element by element, in f64; the reference for large problems
 //
-//   dtype      = bf16     type of the elements, of weight, bias and residual; everything is computed in f32
-//   out        = bf16     type of the results; e4m3: multiplied by the scalar `scale` before they are rounded
-//   op         = softmax  softmax: e^x / sum of e^x; log_softmax: its logarithm; layer_norm: (x - mean) / sqrt(variance + eps); rms_norm: x / sqrt(mean of x^2 + eps)
-//   weight     = false    results of a norm are multiplied by weight[column]
-//   bias       = false    bias[column] is added to results of a norm
-//   residual   = false    x is in + residual, rounded to dtype, and is stored in `sum`, too
-//   is_norm    = false
+//= normalize/twice.cu, "//   dtype      = bf16     type of the elements," to "//   is_norm    = false"
 //   block_size = 128      threads per block: one value, so that every config adds in one order
 //   acc_dtype  = f64      'f64'
 //

@@ -2,13 +2,7 @@
 // normalize: out[r] = softmax, log-softmax, layer norm or RMS norm of row r of in, with weight, bias and residual
 // Variant once: the threads that share a row, from one to a block, keep it in registers: attacks the second read
 //
-//   dtype      = bf16     type of the elements, of weight, bias and residual; everything is computed in f32
-//   out        = bf16     type of the results; e4m3: multiplied by the scalar `scale` before they are rounded
-//   op         = softmax  softmax: e^x / sum of e^x; log_softmax: its logarithm; layer_norm: (x - mean) / sqrt(variance + eps); rms_norm: x / sqrt(mean of x^2 + eps)
-//   weight     = false    results of a norm are multiplied by weight[column]
-//   bias       = false    bias[column] is added to results of a norm
-//   residual   = false    x is in + residual, rounded to dtype, and is stored in `sum`, too
-//   is_norm    = false
+//= normalize/twice.cu, "//   dtype      = bf16     type of the elements," to "//   is_norm    = false"
 //   block_size = 1024     threads per block
 //   load_bytes = 8        bytes per load of one thread
 //   unroll     = 8        independent loads per thread
@@ -27,14 +21,7 @@
 // Replaces: for each row: two passes for what it is normalized by, and one that writes softmax
 // Limit: reading a row twice. Every element is read once and written once.
 
-// e^(x - most); `most` is finite or positive infinity, see above().
-DEVICE_FUNCTION f32 power(f32 x, f32 most) { return exp2((x - most) * 1.44269504088896341f); }
-
-// What is subtracted from x so that nothing overflows. Of a row that holds -infinity alone it is 0; its results are NaN.
-DEVICE_FUNCTION f32 above(f32 most) { return most == -F32_INFINITY ? 0.0f : most; }
-
-// The result of x. The shift and the factor are those of the row.
-DEVICE_FUNCTION f32 result_of(f32 x, f32 shift, f32 factor) {
+//= normalize/twice.cu, "// e^(x - most); `most` is finite or positive in" to "DEVICE_FUNCTION f32 result_of(f32 x, f32 shift, "
   return x * factor;
 }
 
@@ -43,11 +30,7 @@ typedef bf16_t result_t;
 
 typedef u32x2 load_t;  // elements: 4
 
-DEVICE_FUNCTION void unpack_load(load_t words, f32* x) {
-  x[0] = BF16_TO_F32(words.x & 0xffffu);
-  x[1] = BF16_TO_F32(words.x >> 16);
-  x[2] = BF16_TO_F32(words.y & 0xffffu);
-  x[3] = BF16_TO_F32(words.y >> 16);
+//= normalize/twice.cu, "DEVICE_FUNCTION void unpack_load(load_t words, f" to "x[3] = BF16_TO_F32(words.y >> 16);"
 }
 
 DEVICE_FUNCTION load_t pack_load(const f32* x) {
@@ -56,11 +39,7 @@ DEVICE_FUNCTION load_t pack_load(const f32* x) {
 
 typedef u32x2 store_t;  // elements: 4
 
-DEVICE_FUNCTION void unpack_store(store_t words, f32* x) {
-  x[0] = BF16_TO_F32(words.x & 0xffffu);
-  x[1] = BF16_TO_F32(words.x >> 16);
-  x[2] = BF16_TO_F32(words.y & 0xffffu);
-  x[3] = BF16_TO_F32(words.y >> 16);
+//= normalize/twice.cu, "DEVICE_FUNCTION void unpack_store(store_t words," to "x[3] = BF16_TO_F32(words.y >> 16);"
 }
 
 DEVICE_FUNCTION store_t pack_store(const f32* x) {
@@ -120,136 +99,74 @@ DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f
 }
 
 // Stores 8 vectors: the results of x.
-DEVICE_FUNCTION void store_chunk(
-    GLOBAL result_t* RESTRICT row, int at, int cols, int aligned, const f32* x, f32 shift, f32 factor) {
-  GLOBAL result_t* to = row + at;
-  {
-    const int at_u = at + 0;
+//= normalize/twice.cu, "DEVICE_FUNCTION void store_chunk(" to "const int at_u = at + 0;"
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[0 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_8(to + 0, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
-  {
-    const int at_u = at + 4096;
+//= normalize/twice.cu, "} else {" (2) to "const int at_u = at + 4096;"
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[4 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_8(to + 4096, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
-  {
+//= normalize/twice.cu, "} else {" to "{"
     const int at_u = at + 8192;
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[8 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_8(to + 8192, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
-  {
+//= normalize/twice.cu, "} else {" to "{"
     const int at_u = at + 12288;
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[12 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_8(to + 12288, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
-  {
+//= normalize/twice.cu, "} else {" to "{"
     const int at_u = at + 16384;
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[16 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_8(to + 16384, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
-  {
+//= normalize/twice.cu, "} else {" to "{"
     const int at_u = at + 20480;
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[20 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_8(to + 20480, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
-  {
+//= normalize/twice.cu, "} else {" to "{"
     const int at_u = at + 24576;
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[24 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_8(to + 24576, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
-  {
+//= normalize/twice.cu, "} else {" to "{"
     const int at_u = at + 28672;
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[28 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_8(to + 28672, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
-}
-
-// All threads of the block call it; `scratch` is not used for anything else before the next barrier but one.
-DEVICE_FUNCTION f32 team_sum(f32 value, SHARED_PTR f32* scratch) {
-  UNROLL
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const f32 other = SHUFFLE_XOR(value, mask);
-    value = value + other;
-  }
+//= normalize/twice.cu, "} else {" (4) to "}" (4)
   // One value of each of the 32 warps of a team meets in each of them.
   const int lane = THREAD_X % 32;
   if (lane == 0) scratch[THREAD_X / 32] = value;
   BARRIER();  // every warp's value is in scratch
   value = scratch[THREAD_X / 1024 * 32 + lane % 32];
-  UNROLL
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const f32 other = SHUFFLE_XOR(value, mask);
-    value = value + other;
-  }
-  return value;
-}
-
-// All threads of the block call it; `scratch` is not used for anything else before the next barrier but one.
-DEVICE_FUNCTION f32 team_max(f32 value, SHARED_PTR f32* scratch) {
-  UNROLL
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const f32 other = SHUFFLE_XOR(value, mask);
-    value = MAX(value, other);
-  }
+//= normalize/twice.cu, "UNROLL" (7) to "}"
+//= normalize/twice.cu, "return value;" to "}" (2)
   // One value of each of the 32 warps of a team meets in each of them.
   const int lane = THREAD_X % 32;
   if (lane == 0) scratch[THREAD_X / 32] = value;
   BARRIER();  // every warp's value is in scratch
   value = scratch[THREAD_X / 1024 * 32 + lane % 32];
-  UNROLL
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const f32 other = SHUFFLE_XOR(value, mask);
-    value = MAX(value, other);
-  }
+//= normalize/twice.cu, "UNROLL" (9) to "}"
   return value;
 }
 

@@ -2,15 +2,7 @@
 // normalize: out[r] = softmax, log-softmax, layer norm or RMS norm of row r of in, with weight, bias and residual
 // Variant split: several blocks share a row, in two launches: attacks idle compute units where rows are few and long
 //
-//   dtype      = bf16     type of the elements, of weight, bias and residual; everything is computed in f32
-//   out        = bf16     type of the results; e4m3: multiplied by the scalar `scale` before they are rounded
-//   op         = softmax  softmax: e^x / sum of e^x; log_softmax: its logarithm; layer_norm: (x - mean) / sqrt(variance + eps); rms_norm: x / sqrt(mean of x^2 + eps)
-//   weight     = false    results of a norm are multiplied by weight[column]
-//   bias       = false    bias[column] is added to results of a norm
-//   residual   = false    x is in + residual, rounded to dtype, and is stored in `sum`, too
-//   is_norm    = false
-//   block_size = 256      threads per block
-//   load_bytes = 16       bytes per load of one thread
+//= normalize/twice.cu, "//   dtype      = bf16     type of the elements," to "//   load_bytes = 16       bytes per load of one"
 //   unroll     = 1        independent loads per thread
 //   rounds     = 1        chunks of a row that a block takes
 //   per_load   = 8        load_bytes // sizeof(dtype)
@@ -26,68 +18,7 @@
 // Replaces: for each row: two passes for what it is normalized by, and one that writes softmax
 // Limit: idle compute units where there are few rows.
 
-// e^(x - most); `most` is finite or positive infinity, see above().
-DEVICE_FUNCTION f32 power(f32 x, f32 most) { return exp2((x - most) * 1.44269504088896341f); }
-
-// What is subtracted from x so that nothing overflows. Of a row that holds -infinity alone it is 0; its results are NaN.
-DEVICE_FUNCTION f32 above(f32 most) { return most == -F32_INFINITY ? 0.0f : most; }
-
-// The result of x. The shift and the factor are those of the row.
-DEVICE_FUNCTION f32 result_of(f32 x, f32 shift, f32 factor) {
-  return power(x, shift) * factor;
-}
-
-typedef bf16_t element_t;
-typedef bf16_t result_t;
-
-typedef u32x4 load_t;  // elements: 8
-
-DEVICE_FUNCTION void unpack_load(load_t words, f32* x) {
-  x[0] = BF16_TO_F32(words.x & 0xffffu);
-  x[1] = BF16_TO_F32(words.x >> 16);
-  x[2] = BF16_TO_F32(words.y & 0xffffu);
-  x[3] = BF16_TO_F32(words.y >> 16);
-  x[4] = BF16_TO_F32(words.z & 0xffffu);
-  x[5] = BF16_TO_F32(words.z >> 16);
-  x[6] = BF16_TO_F32(words.w & 0xffffu);
-  x[7] = BF16_TO_F32(words.w >> 16);
-}
-
-DEVICE_FUNCTION load_t pack_load(const f32* x) {
-  return U32X4(F32X2_TO_BF16X2(x[0], x[1]), F32X2_TO_BF16X2(x[2], x[3]), F32X2_TO_BF16X2(x[4], x[5]), F32X2_TO_BF16X2(x[6], x[7]));
-}
-
-typedef u32x4 store_t;  // elements: 8
-
-DEVICE_FUNCTION void unpack_store(store_t words, f32* x) {
-  x[0] = BF16_TO_F32(words.x & 0xffffu);
-  x[1] = BF16_TO_F32(words.x >> 16);
-  x[2] = BF16_TO_F32(words.y & 0xffffu);
-  x[3] = BF16_TO_F32(words.y >> 16);
-  x[4] = BF16_TO_F32(words.z & 0xffffu);
-  x[5] = BF16_TO_F32(words.z >> 16);
-  x[6] = BF16_TO_F32(words.w & 0xffffu);
-  x[7] = BF16_TO_F32(words.w >> 16);
-}
-
-DEVICE_FUNCTION store_t pack_store(const f32* x) {
-  return U32X4(F32X2_TO_BF16X2(x[0], x[1]), F32X2_TO_BF16X2(x[2], x[3]), F32X2_TO_BF16X2(x[4], x[5]), F32X2_TO_BF16X2(x[6], x[7]));
-}
-
-// Places of a row begin at its first whole vector: a row that begins inside a vector has its first elements at negative
-// places. A vector is whole where all of its places lie in the row.
-DEVICE_FUNCTION int is_whole(int at, int cols) { return at >= 0 && at + 8 <= cols; }
-
-// The places of a vector that lie in the row, one by one: one text for all vectors of a thread.
-DEVICE_FUNCTION void load_tail(GLOBAL const element_t* row, int at, int cols, f32* x) {
-  UNROLL
-  for (int e = 0; e < 8; ++e) x[e] = at + e >= 0 && at + e < cols ? BF16_TO_F32(row[at + e]) : -F32_INFINITY;
-}
-DEVICE_FUNCTION void store_tail(GLOBAL result_t* row, int at, int cols, const f32* y) {
-  UNROLL
-  for (int e = 0; e < 8; ++e)
-    if (at + e >= 0 && at + e < cols) row[at + e] = F32_TO_BF16(y[e]);
-}
+//= normalize/twice.cu, "// e^(x - most); `most` is finite or positive in" to "}" (7)
 
 // Loads 1 vectors of a row from place `at` on; outside of the row -F32_INFINITY.
 DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f32* x) {
@@ -99,73 +30,10 @@ DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f
 }
 
 // Stores 1 vectors: the results of x.
-DEVICE_FUNCTION void store_chunk(
-    GLOBAL result_t* RESTRICT row, int at, int cols, int aligned, const f32* x, f32 shift, f32 factor) {
-  GLOBAL result_t* to = row + at;
-  {
-    const int at_u = at + 0;
-    f32 y[8];
-    UNROLL
-    for (int e = 0; e < 8; ++e) y[e] = result_of(x[0 + e], shift, factor);
-    if (is_whole(at_u, cols)) {
-      STORE_16(to + 0, pack_store(y + 0));
-    } else {
-      store_tail(row, at_u, cols, y);
-    }
-  }
+//= normalize/twice.cu, "DEVICE_FUNCTION void store_chunk(" to "}" (3)
 }
 
-// All threads of the block call it; `scratch` is not used for anything else before the next barrier but one.
-DEVICE_FUNCTION f32 team_sum(f32 value, SHARED_PTR f32* scratch) {
-  UNROLL
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const f32 other = SHUFFLE_XOR(value, mask);
-    value = value + other;
-  }
-  // One value of each of the 8 warps of a team meets in each of them.
-  const int lane = THREAD_X % 32;
-  if (lane == 0) scratch[THREAD_X / 32] = value;
-  BARRIER();  // every warp's value is in scratch
-  value = scratch[THREAD_X / 256 * 8 + lane % 8];
-  UNROLL
-  for (int mask = 4; mask > 0; mask /= 2) {
-    const f32 other = SHUFFLE_XOR(value, mask);
-    value = value + other;
-  }
-  return value;
-}
-
-// All threads of the block call it; `scratch` is not used for anything else before the next barrier but one.
-DEVICE_FUNCTION f32 team_max(f32 value, SHARED_PTR f32* scratch) {
-  UNROLL
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const f32 other = SHUFFLE_XOR(value, mask);
-    value = MAX(value, other);
-  }
-  // One value of each of the 8 warps of a team meets in each of them.
-  const int lane = THREAD_X % 32;
-  if (lane == 0) scratch[THREAD_X / 32] = value;
-  BARRIER();  // every warp's value is in scratch
-  value = scratch[THREAD_X / 256 * 8 + lane % 8];
-  UNROLL
-  for (int mask = 4; mask > 0; mask /= 2) {
-    const f32 other = SHUFFLE_XOR(value, mask);
-    value = MAX(value, other);
-  }
-  return value;
-}
-
-typedef struct {
-  f32 a, b, c;
-} statistics_t;
-
-DEVICE_FUNCTION statistics_t nothing(void) {
-  statistics_t s;
-  s.a = -F32_INFINITY;
-  s.b = 0.0f;
-  s.c = 0.0f;
-  return s;
-}
+//= normalize/twice.cu, "// All threads of the block call it; `scratch` i" to "}" (8)
 
 // Adds the 8 elements of a chunk.
 DEVICE_FUNCTION statistics_t add_chunk(statistics_t s, int at, int cols, f32* x) {
@@ -175,24 +43,7 @@ DEVICE_FUNCTION statistics_t add_chunk(statistics_t s, int at, int cols, f32* x)
   f32 sum = s.b * power(s.a, above(most));
   UNROLL
   for (int k = 0; k < 8; ++k) sum += power(x[k], above(most));
-  s.a = most;
-  s.b = sum;
-  return s;
-}
-
-// Joins the statistics of all 256 threads; all of them get the result.
-DEVICE_FUNCTION statistics_t join(statistics_t s, SHARED_PTR f32* scratch, SHARED_PTR f32* more) {
-  statistics_t all = s;
-  all.a = team_max(s.a, scratch);
-  all.b = team_sum(s.b * power(s.a, above(all.a)), more);
-  return all;
-}
-
-// What result_of() takes.
-DEVICE_FUNCTION f32 shift_of(statistics_t s) { return above(s.a); }
-DEVICE_FUNCTION f32 factor_of(statistics_t s, int cols) {
-  return 1.0f / s.b;
-}
+//= normalize/twice.cu, "s.a = most;" to "}" (3)
 
 // Joins the statistics of two parts.
 DEVICE_FUNCTION statistics_t join_two(statistics_t s, statistics_t other) {

@@ -30,29 +30,7 @@
 // Weights are whole numbers: sums of columns are exact, below 2^24.
 // Limit attacked: loads, bytes and conversions. Each byte under a part of the tile is requested and taken out of its
 // word once, while the next ROWS rows are under way. A tile whose sums need more than ROOM reads pixel by pixel.
-// Where the pixels of one image lie and which part of `out` it fills. Coordinates are fractions of whole numbers,
-// so that every variant, device and reference computes the same ones.
-typedef struct {
-  i64 first;       // bytes from `in` to its first pixel
-  i64 pitch;       // bytes from one row to the next
-  int w, h;        // pixels of the source
-  int to_w, to_h;  // pixels of `out` that it fills
-  int left, top;   // the first of them
-} image_t;
-
-DEVICE_FUNCTION image_t image_of(GLOBAL const i64* regions, i64 index, int out_w, int out_h) {
-  GLOBAL const i64* region = regions + index * 5;
-  image_t image;
-  image.first = region[0];
-  image.pitch = region[1];
-  image.w = (int)region[2];
-  image.h = (int)region[3];
-  image.to_w = out_w;
-  image.to_h = out_h;
-  image.left = (out_w - image.to_w) / 2;
-  image.top = (out_h - image.to_h) / 2;
-  return image;
-}
+//= preprocess/pixels.cu, "// Where the pixels of one image lie and which p" to "}" (2)
 
 // The source pixels under output pixel `place`: begin .. last. In units of 1 / to of a source pixel they are covered
 // from place * from to (place + 1) * from.
@@ -84,60 +62,7 @@ DEVICE_FUNCTION int weight_of(span_t span, int i) {
   return i == span.first ? span.of_first : i == span.last ? span.of_last : span.of_others;
 }
 
-// Three numbers of a pixel: as its source holds them, or as `out` does.
-typedef struct {
-  f32 a, b, c;
-} colour_t;
-
-// What is done to each channel of `out`, and the value of the border before that.
-typedef struct {
-  f32 scale_0, scale_1, scale_2, shift_0, shift_1, shift_2, border;
-} affine_t;
-
-DEVICE_FUNCTION colour_t scaled(colour_t value, affine_t affine) {
-  colour_t made;
-  made.a = FMA(value.a, affine.scale_0, affine.shift_0);
-  made.b = FMA(value.b, affine.scale_1, affine.shift_1);
-  made.c = FMA(value.c, affine.scale_2, affine.shift_2);
-  return made;
-}
-
-// From the source's numbers (bgr) to those of `out` (rgb), scaled and shifted.
-DEVICE_FUNCTION colour_t finished(colour_t source, affine_t affine) {
-  colour_t value;
-  value.a = source.c;
-  value.b = source.b;
-  value.c = source.a;
-  return scaled(value, affine);
-}
-
-// One pixel to `out`.
-DEVICE_FUNCTION void store_pixel(GLOBAL f32* out, i64 image, int x, int y, int out_w, int out_h, colour_t value) {
-  const i64 plane = (i64)out_h * out_w;
-  GLOBAL f32* to = out + image * 3 * plane + (i64)y * out_w + x;
-  to[0] = value.a;
-  to[plane] = value.b;
-  to[2 * plane] = value.c;
-}
-
-// A row of a source in global memory, and one of its pixels.
-typedef struct {
-  GLOBAL const u8* pixels;
-} row_t;
-
-DEVICE_FUNCTION row_t row_of(GLOBAL const u8* in, image_t image, int y) {
-  row_t row;
-  row.pixels = in + image.first + y * image.pitch;
-  return row;
-}
-
-DEVICE_FUNCTION colour_t pixel_of(row_t row, int x) {
-  colour_t pixel;
-  pixel.a = (f32)row.pixels[3 * x];
-  pixel.b = (f32)row.pixels[3 * x + 1];
-  pixel.c = (f32)row.pixels[3 * x + 2];
-  return pixel;
-}
+//= preprocess/pixels.cu, "// Three numbers of a pixel: as its source holds" to "}" (8)
 
 // The mean of the source under pixel (x, y) of the part of `out` that the image fills. The sums of a row are exact:
 // their weights are whole numbers, and their sum is the width of the image.
@@ -204,15 +129,7 @@ DEVICE_FUNCTION void load_columns(GLOBAL const u8* in, i64 at, i64 source_bytes,
 }
 
 KERNEL(128, 1, 1) preprocess_sums(
-    GLOBAL const u8* RESTRICT in,        // [source_bytes], aligned to 16 bytes
-    GLOBAL const i64* RESTRICT regions,  // [n][5]: first byte, pitch, width, height, first byte of U and V
-    GLOBAL f32* RESTRICT out,  // [n][3][out_h][out_w]
-    i32 n, i64 source_bytes, i32 out_w, i32 out_h, f32 scale_0, f32 scale_1, f32 scale_2, f32 shift_0, f32 shift_1,
-    f32 shift_2, f32 border) {
-  affine_t affine;
-  affine.scale_0 = scale_0, affine.scale_1 = scale_1, affine.scale_2 = scale_2;
-  affine.shift_0 = shift_0, affine.shift_1 = shift_1, affine.shift_2 = shift_2;
-  affine.border = border;
+//= preprocess/pixels.cu, "GLOBAL const u8* RESTRICT in,        // [source_" to "affine.border = border;"
   SHARED f32 sums[ROOM];
   const int tiles_across = (out_w - 1) / TILE_W + 1;
   const int x0 = BLOCK_X % tiles_across * TILE_W;

@@ -21,27 +21,7 @@
 // Limit: atomics on one address, about one per clock of the whole device. The variants after this one
 // bring fewer and fewer of them.
 
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // terms and partial results
-typedef f32 result_t;
-
-// combine(identity(), a) == a
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-// The term of element i, on its own, which lies at in[at].
-DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
-  const acc_t x = in[at];
-  return x;
-}
-
-// First step: out[0] holds the identity before any block adds to it.
-KERNEL(1, 1, 1) reduce_begin(GLOBAL result_t* out) { out[0] = identity(); }
-
-// out[0] = combine(out[0], value), whoever else does the same.
-DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
-  ATOMIC_ADD_F32(out, value);
-}
+//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}" (2)
 
 KERNEL(256, 1, 1) reduce_atomic(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL result_t* out) {

@@ -2,12 +2,7 @@
 // reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
 // Variant columns: blocks walk down neighbouring columns with wide loads, the last one of a group combines: attacks idle threads and narrow loads
 //
-//   dtype      = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
-//   op         = sum    how terms are combined; dot sums the products of two vectors
-//   map        = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
-//   source     = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
-//   out_dtype  = f32
-//   block_size = 256    threads per block
+//= reduce/atomic.cu, "//   dtype      = f32    type of the elements; f" to "//   block_size = 256    threads per block"
 //   width      = 32     threads side by side; the others of the block take other rows
 //   load_bytes = 16     bytes per load of one thread
 //   unroll     = 4      rows of a thread under way at a time
@@ -28,39 +23,14 @@
 // Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[i][r]) over i < n
 // Limit: threads that a thread per column would leave idle, and its narrow loads. One launch, the same bits on every run.
 
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // terms and partial results
-typedef f32 result_t;
-
-// combine(identity(), a) == a
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-// The term of element i, on its own, which lies at in[at].
-DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
-  const acc_t x = in[at];
-  return x;
-}
+//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
 
 typedef u32x4 load_t;  // elements in one load: 4
 
 DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-  x[0] = BITS_TO_F32(words.x);
-  x[1] = BITS_TO_F32(words.y);
-  x[2] = BITS_TO_F32(words.z);
-  x[3] = BITS_TO_F32(words.w);
-}
+//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
-// Combines the 4 terms from element i on into `sum`.
-DEVICE_FUNCTION acc_t fold(acc_t sum, load_t a, i64 i, i64 n) {
-  acc_t x[4];
-  unpack(a, x);
-  UNROLL
-  for (int e = 0; e < 4; ++e) {
-    sum = combine(sum, x[e]);
-  }
-  return sum;
-}
+//= reduce/grid_stride.cu, "// Combines the 4 terms from element i on into `" to "}" (2)
 
 KERNEL(256, 1, 1) reduce_columns(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,

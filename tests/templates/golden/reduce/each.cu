@@ -20,19 +20,7 @@
 // Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[r][i]) over i < n
 // Limit: neighbouring threads walk along different rows: each asks for a memory sector of its own and uses one element.
 
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // terms and partial results
-typedef f32 result_t;
-
-// combine(identity(), a) == a
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-// The term of element i, on its own, which lies at in[at].
-DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
-  const acc_t x = in[at];
-  return x;
-}
+//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
 
 KERNEL(256, 1, 1) reduce_each(GLOBAL const element_t* RESTRICT in, i64 n, i64 results, GLOBAL result_t* out) {
   const i64 r = (i64)BLOCK_X * 256 + THREAD_X;

@@ -53,11 +53,7 @@ DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
 typedef u32x4 load_t;  // elements in one load: 4
 
 DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-  x[0] = BITS_TO_F32(words.x);
-  x[1] = BITS_TO_F32(words.y);
-  x[2] = BITS_TO_F32(words.z);
-  x[3] = BITS_TO_F32(words.w);
-}
+//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
 // Combines the 4 terms from element i on into `sum`.
 DEVICE_FUNCTION acc_t fold(acc_t sum, load_t a, i64 i, i64 n) {

@@ -30,39 +30,14 @@
 // Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[r][i]) over i < n
 // Limit: the sectors of which `each` uses one element; rows shorter than a block is wide leave no thread idle.
 
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // terms and partial results
-typedef f32 result_t;
-
-// combine(identity(), a) == a
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-// The term of element i, on its own, which lies at in[at].
-DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
-  const acc_t x = in[at];
-  return x;
-}
+//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
 
 typedef u32x4 load_t;  // elements in one load: 4
 
 DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-  x[0] = BITS_TO_F32(words.x);
-  x[1] = BITS_TO_F32(words.y);
-  x[2] = BITS_TO_F32(words.z);
-  x[3] = BITS_TO_F32(words.w);
-}
+//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
-// Combines the 4 terms from element i on into `sum`.
-DEVICE_FUNCTION acc_t fold(acc_t sum, load_t a, i64 i, i64 n) {
-  acc_t x[4];
-  unpack(a, x);
-  UNROLL
-  for (int e = 0; e < 4; ++e) {
-    sum = combine(sum, x[e]);
-  }
-  return sum;
-}
+//= reduce/grid_stride.cu, "// Combines the 4 terms from element i on into `" to "}" (2)
 
 // Combines one value of each of the 32 lanes of a row; lane 0 gets the result.
 DEVICE_FUNCTION acc_t lanes_combine(acc_t value, SHARED_PTR acc_t* scratch) {
@@ -81,11 +56,7 @@ DEVICE_FUNCTION acc_t lanes_combine(acc_t value, SHARED_PTR acc_t* scratch) {
 KERNEL(256, 1, 1) reduce_rows(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results, GLOBAL result_t* out) {
   SHARED acc_t scratch[256];
-  const int lane = THREAD_X % 32;
-  const int group = THREAD_X / 32;
-
-  NO_UNROLL
-  for (i64 first = (i64)BLOCK_X * 8; first < results; first += (i64)GRID_X * 8) {
+//= arg_reduce/rows.cu, "const int lane = THREAD_X % 32;" (2) to "for (i64 first = (i64)BLOCK_X * 8; first < resul"
     // ---- this thread's rows; past the last one it repeats that
     const i64 row0 = first + 0 + group;
     const i64 at0 = MIN(row0, results - 1) * n;

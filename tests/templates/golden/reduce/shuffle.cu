@@ -2,11 +2,7 @@
 // reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
 // Variant shuffle: exchange within warps or wavefronts: attacks the barriers and shared traffic of the tree
 //
-//   dtype            = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
-//   op               = sum    how terms are combined; dot sums the products of two vectors
-//   map              = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
-//   source           = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
-//   out_dtype        = f32
+//= reduce/tree.cu, "//   dtype            = f32    type of the eleme" to "//   out_dtype        = f32"
 //   block_size       = 256    threads per block; whole warps of 32 or 64
 //   items_per_thread = 4      elements that each thread combines before the exchange
 //   acc_dtype        = f32    out_dtype
@@ -23,27 +19,7 @@
 // Replaces: acc = identity; for (i = 0; i < n; ++i) acc = combine(acc, in[i]);
 // Limit: one barrier instead of log2(256); what is left is the latency of narrow loads.
 
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // terms and partial results
-typedef f32 result_t;
-
-// combine(identity(), a) == a
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-// The term of element i, on its own, which lies at in[at].
-DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
-  const acc_t x = in[at];
-  return x;
-}
-
-// First step: out[0] holds the identity before any block adds to it.
-KERNEL(1, 1, 1) reduce_begin(GLOBAL result_t* out) { out[0] = identity(); }
-
-// out[0] = combine(out[0], value), whoever else does the same.
-DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
-  ATOMIC_ADD_F32(out, value);
-}
+//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}" (2)
 
 // Combines one value of each of the 256 threads; thread 0 gets the result.
 DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
@@ -71,14 +47,7 @@ KERNEL(256, 1, 1) reduce_shuffle(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL result_t* out) {
   SHARED acc_t scratch[32];
 
-  // ---- device memory -> registers
-  const i64 first = (i64)BLOCK_X * 1024 + THREAD_X;
-  acc_t value = identity();
-  UNROLL
-  for (int item = 0; item < 4; ++item) {
-    const i64 i = first + item * 256;
-    if (i < n) value = combine(value, value_at(in, n, i, i));
-  }
+//= reduce/tree.cu, "// ---- device memory -> registers" to "}"
 
   // ---- registers -> out[0]
   value = block_combine(value, scratch);

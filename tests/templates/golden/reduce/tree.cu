@@ -24,38 +24,9 @@
 // Replaces: acc = identity; for (i = 0; i < n; ++i) acc = combine(acc, in[i]);
 // Limit: barriers and idle threads in the rounds; the loads of a thread are narrow and few.
 
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // terms and partial results
-typedef f32 result_t;
+//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}" (2)
 
-// combine(identity(), a) == a
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-// The term of element i, on its own, which lies at in[at].
-DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
-  const acc_t x = in[at];
-  return x;
-}
-
-// First step: out[0] holds the identity before any block adds to it.
-KERNEL(1, 1, 1) reduce_begin(GLOBAL result_t* out) { out[0] = identity(); }
-
-// out[0] = combine(out[0], value), whoever else does the same.
-DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
-  ATOMIC_ADD_F32(out, value);
-}
-
-// Combines one value of each of the 256 threads; thread 0 gets the result.
-DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
-  scratch[THREAD_X] = value;
-  BARRIER();  // every value is in scratch
-  for (int reach = 128; reach > 0; reach /= 2) {
-    if (THREAD_X < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach]);
-    BARRIER();  // this round is written before the next reads it
-  }
-  return scratch[0];
-}
+//= reduce/grid_stride.cu, "// Combines one value of each of the 256 threads" to "}" (2)
 
 KERNEL(256, 1, 1) reduce_tree(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL result_t* out) {

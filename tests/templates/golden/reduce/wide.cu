@@ -2,12 +2,7 @@
 // reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
 // Variant wide: the reference for large problems: two passes with every term and sum in f64
 //
-//   dtype      = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
-//   op         = sum    how terms are combined; dot sums the products of two vectors
-//   map        = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
-//   source     = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
-//   axis       = last   last: out[r] combines row r of in[results][n]; first: column r of in[n][results]
-//   out_dtype  = f32
+//= reduce/each.cu, "//   dtype      = f32    type of the elements; f" to "//   out_dtype  = f32"
 //   acc_dtype  = f64    i32 if dtype == 'i32' else f64
 //   block_size = 64
 //
@@ -41,11 +36,7 @@ DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
   scratch[THREAD_X] = value;
   BARRIER();  // every value is in scratch
   for (int reach = 32; reach > 0; reach /= 2) {
-    if (THREAD_X < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach]);
-    BARRIER();  // this round is written before the next reads it
-  }
-  return scratch[0];
-}
+//= reduce/grid_stride.cu, "if (THREAD_X < reach) scratch[THREAD_X] = combin" to "}" (2)
 
 KERNEL(64, 1, 1) reduce_wide_partials(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,

@@ -41,11 +41,7 @@ DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
 typedef u32x4 load_t;  // elements: 4
 
 DEVICE_FUNCTION void unpack_load(load_t words, acc_t* x) {
-  x[0] = BITS_TO_F32(words.x);
-  x[1] = BITS_TO_F32(words.y);
-  x[2] = BITS_TO_F32(words.z);
-  x[3] = BITS_TO_F32(words.w);
-}
+//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
 DEVICE_FUNCTION load_t pack_load(const acc_t* x) {
   return U32X4(F32_TO_BITS(x[0]), F32_TO_BITS(x[1]), F32_TO_BITS(x[2]), F32_TO_BITS(x[3]));

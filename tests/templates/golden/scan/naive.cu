@@ -14,12 +14,7 @@
 // Replaces: acc = identity; for (i = 0; i < n; ++i) out[r][i] = acc = combine(acc, in[r][i])
 // Limit: none is attacked: a row is one chain of loads.
 
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // running results
-
-// combine(identity(), a) == a; a stands before b
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
+//= scan/lookback.cu, "typedef f32 element_t;  // as stored" to "DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) "
 
 KERNEL(256, 1, 1) scan_naive(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 rows,  // [rows][n]

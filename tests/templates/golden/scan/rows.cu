@@ -23,58 +23,19 @@
 // Replaces: acc = identity; for (i = 0; i < n; ++i) out[r][i] = acc = combine(acc, in[r][i])
 // Limit: threads without work where rows are shorter than a block's tile. A carry goes from round to round.
 
-typedef f32 element_t;  // as stored
-typedef f32 acc_t;  // running results
-
-// combine(identity(), a) == a; a stands before b
-DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-typedef u32x4 load_t;  // elements: 4
-
-DEVICE_FUNCTION void unpack_load(load_t words, acc_t* x) {
-  x[0] = BITS_TO_F32(words.x);
-  x[1] = BITS_TO_F32(words.y);
-  x[2] = BITS_TO_F32(words.z);
-  x[3] = BITS_TO_F32(words.w);
-}
+//= scan/lookback.cu, "typedef f32 element_t;  // as stored" to "DEVICE_FUNCTION void unpack_load(load_t words, a"
+//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
 DEVICE_FUNCTION load_t pack_load(const acc_t* x) {
   return U32X4(F32_TO_BITS(x[0]), F32_TO_BITS(x[1]), F32_TO_BITS(x[2]), F32_TO_BITS(x[3]));
 }
 
 // Loads the elements of a row from place `at` on: 1 vectors of 4, 32 elements apart. Places outside of
-// 0 .. n - 1 hold the identity. Vectors that lie inside are aligned: `row` and `at` are so chosen.
-DEVICE_FUNCTION void load_run(GLOBAL const element_t* RESTRICT row, i64 at, i64 n, acc_t* x) {
-  const i64 at0 = at + 0;
-  const int whole0 = at0 >= 0 && at0 + 4 <= n;
-  load_t words0;
-  if (whole0) words0 = LOAD_16(row + at0);
-  if (whole0) {
-    unpack_load(words0, x + 0);
-  } else {
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      x[0 + e] = at0 + e >= 0 && at0 + e < n ? (acc_t)row[at0 + e] : identity();
-  }
+//= scan/lookback.cu, "// 0 .. n - 1 hold the identity. Vectors that li" to "if (whole0) words0 = LOAD_16(row + at0);"
+//= scan/lookback.cu, "if (whole0) {" to "}" (2)
 }
 
-// Stores what load_run() loaded, each element combined with what stands before its vector.
-DEVICE_FUNCTION void store_run(GLOBAL element_t* RESTRICT row, i64 at, i64 n, acc_t* x, acc_t* before) {
-  {
-    const i64 at_u = at + 0;
-    acc_t y[4];
-    UNROLL
-    for (int e = 0; e < 4; ++e)
-      y[e] = combine(before[0], x[0 + e]);
-    if (at_u >= 0 && at_u + 4 <= n) {
-      STORE_16(row + at_u, pack_load(y));
-    } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < n) row[at_u + e] = (element_t)y[e];
-    }
-  }
+//= scan/lookback.cu, "// Stores what load_run() loaded, each element c" to "}" (3)
 }
 
 // The scan of one value of each of 8 neighbouring threads, inclusive. All threads of the block call it.
@@ -98,13 +59,7 @@ DEVICE_FUNCTION void lanes_ends(acc_t value, SHARED_PTR acc_t* scratch, acc_t* b
 }
 
 // Scans each vector of x in place, and sets before[u] to what stands before vector u in the run of the 8 threads.
-// Returns the result of the whole run.
-DEVICE_FUNCTION acc_t run_scan(acc_t* x, acc_t* before, SHARED_PTR acc_t* scratch) {
-  acc_t carry = identity();
-  UNROLL
-  for (int e = 1; e < 4; ++e) x[0 + e] = combine(x[0 + e - 1], x[0 + e]);
-  acc_t inside0, last0;
-  lanes_ends(lanes_scan(x[3], scratch), scratch, &inside0, &last0);
+//= scan/lookback.cu, "// Returns the result of the whole run." to "lanes_ends(lanes_scan(x[3], scratch), scratch, &"
   before[0] = combine(carry, inside0);
   carry = combine(carry, last0);
   return carry;

@@ -1,43 +1,7 @@
 // opencl: n=1000000 rows=1 dtype=f32 op=sum exclusive=false deterministic=no
-//   dtype        = f32     type of the elements; integers wrap
-//   op           = sum     how elements are combined; a NaN makes every later minimum or maximum NaN
-//   exclusive    = false   true: element i of a row is not part of result i, and result 0 is the identity of op (min: the largest value, max: the smallest)
-//   block_size   = 256     threads per block
-//   load_bytes   = 16      bytes per load and store of one thread
-//   unroll       = 4       independent loads in flight per thread
-//   streaming    = false   loads and stores carry an evict-first hint
-//   per_load     = 4       load_bytes // sizeof(dtype)
-//   exchange     = shared  'shuffle' if device.warp_size > 1 else 'shared'
-//   lanes        = 1       device.warp_size if exchange == 'shuffle' else 1
-//   groups_block = 256     block_size // lanes
-//   tile         = 4096    block_size * per_load * unroll
-//   acc_dtype    = f32     dtype
-//   row r:   | tile 0 | tile 1 | ... | tile T-1 |      block r * T + t; a tile is 256 runs of 1 threads x 4 loads
-//   load u of thread t starts at element  tile * 4096 + t / 1 * 16 + u * 4 + t % 1 * 4
-// Loads the elements of a row from place `at` on: 4 vectors of 4, 4 elements apart. Places outside of
-  const i64 at1 = at + 4;
-  const i64 at2 = at + 8;
-  const i64 at3 = at + 12;
-    const i64 at_u = at + 4;
-    const i64 at_u = at + 8;
-    const i64 at_u = at + 12;
-// The scan of one value of each of 1 neighbouring threads, inclusive. All threads of the block call it.
-// A value of another thread of the 1: of the one before (the identity for the first), of the last one.
-  *before = identity();
-  *last = value;
-// Scans each vector of x in place, and sets before[u] to what stands before vector u in the run of the 1 threads.
-// The scan of one value of each of the 256 groups of 1 threads: what stands before this thread's group, and
-  for (int delta = 1; delta < 256; delta *= 2) {
-    scratch[THREAD_X] = value;
-    BARRIER();  // every value is in scratch
-    if (THREAD_X >= delta) value = combine(scratch[THREAD_X - delta], value);
-    BARRIER();  // they are read before the next round overwrites them
-  scratch[THREAD_X] = value;
-  BARRIER();  // every running result is in scratch
-  const acc_t before = THREAD_X == 0 ? identity() : scratch[THREAD_X - 1];
-  *total = scratch[255];
-  return before;
-  return tile * 4096 - shift + (THREAD_X / 1) * 16 + THREAD_X % 1 * 4;
+//= scan/lookback.cl, "//   dtype        = f32     type of the elements" to "//   streaming    = false   loads and stores car"
+//= scan/lookback.cl, "//   per_load     = 4       load_bytes // sizeof" to "//   acc_dtype    = f32     dtype"
+//= scan/lookback.cl, "//   row r:   | tile 0 | tile 1 | ... | tile T-1" to "return tile * 4096 - shift + (THREAD_X / 1) * 16"
   SHARED acc_t scratch[256];
   SHARED acc_t scratch[256];
   SHARED acc_t scratch[256];

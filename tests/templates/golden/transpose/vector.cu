@@ -79,11 +79,7 @@ KERNEL(128, 1, 1) transpose_vector(
   SHARED vector_t tile[TILE_COLS * PATCHES_DOWN];  // [TILE_COLS][PATCHES_DOWN], swizzled
   SHARED_PTR element_t* elements = (SHARED_PTR element_t*)tile;
 
-  const int tiles_across = (cols - 1) / TILE_COLS + 1;
-  const int tile_down = BLOCK_X / tiles_across;  // blocks walk along the rows of `in`
-  const int tile_across = BLOCK_X % tiles_across;
-  const i64 row0 = (i64)tile_down * TILE_ROWS;    // first row of `in` in this tile
-  const i64 col0 = (i64)tile_across * TILE_COLS;  // first column
+//= transpose/tile.cu, "const int tiles_across = (cols - 1) / TILE_COLS " to "const i64 col0 = (i64)tile_across * TILE_COLS;  "
   const int whole_tile = row0 + TILE_ROWS <= rows && col0 + TILE_COLS <= cols;
   const int rows_aligned = cols % VECTOR == 0;     // rows of `in` begin at multiples of a vector
   const int columns_aligned = rows % VECTOR == 0;  // rows of `out` do
