@@ -26,6 +26,8 @@
 namespace kiln {
 namespace {
 
+using test::small_variant;
+
 const char* const kHillSpec = R"toml(name = "hill"
 [problem.n]
 type = "int"
