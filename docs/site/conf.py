@@ -50,7 +50,7 @@ docs/fleet
 :caption: Launch
 :glob:
 
-docs/launcher*
+docs/launcher
 docs/site/headers
 examples/**
 ```
@@ -77,7 +77,7 @@ docs/checks*
 docs/sessions
 docs/search*
 docs/lookup*
-docs/database_*
+docs/database_format
 docs/wisdom*
 docs/reliability
 docs/compatibility
