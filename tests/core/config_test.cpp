@@ -10,6 +10,7 @@
 #include "core/setting.hpp"
 #include "spec/parse_spec.hpp"
 #include "tests/core/example_spec.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -22,12 +23,7 @@ class ConfigTest : public ::testing::Test {
   Config parse(std::string_view text) { return Setting(spec_, problem_, device_).parse(text); }
 
   std::string parse_error(std::string_view text) {
-    try {
-      (void)parse(text);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return test::error_of<InputError>([&] { return parse(text); });
   }
 
   // Why the config is illegal; empty when it is legal.
@@ -56,18 +52,13 @@ TEST_F(ConfigTest, NoPossibleVariantIsAnErrorWithEveryReason) {
                             "template = \"naive.inja\"\nrequires = \"backend == 'hip'\""),
                  "spec.toml");
   device_.max_shared_bytes = 1024;
-  try {
-    (void)Setting(spec, problem_, device_).default_config();
-    FAIL() << "a config was found";
-  } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no variant of transpose is possible for rows=1000"));
-    EXPECT_THAT(error.what(),
-                HasSubstr("\n  tile: the tile must fit in shared memory (tile_bytes <= "
-                          "device.max_shared_bytes: 4224 <= 1024 is false)"));
-    EXPECT_THAT(error.what(),
-                HasSubstr("\n  naive: variant 'naive' is not possible here (backend == "
-                          "'hip': cuda == hip is false)"));
-  }
+  const std::string error = test::error_of<DeviceError>(
+      [&] { return Setting(spec, problem_, device_).default_config(); });
+  EXPECT_THAT(error, HasSubstr("no variant of transpose is possible for rows=1000"));
+  EXPECT_THAT(error, HasSubstr("\n  tile: the tile must fit in shared memory (tile_bytes <= "
+                               "device.max_shared_bytes: 4224 <= 1024 is false)"));
+  EXPECT_THAT(error, HasSubstr("\n  naive: variant 'naive' is not possible here (backend == "
+                               "'hip': cuda == hip is false)"));
 }
 
 TEST_F(ConfigTest, PartialTextTakesDefaults) {

@@ -7,6 +7,7 @@
 
 #include "core/config.hpp"
 #include "spec/parse_spec.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln::test {
 
@@ -155,12 +156,7 @@ inline KernelSpec example_spec() { return parse_spec(kTransposeSpec, "spec.toml"
 
 /// What parse_spec says about `text`; empty when it accepts it.
 inline std::string spec_error(const std::string& text) {
-  try {
-    (void)parse_spec(text, "spec.toml");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of<InputError>([&] { return parse_spec(text, "spec.toml"); });
 }
 
 }  // namespace kiln::test

@@ -8,18 +8,18 @@
 #include <gtest/gtest.h>
 
 #include "core/expression.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
 
 /// Message of parsing `text` as if it stood at line 12, column 11 of a spec.
 std::string parse_error(const std::string& text) {
-  try {
-    static_cast<void>(Expression::parse(text, {"spec.toml", 12, 11}));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "parsed";
+  return test::error_of<InputError>(
+      [&] {
+        return Expression::parse(text, {"spec.toml", 12, 11});
+      },
+      "parsed");
 }
 
 Scope error_scope() {
@@ -33,12 +33,7 @@ Scope error_scope() {
 
 template <typename Evaluate>
 std::string message_of(const Evaluate& evaluate) {
-  try {
-    static_cast<void>(evaluate());
-  } catch (const EvaluationError& error) {
-    return error.what();
-  }
-  return "evaluated";
+  return test::error_of<EvaluationError>([&] { return evaluate(); }, "evaluated");
 }
 
 std::string evaluation_error(const std::string& text) {
@@ -124,12 +119,8 @@ TEST(ExpressionErrors, CountColumnsInCharactersAndLinesInTexts) {
 }
 
 TEST(ExpressionErrors, QuoteAnExpressionThatStandsInNoFile) {
-  try {
-    static_cast<void>(Expression::parse("1 + * 2"));
-    FAIL() << "parsed";
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "expected a value, found '*' at column 5 of '1 + * 2'");
-  }
+  EXPECT_EQ(test::error_of<InputError>([&] { return Expression::parse("1 + * 2"); }),
+            "expected a value, found '*' at column 5 of '1 + * 2'");
   EXPECT_EQ(message_of([] { return Expression::parse("n // zero").evaluate(error_scope()); }),
             "division by zero at column 3 of 'n // zero'");
 }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/expression.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -29,12 +30,7 @@ double number_of(const std::string& text) {
 std::string c_of(const std::string& text) { return formula(text).to_c("float"); }
 
 std::string error_of_formula(const std::string& text) {
-  try {
-    static_cast<void>(formula(text));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "parsed";
+  return test::error_of<InputError>([&] { return formula(text); }, "parsed");
 }
 
 // Each level twice would be 2^60 steps.

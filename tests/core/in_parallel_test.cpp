@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/error_of.hpp"
+
 namespace kiln {
 namespace {
 
@@ -24,15 +26,14 @@ TEST(InParallel, CallsForEachElementOnce) {
 
 TEST(InParallel, ThrowsWhatTheLowestRangeThrew) {
   const auto first_fault_from = [](std::size_t first_bad) -> std::string {
-    try {
-      in_parallel(1'000'000, [&](std::size_t first, std::size_t last) {
-        const std::size_t bad = std::max(first, first_bad);
-        if (bad < last) throw std::runtime_error(std::to_string(bad));
-      });
-    } catch (const std::runtime_error& fault) {
-      return fault.what();
-    }
-    return "none";
+    return test::error_of<std::runtime_error>(
+        [&] {
+          in_parallel(1'000'000, [&](std::size_t first, std::size_t last) {
+            const std::size_t bad = std::max(first, first_bad);
+            if (bad < last) throw std::runtime_error(std::to_string(bad));
+          });
+        },
+        "none");
   };
   for (const std::size_t bad : {0, 17, 700'000, 999'999}) {
     EXPECT_EQ(first_fault_from(bad), std::to_string(bad));

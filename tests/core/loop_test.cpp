@@ -13,6 +13,7 @@
 #include "core/setting.hpp"
 #include "core/spec.hpp"
 #include "spec/parse_spec.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -51,12 +52,8 @@ arguments = ["out"]
 }
 
 std::string loop_error(const std::string& loop) {
-  try {
-    (void)parse_spec(loop_spec(loop), "product.toml");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of<InputError>([&] { return parse_spec(loop_spec(loop), "product.toml"); },
+                                    "no error");
 }
 
 std::optional<LoopNumbers> loop_numbers(const std::string& loop, const std::string& config) {

@@ -8,6 +8,7 @@
 #include "core/setting.hpp"
 #include "example_spec.hpp"
 #include "spec/parse_spec.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -28,12 +29,9 @@ value = "measured.energy_j * measured.time_ns * 1e-9"
 )toml";
 
 std::string error_of_metric(const std::string& more) {
-  try {
-    (void)parse_spec(std::string(test::kTransposeSpec) + more, "transpose/spec.toml");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of<InputError>(
+      [&] { return parse_spec(std::string(test::kTransposeSpec) + more, "transpose/spec.toml"); },
+      "no error");
 }
 
 class MetricsTest : public ::testing::Test {
@@ -86,14 +84,9 @@ TEST_F(MetricsTest, AnObjectiveIsTimeEnergyOrAMetric) {
   EXPECT_EQ(bandwidth.goal, Goal::maximise);
   EXPECT_EQ(bandwidth.unit, "GB/s");
   EXPECT_FALSE(bandwidth.needs_energy);
-  try {
-    (void)find_objective(spec_, "bandwith");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "transpose has no objective 'bandwith'; did you mean 'bandwidth'? (it has: time, "
-                 "energy, bandwidth, spilled, tile_area, delay)");
-  }
+  EXPECT_EQ(test::error_of<InputError>([&] { return find_objective(spec_, "bandwith"); }),
+            "transpose has no objective 'bandwith'; did you mean 'bandwidth'? (it has: time, "
+            "energy, bandwidth, spilled, tile_area, delay)");
 }
 
 TEST_F(MetricsTest, AScoreIsPositiveAndLessIsBetter) {

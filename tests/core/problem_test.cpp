@@ -11,6 +11,7 @@
 #include "core/problem_distance.hpp"
 #include "spec/parse_spec.hpp"
 #include "tests/core/example_spec.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -30,12 +31,7 @@ KernelSpec example_spec_with_distance(const std::string& terms) {
 Problem parse(std::string_view text) { return Problem::parse(example_spec(), text); }
 
 std::string error_of(const KernelSpec& spec, std::string_view text) {
-  try {
-    (void)Problem::parse(spec, text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of<InputError>([&] { return Problem::parse(spec, text); });
 }
 
 std::string error_of(std::string_view text) { return error_of(example_spec(), text); }

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/reliability/size.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -35,12 +36,9 @@ bool regex_matches(const std::string& pattern, std::string_view text) {
 }
 
 std::string regex_fault(const std::string& pattern, std::string_view text = "") {
-  try {
-    (void)Regex::parse(pattern, "'pattern'", {"spec.toml", 9, 1}).is_in(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of<InputError>([&] {
+    return Regex::parse(pattern, "'pattern'", {"spec.toml", 9, 1}).is_in(text);
+  });
 }
 
 double processor_seconds() {

@@ -5,16 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_of.hpp"
+
 namespace kiln {
 namespace {
 
 std::string error_of_pattern(const std::string& text) {
-  try {
-    (void)TextPattern::parse(text, {"spec.toml", 7, 10});
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of<InputError>([&] { return TextPattern::parse(text, {"spec.toml", 7, 10}); });
 }
 
 TEST(TextPattern, FillsEveryHole) {

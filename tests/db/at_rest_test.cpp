@@ -13,6 +13,7 @@
 #include "db/merge.hpp"
 #include "db/store.hpp"
 #include "tests/db/scratch.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -147,13 +148,10 @@ TEST(AtRest, TwoNamesOfOneFileHaveOneWriter) {
   write_session(folder / "kiln.db");
   fs::create_symlink("kiln.db", folder / "link.db");
   const Store first(folder / "kiln.db", Store::Mode::write);
-  try {
-    const Store second(folder / "link.db", Store::Mode::write);
-    FAIL() << "two writers";
-  } catch (const DatabaseError& error) {
-    EXPECT_THAT(error.what(), ::testing::StartsWith((folder / "link.db").string() +
-                                                    ": is being written by process "));
-  }
+  EXPECT_THAT(
+      test::error_of<DatabaseError>(
+          [&] { const Store second(folder / "link.db", Store::Mode::write); }),
+      ::testing::StartsWith((folder / "link.db").string() + ": is being written by process "));
 }
 
 TEST(AtRest, ALinkStaysOneWhenWhatItLeadsToIsReplaced) {
@@ -172,12 +170,8 @@ TEST(AtRest, ALinkStaysOneWhenWhatItLeadsToIsReplaced) {
   static_cast<void>(merge_databases({folder / "kiln.db"}, folder / "link.db"));
   EXPECT_TRUE(fs::is_symlink(folder / "link.db"));
   EXPECT_THAT(names_in(folder / "shared"), UnorderedElementsAre("site.db"));
-  try {
-    source.publish("/dev/null");
-    FAIL() << "published over a device";
-  } catch (const DatabaseError& error) {
-    EXPECT_STREQ(error.what(), "/dev/null: is no file; publish to a file");
-  }
+  EXPECT_EQ(test::error_of<DatabaseError>([&] { source.publish("/dev/null"); }),
+            "/dev/null: is no file; publish to a file");
 }
 
 TEST(AtRest, PublishingOverADatabaseInUseIsRefused) {
@@ -186,23 +180,14 @@ TEST(AtRest, PublishingOverADatabaseInUseIsRefused) {
   const Store source(folder / "kiln.db", Store::Mode::read);
   {
     const Store other(folder / "other.db", Store::Mode::write);
-    try {
-      source.publish(folder / "other.db");
-      FAIL() << "published over a database that is being written";
-    } catch (const DatabaseError& error) {
-      EXPECT_THAT(error.what(), ::testing::StartsWith((folder / "other.db").string() +
-                                                      ": is being written by process "));
-    }
+    EXPECT_THAT(
+        test::error_of<DatabaseError>([&] { source.publish(folder / "other.db"); }),
+        ::testing::StartsWith((folder / "other.db").string() + ": is being written by process "));
   }
   std::ofstream(folder / "other.db-wal") << "rows";
-  try {
-    source.publish(folder / "other.db");
-    FAIL() << "published over a database whose rows are in its WAL";
-  } catch (const DatabaseError& error) {
-    EXPECT_EQ(error.what(),
-              (folder / "other.db").string() + ": its writer was stopped in the middle and left " +
-                  (folder / "other.db-wal").string() + "; `kiln db check` takes that up");
-  }
+  EXPECT_EQ(test::error_of<DatabaseError>([&] { source.publish(folder / "other.db"); }),
+            (folder / "other.db").string() + ": its writer was stopped in the middle and left " +
+                (folder / "other.db-wal").string() + "; `kiln db check` takes that up");
   fs::remove(folder / "other.db-wal");
   source.publish(folder / "other.db");
   EXPECT_EQ(journal_version(folder / "other.db"), 1);

@@ -20,6 +20,7 @@
 #include "db/writer_lock.hpp"
 #include "tests/db/store_places.hpp"
 #include "tests/reliability/size.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -228,20 +229,14 @@ TEST(Merge, ChangesNothingWhenAFileIsUnusable) {
   write(folder / "c.db", {{session_of("n=2", kTuesday), 2}});
   const std::string before = dump(folder / "c.db");
   std::ofstream(folder / "bad.db") << std::string(5000, 'x');
-  try {
-    merge_databases({folder / "bad.db"}, folder / "c.db");
-    FAIL() << "merged a file that is no database";
-  } catch (const DatabaseError& error) {
-    EXPECT_EQ(error.what(), (folder / "bad.db").string() +
-                                ": is no database, or damaged from its first bytes on; name "
-                                "another file with --db");
-  }
-  try {
-    merge_databases({folder / "none.db"}, folder / "c.db");
-    FAIL() << "merged a file that is not there";
-  } catch (const DatabaseError& error) {
-    EXPECT_THAT(error.what(), StartsWith((folder / "none.db").string() + ": there is no such"));
-  }
+  EXPECT_EQ(
+      test::error_of<DatabaseError>([&] { merge_databases({folder / "bad.db"}, folder / "c.db"); }),
+      (folder / "bad.db").string() +
+          ": is no database, or damaged from its first bytes on; name "
+          "another file with --db");
+  EXPECT_THAT(test::error_of<DatabaseError>(
+                  [&] { merge_databases({folder / "none.db"}, folder / "c.db"); }),
+              StartsWith((folder / "none.db").string() + ": there is no such"));
   EXPECT_EQ(dump(folder / "c.db"), before);
 }
 
@@ -249,12 +244,9 @@ TEST(Merge, WaitsForNobodyWhoWritesTheTarget) {
   const MemoryFolder folder;
   write(folder / "a.db", {{session_of("n=1", kMonday), 3}});
   const Store writer(folder / "c.db", Store::Mode::write);
-  try {
-    merge_databases({folder / "a.db"}, folder / "c.db");
-    FAIL() << "merged into a database that is being written";
-  } catch (const DatabaseError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("is being written by process "));
-  }
+  EXPECT_THAT(
+      test::error_of<DatabaseError>([&] { merge_databases({folder / "a.db"}, folder / "c.db"); }),
+      HasSubstr("is being written by process "));
 }
 
 // --- The algebra

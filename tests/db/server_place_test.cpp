@@ -7,6 +7,7 @@
 
 #include "core/errors.hpp"
 #include "db/store.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -45,15 +46,12 @@ TEST(ServerPlace, ShowsNoPassword) {
 }
 
 TEST(ServerPlace, AStoreRefusesAPasswordBeforeItConnects) {
-  try {
-    const Store store("postgresql://me:geheim@nowhere.invalid/kiln", Store::Mode::read);
-    FAIL() << "took a password";
-  } catch (const DatabaseError& error) {
-    EXPECT_STREQ(error.what(),
-                 "postgresql://me:***@nowhere.invalid/kiln: holds a password, which other users of "
-                 "this machine can see; expected a URL without one, and the password in ~/.pgpass, "
-                 "a service file or PGPASSWORD");
-  }
+  EXPECT_EQ(test::error_of<DatabaseError>([&] {
+              const Store store("postgresql://me:geheim@nowhere.invalid/kiln", Store::Mode::read);
+            }),
+            "postgresql://me:***@nowhere.invalid/kiln: holds a password, which other users of "
+            "this machine can see; expected a URL without one, and the password in ~/.pgpass, "
+            "a service file or PGPASSWORD");
 }
 
 }  // namespace

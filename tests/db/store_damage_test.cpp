@@ -14,6 +14,7 @@
 #include "db/merge.hpp"
 #include "db/store.hpp"
 #include "tests/db/scratch.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -25,15 +26,14 @@ using test::some_trial;
 
 // What opening and reading everything says.
 std::string error_of_open(const fs::path& path, Store::Mode mode) {
-  try {
-    const Store store(path, mode);
-    for (const SessionRecord& session : store.sessions()) {
-      static_cast<void>(store.trials(session.id));
-    }
-  } catch (const DatabaseError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of<DatabaseError>(
+      [&] {
+        const Store store(path, mode);
+        for (const SessionRecord& session : store.sessions()) {
+          static_cast<void>(store.trials(session.id));
+        }
+      },
+      "no error");
 }
 
 std::string bytes_of(const fs::path& path) {

@@ -16,6 +16,7 @@
 #include "core/errors.hpp"
 #include "db/store.hpp"
 #include "tests/db/scratch.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -89,12 +90,8 @@ class WriterProcess {
 };
 
 std::string error_of_writing(const std::filesystem::path& path) {
-  try {
-    const Store store(path, Store::Mode::write);
-  } catch (const DatabaseError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of<DatabaseError>([&] { const Store store(path, Store::Mode::write); },
+                                       "no error");
 }
 
 TEST(StoreProcesses, ASecondWriterIsToldWhoTheFirstIs) {

@@ -13,6 +13,7 @@
 #include "core/field_json.hpp"
 #include "core/json.hpp"
 #include "tests/db/store_places.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -26,12 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const DatabaseError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of<DatabaseError>([&] { work(); }, "no error");
 }
 
 using StoreTest = test::OverStores;

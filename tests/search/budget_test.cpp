@@ -8,17 +8,13 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
 
 std::string refusal(const Budget& budget) {
-  try {
-    check(budget);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of<UsageError>([&] { check(budget); });
 }
 
 TEST(Budget, WithoutLimitsIsNeverExhausted) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -25,12 +26,7 @@ Trial recorded_trial(const std::string& variant, std::vector<std::pair<std::stri
 Value recorded_number(std::int64_t value) { return value; }
 
 std::string fault_of(const std::vector<Trial>& trials) {
-  try {
-    (void)recorded_space("old", trials);
-    return "nothing";
-  } catch (const InputError& error) {
-    return error.what();
-  }
+  return test::error_of<InputError>([&] { return recorded_space("old", trials); }, "nothing");
 }
 
 TEST(RecordedSpace, HoldsWhatWasTriedAndNothingElse) {

@@ -22,6 +22,7 @@
 #include "spec/parse_spec.hpp"
 #include "strategy_names.hpp"
 #include "tests/core/example_spec.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -217,14 +218,9 @@ TEST(Strategies, AreTheFilesOfTheirFolderWithTheDefaultFirst) {
 
 TEST(Strategies, RefusesAnUnknownName) {
   const Space space = hill_space();
-  try {
-    (void)make_strategy("locale", space, 1);
-    FAIL() << "a strategy was made";
-  } catch (const UsageError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "there is no strategy 'locale'; did you mean 'local'? (there are: " +
-                  comma_list(test::strategy_names()) + ")");
-  }
+  EXPECT_EQ(test::error_of<UsageError>([&] { return make_strategy("locale", space, 1); }),
+            "there is no strategy 'locale'; did you mean 'local'? (there are: " +
+                comma_list(test::strategy_names()) + ")");
 }
 
 // Random search needs hundreds of trials for what these find in a hundred, seed after seed.
