@@ -33,7 +33,7 @@ class Mistakes : public ProgramTest, public testing::WithParamInterface<Mistake>
     write("problem.toml", plan("problems = [\n  \"n=10\",\n  \"n=0\",\n]\n"));
     write("strategy.toml", plan("problems = [\"n=10\"]\nstrategy = \"rndom\"\n"));
     write("timing.toml", plan("problems = [\"n=10\"]\ntiming = \"cold\"\n"));
-    write("variant.toml", plan("problems = [\"n=10\"]\nvariants = [\"tre\"]\n"));
+    write("variant.toml", plan("problems = [\"n=10\"]\nvariants = [\"gat\"]\n"));
     write("kernel.toml",
           "name = \"plan\"\n\n[[kernels]]\nkernel = \"reduze\"\nproblems = [\"n=10\"]\n");
     write("empty.toml", "name = \"plan\"\n");
@@ -185,18 +185,18 @@ INSTANTIATE_TEST_SUITE_P(
                 3,
                 "reduce has no problem field "
                 "'size' (it has: n, results, dtype, op, map, source, axis)\n"},
-        Mistake{{"tune", "reduce", "--problem", "n=10", "--variant", "tre", "--db", "new.db"},
+        Mistake{{"tune", "reduce", "--problem", "n=10", "--variant", "gat", "--db", "new.db"},
                 3,
-                "reduce has no variant 'tre'; did you mean 'tree'? (it has: "},
-        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "tre"},
+                "reduce has no variant 'gat'; did you mean 'gate'? (it has: "},
+        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "gat"},
                 3,
                 "reduce has no "
-                "variant 'tre'"},
-        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "tree:block=7"},
+                "variant 'gat'"},
+        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "atomic:block=7"},
                 3,
                 "variant "
-                "'tree' has no tunable 'block' (it has: block_size, items_per_thread)\n"},
-        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "tree:block_size=7"},
+                "'atomic' has no tunable 'block' (it has: block_size)\n"},
+        Mistake{{"render", "reduce", "--problem", "n=10", "--config", "atomic:block_size=7"},
                 3,
                 "tunable 'block_size' must be one of 32, 64, 128, 256, 512, 1024, not '7'\n"},
         Mistake{{"render", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem", "n=10",
@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"sweep", "variant.toml", "--db", "new.db"},
                 3,
                 "variant.toml:6:12: reduce has no "
-                "variant 'tre'"},
+                "variant 'gat'"},
         Mistake{{"sweep", "kernel.toml", "--db", "new.db"},
                 3,
                 "kernel.toml:4:11: unknown kernel 'reduze'; did you mean 'reduce'?"},

@@ -140,7 +140,7 @@ class KeptAnswers : public ::testing::Test {
       "reduce",
       "n=5000 dtype=f32 op=sum map=x source=array",
       R"({"n": 5000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})",
-      {"two_pass", {{"block_size", std::int64_t{64}}}}};
+      {"ticket", {{"block_size", std::int64_t{64}}}}};
   const LauncherFolder folder_;
 };
 
@@ -155,7 +155,7 @@ TEST_F(KeptAnswers, SpareTheNextProcessTheLookup) {
   EXPECT_EQ(again.stale, looked_up.stale);
   keep("it was kept");
   EXPECT_EQ(ask().reason, "it was kept");
-  EXPECT_THAT(ask().config, StartsWith("two_pass:block_size=128"));
+  EXPECT_THAT(ask().config, StartsWith("ticket:block_size=128"));
 }
 
 TEST_F(KeptAnswers, AreForgottenWithTheRows) {

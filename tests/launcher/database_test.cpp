@@ -32,11 +32,10 @@ using test::Tuned;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const Tuned kTwoPass = {
-    "reduce",
-    "n=5000 dtype=f32 op=sum map=x source=array",
-    R"({"n": 5000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})",
-    {"two_pass", {{"block_size", std::int64_t{64}}}}};
+const Tuned kTicket = {"reduce",
+                       "n=5000 dtype=f32 op=sum map=x source=array",
+                       R"({"n": 5000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})",
+                       {"ticket", {{"block_size", std::int64_t{64}}}}};
 
 float sum_of(const Launcher::Kernel& kernel, const std::vector<float>& in,
              std::initializer_list<LaunchArgument> more = {}) {
@@ -150,10 +149,10 @@ TEST(LauncherDatabase, ADamagedOneIsAWarningAndTheDefaultRuns) {
 
 TEST(LauncherDatabase, OneThatLostItsEndIsAWarningAndTheNextLayerAnswers) {
   const LauncherFolder folder;
-  store_best(folder / "torn.db", kTwoPass);
+  store_best(folder / "torn.db", kTicket);
   std::filesystem::resize_file(folder / "torn.db",
                                std::filesystem::file_size(folder / "torn.db") / 2);
-  store_best(folder / "whole.db", kTwoPass);
+  store_best(folder / "whole.db", kTicket);
   Launcher::Options options = folder.options();
   options.databases = {folder / "torn.db", folder / "whole.db"};
   const Launcher launcher(options);
@@ -167,16 +166,16 @@ TEST(LauncherDatabase, OneThatLostItsEndIsAWarningAndTheNextLayerAnswers) {
 
 TEST(LauncherDatabase, TunedConfigsRunWithTheirGrade) {
   const LauncherFolder folder;
-  store_best(folder / "kiln.db", kTwoPass);
+  store_best(folder / "kiln.db", kTicket);
   const Launcher launcher(folder.options());
   EXPECT_TRUE(launcher.warnings().empty());
 
   const Launcher::Kernel exact = launcher.prepare("reduce", "n=5000").value();
   EXPECT_EQ(exact.match().grade, Launcher::Grade::exact);
-  EXPECT_THAT(exact.match().config, StartsWith("two_pass:block_size=64,"));
+  EXPECT_THAT(exact.match().config, StartsWith("ticket:block_size=64,"));
   EXPECT_THAT(exact.match().reason, StartsWith("tuned for this problem on this device ("));
   EXPECT_TRUE(exact.match().stale);  // stored without a template hash
-  EXPECT_THAT(exact.match().reason, HasSubstr("stale: the template of 'two_pass' has changed"));
+  EXPECT_THAT(exact.match().reason, HasSubstr("stale: the template of 'ticket' has changed"));
   const std::vector<float> in = odd_numbers<float>(5000);
   EXPECT_EQ(sum_of(exact, in), std::accumulate(in.begin(), in.end(), 0.0F));
 
@@ -230,8 +229,7 @@ TEST(LauncherDatabase, AKernelWithTwoNamesHasItsRowsUnderBoth) {
 
 TEST(LauncherDatabase, OneOfAnotherDriverAnswersAndSaysSo) {
   const LauncherFolder folder;
-  store_best(folder / "kiln.db", kTwoPass,
-             [](DeviceInfo& device) { device.driver = "an old one"; });
+  store_best(folder / "kiln.db", kTicket, [](DeviceInfo& device) { device.driver = "an old one"; });
   const Launcher launcher(folder.options());
   EXPECT_TRUE(launcher.warnings().empty());
   const Launcher::Match match = *launcher.select("reduce", "n=5000").value();
@@ -243,7 +241,7 @@ TEST(LauncherDatabase, OneOfAnotherDriverAnswersAndSaysSo) {
 TEST(LauncherDatabase, OneOfAnotherDeviceAnswersByArchitectureVendorOrNotAtAll) {
   const LauncherFolder folder;
   const auto grade = [&](const char* database, const std::function<void(DeviceInfo&)>& change) {
-    store_best(folder / database, kTwoPass, change);
+    store_best(folder / database, kTicket, change);
     Launcher::Options options = folder.options();
     options.databases = {folder / database};
     return Launcher(options).select("reduce", "n=5000").value()->grade;
@@ -267,50 +265,49 @@ TEST(LauncherDatabase, OneOfAnotherDeviceAnswersByArchitectureVendorOrNotAtAll) 
 
 TEST(LauncherDatabase, OneOfANewerKilnIsAWarningAndTheNextLayerAnswers) {
   const LauncherFolder folder;
-  store_best(folder / "newer.db", kTwoPass);
+  store_best(folder / "newer.db", kTicket);
   SQLite::Database(folder / "newer.db", SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 9999");
-  store_best(folder / "old.db", kTwoPass);
+  store_best(folder / "old.db", kTicket);
   Launcher::Options options = folder.options();
   options.databases = {folder / "newer.db", folder / "old.db"};
   const Launcher launcher(options);
   ASSERT_EQ(launcher.warnings().size(), 1U);
   EXPECT_EQ(launcher.warnings()[0].kind, Launcher::Warning::Kind::database_unusable);
   EXPECT_THAT(launcher.warnings()[0].message, StartsWith((folder / "newer.db") + ": "));
-  EXPECT_THAT(launcher.select("reduce", "n=5000").value()->config, StartsWith("two_pass:"));
+  EXPECT_THAT(launcher.select("reduce", "n=5000").value()->config, StartsWith("ticket:"));
 }
 
 TEST(LauncherDatabase, TheFirstOfTwoLayersWins) {
   const LauncherFolder folder;
-  Tuned other = kTwoPass;
-  other.config = {"tree", {{"block_size", std::int64_t{32}}}};
+  Tuned other = kTicket;
+  other.config = {"gate", {{"block_size", std::int64_t{32}}}};
   store_best(folder / "user.db", other);
-  store_best(folder / "shipped.db", kTwoPass);
+  store_best(folder / "shipped.db", kTicket);
   Launcher::Options options = folder.options();
   options.databases = {folder / "user.db", folder / "shipped.db"};
-  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value()->config, StartsWith("tree:"));
+  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value()->config, StartsWith("gate:"));
   options.databases = {folder / "shipped.db", folder / "user.db"};
-  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value()->config,
-              StartsWith("two_pass:"));
+  EXPECT_THAT(Launcher(options).select("reduce", "n=5000").value()->config, StartsWith("ticket:"));
 }
 
 TEST(LauncherDatabase, ABetterGradeWinsWhateverItsLayer) {
   const LauncherFolder folder;
-  Tuned near = kTwoPass;
+  Tuned near = kTicket;
   near.problem = "n=6000 dtype=f32 op=sum map=x source=array";
   near.problem_json = R"({"n": 6000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})";
-  near.config = {"tree", {{"block_size", std::int64_t{32}}}};
+  near.config = {"gate", {{"block_size", std::int64_t{32}}}};
   store_best(folder / "user.db", near);
-  store_best(folder / "shipped.db", kTwoPass);
+  store_best(folder / "shipped.db", kTicket);
   Launcher::Options options = folder.options();
   options.databases = {folder / "user.db", folder / "shipped.db"};
   const Launcher::Match match = *Launcher(options).select("reduce", "n=5000").value();
   EXPECT_EQ(match.grade, Launcher::Grade::exact);
-  EXPECT_THAT(match.config, StartsWith("two_pass:"));
+  EXPECT_THAT(match.config, StartsWith("ticket:"));
 }
 
 TEST(LauncherDatabase, WorkspacesArePooledOrTheCallers) {
   const LauncherFolder folder;
-  store_best(folder / "kiln.db", kTwoPass);
+  store_best(folder / "kiln.db", kTicket);
   const std::vector<float> in = odd_numbers<float>(5000);
   const float sum = std::accumulate(in.begin(), in.end(), 0.0F);
 
@@ -327,7 +324,8 @@ TEST(LauncherDatabase, WorkspacesArePooledOrTheCallers) {
 
   std::vector<LaunchArgument> given;
   for (const auto& workspace : kernel.workspaces()) {
-    given.push_back(memory(workspace.name, application.allocate(workspace.bytes), workspace.bytes));
+    const cl_mem zeros = application.upload(std::vector<char>(workspace.bytes));
+    given.push_back(memory(workspace.name, zeros, workspace.bytes));
   }
   const cl_mem out = application.allocate(4);
   given.push_back(memory("in", memory_in, 20000));
@@ -338,8 +336,8 @@ TEST(LauncherDatabase, WorkspacesArePooledOrTheCallers) {
 
 TEST(LauncherDatabase, AnUnusableConfigOfAStrangerIsPassedOver) {
   const LauncherFolder folder;
-  Tuned strange = kTwoPass;
-  strange.config = {"two_pass", {{"block_size", std::int64_t{-5}}}};
+  Tuned strange = kTicket;
+  strange.config = {"ticket", {{"block_size", std::int64_t{-5}}}};
   store_best(folder / "kiln.db", strange);
   const Launcher::Match match = *Launcher(folder.options()).select("reduce", "n=5000").value();
   EXPECT_EQ(match.grade, Launcher::Grade::fallback);

@@ -98,7 +98,7 @@ TEST_F(Kernels, TheCallerMayGiveTheWorkspace) {
                    {"reduce",
                     "n=5000",
                     R"({"n": 5000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})",
-                    {"two_pass", {{"block_size", std::int64_t{64}}}}});
+                    {"ticket", {{"block_size", std::int64_t{64}}}}});
   Launcher::Options options = folder.options();
   options.workspace = Launcher::Workspace::caller;
   const Launcher launcher(options);
@@ -110,9 +110,10 @@ TEST_F(Kernels, TheCallerMayGiveTheWorkspace) {
   call.out = out;
   const WorkspaceNeed need = workspace_of(launcher, call).value();
   ASSERT_GT(need.bytes, 0U);
+  EXPECT_TRUE(need.zeroed);
   EXPECT_EQ(test::error_text(reduce(launcher, queue_, call)).substr(0, 29),
             "reduce: workspace 'partials' ");
-  const cl_mem block = application_.allocate(1024 + need.bytes);
+  const cl_mem block = application_.upload(std::vector<char>(1024 + need.bytes));
   reduce(launcher, queue_, call, {block, need.bytes, 1024}).value();
   EXPECT_EQ(application_.download<float>(out, 1)[0], std::accumulate(in.begin(), in.end(), 0.0F));
   EXPECT_NE(test::error_text(reduce(launcher, queue_, call, {block, 4, 0})), "no error");

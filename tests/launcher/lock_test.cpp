@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Kind = Launcher::Warning::Kind;
 
-BestRecord two_pass(const DeviceInfo& device) {
+BestRecord ticket(const DeviceInfo& device) {
   BestRecord best;
   best.key = {.kernel = "reduce",
               .spec_hash = "",
@@ -36,7 +36,7 @@ BestRecord two_pass(const DeviceInfo& device) {
               .options = ""};
   best.device_info = device;
   best.problem_json = R"({"n": 5000, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})";
-  best.config = {"two_pass", {{"block_size", std::int64_t{64}}}};
+  best.config = {"ticket", {{"block_size", std::int64_t{64}}}};
   best.time_ns = 1;
   best.verdict = Verdict::better;
   best.published_at = "2026-01-02T03:04:05Z";
@@ -54,11 +54,11 @@ TEST(LauncherLock, GoesBeforeTheDatabases) {
   const LauncherFolder folder;
   const DeviceInfo device = make_backend("opencl")->devices().at(0);
   Launcher::Options options = folder.options();
-  options.lock = write_lock(folder, write_selection_lock({{two_pass(device)}}));
+  options.lock = write_lock(folder, write_selection_lock({{ticket(device)}}));
   const Launcher launcher(options);
   EXPECT_TRUE(launcher.warnings().empty()) << "the missing database is not asked";
   const Launcher::Match exact = *launcher.select("reduce", "n=5000 dtype=f32").value();
-  EXPECT_THAT(exact.config, StartsWith("two_pass:block_size=64"));
+  EXPECT_THAT(exact.config, StartsWith("ticket:block_size=64"));
   EXPECT_EQ(exact.grade, Launcher::Grade::exact);
   EXPECT_TRUE(exact.stale);
   EXPECT_EQ(launcher.select("reduce", "n=9000 dtype=f32").value()->grade,
@@ -70,7 +70,7 @@ TEST(LauncherLock, OneThatDoesNotFitIsATypedWarning) {
   DeviceInfo other = make_backend("opencl")->devices().at(0);
   other.name = "Another device";
   Launcher::Options options = folder.options();
-  options.lock = write_lock(folder, write_selection_lock({{two_pass(other)}}));
+  options.lock = write_lock(folder, write_selection_lock({{ticket(other)}}));
   const Launcher unfit(options);
   ASSERT_EQ(unfit.warnings().size(), 1U);
   EXPECT_EQ(unfit.warnings()[0].kind, Kind::lock_unfit);
@@ -93,8 +93,8 @@ TEST(LauncherLock, OneThatDoesNotFitIsATypedWarning) {
 TEST(LauncherLock, NothingIsTunedBesideIt) {
   const LauncherFolder folder;
   Launcher::Options options = folder.options();
-  options.lock = write_lock(
-      folder, write_selection_lock({{two_pass(make_backend("opencl")->devices().at(0))}}));
+  options.lock =
+      write_lock(folder, write_selection_lock({{ticket(make_backend("opencl")->devices().at(0))}}));
   options.tune_on_miss = Launcher::TuneOnMiss::first_use;
   options.tuner = "/bin/false";
   const Launcher launcher(options);
@@ -110,8 +110,8 @@ TEST(LauncherLock, NothingIsTunedBesideIt) {
 TEST(LauncherCalls, WhatIsNotTunedIsWrittenDownOnce) {
   const LauncherFolder folder;
   Launcher::Options options = folder.options();
-  options.lock = write_lock(
-      folder, write_selection_lock({{two_pass(make_backend("opencl")->devices().at(0))}}));
+  options.lock =
+      write_lock(folder, write_selection_lock({{ticket(make_backend("opencl")->devices().at(0))}}));
   options.statistics = folder / "calls.jsonl";
   const Launcher launcher(options);
   for (const char* problem : {"n=5000 dtype=f32", "n=9000 dtype=f32", "dtype=f32 n=9000"}) {

@@ -66,7 +66,7 @@ TEST_F(Prebuild, OfAnArchitectureIsForItsKnownDevicesToo) {
                    {"reduce",
                     "n=1024 dtype=f32 op=sum map=x source=array",
                     R"({"n": 1024, "dtype": "f32", "op": "sum", "map": "x", "source": "array"})",
-                    {"two_pass", {{"block_size", std::int64_t{64}}}}},
+                    {"ticket", {{"block_size", std::int64_t{64}}}}},
                    [](DeviceInfo& device) {
                      device.backend = "cuda";
                      device.vendor = "nvidia";
@@ -78,7 +78,7 @@ TEST_F(Prebuild, OfAnArchitectureIsForItsKnownDevicesToo) {
   const std::string built =
       kiln("prebuild reduce --problem n=1024 --arch sm_90a --cache cache --db sister.db");
   EXPECT_THAT(built, HasSubstr("(same_arch on H200 (made up))\n"));
-  EXPECT_THAT(built, HasSubstr("two_pass:block_size=64"));
+  EXPECT_THAT(built, HasSubstr("ticket:block_size=64"));
   EXPECT_THAT(built, HasSubstr("(exact on A sister)\n"));
   EXPECT_THAT(built, HasSubstr("1 problem in 2 binaries for sm_90a in cache\n"));
   EXPECT_THAT(command_output("KILN_DB=/nowhere/none.db KILN_NVRTC_PATH=/nowhere '" KILN_FIRST_LAUNCH

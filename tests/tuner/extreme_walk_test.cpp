@@ -57,27 +57,28 @@ class ExtremeWalkTest : public DeviceTest {
   std::optional<Problem> problem_;
 };
 
-// Item 1 of a thread is 65 elements on instead of 64: element 64 of each tile is nobody's.
+// Load 1 of a thread is 65 elements on instead of 64: element 64 of each tile is nobody's.
 TEST_F(ExtremeWalkTest, FindsTheElementThatIsPassedOver) {
   const auto walk = walk_of("reduce", "n=500 op=max");
   ASSERT_TRUE(walk);
-  const std::string config = "tree:block_size=64,items_per_thread=4";
+  const std::string config =
+      "grid_stride:block_size=64,load_bytes=4,unroll=4,accumulators=1,"
+      "blocks_per_unit=4,streaming=false,finish=tree";
   EXPECT_TRUE(check(*walk, config));
-  const Status status = check(*walk, config, "item * 64", "item * 65");
+  const Status status = check(*walk, config, "LOAD_4(in + i + 64)", "LOAD_4(in + i + 65)");
   ASSERT_FALSE(status);
   EXPECT_EQ(status.failure().outcome, Outcome::wrong_result);
-  // Elements 64, 129 and 194 of the first tile, 320, 385 and 450 of the second: the largest lies
-  // before the place that is told.
+  // Where element 64 is the largest; it lies before the place that is told.
   EXPECT_THAT(status.failure().message,
               HasSubstr("n=500 results=1 dtype=f32 op=max map=x source=array axis=last, with the "
                         "extremes of its input in one of 501 places after the other (the first "
-                        "index): 6 of 501 elements of 'out' are wrong; the first is out[65, 0]"));
+                        "index): 1 of 501 elements of 'out' are wrong; the first is out[65, 0]"));
 }
 
 TEST_F(ExtremeWalkTest, GoesThroughTheFirstAndTheLastElement) {
   const auto walk = walk_of("reduce", "n=100 op=min");
   ASSERT_TRUE(walk);
-  const std::string config = "tree:block_size=32,items_per_thread=1";
+  const std::string config = "atomic:block_size=32";
   EXPECT_TRUE(check(*walk, config));
   const Status last = check(*walk, config, "if (i < n)", "if (i < n - 1)");
   ASSERT_FALSE(last);

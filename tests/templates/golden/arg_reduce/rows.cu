@@ -63,7 +63,7 @@ DEVICE_FUNCTION best_t element_at(GLOBAL const element_t* RESTRICT row, i64 i) {
   return element;
 }
 
-typedef u32x4 load_t;  // elements in one load: 4
+typedef u32x4 load_t;  // elements: 4
 
 DEVICE_FUNCTION void unpack(load_t words, value_t* x) {
   x[0] = BITS_TO_F32(words.x);

@@ -50,7 +50,7 @@ DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
   ATOMIC_ADD_F32(out, value);
 }
 
-typedef u32x4 load_t;  // elements in one load: 4
+typedef u32x4 load_t;  // elements: 4
 
 DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
 //= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"

@@ -25,7 +25,7 @@
 
 //= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
 
-typedef u32x4 load_t;  // elements in one load: 4
+typedef u32x4 load_t;  // elements: 4
 
 DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
 //= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
