@@ -64,10 +64,10 @@ def _plan_normalize(
     name: str,
     arrays: Dict[str, Any],
     eps: Optional[float],
-    out_dtype: Optional[str],
-    scale: Optional[float],
-    deterministic: str,
-    out: Any,
+    out_dtype: Optional[str] = None,
+    scale: Optional[float] = None,
+    deterministic: str = "no",
+    out: Any = None,
 ) -> Tuple[_Plan, Array]:
     described = dict(zip(arrays, calls._describe(name, **arrays)))
     first = described["x"]
@@ -106,32 +106,16 @@ def _plan_normalize(
     return _Plan("normalize", problem, arguments, out), first
 
 
-def _plan_softmax(
-    x: Any, *, out_dtype: Any = None, scale: Any = None, deterministic: str = "no", out: Any = None
-) -> Tuple[_Plan, Array]:
-    return _plan_normalize("softmax", {"x": x}, None, out_dtype, scale, deterministic, out)
+def _plan_softmax(name: str) -> Any:
+    return lambda x, **options: _plan_normalize(name, {"x": x}, None, **options)
 
 
-def _plan_log_softmax(
-    x: Any, *, out_dtype: Any = None, scale: Any = None, deterministic: str = "no", out: Any = None
-) -> Tuple[_Plan, Array]:
-    return _plan_normalize("log_softmax", {"x": x}, None, out_dtype, scale, deterministic, out)
-
-
-def _plan_norm(name: str, eps: float) -> Any:
-    def plan(
-        *given: Any,
-        eps: float = eps,
-        out_dtype: Any = None,
-        scale: Any = None,
-        deterministic: str = "no",
-        out: Any = None,
-        has: Any = None,
-        **arrays: Any,
-    ) -> Tuple[_Plan, Array]:
-        arrays = {**dict(zip(("x", "weight", "bias"), given)), **arrays}
-        arrays = {key: array for key, array in arrays.items() if array is not None}
-        return _plan_normalize(name, arrays, eps, out_dtype, scale, deterministic, out)
+def _plan_norm(name: str, usual: float) -> Any:
+    def plan(x: Any, weight: Any = None, bias: Any = None, *, eps: float = usual, **more: Any) -> Any:
+        given = {"x": x, "weight": weight, "bias": bias}
+        given.update((key, more.pop(key)) for key in ("residual", "sum") if key in more)
+        arrays = {key: array for key, array in given.items() if array is not None}
+        return _plan_normalize(name, arrays, eps, **more)
 
     return plan
 
@@ -172,18 +156,8 @@ def softmax(
     return calls._run(softmax, {"x": x}, out, stream, launcher, **options)
 
 
-def log_softmax(
-    x: Any,
-    *,
-    out_dtype: Optional[str] = None,
-    scale: Optional[float] = None,
-    deterministic: str = "no",
-    out: Any = None,
-    stream: Any = None,
-    launcher: Optional[Launcher] = None,
-) -> Any:
+def log_softmax(x: Any, *, out: Any = None, stream: Any = None, launcher: Optional[Launcher] = None, **options: Any) -> Any:
     """The logarithm of softmax(x); the same arguments."""
-    options = {"out_dtype": out_dtype, "scale": scale, "deterministic": deterministic}
     return calls._run(log_softmax, {"x": x}, out, stream, launcher, **options)
 
 
@@ -207,39 +181,39 @@ def layer_norm(
     `weight` and `bias`: [last axis]. `residual`: is added to x first, and the sum, rounded to the type
     of x, is stored in `sum`; both have the shape of x. All have the type of x. `out_dtype` and `scale`:
     as in softmax()."""
-    given = {"x": x, "weight": weight, "bias": bias, "residual": residual, "sum": sum}
-    arrays = {key: array for key, array in given.items() if array is not None}
     options = {"eps": eps, "out_dtype": out_dtype, "scale": scale, "deterministic": deterministic}
-    return calls._run(layer_norm, arrays, out, stream, launcher, has=tuple(arrays), **options)
+    more = {"residual": residual, "sum": sum, "out": out, "stream": stream, "launcher": launcher}
+    return _norm(layer_norm, x, weight, bias, **more, **options)
 
 
-def rms_norm(
+def rms_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-6, **options: Any) -> Any:
+    """x / sqrt(mean of x^2 + eps) * weight + bias; the arguments of layer_norm()."""
+    return _norm(rms_norm, x, weight, bias, eps=eps, **options)
+
+
+def _norm(
+    function: Any,
     x: Any,
-    weight: Any = None,
-    bias: Any = None,
+    weight: Any,
+    bias: Any,
     *,
-    eps: float = 1e-6,
     residual: Any = None,
     sum: Any = None,  # pylint: disable=redefined-builtin
-    out_dtype: Optional[str] = None,
-    scale: Optional[float] = None,
-    deterministic: str = "no",
     out: Any = None,
     stream: Any = None,
     launcher: Optional[Launcher] = None,
+    **options: Any,
 ) -> Any:
-    """x / sqrt(mean of x^2 + eps) * weight + bias; the arguments of layer_norm()."""
     given = {"x": x, "weight": weight, "bias": bias, "residual": residual, "sum": sum}
     arrays = {key: array for key, array in given.items() if array is not None}
-    options = {"eps": eps, "out_dtype": out_dtype, "scale": scale, "deterministic": deterministic}
-    return calls._run(rms_norm, arrays, out, stream, launcher, has=tuple(arrays), **options)
+    return calls._run(function, arrays, out, stream, launcher, **options)
 
 
 calls._PLANS.update(
     {
         scan: _plan_scan,
-        softmax: _plan_softmax,
-        log_softmax: _plan_log_softmax,
+        softmax: _plan_softmax("softmax"),
+        log_softmax: _plan_softmax("log_softmax"),
         layer_norm: _plan_norm("layer_norm", 1e-5),
         rms_norm: _plan_norm("rms_norm", 1e-6),
     }
