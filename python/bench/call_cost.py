@@ -1,103 +1,81 @@
 #!/usr/bin/env python3
-"""What a call from Python costs over the C interface, in microseconds of host time.
+"""What a call from Python costs in host time: with tensors of torch on CUDA, else with pyopencl's arrays.
 
     call_cost.py [TIMES]
 
-Compiles a library whose kiln_launch returns at once, so that what is left is Python's part: a bound
-call with its arguments laid out, with other addresses, and one that checks its arrays each time.
-Needs a C compiler; no device. Prints the smallest mean of nine rounds of TIMES calls (20000).
+Prints the smallest mean of nine rounds of TIMES calls (1000) in microseconds. The first row is the
+launch alone, which has its arguments laid out; what others cost beyond it is Python's part.
 SPDX-License-Identifier: Apache-2.0
 """
 
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
 import time
 
-STUB = r"""
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <kiln/kiln.h>
-int kiln_abi_version(void) { return KILN_ABI_VERSION; }
-static char text[512];
-const char* kiln_last_error(void) { return text; }
-kiln_status kiln_open(const kiln_options* o, kiln_launcher** l) { *l = (void*)8; return KILN_OK; }
-void kiln_close(kiln_launcher* l) {}
-size_t kiln_warning_count(const kiln_launcher* l) { return 0; }
-const char* kiln_warning(const kiln_launcher* l, size_t i) { return ""; }
-kiln_status kiln_select(const kiln_launcher* l, const char* k, const char* p, kiln_match* m) {
-  return KILN_OK; }
-kiln_status kiln_prepare(const kiln_launcher* l, const char* k, const char* p, kiln_kernel** x) {
-  *x = (void*)8; return KILN_OK; }
-void kiln_kernel_release(kiln_kernel* k) {}
-size_t kiln_workspace_count(const kiln_kernel* k) { return 0; }
-kiln_status kiln_workspace(const kiln_kernel* k, size_t i, kiln_workspace_info* w) { return KILN_OK; }
-kiln_status kiln_forget_queue(const kiln_launcher* l, void* q) { return KILN_OK; }
-kiln_status kiln_wait_for_tuning(const kiln_launcher* l, double s) { return KILN_OK; }
-kiln_status kiln_launch(const kiln_kernel* k, void* queue, const kiln_argument* a, size_t n) {
-  if (n >= 2) return KILN_OK;
-  if (n == 0) strcpy(text, "transpose: argument 'in' is missing; it takes in, out");
-  else sprintf(text, "transpose: argument '%s' needs 64 bytes (f32[1][4][4]), 0 were given", a->name);
-  return KILN_BAD_ARGUMENT;
+import kiln
+from kiln import _fast
+
+TWICE = """
+KERNEL(64, 1, 1) twice(GLOBAL const f32* x, GLOBAL f32* y, f32 by, i32 n) {
+  const i32 i = BLOCK_X * 64 + THREAD_X;
+  if (i < n) y[i] = by * x[i];
 }
 """
+ARGUMENTS = {"x": "read f32[n]", "y": "write f32[n]", "by": "f32 example 2", "n": "i32 = n"}
 
 
-class Array:
-    """What a CUDA array says of itself; there is no memory behind it."""
+def device():
+    """(a function that makes an array of zeros, one that waits, rows of torch itself)"""
+    try:
+        import torch
 
-    def __init__(self):
-        self.__cuda_array_interface__ = {
-            "shape": (4, 4), "typestr": "<f4", "data": (4096, False), "version": 3, "stream": 2,
-        }  # fmt: skip
+        if torch.cuda.is_available():
+            zeros = lambda *shape: torch.zeros(shape, device="cuda")
+            a, c = zeros(16, 16), zeros(16, 16)
+            rows = {"torch.mm(a, b, out=c)": lambda: torch.mm(a, a, out=c), "a @ b": lambda: a @ a}
+            return zeros, torch.cuda.synchronize, rows
+    except ImportError:
+        pass
+    import pyopencl
+    import pyopencl.array
 
-
-def build_stub(folder):
-    """The library's path."""
-    include = pathlib.Path(__file__).parents[2] / "launcher" / "include"
-    (folder / "stub.c").write_text(STUB)
-    library = folder / "libstub.so"
-    subprocess.run(
-        ["cc", "-O2", "-w", "-shared", "-fPIC", "-I", include, "-o", library, folder / "stub.c"],
-        check=True,
-    )
-    return library
+    queue = pyopencl.CommandQueue(pyopencl.create_some_context(interactive=False))
+    return lambda *shape: pyopencl.array.zeros(queue, shape, "float32"), queue.finish, {}
 
 
-def mean_us(function, times):
+def mean_us(function, wait, times):
     """The smallest mean of nine rounds."""
     best = float("inf")
     for _ in range(9):
+        function()
+        wait()
         started = time.perf_counter_ns()
         for _ in range(times):
             function()
         best = min(best, (time.perf_counter_ns() - started) / times / 1000)
+        wait()
     return best
 
 
 def main():
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 20000
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["KILN_LIBRARY"] = str(build_stub(pathlib.Path(folder)))
-        import kiln  # pylint: disable=import-outside-toplevel
-        from kiln import _fast  # pylint: disable=import-outside-toplevel
-
-        x, out = Array(), Array()
-        call = kiln.bind(kiln.transpose, x, out=out)
-        rows = {
-            "an empty Python function": lambda: None,
-            "bound call": call,
-            "bound call, named stream": lambda: call(2),
-            "bound call, other addresses": lambda: call.at(4096, 8192, stream=2),
-            "kiln.transpose(x, out=out)": lambda: kiln.transpose(x, out=out),
-        }
-        form = "nanobind" if _fast.IS_NATIVE else "ctypes"
-        print(f"Python {sys.version.split()[0]}, {form}; microseconds a call")
-        for name, function in rows.items():
-            print(f"  {name:30} {mean_us(function, times):7.3f}")
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    zeros, wait, rows = device()
+    a, b, c, x, y = zeros(16, 16), zeros(16, 16), zeros(16, 16), zeros(256), zeros(256)
+    twice = kiln.kernel(TWICE, arguments=ARGUMENTS, grid="ceil_div(n, 64)", block="64")
+    bound = kiln.bind(kiln.matmul, a, b, out=c)
+    stream, addresses = bound._current(), [place.memory for place in bound._laid_out[:3]]
+    rows = {
+        "the launch alone": lambda: bound._launch(stream),
+        "bound call": bound,
+        "bound call, other memory": lambda: bound.at(*addresses),
+        "kiln.matmul(a, b, out=c)": lambda: kiln.matmul(a, b, out=c),
+        "kiln.matmul(a, b)": lambda: kiln.matmul(a, b),
+        "kiln.reduce(x)": lambda: kiln.reduce(x),
+        "own kernel, twice(x, 2, y)": lambda: twice(x, 2, y),
+        **rows,
+    }
+    print(f"Python {sys.version.split()[0]}, {'nanobind' if _fast.IS_NATIVE else 'ctypes'}; microseconds a call")
+    for name, function in rows.items():
+        print(f"  {name:30} {mean_us(function, wait, times):7.2f}")
 
 
 if __name__ == "__main__":

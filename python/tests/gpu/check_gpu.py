@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the installed package on a CUDA device: results against torch and CuPy, a side stream,
-torch.compile, a captured graph, and what a call costs beside torch's own operator.
+torch.compile and a captured graph. python/bench/call_cost.py has what a call costs.
 
     check_gpu.py [--seconds N]
 
@@ -14,7 +14,6 @@ import os
 import pathlib
 import sys
 import tempfile
-import time
 import traceback
 
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="kiln-gpu-"))
@@ -25,7 +24,6 @@ import torch  # noqa: E402  pylint: disable=wrong-import-position
 
 import kiln  # noqa: E402  pylint: disable=wrong-import-position
 import kiln.torch as kt  # noqa: E402  pylint: disable=wrong-import-position
-from kiln import _fast  # noqa: E402  pylint: disable=wrong-import-position
 
 CHECKS = []
 DTYPES = {torch.float32: 2e-3, torch.float16: 2e-2, torch.bfloat16: 5e-2}
@@ -239,12 +237,38 @@ def captured_graph():
         close(r, a.double().sum(1), 1e-3)
 
 
+SHIFT = """
+KERNEL(64, 1, 1) shift(GLOBAL const f32* x, GLOBAL f32* y, GLOBAL i32* count, f32 by, i32 n) {
+  const i32 i = BLOCK_X * 64 + THREAD_X;
+  if (i < n) y[i] = x[2 * i + 1] + by;
+  if (i == 0) count[0] += 1;
+}
+"""
+
+
 @check
-def registered_operators():
-    a, b = operands(32, 8, 16)
-    torch.library.opcheck(kt.matmul, (a.requires_grad_(), b.requires_grad_()))
-    torch.library.opcheck(kt.transpose, (a,))
-    torch.library.opcheck(kt.reduce, (a.detach(),))
+def kernel_of_ones_own():
+    arguments = {"x": "read f32[2 * n + 1]", "y": "write f32[n]", "count": "read_write i32[1]"}
+    arguments.update({"by": "f32 example 1", "n": "i32 = n"})
+    shift = kiln.kernel(SHIFT, arguments=arguments, grid="ceil_div(n, 64)", block="64")
+    count = torch.zeros(1, dtype=torch.int32, device="cuda")
+    op = kt.operator(shift)
+    compiled = torch.compile(lambda x: op(x, count, 0.5) * 2, fullgraph=True, dynamic=True)
+    for size in (9, 13):
+        x = torch.randn(size, device="cuda")
+        assert torch.equal(compiled(x), 2 * (x[1::2] + 0.5))
+    assert count.item() == 2
+    torch.library.opcheck(op, (x, count, 0.5))
+    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    with torch.cuda.stream(stream):
+        shift(x, count, 0.5)
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph, stream=stream):
+        y = shift(x, count, 0.5)
+    x.fill_(3)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert (y == 3.5).all()
 
 
 @check
@@ -305,39 +329,6 @@ def errors():
             return "with a second device"
         raise AssertionError("no DeviceMismatchError")
     return "one device: DeviceMismatchError is not tried"
-
-
-def host_microseconds(function, times=2000):
-    """Host time of a call that is put on the stream; the smallest mean of seven rounds."""
-    best = float("inf")
-    for _ in range(7):
-        torch.cuda.synchronize()
-        started = time.perf_counter_ns()
-        for _ in range(times // 10):
-            function()
-        best = min(best, (time.perf_counter_ns() - started) / (times // 10) / 1000)
-    torch.cuda.synchronize()
-    return best
-
-
-@check
-def cost_of_a_call():
-    a, b = operands(16, 16, 16)
-    c = torch.empty(16, 16, device="cuda")
-    product = kiln.bind(kiln.matmul, a, b, out=c)
-    launch, stream = product._launch, product._current()
-    rows = {
-        "kiln_launch, laid out": lambda: launch(stream),
-        "bound call": product,
-        "bound call, other memory": lambda: product.at(a.data_ptr(), b.data_ptr(), c.data_ptr()),
-        "torch.mm(out=)": lambda: torch.mm(a, b, out=c),
-        "kiln.matmul(out=)": lambda: kiln.matmul(a, b, out=c),
-        "kiln.torch.matmul": lambda: kt.matmul(a, b),
-        "a @ b": lambda: a @ b,
-    }
-    print(f"  host time of a call, us ({'nanobind' if _fast.IS_NATIVE else 'ctypes'}):")
-    for name, function in rows.items():
-        print(f"    {name:26} {host_microseconds(function):7.2f}")
 
 
 def tune(seconds):
