@@ -103,6 +103,7 @@ class Array(NamedTuple):
             self.strides,
             self.dtype,
             self.stream,
+            self.read_only,
         )
 
     @property
@@ -401,3 +402,11 @@ def empty_like(what: str, model: Array, shape: Tuple[int, ...], dtype: str) -> A
             raise ArgumentError(f"{what}: its first array has no queue; pass out=")
         return pyopencl.array.empty(queue, shape, dtype=name, allocator=model.source.allocator)
     raise ArgumentError(f"{what}: pass out=; only torch, CuPy and pyopencl arrays are made here")
+
+
+def to_host(array: Array) -> Any:
+    """A copy as a NumPy array; waits for the device."""
+    source = array.source
+    if hasattr(source, "get"):  # of CuPy and pyopencl
+        return source.get()
+    return (source.detach() if hasattr(source, "detach") else source).cpu().numpy()

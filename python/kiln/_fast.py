@@ -29,9 +29,20 @@ IS_NATIVE: bool = _native is not None
 Launch = Callable[..., int]
 
 
-def _laid_out(
+def put(place: _library.Argument, value: Union[int, float]) -> None:
+    """Writes a number into an argument."""
+    if isinstance(value, float):
+        place.kind = _library.FLOATING
+        place.floating = value
+    else:
+        place.kind = _library.INTEGER if value < 2**63 else _library.UNSIGNED
+        place.integer = value if value < 2**63 else value - 2**64
+
+
+def laid_out(
     arrays: Mapping[str, Array], numbers: Mapping[str, Union[int, float]]
 ) -> "ctypes.Array[_library.Argument]":
+    """The arguments of a launch: arrays, then numbers."""
     arguments = (_library.Argument * (len(arrays) + len(numbers)))()
     for place, (name, array) in zip(arguments, arrays.items()):
         place.name = name.encode()
@@ -41,21 +52,14 @@ def _laid_out(
         place.offset = array.offset
     for place, (name, value) in zip(arguments[len(arrays) :], numbers.items()):
         place.name = name.encode()
-        if isinstance(value, float):
-            place.kind = _library.FLOATING
-            place.floating = value
-        else:
-            place.kind = _library.INTEGER if value < 2**63 else _library.UNSIGNED
-            place.integer = value if value < 2**63 else value - 2**64
+        put(place, value)
     return arguments
 
 
-def launch_of(
-    kernel: int, arrays: Mapping[str, Array], numbers: Mapping[str, Union[int, float]]
-) -> Launch:
+def launch_of(kernel: int, arguments: "ctypes.Array[_library.Argument]", arrays: int) -> Launch:
     """launch(stream, *addresses) -> kiln_status. `kernel`: address of a kiln_kernel, which the
-    caller keeps alive. Without addresses the arrays' own are used."""
-    arguments = _laid_out(arrays, numbers)
+    caller keeps alive. Without addresses those that are laid out are used; the first `arrays`
+    arguments have some."""
     count = len(arguments)
     if _native is not None:
         function = ctypes.cast(_library.load().kiln_launch, ctypes.c_void_p).value
@@ -65,8 +69,8 @@ def launch_of(
 
     def launch(stream: int, *addresses: Any) -> int:
         if addresses:
-            if len(addresses) != len(arrays):
-                raise TypeError(f"{len(arrays)} addresses are needed, {len(addresses)} were given")
+            if len(addresses) != arrays:
+                raise TypeError(f"{arrays} addresses are needed, {len(addresses)} were given")
             for place, address in zip(arguments, addresses):
                 place.memory = address
         return entry(kernel, stream, at, count)

@@ -5,9 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-import pathlib
 import re
-from typing import Any, Mapping, Tuple, Union
+from typing import Any, Mapping, Union
 
 from .errors import ProblemError
 
@@ -38,18 +37,3 @@ def _value_text(name: str, value: Value) -> str:
         if quote not in text:
             return f"{quote}{text}{quote}"
     raise ProblemError(f"problem field {name} has quotes of both kinds: {text}")
-
-
-def place_of(kernel: "Union[str, pathlib.Path]") -> Tuple[str, str]:
-    """(name, folder): the name of a kernel, and its folder or "" where it is built in."""
-    folder = pathlib.Path(kernel)
-    if not isinstance(kernel, pathlib.Path) and "/" not in kernel and not folder.is_dir():
-        return str(kernel), ""
-    spec = folder / "spec.toml"
-    try:
-        named = re.search(r'^name\s*=\s*"([^"]+)"', spec.read_text(encoding="utf-8"), re.MULTILINE)
-    except OSError as reason:
-        raise ProblemError(f"{spec}: {reason.strerror}") from None
-    if named is None:
-        raise ProblemError(f'{spec}: there is no line name = "..."')
-    return named.group(1), str(folder)

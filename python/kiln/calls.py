@@ -7,9 +7,11 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import pathlib
 import re
 import threading
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Union
+from types import MappingProxyType
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _arrays, _streams, launcher
 from ._arrays import Array
@@ -22,8 +24,11 @@ class _Plan(NamedTuple):
 
     kernel: str
     problem: Dict[str, Any]
-    arguments: Dict[str, Any]
+    arguments: Dict[str, Any]  # those that the caller passed, in its order, before results
     result: Any
+    returned: Tuple[str, ...] = ("out",)  # names of the results, as the caller may pass them
+    folder: Optional[pathlib.Path] = None  # of a kernel of one's own
+    options: Mapping[str, Any] = MappingProxyType({})  # of its launchers
 
 
 def _describe(kernel: str, **values: Any) -> Tuple[Array, ...]:
@@ -490,24 +495,36 @@ def _plan_convolve(
     return _Plan("convolution", problem, arguments, out), image
 
 
+def launcher_of(
+    first: Array, stream: Any, folder: Optional[pathlib.Path], options: Mapping[str, Any]
+) -> Launcher:
+    """The package's launcher for a call."""
+    return launcher.launcher_for(first.place, launcher.queue_of([first], stream), folder, options)
+
+
 def _bind(planned: Tuple[_Plan, Array], stream: Any, known: Optional[Launcher]) -> Call:
     plan, first = planned
     if known is None:
-        queue = launcher.queue_of([first], stream)
-        known = launcher.launcher_for(first.place, queue)
+        known = launcher_of(first, stream, plan.folder, plan.options)
     kernel = launcher.kernel_for(known, plan.kernel, plan.problem)
     call = kernel.bind(stream=stream, **plan.arguments)
     call.result = plan.result
     return call
 
 
+class _Made(NamedTuple):
+    """A result that a call makes."""
+
+    shape: Tuple[int, ...]
+    dtype: str
+    layout: str
+
+
 class _Known(NamedTuple):
     """A call that was made before, for arrays of the same layout."""
 
     call: Call
-    shape: Tuple[int, ...]  # of the result
-    dtype: str
-    layout: str
+    results: Tuple[Union[str, _Made], ...]  # a name: what the caller passed
 
 
 # Of each thread its own: a call holds the addresses of its arrays.
@@ -531,31 +548,69 @@ def _run(
     known: Optional[Launcher],
     **options: Any,
 ) -> Any:
-    """Checks the first call with arrays of a layout and options; repeats it with other addresses."""
+    """A call of one of the functions below."""
     name = function.__name__
-    target = None if out is None else _target(name, out)
+    given = arrays if out is None else {**arrays, "out": out}
+
+    def plan() -> Tuple[_Plan, Array]:
+        if out is not None:
+            _target(name, out)
+        return _PLANS[function](**arrays, out=out, **options)
+
+    return run(name, (name, *given, *options.items()), plan, given, stream, known)
+
+
+def run(
+    name: str,
+    head: Tuple[Any, ...],
+    plan: Callable[[], Tuple[_Plan, Array]],
+    arrays: Dict[str, Any],
+    stream: Any,
+    known: Optional[Launcher],
+    numbers: Mapping[str, Union[int, float]] = MappingProxyType({}),
+) -> Any:
+    """Plans and checks the first call with a head, arrays of a layout and names of numbers; repeats it
+    with other addresses and numbers."""
     if known is not None:
-        return _bind(_PLANS[function](**arrays, out=out, **options), stream, known)()
+        return _bind(plan(), stream, known)()
     given = [_arrays.describe(f"{name}: argument '{key}'", v) for key, v in arrays.items()]
-    if target is not None:
-        given.append(target)
-    key = (name, out is None, *options.items(), *(array.layout for array in given))
+    key = (head, *numbers, *(array.layout for array in given))
     calls = _known_calls()
     repeated = calls.get(key)
     if repeated is None or (stream is not None and not repeated.call.kernel.runs_on(stream)):
-        call = _bind(_PLANS[function](**arrays, out=out, **options), stream, None)
+        planned = plan()
+        call = _bind(planned, stream, None)
         result = call()
-        if stream is None:
-            made = _arrays.describe(name, result)
-            layout = "nchw" if made.is_dense else "nhwc"
-            calls[key] = _Known(call.without_arrays(), made.shape or (), str(made.dtype), layout)
+        if stream is None and _stays(planned):
+            returned = planned[0].returned
+            made = [result] if len(returned) == 1 else result
+            results = (k if k in arrays else _made(name, r) for k, r in zip(returned, made))
+            calls[key] = _Known(call.without_arrays(), tuple(results))
         return result
-    if out is None:
-        out = _empty(name, given[0], repeated.shape, repeated.dtype, repeated.layout)
-        given.append(_arrays.describe(name, out))
+    call, addresses, made = repeated.call, [array.address for array in given], []
+    for each in repeated.results:
+        if isinstance(each, str):
+            made.append(arrays[each])
+        else:
+            made.append(_empty(name, given[0], *each))
+            addresses.append(_arrays.describe(name, made[-1]).address)
+    if numbers:
+        call.set_numbers(numbers.values())
     at = None if stream is None else _streams.handle_of(stream, _streams.null_of(given[0].place))
-    repeated.call.at(*[array.address for array in given], stream=at)
-    return out
+    call.at(*addresses, stream=at)
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _made(name: str, result: Any) -> _Made:
+    array = _arrays.describe(name, result)
+    return _Made(array.shape or (), str(array.dtype), "nchw" if array.is_dense else "nhwc")
+
+
+def _stays(planned: Tuple[_Plan, Array]) -> bool:
+    """Whether no session will find a better config for this call."""
+    plan, first = planned
+    known = launcher_of(first, None, plan.folder, plan.options)
+    return not known.tunes or known.select(plan.kernel, **plan.problem).grade == "exact"
 
 
 def matmul(
@@ -687,12 +742,13 @@ def bind(
     launcher: Optional[Launcher] = None,
     **options: Any,
 ) -> Call:  # pylint: disable=redefined-outer-name
-    """A call of one of the functions above that repeats cheaply, with the same arrays each time.
+    """A call of a function of this package, or of a kernel of your own, that repeats cheaply, with the same arrays each time.
 
     product = kiln.bind(kiln.matmul, a, b, out=c)
     product()           # returns c, which is written on the current stream"""
-    if function not in _PLANS:
-        raise ArgumentError("bind: expected matmul, reduce, histogram, transpose or convolve")
-    if options.get("out") is not None:
+    plan = _PLANS.get(function) or getattr(function, "plan", None)
+    if plan is None:
+        raise ArgumentError("bind: expected a function such as kiln.matmul, or a kernel of kiln.kernel()")
+    if function in _PLANS and options.get("out") is not None:
         _target(function.__name__, options["out"])
-    return _bind(_PLANS[function](*arrays, **options), stream, launcher)
+    return _bind(plan(*arrays, **options), stream, launcher)

@@ -1,4 +1,4 @@
-"""Tuned kernels on the caller's arrays: Launcher chooses, Kernel checks and launches, Call repeats.
+"""Tuned kernels on the caller's arrays: Launcher chooses, Prepared checks and launches, Call repeats.
 
 Takes for granted that arrays stay alive until the device is done with them, as with any
 asynchronous call. Handles may be used from many threads; one Call from one thread at a time.
@@ -14,7 +14,8 @@ import re
 import threading
 import warnings
 from ctypes import byref, c_void_p
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from types import MappingProxyType
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _arrays, _fast, _library, _problem, _program, _streams
 from ._arrays import Array, Place
@@ -27,10 +28,21 @@ from .errors import (
     ShapeError,
 )
 
-TUNE_ON_MISS = {"never": 0, "background": 1, "first_use": 2}
-TIMING = {"automatic": 0, "eager": 1, "graph": 2}
-UNTUNED = {"wait": 0, "ready": 1, "race": 2}
+# The values of options, each with its number in the C interface.
+CHOICES = {
+    "tune_on_miss": ("never", "background", "first_use"),
+    "timing": ("automatic", "eager", "graph"),
+    "untuned": ("wait", "ready", "race"),
+}
 PathLike = Union[str, "os.PathLike[str]"]
+
+
+def check_choices(**options: str) -> None:
+    """Raises ArgumentError for a value that an option does not have."""
+    for name, value in options.items():
+        *others, last = CHOICES[name]
+        if value not in CHOICES[name]:
+            raise ArgumentError(f"{name} is '{value}'; expected {', '.join(others)} or {last}")
 
 
 class Match(NamedTuple):
@@ -106,14 +118,7 @@ class Launcher:
         untuned: str = "wait",
         statistics: Optional[PathLike] = None,
     ) -> None:
-        if tune_on_miss not in TUNE_ON_MISS:
-            raise ArgumentError(
-                f"tune_on_miss is '{tune_on_miss}'; expected never, background or first_use"
-            )
-        if timing not in TIMING:
-            raise ArgumentError(f"timing is '{timing}'; expected automatic, eager or graph")
-        if untuned not in UNTUNED:
-            raise ArgumentError(f"untuned is '{untuned}'; expected wait, ready or race")
+        check_choices(tune_on_miss=tune_on_miss, timing=timing, untuned=untuned)
         library = _library.load()
         options = _library.Options(
             size=ctypes.sizeof(_library.Options),
@@ -122,11 +127,11 @@ class Launcher:
             lock=_encode(lock),
             cache_folder=_encode(cache),
             no_shipped=not shipped,
-            tune_on_miss=TUNE_ON_MISS[tune_on_miss],
+            tune_on_miss=CHOICES["tune_on_miss"].index(tune_on_miss),
             tune_seconds=tune_seconds,
-            timing=TIMING[timing],
+            timing=CHOICES["timing"].index(timing),
             statistics=_encode(statistics),
-            untuned=UNTUNED[untuned],
+            untuned=CHOICES["untuned"].index(untuned),
         )
         if tune_on_miss != "never":
             options.tuner = _encode(_program.path())
@@ -136,7 +141,7 @@ class Launcher:
         #: Whether a later kernel_for() may find a better config for the same problem.
         self.tunes = tune_on_miss != "never"
         #: What kernel_for() has prepared, by name and problem.
-        self.kernels: Dict[Tuple[Any, ...], Kernel] = {}
+        self.kernels: Dict[Tuple[Any, ...], Prepared] = {}
         self._handle = _Handle(library.kiln_close, keep=device)
         _library.check(library.kiln_open(byref(options), byref(self._handle.value)))
         for index in range(library.kiln_warning_count(self._handle.value)):
@@ -163,7 +168,7 @@ class Launcher:
             stale=bool(match.stale),
         )
 
-    def prepare(self, kernel: str, **problem: _problem.Value) -> Kernel:
+    def prepare(self, kernel: str, **problem: _problem.Value) -> Prepared:
         """The kernel for a problem: chosen, compiled or taken from the cache, and loaded.
 
         Raises ProblemError, NoConfigError, CompileError or DeviceFault."""
@@ -175,7 +180,7 @@ class Launcher:
                 self._handle.value, kernel.encode(), text.encode(), byref(handle.value)
             )
         )
-        return Kernel(self.place, self.cl_device, kernel, text, handle)
+        return Prepared(self.place, self.cl_device, kernel, text, handle)
 
     def forget_stream(self, stream: Any) -> None:
         """Releases what kernels keep for a stream or queue that will be destroyed. Wait for it
@@ -211,8 +216,8 @@ def _choose_device(options: _library.Options, device: Any) -> Optional[Place]:
     return None if backend == "opencl" else Place(backend, int(ordinal or 0))
 
 
-class Kernel:
-    """A kernel that is ready for one problem. Made by Launcher.prepare() or kiln.prepare()."""
+class Prepared:
+    """A kernel that is ready for one problem. Made by Launcher.prepare()."""
 
     def __init__(
         self,
@@ -230,7 +235,7 @@ class Kernel:
         self._parameters: Optional[Dict[str, Parameter]] = None
 
     def __repr__(self) -> str:
-        return f"<kiln.Kernel {self.name} {self.problem}>"
+        return f"<kiln.Prepared {self.name} {self.problem}>"
 
     @property
     def parameters(self) -> Dict[str, Parameter]:
@@ -256,7 +261,7 @@ class Kernel:
                     f"{self.name}: there is no argument '{name}'; it takes {', '.join(parameters)}"
                 )
             if parameter.shape is None:
-                numbers[name] = _number(what, value)
+                numbers[name] = number(what, value)
             else:
                 array = value if isinstance(value, Array) else _arrays.describe(what, value)
                 _check(what, array, parameter)
@@ -295,7 +300,7 @@ class Kernel:
         self.bind(stream=stream, **arguments)()
 
 
-def _number(what: str, value: Any) -> Union[int, float]:
+def number(what: str, value: Any) -> Union[int, float]:
     if hasattr(value, "__index__"):
         whole = int(value.__index__())
         if not -(2**63) <= whole < 2**64:
@@ -330,13 +335,13 @@ def _squeezed(shape: Sequence[int]) -> List[int]:
 
 # The C interface has no list of arguments, but its errors name them: an empty launch fails before
 # anything runs and says what the kernel takes; memory of no bytes, what each must be.
-def _parameters_of(kernel: Kernel) -> Dict[str, Parameter]:
+def _parameters_of(kernel: Prepared) -> Dict[str, Parameter]:
     takes = re.search(r"; it takes (.+)$", _failure(kernel, None))
     names = takes.group(1).split(", ") if takes else []
     return {name: _parameter_of(kernel, name) for name in names}
 
 
-def _failure(kernel: Kernel, argument: Optional[_library.Argument]) -> str:
+def _failure(kernel: Prepared, argument: Optional[_library.Argument]) -> str:
     library = _library.load()
     count = 0 if argument is None else 1
     at = None if argument is None else byref(argument)
@@ -347,7 +352,7 @@ def _failure(kernel: Kernel, argument: Optional[_library.Argument]) -> str:
     return _library.last_error()
 
 
-def _parameter_of(kernel: Kernel, name: str) -> Parameter:
+def _parameter_of(kernel: Prepared, name: str) -> Parameter:
     text = _failure(kernel, _library.Argument(name=name.encode(), kind=_library.MEMORY))
     memory = re.search(r"needs (\d+) bytes \((\w+?)((?:\[\d+\])*)\),", text)
     if memory:
@@ -367,7 +372,7 @@ class Call:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Prepared,
         arrays: Dict[str, Array],
         numbers: Dict[str, Union[int, float]],
         stream: Any = None,
@@ -376,7 +381,6 @@ class Call:
         self.kernel = kernel
         self.result = result
         self._arrays = arrays
-        self._numbers = numbers
         first = next(iter(arrays.values()))
         self._null = _streams.null_of(first.place)
         if stream is None:
@@ -385,7 +389,8 @@ class Call:
             handle = _streams.handle_of(stream, self._null)
             self._current = lambda: handle
         self._keep = (stream, [array.source for array in arrays.values()])
-        self._launch = _fast.launch_of(kernel.handle.value.value or 0, arrays, numbers)
+        self._laid_out = _fast.laid_out(arrays, numbers)
+        self._launch = _fast.launch_of(kernel.handle.value.value or 0, self._laid_out, len(arrays))
 
     def __call__(self, stream: Optional[int] = None) -> Any:
         """Launches on `stream`, an address; None: the stream that bind() was given, else the one
@@ -403,6 +408,11 @@ class Call:
         status = self._launch(handle, *addresses)
         if status:
             _library.check(status)
+
+    def set_numbers(self, numbers: Iterable[Union[int, float]]) -> None:
+        """Replaces the numbers, in the order of bind()."""
+        for place, value in zip(self._laid_out[len(self._arrays) :], numbers):
+            _fast.put(place, value)
 
     def without_arrays(self) -> Call:
         """Lets go of its arrays: from now on only at() may be used. Returns itself."""
@@ -426,20 +436,25 @@ MOST_KERNELS = 1000  # of one launcher; as many as the library keeps
 generation = 0  # how often reload() was called
 
 
-def launcher_for(place: Place, queue: Any = None, folder: str = "") -> Launcher:
+def launcher_for(
+    place: Place,
+    queue: Any = None,
+    folder: Optional[pathlib.Path] = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> Launcher:
     """The launcher of the package for a device, opened by the first call. `queue`: of pyopencl,
-    needed for OpenCL."""
-    key = (place, _streams.cl_device_of(queue), folder)
+    needed for OpenCL. `folder`, `options`: of a kernel of one's own."""
+    key = (place, _streams.cl_device_of(queue), folder, *options.values())
     with _mutex:
         known = _launchers.get(key)
         if known is None:
             device = queue if place.backend == "opencl" else f"{place.backend}:{place.device}"
-            known = Launcher(device, kernel_path=folder or None)
+            known = Launcher(device, kernel_path=folder, **options)
             _launchers[key] = known
         return known
 
 
-def kernel_for(launcher: Launcher, name: str, problem: Dict[str, _problem.Value]) -> Kernel:
+def kernel_for(launcher: Launcher, name: str, problem: Dict[str, _problem.Value]) -> Prepared:
     """The kernel for a problem; prepared by the first call, by each call of a launcher that tunes."""
     if launcher.tunes:
         return launcher.prepare(name, **problem)
@@ -482,27 +497,13 @@ def queue_among(arrays: Iterable[Array]) -> Any:
     return next((queue for queue in queues if queue is not None), None)
 
 
-def prepare(
-    kernel: Union[str, pathlib.Path],
-    *,
-    like: Any = None,
-    launcher: Optional[Launcher] = None,
-    **problem: _problem.Value,
-) -> Kernel:
-    """The kernel for a problem, on the device of the array (or pyopencl queue) `like`.
+def device_of(arrays: Sequence[Array]) -> str:
+    """The device of arrays, as `kiln devices` names it."""
+    place = arrays[0].place
+    if place.backend != "opencl":
+        return f"{place.backend}:{place.device}"
+    import pyopencl  # pylint: disable=import-outside-toplevel
 
-    `kernel`: a name or the folder of your own. `launcher`: instead of the package's own, which use
-    the default databases. Example:
-
-        twice = kiln.prepare("./twice", n=x.size, like=x)
-        twice(x=x, y=y)"""
-    name, folder = _problem.place_of(kernel)
-    if launcher is None:
-        if like is None:
-            raise ArgumentError("prepare: pass like=, an array on the device, or launcher=")
-        if _arrays.library_of(like) == "pyopencl" and not hasattr(like, "size"):
-            launcher = launcher_for(Place("opencl", like.context.int_ptr), like, folder)
-        else:
-            array = _arrays.describe("prepare: like", like)
-            launcher = launcher_for(array.place, queue_of([array], None), folder)
-    return kernel_for(launcher, name, problem)
+    wanted = _streams.cl_device_of(queue_of(arrays, None))
+    devices = [device for platform in pyopencl.get_platforms() for device in platform.get_devices()]
+    return f"opencl:{[device.int_ptr for device in devices].index(wanted)}"

@@ -13,13 +13,17 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 # No `from __future__ import annotations`: torch reads the annotations of operators as types.
+import hashlib
+import os
+from types import SimpleNamespace
 from typing import Any, Optional, Tuple
 
 import torch
 
-from . import calls
+from . import _arrays, calls, sizes
+from .own import Kernel
 
-__all__ = ["convolve", "histogram", "matmul", "reduce", "transpose"]
+__all__ = ["convolve", "histogram", "matmul", "operator", "reduce", "transpose"]
 
 
 # Of products whose type is not that of their operands.
@@ -148,3 +152,51 @@ def _(
         return x.new_empty((n, k, rows, cols))
     # As kiln.convolve makes it where x and filter have their channels last.
     return x.new_empty((n, rows, cols, k)).permute(0, 3, 1, 2)
+
+
+def operator(kernel: Kernel) -> Any:
+    """A kernel of your own as an operator, for torch.compile: a torch.library.CustomOpDef.
+
+        softmax_op = kiln.torch.operator(softmax)
+        softmax_op.register_autograd(...)    # where it needs a gradient
+
+    It takes inputs and numbers as the kernel does, sizes as keywords, and makes the outputs."""
+    spec = kernel.spec
+    texts, updated = [], []
+    for index, (name, argument) in enumerate(spec.arguments.items()):
+        if argument.access == "scalar":
+            texts.append(f"{'float' if argument.dtype.startswith(('f', 'b', 'e')) else 'int'} {name}")
+        elif argument.access == "read_write":
+            updated.append(name)
+            texts.append(f"Tensor(a{index}!){'?' if argument.is_optional else ''} {name}")
+        elif argument.access == "read":
+            texts.append(f"Tensor{'?' if argument.is_optional else ''} {name}")
+    texts += ["*"] + [f"Scalar? {name}=None" for name in spec.fields]
+    made = [spec.arguments[name] for name in spec.outputs if name not in updated]
+    results = "Tensor" if len(made) == 1 else "(" + ", ".join(["Tensor"] * len(made)) + ")"
+
+    def run(*arguments: Any, **given: Any) -> Any:
+        found = kernel(*arguments, **{name: value for name, value in given.items() if value is not None})
+        return found if made else None
+
+    def fake(*arguments: Any, **given: Any) -> Any:
+        tensors = {n: t for n, t in zip(spec.arguments, arguments) if isinstance(t, torch.Tensor)}
+        arrays = {
+            name: SimpleNamespace(shape=tuple(tensor.shape), dtype=_arrays.dtype_name(tensor.dtype))
+            for name, tensor in tensors.items()
+        }
+        problem = sizes.solve(spec, arrays, {n: v for n, v in given.items() if v is not None})
+        first = next(iter(tensors.values()))
+        found = []
+        for argument in made:
+            dtype = _arrays.NUMPY_NAMES[problem.get(argument.dtype, argument.dtype)]
+            shape = sizes.shape_of(spec, argument, problem)
+            found.append(first.new_empty(shape, dtype=getattr(torch, dtype)))
+        return found[0] if len(found) == 1 else tuple(found) or None
+
+    digest = hashlib.sha256(os.fsencode(kernel.folder.resolve())).hexdigest()[:12]
+    schema = f"({', '.join(texts)}) -> {results}"
+    name = f"kiln_own::{spec.name}_{digest}"
+    op = torch.library.custom_op(name, run, mutates_args=updated, schema=schema)
+    op.register_fake(fake)
+    return op

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
-from . import _problem, _program, launcher, source
+from . import _problem, _program, launcher
 from .database import Database, Session, file_of, pretty_time
 from .errors import ArgumentError, Interrupted, KilnError, KilnWarning
 
@@ -85,26 +85,11 @@ def tune(
     timing: Optional[str] = None,
     warm_cache: bool = False,
     progress: bool = True,
-    tunables: Optional[Mapping[str, Sequence[Any]]] = None,
-    arguments: Optional[Mapping[str, str]] = None,
-    grid: Sequence[str] = (),
-    block: Sequence[str] = (),
-    formulas: Optional[Mapping[str, str]] = None,
-    reference: Optional[Callable[..., Any]] = None,
-    inputs: Optional[Mapping[str, Any]] = None,
-    constraints: Sequence[str] = (),
-    defaults: Optional[Mapping[str, Any]] = None,
-    entry: Optional[str] = None,
-    bytes_moved: Optional[str] = None,
-    flops: Optional[str] = None,
     **problem: _problem.Value,
 ) -> Session:
     """Finds the best config of one kernel for one problem and returns the session.
 
-    `kernel`: a name, the folder of your own, or the text of a CUDA, HIP or OpenCL kernel or the path
-    (pathlib) of its file; such a source needs `tunables` ({"BLOCK": [64, 128]}), `arguments`, `grid` and `block`, and takes `formulas`,
-    `reference` with `inputs`, `constraints`, `defaults`, `entry`, `bytes_moved` and `flops`, as write_kernel() does. `timing`: "eager"
-    or "graph"; `warm_cache`: do not flush the cache before each sample. `seconds`, `trials`, `no_progress`: the
+    `kernel`: a name or the folder of your own; kernel() makes one of a text. `timing`: "eager" or "graph"; `warm_cache`: do not flush the cache before each sample. `seconds`, `trials`, `no_progress`: the
     first limit reached ends the search (default: 60 seconds). `device`: as `kiln devices` names it.
     `db`: database file, not a server. `problem`: sizes in elements, and types.
 
@@ -114,28 +99,8 @@ def tune(
 
         kiln.tune("matmul", m=512, n=512, k=512, seconds=20)"""
     file_of(db)  # what cannot be read afterwards fails before
-    if isinstance(kernel, os.PathLike) and os.path.isfile(kernel) and tunables is not None:
-        with open(kernel, encoding="utf-8") as file:
-            kernel = file.read()
-    if tunables is None and ("\n" in os.fspath(kernel) or os.path.isfile(kernel)):
-        raise ArgumentError('a source needs tunables=, as in {"BLOCK": [64, 128]}, arguments=, grid= and block=')
-    if tunables is not None:
-        kernel = source.write_kernel(
-            str(kernel),
-            arguments=arguments or {},
-            tunables=tunables,
-            grid=grid,
-            block=block,
-            problem=problem,
-            formulas=formulas,
-            reference=reference,
-            inputs=inputs,
-            constraints=constraints,
-            defaults=defaults,
-            entry=entry,
-            bytes_moved=bytes_moved,
-            flops=flops,
-        )
+    if "\n" in os.fspath(kernel):
+        raise ArgumentError("a source is tuned by kiln.kernel(source, ...).tune(x)")
     options = {
         "problem": _problem.text_of(problem) or None,
         "seconds": seconds,

@@ -247,7 +247,7 @@ def test_a_plain_buffer_with_a_named_queue(cl, queue):
     flags = cl.mem_flags
     given = cl.Buffer(queue.context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=x)
     out = cl.Buffer(queue.context, flags.WRITE_ONLY, 4)
-    kernel = kiln.prepare("reduce", like=queue, n=256)
+    kernel = kiln.Launcher(queue).prepare("reduce", n=256)
     kernel(**{"in": given, "out": out}, stream=queue)
     cl.enqueue_copy(queue, result, out)
     np.testing.assert_allclose(result[0], x.sum(), rtol=1e-4, atol=1e-4)
@@ -308,7 +308,7 @@ def test_a_launcher_writes_down_its_calls_when_the_program_ends(queue, tmp_path)
 
 
 def test_parameters_say_what_a_kernel_takes(queue):
-    kernel = kiln.prepare("matmul", like=queue, m=5, n=6, k=7)
+    kernel = kiln.Launcher(queue).prepare("matmul", m=5, n=6, k=7)
     assert list(map(str, kernel.parameters.values())) == [
         "f32[5][7] a", "f32[7][6] b", "f32[5][6] c", "f32 alpha", "f32 beta",
     ]  # fmt: skip
@@ -359,7 +359,7 @@ for index, stream in ((0, None), (0, None), (1, None), (0, queues[1])):
     for queue in queues:
         queue.finish()
     print((out.get() == x.T).all())
-kernel = kiln.prepare("transpose", like=given[0], rows=3, cols=4)
+kernel = kiln.Launcher(queues[0]).prepare("transpose", rows=3, cols=4)
 for wrong in (
     lambda: kernel(**{"in": given[0], "out": out}, stream=queues[1]),
     lambda: kiln.transpose(given[1], launcher=kiln.Launcher(queues[0])),

@@ -216,10 +216,10 @@ def test_an_unusable_database_is_a_warning_of_the_launcher(queue, tmp_path):
 
 def test_unknown_names(queue, on_device):
     with pytest.raises(kiln.ProblemError, match="redcue"):
-        kiln.prepare("redcue", like=queue, n=5)
+        kiln.Launcher(queue).prepare("redcue", n=5)
     with pytest.raises(kiln.ProblemError, match="nn"):
-        kiln.prepare("reduce", like=queue, nn=5)
-    kernel = kiln.prepare("reduce", like=queue, n=5)
+        kiln.Launcher(queue).prepare("reduce", nn=5)
+    kernel = kiln.Launcher(queue).prepare("reduce", n=5)
     with pytest.raises(kiln.ArgumentError, match="there is no argument 'ouy'; it takes in, out"):
         kernel(ouy=on_device(zeros(1)))
     with pytest.raises(kiln.ArgumentError, match=r"argument 'out' is missing \(f32\[1\] out\)"):
