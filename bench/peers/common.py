@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -218,13 +219,21 @@ class Timer:
         return [statistics.median(samples) for samples in zip(*rounds)]
 
 
+def listed(name):
+    """(place, line) of each problem of a list, or of a plan of `kiln sweep`. Raises ValueError, OSError."""
+    text = pathlib.Path(name).read_text(encoding="utf-8")
+    if name.endswith(".toml"):
+        groups = tomllib.loads(text)["kernels"]
+        return [(name, f"{group['kernel']} {line}") for group in groups for line in group["problems"]]
+    stripped = [line.partition("#")[0].strip() for line in text.splitlines()]
+    return [(f"{name}:{number}", line) for number, line in enumerate(stripped, 1) if line]
+
+
 def read_problems(options):
     """(number, place, line) of each problem that is to run. Raises ValueError, OSError."""
     found = [("--problem", line) for line in options.problem]
     for name in options.list:
-        lines = pathlib.Path(name).read_text(encoding="utf-8").splitlines()
-        stripped = [line.partition("#")[0].strip() for line in lines]
-        found += [(f"{name}:{number}", line) for number, line in enumerate(stripped, 1) if line]
+        found += listed(name)
     if not found:
         raise ValueError("no problem is given: use --problem or --list")
     chosen = []
@@ -411,7 +420,7 @@ def main(description, kernels, make, *, columns, wide_csv, versions, add_options
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     add = parser.add_argument
     add("--problem", action="append", default=[], help="a kernel and its problem; may repeat")
-    add("--list", action="append", default=[], help="a file with a problem a line; may repeat")
+    add("--list", action="append", default=[], help="a file with a problem a line, or a plan; may repeat")
     add("--only", help="numbers of the problems to run, e.g. 1-6,9")
     add("--db", help="the database that `kiln tune` wrote (default: where Kiln looks)")
     add("--seconds", type=float, help="tune each problem for so long first, into --db")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """From the bytes of a camera to a network's input, beside NPP with its fewest calls, and torch.
 
-    bench/peers/images.py --list bench/peers/lists/preprocess.txt --db kiln.db --seconds 10
+    bench/peers/images.py --list bench/sweeps/preprocess.plan.toml --db kiln.db --seconds 10
 
 docs/benchmarks.md has the method. SPDX-License-Identifier: Apache-2.0
 """

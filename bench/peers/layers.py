@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Layers beside cuDNN: the first and the fastest of eight engines that its heuristic proposes.
 
-    bench/peers/layers.py --list bench/peers/lists/layers.txt --db kiln.db --seconds 20
+    bench/peers/layers.py --list bench/sweeps/layers.plan.toml --db kiln.db --seconds 20
 
 cuDNN 9 is asked through its graph interface, by ctypes; numbers are those of cudnn_graph.h.
 docs/benchmarks.md has the method. SPDX-License-Identifier: Apache-2.0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reductions and histograms beside CUB, transposes beside cuBLAS, and a copy of the same bytes.
 
-    bench/peers/memory_bound.py --list bench/peers/lists/memory_bound.txt --db kiln.db --seconds 10
+    bench/peers/memory_bound.py --list bench/sweeps/memory_bound.plan.toml --db kiln.db --seconds 10
 
 docs/benchmarks.md has the method. SPDX-License-Identifier: Apache-2.0
 """
