@@ -34,12 +34,13 @@ class Checking : public ProgramTest {
     write("kernels/timed/spec.toml", kTimedSpec);
     write("kernels/timed/times", "20\n10\n30\n");
     write("kernels/timed/answer", "100\n");
-    const Output tuned = kiln({"tune", "timed", "--problem", "n=100", "--kernel-path", "kernels",
-                               "--strategy", "exhaustive", "--db", "kiln.db", "--quiet"});
+    const Output tuned = kiln(
+        "tune timed --problem n=100 --kernel-path kernels --strategy exhaustive --db kiln.db "
+        "--quiet");
     ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   }
   [[nodiscard]] Output check(const Words& more = {}) const {
-    Words words = {"check", "--kernel-path", "kernels", "--db", "kiln.db", "--quiet"};
+    Words words = "check --kernel-path kernels --db kiln.db --quiet";
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   }
@@ -57,9 +58,9 @@ class Checking : public ProgramTest {
 TEST_F(Checking, ABestThatIsStillTheFastestHolds) {
   const Output text = check();
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_NE(text.out.find("timed   n=100    holds"), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("\nbests that hold: 1 of 1\n"), std::string::npos) << text.out;
-  const Json json = Json::parse(check({"--json"}).out);
+  EXPECT_THAT(text.out, HasSubstr("timed   n=100    holds"));
+  EXPECT_THAT(text.out, HasSubstr("\nbests that hold: 1 of 1\n"));
+  const Json json = Json::parse(check("--json").out);
   ASSERT_EQ(json.size(), 1U);
   EXPECT_EQ(json[0]["finding"], "holds");
   EXPECT_EQ(json[0]["config"], "only:tile=2");
@@ -71,9 +72,9 @@ TEST_F(Checking, ADoctoredRowIsFound) {
   doctor();
   const Output text = check();
   EXPECT_EQ(text.exit_code, 1) << text.err;
-  EXPECT_NE(text.out.find("a runner-up is 3.00x as fast"), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("\nbests that hold: 0 of 1\n"), std::string::npos) << text.out;
-  const Json json = Json::parse(check({"--json"}).out);
+  EXPECT_THAT(text.out, HasSubstr("a runner-up is 3.00x as fast"));
+  EXPECT_THAT(text.out, HasSubstr("\nbests that hold: 0 of 1\n"));
+  const Json json = Json::parse(check("--json").out);
   EXPECT_EQ(json[0]["finding"], "beaten");
   EXPECT_EQ(json[0]["now_ns"], 30000.0);
   EXPECT_EQ(json[0]["fastest_ns"], 10000.0);
@@ -82,15 +83,15 @@ TEST_F(Checking, ADoctoredRowIsFound) {
 
 TEST_F(Checking, WhatDoesNotHoldIsTunedAgain) {
   doctor();
-  const Output output = check({"--retune", "--strategy", "exhaustive"});
+  const Output output = check("--retune --strategy exhaustive");
   EXPECT_EQ(output.exit_code, 0) << output.err;
-  EXPECT_NE(output.err.find("Tuned again:"), std::string::npos) << output.err;
-  EXPECT_EQ(Json::parse(check({"--json"}).out)[0]["finding"], "holds");
+  EXPECT_THAT(output.err, HasSubstr("Tuned again:"));
+  EXPECT_EQ(Json::parse(check("--json").out)[0]["finding"], "holds");
 }
 
 TEST_F(Checking, AWrongResultIsSaid) {
   write("kernels/timed/answer", "99\n");
-  const Output output = check({"--json"});
+  const Output output = check("--json");
   EXPECT_EQ(output.exit_code, 1) << output.err;
   EXPECT_EQ(Json::parse(output.out)[0]["finding"], "wrong result");
 }
@@ -98,7 +99,7 @@ TEST_F(Checking, AWrongResultIsSaid) {
 TEST_F(Checking, WhatThePlanAsksForAndNobodyTunedIsNotStored) {
   write("plan.toml",
         "name = \"night\"\n[[kernels]]\nkernel = \"timed\"\nproblems = [\"n=100\", \"n=200\"]\n");
-  const Output output = check({"plan.toml", "--json"});
+  const Output output = check("plan.toml --json");
   EXPECT_EQ(output.exit_code, 1) << output.err;
   const Json json = Json::parse(output.out);
   ASSERT_EQ(json.size(), 2U);
@@ -108,11 +109,11 @@ TEST_F(Checking, WhatThePlanAsksForAndNobodyTunedIsNotStored) {
 }
 
 TEST_F(Checking, NothingToCheckIsAnError) {
-  const Output output = check({"--kernel", "nobody"});
+  const Output output = check("--kernel nobody");
   EXPECT_EQ(output.exit_code, 3) << output.out;
-  EXPECT_NE(output.err.find("unknown kernel 'nobody'"), std::string::npos) << output.err;
-  EXPECT_NE(check({"--kernel", "reduce"}).err.find("holds no best of"), std::string::npos);
-  EXPECT_EQ(kiln({"check", "--db", "none.db"}).exit_code, 5);
+  EXPECT_THAT(output.err, HasSubstr("unknown kernel 'nobody'"));
+  EXPECT_NE(check("--kernel reduce").err.find("holds no best of"), std::string::npos);
+  EXPECT_EQ(kiln("check --db none.db").exit_code, 5);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Products of operands with fewer bits than their type has.
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "kiln_program.hpp"
@@ -26,12 +25,12 @@ class CoarseProducts : public TuningTest {
 
   /// Outcomes of two configs of `tiled`.
   [[nodiscard]] std::vector<std::string> outcomes() const {
-    const Output output =
-        kiln({"tune", "./mine", "--problem", "m=64,n=64,k=64", "--device", "opencl", "--variant",
-              "tiled", "--trials", "2", "--db", "kiln.db", "--fresh", "--warm-cache"});
+    const Output output = kiln(
+        "tune ./mine --problem m=64,n=64,k=64 --device opencl --variant tiled --trials 2 --db "
+        "kiln.db --fresh --warm-cache");
     EXPECT_NE(output.exit_code, 70) << output.err;
     std::vector<std::string> all;
-    const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+    const Json session = kiln_json("show latest --json --db kiln.db");
     for (const Json& row : session["rows"]) all.push_back(row["outcome"].get<std::string>());
     return all;
   }

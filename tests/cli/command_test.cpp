@@ -42,7 +42,7 @@ END
 class Command : public ProgramTest {
  protected:
   [[nodiscard]] Output tune(const Words& more = {}) const {
-    Words words = {"tune", "./mine", "--db", "kiln.db", "--strategy", "exhaustive"};
+    Words words = "tune ./mine --db kiln.db --strategy exhaustive";
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   }
@@ -53,7 +53,7 @@ TEST_F(Command, AHangACrashAndAWrongAnswerCostOneConfigEach) {
   write("mine/scan.sh", kProgram);
   const Output output = tune();
   ASSERT_EQ(output.exit_code, 0) << output.err;
-  const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+  const Json session = kiln_json("show latest --json --db kiln.db");
   std::map<std::int64_t, std::string> outcomes;
   std::map<std::int64_t, std::string> messages;
   for (const Json& row : session["rows"]) {
@@ -71,34 +71,32 @@ TEST_F(Command, AHangACrashAndAWrongAnswerCostOneConfigEach) {
   EXPECT_TRUE(messages[3].starts_with("the program ended with signal 11 (Segmentation fault)"))
       << messages[3];
   EXPECT_EQ(messages[4], "the check printed something else than the reference: 7");
-  EXPECT_NE(output.out.find("only:tile=5"), std::string::npos) << output.out;
-  EXPECT_NE(output.out.find("50.0 ms"), std::string::npos) << output.out;
+  EXPECT_THAT(output.out, HasSubstr("only:tile=5"));
+  EXPECT_THAT(output.out, HasSubstr("50.0 ms"));
 
-  const Json best =
-      kiln_json({"best", "./mine", "--problem", "n=100", "--db", "kiln.db", "--json"});
+  const Json best = kiln_json("best ./mine --problem n=100 --db kiln.db --json");
   EXPECT_EQ(best["grade"], "exact");
   EXPECT_EQ(best["config_text"], "only:tile=5");
   const Output again = tune();
-  EXPECT_NE(again.out.find("answered from the database"), std::string::npos) << again.out;
+  EXPECT_THAT(again.out, HasSubstr("answered from the database"));
 }
 
 TEST_F(Command, AnEditOfAFileOfTheBuildStartsANewSession) {
   write("mine/spec.toml", kSpec);
   write("mine/scan.sh", kProgram);
-  ASSERT_EQ(tune({"--trials", "2"}).exit_code, 0);
+  ASSERT_EQ(tune("--trials 2").exit_code, 0);
   edit("mine/scan.sh", "0.0$tile", "0.1$tile");
-  const Output output = tune({"--trials", "2"});
-  EXPECT_NE(output.out.find("160 ms"), std::string::npos) << output.out;
+  const Output output = tune("--trials 2");
+  EXPECT_THAT(output.out, HasSubstr("160 ms"));
 }
 
 TEST_F(Command, AProgramOfGoogleBenchmarkIsTuned) {
   if (!std::filesystem::exists("/usr/include/benchmark/benchmark.h"))
     GTEST_SKIP() << "Google Benchmark is not installed";
   copy_kernel("examples/programs/transpose", "mine");
-  const Output output = kiln(
-      {"tune", "./mine", "--problem", "rows=200,cols=300", "--trials", "2", "--db", "kiln.db"});
+  const Output output = kiln("tune ./mine --problem rows=200,cols=300 --trials 2 --db kiln.db");
   ASSERT_EQ(output.exit_code, 0) << output.err;
-  const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+  const Json session = kiln_json("show latest --json --db kiln.db");
   for (const Json& row : session["rows"]) EXPECT_EQ(row["outcome"], "ok") << row["message"];
 }
 
@@ -115,20 +113,17 @@ tile = { values = [1, 2], default = 1 }
 )toml");
   const Output output = tune();
   EXPECT_EQ(output.exit_code, 3) << output.out;
-  EXPECT_NE(output.err.find("mine/spec.toml:5:1: [command]: 'expect' takes more than "),
-            std::string::npos)
-      << output.err;
-  const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+  EXPECT_THAT(output.err, HasSubstr("mine/spec.toml:5:1: [command]: 'expect' takes more than "));
+  const Json session = kiln_json("show latest --json --db kiln.db");
   EXPECT_TRUE(session["rows"].empty()) << session["rows"];
 }
 
 TEST_F(Command, AnotherDeviceIsRefused) {
   write("mine/spec.toml", kSpec);
   write("mine/scan.sh", kProgram);
-  const Output output = tune({"--device", "cuda"});
+  const Output output = tune("--device cuda");
   EXPECT_EQ(output.exit_code, 2);
-  EXPECT_TRUE(output.err.starts_with("kiln: error: 'scan' is a program: it runs on this machine"))
-      << output.err;
+  EXPECT_THAT(output.err, StartsWith("kiln: error: 'scan' is a program: it runs on this machine"));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // kiln coverage on the recorded runs of a real application (examples/launch_opencl): what ran
 // tuned, near and default, and what tuning the rest is worth.
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
@@ -35,19 +34,19 @@ class Coverage : public TuningTest {
 };
 
 TEST_F(Coverage, WeighsWhatAnApplicationCalled) {
-  ASSERT_EQ(kiln({"tune", "transpose", "--problem", "rows=300,cols=200", "--device", "opencl",
-                  "--trials", "3", "--db", "kiln.db", "--quiet"})
+  ASSERT_EQ(kiln("tune transpose --problem rows=300,cols=200 --device opencl --trials 3 --db "
+                 "kiln.db --quiet")
                 .exit_code,
             0);
   for (int run = 0; run < 3; ++run)
     EXPECT_EQ(run_application("calls.jsonl", "300 200"), "") << "nothing is printed";
   EXPECT_EQ(run_application("calls.jsonl", "310 200"), "");
   const std::string line = run_application("1", "300 200");
-  EXPECT_EQ(line,
-            "kiln: 2 launches and 3 selections of 2 problems; of the launches 1 exact, "
-            "1 default\n");
+  EXPECT_EQ(
+      line,
+      "kiln: 2 launches and 3 selections of 2 problems; of the launches 1 exact, 1 default\n");
 
-  const Json coverage = kiln_json({"coverage", "calls.jsonl", "--db", "kiln.db", "--json"});
+  const Json coverage = kiln_json("coverage calls.jsonl --db kiln.db --json");
   EXPECT_EQ(coverage["calls"], 8) << "four runs of two launches";
   EXPECT_DOUBLE_EQ(coverage["shares"]["tuned"].get<double>(), 3.0 / 8);
   EXPECT_DOUBLE_EQ(coverage["shares"]["near"].get<double>(), 1.0 / 8);
@@ -64,29 +63,25 @@ TEST_F(Coverage, WeighsWhatAnApplicationCalled) {
 
   // Of two applications that called the same, one row; the most called come first.
   EXPECT_EQ(run_application("others.jsonl", "310 200"), "");
-  const Json both =
-      kiln_json({"coverage", "calls.jsonl", "others.jsonl", "--db", "kiln.db", "--json"});
+  const Json both = kiln_json("coverage calls.jsonl others.jsonl --db kiln.db --json");
   EXPECT_EQ(both["calls"], 10);
   EXPECT_EQ(both["problems"].size(), coverage["problems"].size());
   EXPECT_EQ(problem_of(both, "transpose", "rows=310")["launches"], 2);
 
-  const Output text = kiln({"coverage", "calls.jsonl", "--db", "kiln.db"});
+  const Output text = kiln("coverage calls.jsonl --db kiln.db");
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_NE(text.out.find("8 calls: tuned 3 (37.5%), near 1 (12.5%), default 4 (50.0%)"),
-            std::string::npos)
-      << text.out;
+  EXPECT_THAT(text.out, HasSubstr("8 calls: tuned 3 (37.5%), near 1 (12.5%), default 4 (50.0%)"));
 }
 
 /// A best that is twice as fast as the default config: what the calls that ran with the default
 /// lose is known once their problem is tuned.
 TEST_F(Coverage, SaysWhatTuningIsWorth) {
-  const Words tune = {"tune",     "transpose", "--problem", "rows=300,cols=200",
-                      "--device", "opencl",    "--trials",  "3",
-                      "--db",     "kiln.db",   "--quiet"};
+  const Words tune =
+      "tune transpose --problem rows=300,cols=200 --device opencl --trials 3 --db kiln.db --quiet";
   write("empty.jsonl", "");
   EXPECT_EQ(run_application("calls.jsonl", "300 200"), "");
   ASSERT_EQ(kiln(tune).exit_code, 0);
-  const Json coverage = kiln_json({"coverage", "calls.jsonl", "--db", "kiln.db", "--json"});
+  const Json coverage = kiln_json("coverage calls.jsonl --db kiln.db --json");
   const Json since = problem_of(coverage, "transpose", "rows=300");
   EXPECT_EQ(since["grade"], "default");
   EXPECT_TRUE(since["tuned_now"]);
@@ -94,14 +89,13 @@ TEST_F(Coverage, SaysWhatTuningIsWorth) {
   const double slowdown = since["slowdown"].get<double>();
   EXPECT_GE(slowdown, 1);
   EXPECT_DOUBLE_EQ(since["worth_ns"].get<double>(), best * (slowdown - 1));
-  EXPECT_EQ(kiln({"coverage", "empty.jsonl", "--db", "kiln.db"}).exit_code, 3);
+  EXPECT_EQ(kiln("coverage empty.jsonl --db kiln.db").exit_code, 3);
   write("bad.jsonl", "{\"kernel\": 3}\nno record\n");
-  const Output bad = kiln({"coverage", "bad.jsonl", "--db", "kiln.db"});
+  const Output bad = kiln("coverage bad.jsonl --db kiln.db");
   EXPECT_EQ(bad.exit_code, 3);
-  EXPECT_EQ(
-      bad.err,
-      "kiln: error: bad.jsonl:1: key 'kernel' must be a text, not number; no line of the file "
-      "is a record of calls\n");
+  EXPECT_EQ(bad.err,
+            "kiln: error: bad.jsonl:1: key 'kernel' must be a text, not number; no line of the "
+            "file is a record of calls\n");
 }
 
 }  // namespace

@@ -27,9 +27,9 @@ class Editing : public TuningTest {
   [[nodiscard]] Json tune(const Words& more = {}) const { return tune_and_listen(more).first; }
   /// The summary, and what stderr said.
   [[nodiscard]] std::pair<Json, std::string> tune_and_listen(const Words& more = {}) const {
-    Words words = {"tune",   "./mine",       "--problem",         "n=100",      "--device",
-                   "opencl", "--db",         "kiln.db",           "--strategy", "exhaustive",
-                   "--json", "--warm-cache", "--compile-workers", "1"};
+    Words words =
+        "tune ./mine --problem n=100 --device opencl --db kiln.db --strategy exhaustive --json "
+        "--warm-cache --compile-workers 1";
     words.insert(words.end(), more.begin(), more.end());
     const Output output = kiln(words);
     EXPECT_EQ(output.exit_code, 0) << output.err;
@@ -51,7 +51,7 @@ TEST_F(Editing, ADocStringCostsNothing) {
                                               "changed by an edit"),
             std::string::npos)
       << said;
-  EXPECT_EQ(tune({"--fresh"})["earlier_trials"], 0);
+  EXPECT_EQ(tune("--fresh")["earlier_trials"], 0);
 }
 
 TEST_F(Editing, AnAddedValueCostsItsOwnConfigs) {
@@ -83,7 +83,7 @@ name = "plain")toml");
   const Json session = tune();
   EXPECT_EQ(session["earlier_trials"], all());
   EXPECT_EQ(session["trials"], all() + 1);
-  const Json rows = kiln_json({"show", "2", "--json", "--db", "kiln.db"})["rows"];
+  const Json rows = kiln_json("show 2 --json --db kiln.db")["rows"];
   EXPECT_EQ(rows[0]["config"]["variant"], "other") << "the default config is trial 1 still";
 }
 
@@ -110,7 +110,7 @@ TEST_F(Editing, ABranchOfTheTemplateCostsTheConfigsThatTakeIt) {
   edit("mine/plain.inja", "{{ items }} && i < n; ++i) y[i] = 2 * x[i];",
        "{{ items }} && i < n; ++i) y[i] = {% if items == 8 %}x[i] + x[i]{% else %}2 * x[i]{% endif "
        "%};");
-  const Json rows = kiln_json({"show", "1", "--json", "--db", "kiln.db"})["rows"];
+  const Json rows = kiln_json("show 1 --json --db kiln.db")["rows"];
   const auto take_it = std::count_if(rows.begin(), rows.end(), [](const Json& row) {
     return row["config"]["tunables"]["items"] == 8;
   });

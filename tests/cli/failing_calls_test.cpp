@@ -10,10 +10,8 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "db/store.hpp"
 #include "fleet_fixture.hpp"
@@ -26,7 +24,6 @@ namespace fs = std::filesystem;
 using ::testing::A;
 using ::testing::AnyOf;
 using ::testing::Conditional;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr const char* kCalls[] = {"write", "fsync", "open",   "rename",    "fork",
@@ -105,7 +102,7 @@ class FailingCalls : public LateFleetFixture {
   }
 
   void tune_once() const {
-    const Output output = kiln(tune_scale({"--trials", "2"}));
+    const Output output = kiln(tune_scale("--trials 2"));
     ASSERT_EQ(output.exit_code, 0) << output.err;
   }
 };
@@ -116,7 +113,7 @@ TEST_F(FailingCalls, Tune) {
          .prepare = [&] { remove("kiln.db"); },
          .run =
              [&](const Environment& more) {
-               return kiln(tune_scale({"--trials", "2", "--patience", "0"}), more);
+               return kiln(tune_scale("--trials 2 --patience 0"), more);
              },
          .check =
              [&](const Output& output) {
@@ -143,36 +140,33 @@ TEST_F(FailingCalls, Best) {
 
 TEST_F(FailingCalls, Merge) {
   tune_once();
-  sweep({.name = "merge",
-         .prepare = [&] { remove("all.db"); },
-         .run =
-             [&](const Environment& more) {
-               return kiln({"db", "merge", "kiln.db", "--into", "all.db"}, more);
-             },
-         .check =
-             [&](const Output& output) {
-               expect_sound("kiln.db", kTrials);
-               expect_sound("all.db", output.exit_code == 0 ? kTrials : 0);
-             }});
+  sweep(
+      {.name = "merge",
+       .prepare = [&] { remove("all.db"); },
+       .run = [&](const Environment& more) { return kiln("db merge kiln.db --into all.db", more); },
+       .check =
+           [&](const Output& output) {
+             expect_sound("kiln.db", kTrials);
+             expect_sound("all.db", output.exit_code == 0 ? kTrials : 0);
+           }});
 }
 
 TEST_F(FailingCalls, Publish) {
   tune_once();
-  ASSERT_EQ(kiln({"db", "publish", "shared.db", "--db", "kiln.db"}).exit_code, 0);
-  sweep({.name = "publish",
-         .prepare = [] {},
-         .run =
-             [&](const Environment& more) {
-               return kiln({"db", "publish", "shared.db", "--db", "kiln.db"}, more);
-             },
-         .check =
-             [&](const Output&) {
-               EXPECT_EQ(Store(folder_ / "shared.db", Store::Mode::read).bests().size(), 1U);
-               for (const auto& entry : fs::directory_iterator(folder_)) {
-                 const std::string name = entry.path().filename();
-                 EXPECT_FALSE(name.find("shared.db.") == 0) << name << " was left behind";
-               }
-             }});
+  ASSERT_EQ(kiln("db publish shared.db --db kiln.db").exit_code, 0);
+  sweep(
+      {.name = "publish",
+       .prepare = [] {},
+       .run =
+           [&](const Environment& more) { return kiln("db publish shared.db --db kiln.db", more); },
+       .check =
+           [&](const Output&) {
+             EXPECT_EQ(Store(folder_ / "shared.db", Store::Mode::read).bests().size(), 1U);
+             for (const auto& entry : fs::directory_iterator(folder_)) {
+               const std::string name = entry.path().filename();
+               EXPECT_FALSE(name.find("shared.db.") == 0) << name << " was left behind";
+             }
+           }});
 }
 
 TEST_F(FailingCalls, Launcher) {

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "db/store.hpp"

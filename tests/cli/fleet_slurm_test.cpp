@@ -7,8 +7,6 @@
 #include <sstream>
 #include <thread>
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
@@ -23,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using test::SlurmCluster;
-using ::testing::HasSubstr;
 
 class FleetOnSlurm : public FleetFixture {
  protected:

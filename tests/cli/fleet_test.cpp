@@ -10,8 +10,6 @@
 #include <random>
 #include <thread>
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "db/store.hpp"
@@ -23,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class FleetRuns : public FleetFixture {};
 
@@ -33,7 +29,7 @@ TEST_F(FleetRuns, KilledWorkersAndARestartedServerLoseNothing) {
   const int problems = test::is_soak() ? 40 : 6;
   const int kills = test::is_soak() ? 20 : 3;
   constexpr std::size_t kWorkers = 2;
-  const Words options = {"--lease", "4", "--quiet"};
+  const Words options = "--lease 4 --quiet";
   submit(problems, "trials = 2", {"--lives", "100"});
   for (std::size_t i = 0; i < kWorkers; ++i) start_worker(i, options);
   std::mt19937 random(20261127);
@@ -111,14 +107,14 @@ class FleetCommits : public FleetFixture {
       server_->run(name, "ALTER DATABASE " + name + " SET synchronous_commit = local");
       server_->run(name, "SELECT pg_reload_conf()");
     }
-    server_->run(name,
-                 std::string("CREATE FUNCTION public.hold() RETURNS trigger LANGUAGE plpgsql AS "
-                             "$$ BEGIN PERFORM ") +
-                     (held == Held::after_it_is_durable
-                          ? "set_config('synchronous_commit', 'on', true)"
-                          : "pg_sleep(600) FROM pg_stat_file('held', true) AS f WHERE f.size "
-                            "IS NOT NULL") +
-                     "; RETURN NULL; END $$");
+    server_->run(
+        name,
+        std::string(
+            "CREATE FUNCTION public.hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM ") +
+            (held == Held::after_it_is_durable
+                 ? "set_config('synchronous_commit', 'on', true)"
+                 : "pg_sleep(600) FROM pg_stat_file('held', true) AS f WHERE f.size IS NOT NULL") +
+            "; RETURN NULL; END $$");
     server_->run(name, "CREATE CONSTRAINT TRIGGER held AFTER INSERT OR UPDATE ON kiln." + table +
                            " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (" + condition +
                            ") EXECUTE FUNCTION public.hold()");
@@ -127,10 +123,9 @@ class FleetCommits : public FleetFixture {
 
   [[nodiscard]] bool wait_until_held() const {
     for (int i = 0; i < 1200; ++i) {
-      const std::string count =
-          server_->rows("postgres",
-                        "SELECT count(*) FROM pg_stat_activity WHERE wait_event IN ('SyncRep', "
-                        "'PgSleep')");
+      const std::string count = server_->rows(
+          "postgres",
+          "SELECT count(*) FROM pg_stat_activity WHERE wait_event IN ('SyncRep', 'PgSleep')");
       if (count != "0\n") return true;
       std::this_thread::sleep_for(50ms);
     }

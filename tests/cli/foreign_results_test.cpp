@@ -14,7 +14,7 @@ class ForeignResultsTest : public TuningTest {
   void SetUp() override {
     TuningTest::SetUp();
     if (IsSkipped()) return;
-    for (const Json& entry : Json::parse(kiln({"devices", "--json"}).out)) {
+    for (const Json& entry : Json::parse(kiln("devices --json").out)) {
       if (entry["backend"] == "opencl") device_ = entry["devices"][0]["name"];
     }
     ASSERT_FALSE(device_.empty());
@@ -107,7 +107,7 @@ TEST_F(ForeignResultsTest, OfKttThatAreCutAreImportedUpToThereIfAsked) {
   const std::string cut = text.substr(0, text.find("\"Status\": \"DeviceLimitsExceeded\""));
   const Output refused = import(cut, "n=4194304");
   EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_NE(refused.err.find("result '3': the file ends here"), std::string::npos) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("result '3': the file ends here"));
   const Output rest = import(cut, "n=4194304", {"--skip-bad"});
   EXPECT_EQ(rest.out, "kiln.db: 1 best imported, 0 there before, 1 bad line left out\n")
       << rest.err;
@@ -162,7 +162,7 @@ TEST_F(ForeignResultsTest, WithoutAKernelTheFileIsNamed) {
 
 TEST_F(ForeignResultsTest, OfAWholeSpaceAreReplayed) {
   write("ktt.json", example("ktt.json"));
-  const Json json = kiln_json({"replay", "ktt.json", "--json"});
+  const Json json = kiln_json("replay ktt.json --json");
   EXPECT_EQ(json["spaces"][0]["configs"], 6);
   EXPECT_EQ(json["spaces"][0]["optimum_ns"], 11250.0);
 }

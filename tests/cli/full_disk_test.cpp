@@ -53,7 +53,7 @@ class FullDisk : public TuningTest {
   }
 
   [[nodiscard]] std::int64_t stored_trials() const {
-    return kiln_json({"db", "info", "disk/kiln.db", "--json"})["trials"];
+    return kiln_json("db info disk/kiln.db --json")["trials"];
   }
 
   fs::path disk_;
@@ -68,24 +68,24 @@ Words on_disk(Words words) {
 }
 
 TEST_F(FullDisk, EndsASessionWithASentenceAndKeepsItsTrials) {
-  const Words tune = on_disk(tune_scale({"--trials", "4", "--seed", "1"}));
+  const Words tune = on_disk(tune_scale("--trials 4 --seed 1"));
   ASSERT_EQ(kiln(tune).exit_code, 0);
   const std::int64_t before = stored_trials();
   fill();
-  const Words again = on_disk(tune_scale({"--trials", "4", "--seed", "2", "--patience", "0"}));
+  const Words again = on_disk(tune_scale("--trials 4 --seed 2 --patience 0"));
   const Output full = kiln(again);
   EXPECT_EQ(full.exit_code, 5) << full.err;
-  EXPECT_NE(full.err.find("disk/kiln.db: "), std::string::npos) << full.err;
-  EXPECT_NE(full.err.find("disk is full"), std::string::npos) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("disk/kiln.db: "));
+  EXPECT_THAT(full.err, HasSubstr("disk is full"));
   EXPECT_EQ(stored_trials(), before);
   make_room();
   EXPECT_EQ(kiln(again).exit_code, 0);
   EXPECT_GT(stored_trials(), before);
-  EXPECT_EQ(kiln({"db", "check", "disk/kiln.db"}).exit_code, 0);
+  EXPECT_EQ(kiln("db check disk/kiln.db").exit_code, 0);
 }
 
 TEST_F(FullDisk, IsWaitedForInTheMiddleOfASession) {
-  RunningKiln waiting(folder_, on_disk(tune_scale({"--trials", "8", "--patience", "600"})), {});
+  RunningKiln waiting(folder_, on_disk(tune_scale("--trials 8 --patience 600")), {});
   while (!waiting.has_ended() && (!fs::exists(disk_ / "kiln.db") || stored_trials() < 2))
     ::usleep(10'000);
   fill();
@@ -96,16 +96,16 @@ TEST_F(FullDisk, IsWaitedForInTheMiddleOfASession) {
   grow();
   const Output done = waiting.output();
   EXPECT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_NE(done.err.find("the session goes on"), std::string::npos) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("the session goes on"));
   EXPECT_GT(stored_trials(), before);
-  EXPECT_EQ(kiln({"db", "check", "disk/kiln.db"}).exit_code, 0);
+  EXPECT_EQ(kiln("db check disk/kiln.db").exit_code, 0);
 }
 
 // PoCL writes what it compiles; without room it would call every source faulty.
 TEST_F(FullDisk, NoRoomForTemporaryFilesIsNoFaultOfAConfig) {
   fill();
   const Environment full = {{"TMPDIR", disk_.string()}};
-  const Words once = tune_scale({"--trials", "4", "--patience", "0"});
+  const Words once = tune_scale("--trials 4 --patience 0");
   const Output refused = kiln(once, full);
   EXPECT_EQ(refused.exit_code, 1) << refused.err;
   EXPECT_NE(refused.err.find("there is no room for temporary files in " + disk_.string() +
@@ -113,23 +113,22 @@ TEST_F(FullDisk, NoRoomForTemporaryFilesIsNoFaultOfAConfig) {
             std::string::npos)
       << refused.err;
   // With room again the command that waits goes on by itself.
-  RunningKiln waiting(folder_, tune_scale({"--trials", "4", "--patience", "600"}), full);
+  RunningKiln waiting(folder_, tune_scale("--trials 4 --patience 600"), full);
   while (!waiting.has_ended() && waiting.error_text().find("waiting, 600 s") == std::string::npos)
     ::usleep(10'000);
   grow();
   const Output done = waiting.output();
   EXPECT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_EQ(kiln_json({"db", "info", "kiln.db", "--json"})["failures"], 0);
+  EXPECT_EQ(kiln_json("db info kiln.db --json")["failures"], 0);
 }
 
 TEST_F(FullDisk, AReadOnlyDiskIsReadAndNotWritten) {
-  ASSERT_EQ(kiln(on_disk(tune_scale({"--trials", "4"}))).exit_code, 0);
+  ASSERT_EQ(kiln(on_disk(tune_scale("--trials 4"))).exit_code, 0);
   ASSERT_EQ(::mount("none", disk_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
-  const Output refused = kiln(on_disk(tune_scale({"--trials", "9"})));
+  const Output refused = kiln(on_disk(tune_scale("--trials 9")));
   EXPECT_EQ(refused.exit_code, 5);
-  EXPECT_NE(refused.err.find("disk/kiln.db: cannot create the writer's lock"), std::string::npos)
-      << refused.err;
-  EXPECT_NE(refused.err.find("Read-only file system"), std::string::npos) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("disk/kiln.db: cannot create the writer's lock"));
+  EXPECT_THAT(refused.err, HasSubstr("Read-only file system"));
   EXPECT_GT(stored_trials(), 0);
 }
 

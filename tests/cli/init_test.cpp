@@ -28,7 +28,7 @@ class Init : public TuningTest {
 
 TEST_F(Init, WritesASpecThatTunesAtOnce) {
   write("mine/saxpy.cl", kSaxpy);
-  const Output output = kiln({"init", "mine/saxpy.cl"});
+  const Output output = kiln("init mine/saxpy.cl");
   ASSERT_EQ(output.exit_code, 0) << output.err;
   EXPECT_EQ(output.out,
             "mine/spec.toml: 9 lines are guesses; confirm them, then\n"
@@ -43,15 +43,15 @@ TEST_F(Init, WritesASpecThatTunesAtOnce) {
         "\ngrid = [\"ceil_div(n, BLOCK)\"]  # GUESS:", "\n#   UNUSED = 7 (line 4)\n"}) {
     EXPECT_NE(spec.find(line), std::string::npos) << line << "\n" << spec;
   }
-  const Output tuned = kiln({"tune", "mine", "--problem", "n=1001", "--device", "opencl",
-                             "--trials", "2", "--db", "kiln.db", "--warm-cache"});
+  const Output tuned =
+      kiln("tune mine --problem n=1001 --device opencl --trials 2 --db kiln.db --warm-cache");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_NE(tuned.out.find("B/s"), std::string::npos) << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("B/s"));
 }
 
 TEST_F(Init, ReadsTemplatesAndTwoDimensions) {
   copy_kernel("examples/plain/convolution", "mine");
-  ASSERT_EQ(kiln({"init", "mine/convolution.cu", "--force"}).exit_code, 0);
+  ASSERT_EQ(kiln("init mine/convolution.cu --force").exit_code, 0);
   const std::string spec = read_text(folder_ / "mine/spec.toml");
   for (const char* line :
        {"\nbytes = \"2 * height * width * sizeof(f32)\"",
@@ -67,16 +67,16 @@ TEST_F(Init, TakesTheValuesThatKernelTunerTried) {
   write("mine/cache.json", R"({"device_name": "A CPU", "kernel_name": "saxpy", "problem_size": "10",
  "tune_params_keys": ["BLOCK", "block_size_x"], "tune_params": {"BLOCK": [32, 64], "block_size_x": [32, 64]},
  "cache": {"32,32": {"BLOCK": 32, "block_size_x": 32, "time": 1.5}}})");
-  const Output output = kiln({"init", "mine/saxpy.cl", "--kernel-tuner", "mine/cache.json"});
+  const Output output = kiln("init mine/saxpy.cl --kernel-tuner mine/cache.json");
   ASSERT_EQ(output.exit_code, 0) << output.err;
   const std::string spec = read_text(folder_ / "mine/spec.toml");
-  EXPECT_NE(spec.find("BLOCK = { values = [32, 64], default = "), std::string::npos) << spec;
-  EXPECT_NE(spec.find("block_size_x of mine/cache.json is no macro"), std::string::npos) << spec;
-  expect_refused({"init", "--kernel-tuner", "mine/cache.json"}, 2,
+  EXPECT_THAT(spec, HasSubstr("BLOCK = { values = [32, 64], default = "));
+  EXPECT_THAT(spec, HasSubstr("block_size_x of mine/cache.json is no macro"));
+  expect_refused("init --kernel-tuner mine/cache.json", 2,
                  "kiln: error: --kernel-tuner mine/cache.json: a cache needs the source beside it");
   write("mine/other.json", R"({"tune_params_keys": ["TILE"], "tune_params": {"TILE": [1]},
  "cache": {"1": {"TILE": 1, "time": 1.5}}})");
-  expect_refused({"init", "mine/saxpy.cl", "--kernel-tuner", "mine/other.json", "--force"}, 3,
+  expect_refused("init mine/saxpy.cl --kernel-tuner mine/other.json --force", 3,
                  "kiln: error: mine/other.json: none of its tunables (TILE) is a macro");
 }
 
@@ -93,15 +93,14 @@ TEST_F(Init, ReadsT1) {
    {"Type": "float", "MemoryType": "Vector", "AccessType": "ReadOnly", "Size": 1024},
    {"Name": "a", "Type": "float", "MemoryType": "Scalar", "FillValue": 2.0},
    {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 1024}]}})");
-  const Output output = kiln({"init", "--t1", "mine/t1.json"});
+  const Output output = kiln("init --t1 mine/t1.json");
   ASSERT_EQ(output.exit_code, 0) << output.err;
   const std::string spec = read_text(folder_ / "mine/spec.toml");
-  ASSERT_EQ(kiln({"init", "--kernel-tuner", "mine/t1.json", "--force"}).exit_code, 0);
+  ASSERT_EQ(kiln("init --kernel-tuner mine/t1.json --force").exit_code, 0);
   EXPECT_EQ(read_text(folder_ / "mine/spec.toml"), spec);
-  const Output tuned = kiln(
-      {"tune", "mine", "--device", "opencl", "--trials", "2", "--db", "kiln.db", "--warm-cache"});
+  const Output tuned = kiln("tune mine --device opencl --trials 2 --db kiln.db --warm-cache");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_NE(tuned.out.find("saxpy_1"), std::string::npos) << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("saxpy_1"));
 }
 
 /// A T1 file for `kernel` in mine/, with these tuning parameters, launch and arguments.
@@ -135,7 +134,7 @@ TEST_F(Init, LaunchesWhatKernelTunerLaunches) {
     "GlobalSize": {"X": "(262144 // block_size_x) // tile"}, "LocalSize": {"X": "7"},
     "ProblemSize": [1000000], "GridDivX": ["block_size_x", "tile"])";
   write("mine/t1.json", t1_text(kParameters, launch, kArrays));
-  ASSERT_EQ(kiln({"init", "--t1", "mine/t1.json"}).exit_code, 0);
+  ASSERT_EQ(kiln("init --t1 mine/t1.json").exit_code, 0);
   std::string spec = read_text(folder_ / "mine/spec.toml");
   for (const char* line : {"\ngrid = [\"ceil_div(1000000, block_size_x * tile)\"]\n",
                            "\nblock = [\"block_size_x\"]\n", "\nshape = [\"1000000\"]\n"})
@@ -144,10 +143,9 @@ TEST_F(Init, LaunchesWhatKernelTunerLaunches) {
   write("mine/t1.json", t1_text(kParameters, R"("Language": "OpenCL", "KernelFile": "scale.cl",
     "ProblemSize": [1000000, 3])",
                                 kArrays));
-  ASSERT_EQ(kiln({"init", "--t1", "mine/t1.json", "--force"}).exit_code, 0);
+  ASSERT_EQ(kiln("init --t1 mine/t1.json --force").exit_code, 0);
   spec = read_text(folder_ / "mine/spec.toml");
-  EXPECT_NE(spec.find("grid = [\"ceil_div(1000000, block_size_x)\", \"3\"]"), std::string::npos)
-      << spec;
+  EXPECT_THAT(spec, HasSubstr("grid = [\"ceil_div(1000000, block_size_x)\", \"3\"]"));
 }
 
 TEST_F(Init, LaunchesWhatKttLaunches) {
@@ -159,10 +157,10 @@ TEST_F(Init, LaunchesWhatKttLaunches) {
     write("mine/t1.json", t1_text(kParameters, more + R"(, "KernelFile": "scale.cl",
       "GlobalSize": {"X": "1000000 // tile"}, "LocalSize": {"X": "block_size_x"})",
                                   arrays));
-    EXPECT_EQ(kiln({"init", "--t1", "mine/t1.json", "--force"}).exit_code, 0);
+    EXPECT_EQ(kiln("init --t1 mine/t1.json --force").exit_code, 0);
     const std::string spec = read_text(folder_ / "mine/spec.toml");
     const std::size_t begin = spec.find("\ngrid = ") + 8;
-    EXPECT_NE(spec.find("low = \"0\"\nhigh = \"20.0\""), std::string::npos) << spec;
+    EXPECT_THAT(spec, HasSubstr("low = \"0\"\nhigh = \"20.0\""));
     return spec.substr(begin, spec.find('\n', begin) - begin);
   };
   const std::string groups = "[\"int(1000000 // tile)\"]";
@@ -179,7 +177,7 @@ TEST_F(Init, MakesOfT1WhatRunsOrSaysWhatStopsIt) {
     "ProblemSize": [1000000], "GridDivX": ["block_size_x", "tile"])";
   const auto refused = [&](const std::string& text, const std::string& message) {
     write("mine/t1.json", text);
-    const Output output = kiln({"init", "--t1", "mine/t1.json", "--force"});
+    const Output output = kiln("init --t1 mine/t1.json --force");
     EXPECT_EQ(output.exit_code, 3) << output.out;
     EXPECT_NE(output.err.find(message), std::string::npos) << output.err;
     EXPECT_EQ(output.err.find("spec.toml:"), std::string::npos) << output.err;
@@ -203,19 +201,18 @@ TEST_F(Init, MakesOfT1WhatRunsOrSaysWhatStopsIt) {
   write("mine/t1.json",
         t1_text(std::string(kParameters) + R"(, {"Name": "use_cmem", "Values": "[0, 1]"})", launch,
                 kArrays, R"({"Expression": "tile > 1"})"));
-  ASSERT_EQ(kiln({"init", "--t1", "mine/t1.json", "--force"}).exit_code, 0);
+  ASSERT_EQ(kiln("init --t1 mine/t1.json --force").exit_code, 0);
   const std::string spec = read_text(folder_ / "mine/spec.toml");
-  EXPECT_NE(spec.find("tile = { values = [1, 10], default = 10 }"), std::string::npos) << spec;
-  EXPECT_NE(spec.find("# use_cmem is used nowhere: it is left out"), std::string::npos) << spec;
-  const Output tuned = kiln(
-      {"tune", "./mine", "--device", "opencl", "--trials", "2", "--db", "kiln.db", "--warm-cache"});
+  EXPECT_THAT(spec, HasSubstr("tile = { values = [1, 10], default = 10 }"));
+  EXPECT_THAT(spec, HasSubstr("# use_cmem is used nowhere: it is left out"));
+  const Output tuned = kiln("tune ./mine --device opencl --trials 2 --db kiln.db --warm-cache");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
 
   std::string generated = kArrays;
   generated.replace(generated.find("\"Random\""), 8,
                     R"("Generator", "DataSource": "1 + i * 0.1 if i % 4 < 3 else 0.5")");
   write("mine/t1.json", t1_text(kParameters, launch, generated));
-  ASSERT_EQ(kiln({"init", "--t1", "mine/t1.json", "--force"}).exit_code, 0);
+  ASSERT_EQ(kiln("init --t1 mine/t1.json --force").exit_code, 0);
   EXPECT_NE(read_text(folder_ / "mine/spec.toml")
                 .find("elements = [\"1 + index * 0.1 if index % 4 < 3 else 0.5\"]"),
             std::string::npos);
@@ -230,7 +227,7 @@ TEST_F(Init, ReadsValuesInAnySpellingAndMacrosThatAreLeftOpen) {
         "__kernel void scal(__global float* x, const int n) {\n"
         "  const int i = (get_group_id(0) * TILE + VW) * BLOCK_SIZE + PAD + UNROLL;\n"
         "  if (i < n) x[i] *= 2;\n}\n");
-  ASSERT_EQ(kiln({"init", "mine/k.cl"}).exit_code, 0);
+  ASSERT_EQ(kiln("init mine/k.cl").exit_code, 0);
   const std::string spec = read_text(folder_ / "mine/spec.toml");
   for (const char* part : {"\nVW = { values = [", "\nPAD = { values = [4, 8, 16, 32], default = 16",
                            "\nUNROLL = { values = [1, 2, 4, 8], default = 4",
@@ -245,20 +242,19 @@ TEST_F(Init, AnswersMistakes) {
   write("mine/none.cl", "int x;\n");
   write("mine/t1.json", R"({"ConfigurationSpace": {"TuningParameters": [
     {"Name": "BLOCK", "Values": "[64, 128]"}]}})");
-  expect_refused({"init"}, 2, "kiln: error: init needs a source, or --t1 with a file");
-  expect_refused({"init", "mine/lost.cl"}, 3,
+  expect_refused("init", 2, "kiln: error: init needs a source, or --t1 with a file");
+  expect_refused("init mine/lost.cl", 3,
                  "kiln: error: mine/lost.cl: there is no such file; expected a source");
-  expect_refused({"init", "mine/none.cl"}, 3, "kiln: error: mine/none.cl: no kernel found; ");
-  expect_refused({"init", "mine/two.cl"}, 2,
+  expect_refused("init mine/none.cl", 3, "kiln: error: mine/none.cl: no kernel found; ");
+  expect_refused("init mine/two.cl", 2,
                  "kiln: error: mine/two.cl has 2 kernels (f, g): name one with --kernel");
-  expect_refused({"init", "mine/two.cl", "--kernel", "h"}, 2,
-                 "kiln: error: mine/two.cl has no kernel 'h'");
-  expect_refused({"init", "mine/two.cl", "--kernel", "g"}, 3,
+  expect_refused("init mine/two.cl --kernel h", 2, "kiln: error: mine/two.cl has no kernel 'h'");
+  expect_refused("init mine/two.cl --kernel g", 3,
                  "kiln: error: two.cl:2: kernel 'g' writes to none of its parameters");
-  expect_refused({"init", "--t1", "mine/t1.json"}, 3,
+  expect_refused("init --t1 mine/t1.json", 3,
                  "kiln: error: mine/t1.json: the file needs \"KernelSpecification\"");
   write("mine/spec.toml", "mine");
-  expect_refused({"init", "mine/two.cl", "--kernel", "f"}, 2,
+  expect_refused("init mine/two.cl --kernel f", 2,
                  "kiln: error: mine/spec.toml is there already: --force replaces it");
 }
 

@@ -24,7 +24,7 @@ class Interrupted : public TuningTest {
  protected:
   /// Reads the session as `kiln show` sees it, beside the one that writes.
   [[nodiscard]] std::vector<std::string> stored_configs() const {
-    const Output output = kiln({"show", "latest", "--json", "--db", "kiln.db"});
+    const Output output = kiln("show latest --json --db kiln.db");
     std::vector<std::string> configs;
     const Json session = Json::parse(output.out, nullptr, false);
     if (session.is_discarded()) return configs;  // not begun yet
@@ -42,12 +42,12 @@ class Interrupted : public TuningTest {
   }
 
   [[nodiscard]] std::string state() const {
-    return kiln_json({"show", "latest", "--json", "--db", "kiln.db"})["state"];
+    return kiln_json("show latest --json --db kiln.db")["state"];
   }
 };
 
 TEST_F(Interrupted, ByAKillTheSameCommandGoesOnAndRepeatsNothing) {
-  const Words words = tune_scale({"--trials", "8", "--strategy", "random"});
+  const Words words = tune_scale("--trials 8 --strategy random");
   std::vector<std::string> before;
   {
     RunningKiln running(folder_, words);
@@ -70,23 +70,23 @@ TEST_F(Interrupted, ByAKillTheSameCommandGoesOnAndRepeatsNothing) {
   EXPECT_EQ(std::set<std::string>(after.begin(), after.end()).size(), 8U) << "a config twice";
   EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin())) << "a trial was lost";
   EXPECT_EQ(state(), "finished");
-  EXPECT_EQ(kiln({"db", "check", "kiln.db"}).out, "kiln.db: sound\n");
+  EXPECT_EQ(kiln("db check kiln.db").out, "kiln.db: sound\n");
 }
 
 TEST_F(Interrupted, ByCtrlCItKeepsItsTrialsAndSaysHowToGoOn) {
-  RunningKiln running(folder_, tune_scale({"--seconds", "300", "--strategy", "exhaustive"}));
+  RunningKiln running(folder_, tune_scale("--seconds 300 --strategy exhaustive"));
   wait_for_trials(running, 1);
   running.signal(SIGINT);
   const Output output = running.output();
   EXPECT_EQ(output.exit_code, 130);
-  EXPECT_NE(output.out.find("; interrupted; database kiln.db\n"), std::string::npos) << output.out;
+  EXPECT_THAT(output.out, HasSubstr("; interrupted; database kiln.db\n"));
   EXPECT_TRUE(output.err.ends_with(
       "kiln: session 1 was interrupted; run the same command again to continue\n"))
       << output.err;
   EXPECT_EQ(state(), "interrupted");
   // Who stops a session because it is good enough leaves with the config.
-  EXPECT_NE(output.out.find("  so far  "), std::string::npos) << output.out;
-  EXPECT_NE(output.out.find("\n  plain:block_size="), std::string::npos) << output.out;
+  EXPECT_THAT(output.out, HasSubstr("  so far  "));
+  EXPECT_THAT(output.out, HasSubstr("\n  plain:block_size="));
   const Json best = kiln_json({"best", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem",
                                "n=100", "--db", "kiln.db", "--json"});
   EXPECT_EQ(best["grade"], "exact");
@@ -97,7 +97,7 @@ TEST_F(Interrupted, ByCtrlCItKeepsItsTrialsAndSaysHowToGoOn) {
 }
 
 TEST_F(Interrupted, BySigtermOfAFreshSessionItWarnsOfTheFlag) {
-  RunningKiln running(folder_, tune_scale({"--seconds", "300", "--fresh"}));
+  RunningKiln running(folder_, tune_scale("--seconds 300 --fresh"));
   wait_for_trials(running, 1);
   running.signal(SIGTERM);
   const Output output = running.output();
@@ -126,7 +126,7 @@ TEST_F(Interrupted, AReaderThatGoesAwayLeavesNothingBehind) {
 }
 
 TEST_F(Interrupted, ByTheEndOfItsTerminalItKeepsItsTrials) {
-  RunningKiln running(folder_, tune_scale({"--seconds", "300", "--fresh"}));
+  RunningKiln running(folder_, tune_scale("--seconds 300 --fresh"));
   wait_for_trials(running, 1);
   running.signal(SIGHUP);
   EXPECT_EQ(running.output().exit_code, 129);
@@ -134,17 +134,16 @@ TEST_F(Interrupted, ByTheEndOfItsTerminalItKeepsItsTrials) {
 }
 
 TEST_F(Interrupted, NobodyElseWritesWhileASessionRunsButAllMayRead) {
-  RunningKiln running(folder_, tune_scale({"--seconds", "300"}));
+  RunningKiln running(folder_, tune_scale("--seconds 300"));
   wait_for_trials(running, 1);
-  const Output second = kiln(tune_scale({"--seed", "7"}));
+  const Output second = kiln(tune_scale("--seed 7"));
   EXPECT_EQ(second.exit_code, 5);
-  EXPECT_TRUE(second.err.starts_with("kiln: error: kiln.db: is being written by process "))
-      << second.err;
+  EXPECT_THAT(second.err, StartsWith("kiln: error: kiln.db: is being written by process "));
   EXPECT_TRUE(second.err.ends_with("; wait for it to end, or use another file with --db\n"))
       << second.err;
 
-  EXPECT_EQ(kiln({"show", "--db", "kiln.db"}).exit_code, 0);
-  EXPECT_EQ(kiln({"db", "info", "kiln.db"}).exit_code, 0);
+  EXPECT_EQ(kiln("show --db kiln.db").exit_code, 0);
+  EXPECT_EQ(kiln("db info kiln.db").exit_code, 0);
   EXPECT_EQ(kiln({"best", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem", "n=100", "--db",
                   "kiln.db"})
                 .exit_code,

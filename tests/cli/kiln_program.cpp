@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -57,6 +58,11 @@ bool has_opencl(const Json& backends) {
 std::string read_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Words::Words(const char* line) {
+  std::istringstream words(line);
+  assign(std::istream_iterator<std::string>(words), {});
 }
 
 RunningKiln::RunningKiln(const fs::path& folder, const Words& words,
@@ -141,7 +147,7 @@ void ProgramTest::edit(const fs::path& name, const std::string& from, const std:
 
 void TuningTest::SetUp() {
   ProgramTest::SetUp();
-  const Json backends = Json::parse(kiln({"devices", "--json"}).out);
+  const Json backends = Json::parse(kiln("devices --json").out);
   if (!has_opencl(backends)) GTEST_SKIP() << "no OpenCL device here";
 }
 

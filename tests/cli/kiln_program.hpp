@@ -9,13 +9,22 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
 
 namespace kiln::cli {
 
-using Words = std::vector<std::string>;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Words of a command line: "show latest" are two. Within braces each is one, whatever it holds.
+struct Words : std::vector<std::string> {
+  using vector::vector;
+  Words(const char* line);  // NOLINT: implicit, as a test reads better so
+};
+
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 struct Output {

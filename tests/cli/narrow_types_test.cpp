@@ -21,7 +21,7 @@ class NarrowTypes : public TuningTest {
               "--trials", "2", "--db", "kiln.db", "--warm-cache"});
     EXPECT_EQ(output.exit_code, exit_code) << dtype << ": " << output.err;
     std::vector<std::string> all;
-    const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+    const Json session = kiln_json("show latest --json --db kiln.db");
     for (const Json& row : session["rows"]) {
       all.push_back(row["outcome"].get<std::string>() + ": " + row["message"].get<std::string>());
     }
@@ -41,7 +41,7 @@ TEST_F(NarrowTypes, AreTunedAndFoundAgain) {
 TEST_F(NarrowTypes, AKernelThatTakesOneForAnotherIsWrong) {
   edit("narrow/plain.inja", "load(dtype, \"x[i]\")", "load(\"e5m2\", \"x[i]\")");
   for (const std::string& outcome : tune("e4m3", 1))
-    EXPECT_TRUE(outcome.starts_with("wrong_result: ")) << outcome;
+    EXPECT_THAT(outcome, StartsWith("wrong_result: "));
 }
 
 }  // namespace

@@ -26,14 +26,13 @@ class ObjectiveProgram : public TuningTest {
 };
 
 TEST_F(ObjectiveProgram, ABestForAMetricIsFoundByThatNameAlone) {
-  Words words =
-      tune_scale({"--objective", "covered", "--strategy", "exhaustive", "--trials", "29"});
+  Words words = tune_scale("--objective covered --strategy exhaustive --trials 29");
   const Output tuned = kiln(words);
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_NE(tuned.out.find("\ncovered: 1 (default config 32)\n"), std::string::npos) << tuned.out;
-  EXPECT_NE(tuned.out.find(" warm cache; "), std::string::npos) << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("\ncovered: 1 (default config 32)\n"));
+  EXPECT_THAT(tuned.out, HasSubstr(" warm cache; "));
 
-  const Json found = best({"--objective", "covered"});
+  const Json found = best("--objective covered");
   EXPECT_EQ(found["grade"], "exact");
   EXPECT_EQ(found["config_text"], "plain:block_size=1,items=1");
   EXPECT_EQ(found["tuned"]["objective"], "covered");
@@ -47,20 +46,20 @@ TEST_F(ObjectiveProgram, ABestForAMetricIsFoundByThatNameAlone) {
   EXPECT_EQ(session["default_value"], 32);
   EXPECT_EQ(session["throttled_trials"], 0);
 
-  const Json row = kiln_json({"show", "latest", "--json", "--db", "kiln.db"})["rows"][0];
+  const Json row = kiln_json("show latest --json --db kiln.db")["rows"][0];
   EXPECT_EQ(row["metrics"]["covered"], 32);
   EXPECT_GT(row["metrics"]["bandwidth"], 0);
   EXPECT_EQ(row["samples"]["throttle"], "unknown");
 }
 
 TEST_F(ObjectiveProgram, AParetoListLeavesOutWhatIsBeatenInBoth) {
-  ASSERT_EQ(kiln(tune_scale({"--strategy", "exhaustive", "--trials", "29"})).exit_code, 0);
-  const Json list = best({"--pareto", "time,covered"});
+  ASSERT_EQ(kiln(tune_scale("--strategy exhaustive --trials 29")).exit_code, 0);
+  const Json list = best("--pareto time,covered");
   EXPECT_EQ(list["configs"], 29);
   const Json& front = list["front"];
   ASSERT_GE(front.size(), 1U);
   EXPECT_LE(front.size(), 9U) << "no more than different values of covered";
-  const Json rows = kiln_json({"show", "latest", "--json", "--db", "kiln.db"})["rows"];
+  const Json rows = kiln_json("show latest --json --db kiln.db")["rows"];
   for (const Json& point : front) {
     for (const Json& row : rows) {
       const bool beaten =
@@ -70,7 +69,7 @@ TEST_F(ObjectiveProgram, AParetoListLeavesOutWhatIsBeatenInBoth) {
   }
   const Output text = kiln(
       {"best", kScaleKernel, "--problem", "n=100", "--db", "kiln.db", "--pareto", "time,covered"});
-  EXPECT_NE(text.out.find(" of 29 configs that have both values\n"), std::string::npos) << text.out;
+  EXPECT_THAT(text.out, HasSubstr(" of 29 configs that have both values\n"));
 }
 
 TEST(ParetoFront, KeepsTheBestOfEachAndOneOfEquals) {
@@ -80,18 +79,17 @@ TEST(ParetoFront, KeepsTheBestOfEachAndOneOfEquals) {
 }
 
 TEST_F(ObjectiveProgram, MistakesAreNamed) {
-  const Output unknown = kiln(tune_scale({"--objective", "cowered"}));
+  const Output unknown = kiln(tune_scale("--objective cowered"));
   EXPECT_EQ(unknown.exit_code, 3);
   EXPECT_EQ(unknown.err,
             "kiln: error: scale has no objective 'cowered'; did you mean 'covered'? (it has: time, "
             "energy, bandwidth, covered)\n");
-  const Output energy = kiln(tune_scale({"--objective", "energy"}));
+  const Output energy = kiln(tune_scale("--objective energy"));
   EXPECT_EQ(energy.exit_code, 4);
-  EXPECT_NE(energy.err.find("kiln: error: the objective 'energy' needs the device's energy, which "
-                            "cannot be measured: the backend has no meter of energy\n"),
-            std::string::npos)
-      << energy.err;
-  ASSERT_EQ(kiln(tune_scale({"--trials", "2"})).exit_code, 0);
+  EXPECT_THAT(energy.err,
+              HasSubstr("kiln: error: the objective 'energy' needs the device's energy, "
+                        "which cannot be measured: the backend has no meter of energy\n"));
+  ASSERT_EQ(kiln(tune_scale("--trials 2")).exit_code, 0);
   const Words ask = {"best", kScaleKernel, "--problem", "n=100", "--db", "kiln.db", "--pareto"};
   const auto pareto = [&](const char* text) {
     Words words = ask;
@@ -110,7 +108,7 @@ TEST_F(ObjectiveProgram, GraphsNeedABackendThatHasThem) {
   const std::string sentence =
       "kiln: error: --timing graph is not possible here: the backend has no graphs of captured "
       "launches\n";
-  const Output tuned = kiln(tune_scale({"--timing", "graph"}));
+  const Output tuned = kiln(tune_scale("--timing graph"));
   EXPECT_EQ(tuned.exit_code, 4);
   EXPECT_NE(tuned.err.find(sentence), std::string::npos) << tuned.err;
   const Output compared = kiln({"compare", kScaleKernel, "--problem", "n=100", "--device", "opencl",
@@ -120,7 +118,7 @@ TEST_F(ObjectiveProgram, GraphsNeedABackendThatHasThem) {
 }
 
 TEST_F(ObjectiveProgram, CopiesAreComparedInPairs) {
-  const Json report = compare({"--config", "default", "--copies", "3", "--finals", "2"});
+  const Json report = compare("--config default --copies 3 --finals 2");
   EXPECT_EQ(report["finals"], 2);
   EXPECT_EQ(report["cache"], "cold");
   ASSERT_EQ(report["configs"].size(), 3U);
@@ -135,10 +133,9 @@ TEST_F(ObjectiveProgram, CopiesAreComparedInPairs) {
 }
 
 TEST_F(ObjectiveProgram, StoredBestsAreComparedByTheirSessions) {
-  ASSERT_EQ(kiln(tune_scale({"--trials", "3"})).exit_code, 0);
+  ASSERT_EQ(kiln(tune_scale("--trials 3")).exit_code, 0);
   const Json stored = best({});
-  const Json report =
-      compare({"--db", "kiln.db", "--session", "1", "--config", "best", "--warm-cache"});
+  const Json report = compare("--db kiln.db --session 1 --config best --warm-cache");
   ASSERT_EQ(report["configs"].size(), 2U);
   EXPECT_EQ(report["cache"], "warm");
   EXPECT_EQ(report["configs"][0]["config"], stored["config_text"]);
@@ -157,18 +154,16 @@ TEST_F(ObjectiveProgram, NothingIsComparedInPlaceOfWhatIsNotThere) {
   };
   const Output no_file = compare_with({"--db", "nosuch.db"});
   EXPECT_EQ(no_file.exit_code, 5);
-  EXPECT_TRUE(no_file.err.starts_with("kiln: error: nosuch.db: there is no such database"))
-      << no_file.err;
+  EXPECT_THAT(no_file.err, StartsWith("kiln: error: nosuch.db: there is no such database"));
   EXPECT_EQ(compare_with({"--db", "nosuch.db", "--config", "default", "--session", "1"}).exit_code,
             5);
   const Output nothing = compare_with({});
   EXPECT_EQ(nothing.exit_code, 1);
-  EXPECT_TRUE(nothing.err.starts_with("kiln: error: there is no best of scale for n=100 "))
-      << nothing.err;
+  EXPECT_THAT(nothing.err, StartsWith("kiln: error: there is no best of scale for n=100 "));
 }
 
 TEST_F(ObjectiveProgram, TooFewRoundsAreNoVerdict) {
-  const Json report = compare({"--config", "default", "--copies", "2"}, "2");
+  const Json report = compare("--config default --copies 2", "2");
   EXPECT_EQ(report["configs"][1]["verdict"], "too few rounds");
   EXPECT_TRUE(report["configs"][1]["ratio"]["low"].is_null());
   EXPECT_EQ(report["pairs"]["tie"], 0);

@@ -4,14 +4,10 @@
 
 #include <cstdlib>
 
-#include <gmock/gmock.h>
-
 #include "kiln_program.hpp"
 
 namespace kiln::cli {
 namespace {
-
-using ::testing::HasSubstr;
 
 class Outputs : public TuningTest {
  protected:
@@ -19,7 +15,7 @@ class Outputs : public TuningTest {
     TuningTest::SetUp();
     if (IsSkipped()) return;
     copy_kernel("tests/cli/kernels/scale", "scale");
-    ASSERT_EQ(kiln(tune_scale({"--trials", "2"})).exit_code, 0);
+    ASSERT_EQ(kiln(tune_scale("--trials 2")).exit_code, 0);
   }
 
   void expect_refused(const Words& words, int code, const std::string& message) const {
@@ -31,15 +27,15 @@ class Outputs : public TuningTest {
 
 TEST_F(Outputs, NeverReplaceADatabase) {
   const std::string fault = "kiln.db: cannot be written: it is a database; name another file";
-  expect_refused({"report", "--db", "kiln.db", "-o", "kiln.db"}, 2, fault);
-  expect_refused({"db", "export", "kiln.db", "--db", "kiln.db"}, 2, fault);
-  expect_refused({"db", "lock", "kiln.db", "--db", "kiln.db"}, 2, fault);
-  EXPECT_EQ(kiln({"db", "check", "kiln.db"}).out, "kiln.db: sound\n");
+  expect_refused("report --db kiln.db -o kiln.db", 2, fault);
+  expect_refused("db export kiln.db --db kiln.db", 2, fault);
+  expect_refused("db lock kiln.db --db kiln.db", 2, fault);
+  EXPECT_EQ(kiln("db check kiln.db").out, "kiln.db: sound\n");
 }
 
 TEST_F(Outputs, APublishedCopyReplacesDatabasesOnly) {
   write("plan.toml", "name = \"nightly\"\n");
-  expect_refused({"db", "publish", "plan.toml", "--db", "kiln.db"}, 5,
+  expect_refused("db publish plan.toml --db kiln.db", 5,
                  "plan.toml: is no database; publish to another file");
   EXPECT_EQ(read_text(folder_ / "plan.toml"), "name = \"nightly\"\n");
 }
@@ -52,11 +48,9 @@ TEST_F(Outputs, AnAddressOfSqliteIsNoDatabase) {
 }
 
 TEST_F(Outputs, AnExportSparesTheFolderOfItsKernel) {
-  expect_refused({"export", "./scale", "--problem", "n=100", "--device", "opencl", "--db",
-                  "kiln.db", "--source", "scale"},
-                 2,
-                 "scale: is the folder of the kernel, whose files would be replaced; name another "
-                 "one");
+  expect_refused(
+      "export ./scale --problem n=100 --device opencl --db kiln.db --source scale", 2,
+      "scale: is the folder of the kernel, whose files would be replaced; name another one");
 }
 
 TEST_F(Outputs, GoThroughAPipeThatALinkNames) {
@@ -71,14 +65,14 @@ TEST_F(Outputs, GoThroughAPipeThatALinkNames) {
 TEST_F(Outputs, KeepTheModeOfTheFileTheyReplace) {
   write("report.html", "");
   ::chmod((folder_ / "report.html").c_str(), 0600);
-  ASSERT_EQ(kiln({"report", "--db", "kiln.db", "-o", "report.html"}).exit_code, 0);
+  ASSERT_EQ(kiln("report --db kiln.db -o report.html").exit_code, 0);
   struct stat facts {};
   ASSERT_EQ(::stat((folder_ / "report.html").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600U);
 }
 
 TEST_F(Outputs, SayWhyTheyCannotBeWritten) {
-  expect_refused({"report", "--db", "kiln.db", "-o", "nowhere/report.html"}, 2,
+  expect_refused("report --db kiln.db -o nowhere/report.html", 2,
                  "nowhere/report.html: cannot be written: No such file or directory");
 }
 

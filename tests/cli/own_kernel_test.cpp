@@ -16,8 +16,8 @@ class OwnKernel : public TuningTest {
   }
 
   [[nodiscard]] Output tune(const Words& more = {}) const {
-    Words words = {"tune",     "./mine", "--problem", "n=1001",  "--device",    "opencl",
-                   "--trials", "2",      "--db",      "kiln.db", "--warm-cache"};
+    Words words =
+        "tune ./mine --problem n=1001 --device opencl --trials 2 --db kiln.db --warm-cache";
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   }
@@ -32,7 +32,7 @@ class OwnKernel : public TuningTest {
   /// The outcome and message of each stored trial.
   [[nodiscard]] std::vector<std::string> outcomes() const {
     std::vector<std::string> all;
-    const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+    const Json session = kiln_json("show latest --json --db kiln.db");
     for (const Json& row : session["rows"]) {
       all.push_back(row["outcome"].get<std::string>() + ": " + row["message"].get<std::string>());
     }
@@ -58,15 +58,13 @@ TEST_F(OwnKernel, AWrongNameInATemplateIsAnsweredBeforeAnythingRuns) {
 }
 
 TEST_F(OwnKernel, IsListedWithItsArgumentsInTheOrderOfTheLaunch) {
-  const Output output = kiln({"kernels", "./mine"});
+  const Output output = kiln("kernels ./mine");
   EXPECT_EQ(output.exit_code, 0) << output.err;
-  EXPECT_NE(output.out.find("\nargument  access  type  shape or value  meaning\n"
-                            "--------  ------  ----  --------------  -------\n"
-                            "x         read    f32   [n]\n"),
-            std::string::npos)
-      << output.out;
-  EXPECT_NE(output.out.find("\nn         scalar  i64   n\n"), std::string::npos) << output.out;
-  const Json arguments = kiln_json({"kernels", "./mine", "--json"})["arguments"];
+  EXPECT_THAT(output.out, HasSubstr("\nargument  access  type  shape or value  meaning\n"
+                                    "--------  ------  ----  --------------  -------\n"
+                                    "x         read    f32   [n]\n"));
+  EXPECT_THAT(output.out, HasSubstr("\nn         scalar  i64   n\n"));
+  const Json arguments = kiln_json("kernels ./mine --json")["arguments"];
   std::string names;
   for (const Json& argument : arguments) names += argument["name"].get<std::string>() + " ";
   EXPECT_EQ(names, "x y a b c n ");
@@ -78,16 +76,16 @@ TEST_F(OwnKernel, IsListedWithItsArgumentsInTheOrderOfTheLaunch) {
 
 TEST_F(OwnKernel, IsNotListedWhereATemplateIsWrongOrMissing) {
   edit("mine/naive.inja", "BLOCK_X * {{ block_size }}", "BLOCK_X * {{ blocksize }}");
-  const Output wrong = kiln({"kernels", "./mine"});
+  const Output wrong = kiln("kernels ./mine");
   EXPECT_EQ(wrong.exit_code, 3) << wrong.out;
   EXPECT_EQ(wrong.out, "");
   EXPECT_EQ(wrong.err,
             "kiln: error: ./mine/naive.inja:9:35: unknown name 'blocksize'; did you mean "
             "'block_size'?\n");
   std::filesystem::remove(folder_ / "mine/naive.inja");
-  const Output missing = kiln({"kernels", "./mine", "--json"});
+  const Output missing = kiln("kernels ./mine --json");
   EXPECT_EQ(missing.exit_code, 3) << missing.out;
-  EXPECT_EQ(missing.err, kiln({"render", "./mine", "--problem", "n=1001"}).err);
+  EXPECT_EQ(missing.err, kiln("render ./mine --problem n=1001").err);
 }
 
 TEST_F(OwnKernel, AMissingTemplateIsAnsweredInTheSpec) {
@@ -99,13 +97,13 @@ TEST_F(OwnKernel, AMissingTemplateIsAnsweredInTheSpec) {
 
 TEST_F(OwnKernel, AnEntryThatTheTemplateLacksIsAnsweredInTheSpec) {
   edit("mine/spec.toml", "\"polynomial_naive\"", "\"polynomial_nave\"");
-  const Output output = kiln({"render", "./mine", "--problem", "n=1001"});
+  const Output output = kiln("render ./mine --problem n=1001");
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_EQ(output.out, "");
-  EXPECT_EQ(output.err,
-            "kiln: error: ./mine/spec.toml:72:1: a step launches 'polynomial_nave', but the text "
-            "rendered from ./mine/naive.inja has no such kernel; did you mean "
-            "'polynomial_naive'?\n");
+  EXPECT_EQ(
+      output.err,
+      "kiln: error: ./mine/spec.toml:72:1: a step launches 'polynomial_nave', but the text "
+      "rendered from ./mine/naive.inja has no such kernel; did you mean 'polynomial_naive'?\n");
 }
 
 TEST_F(OwnKernel, AnImpossibleConstraintIsNamedWithWhatItCut) {
@@ -116,10 +114,9 @@ TEST_F(OwnKernel, AnImpossibleConstraintIsNamedWithWhatItCut) {
   }
   write("mine/spec.toml", spec);
   expect_refused("kiln: error: no config of polynomial is legal for n=1001 on ");
-  EXPECT_NE(
-      tune().err.find("\n  naive: 'block_size > 2048' (the device cannot hold a larger block) "
-                      "refuses 6 of 6 combinations\n"),
-      std::string::npos);
+  EXPECT_NE(tune().err.find("\n  naive: 'block_size > 2048' (the device cannot hold a larger "
+                            "block) refuses 6 of 6 combinations\n"),
+            std::string::npos);
 }
 
 TEST_F(OwnKernel, AKernelThatWritesOutOfBoundsIsAWrongResultAndTheOthersGoOn) {
@@ -130,7 +127,7 @@ TEST_F(OwnKernel, AKernelThatWritesOutOfBoundsIsAWrongResultAndTheOthersGoOn) {
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0], "wrong_result: wrote past the end of 'y': byte 0 behind it changed");
   EXPECT_EQ(all[1], "ok: ");
-  EXPECT_NE(output.out.find("vector:block_size=256,loads=2"), std::string::npos) << output.out;
+  EXPECT_THAT(output.out, HasSubstr("vector:block_size=256,loads=2"));
 }
 
 TEST_F(OwnKernel, AKernelThatDoesNotCompileNamesTheLineOfTheTemplate) {
@@ -170,9 +167,9 @@ TEST_F(OwnKernel, OfAnotherFolderButTheSameNameHasBestsOfItsOwn) {
 
 TEST_F(OwnKernel, NothingValidIsExitCodeOne) {
   edit("mine/naive.inja", "FMA(FMA(a, x[i], b), x[i], c)", "a");
-  const Output output = tune({"--variant", "naive"});
+  const Output output = tune("--variant naive");
   EXPECT_EQ(output.exit_code, 1) << output.err;
-  EXPECT_NE(output.out.find("no config of variant naive was ok"), std::string::npos) << output.out;
+  EXPECT_THAT(output.out, HasSubstr("no config of variant naive was ok"));
 }
 
 }  // namespace

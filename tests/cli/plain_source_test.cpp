@@ -19,7 +19,7 @@ class PlainKernel : public TuningTest {
   /// "outcome: message" of each trial of the last session.
   [[nodiscard]] std::vector<std::string> outcomes() const {
     std::vector<std::string> all;
-    const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+    const Json session = kiln_json("show latest --json --db kiln.db");
     for (const Json& row : session["rows"]) {
       all.push_back(row["outcome"].get<std::string>() + ": " + row["message"].get<std::string>());
     }
@@ -83,9 +83,8 @@ TEST_F(PlainKernel, ACFunctionThatDoesNotCompileEndsTheRun) {
   edit("mine/matmul.c", "double sum", "dauble sum");
   const Output output = tune("n=67");
   EXPECT_EQ(output.exit_code, 3) << output.out;
-  EXPECT_NE(output.err.find("spec.toml:38:13: the reference does not compile"), std::string::npos)
-      << output.err;
-  EXPECT_NE(output.err.find("matmul.c:5:"), std::string::npos) << output.err;
+  EXPECT_THAT(output.err, HasSubstr("spec.toml:38:13: the reference does not compile"));
+  EXPECT_THAT(output.err, HasSubstr("matmul.c:5:"));
   EXPECT_NE(output.err.find("5 |       dauble sum = 0;"), std::string::npos)
       << "the compiler quotes another line: " << output.err;
 }
@@ -95,7 +94,7 @@ TEST_F(PlainKernel, ACFunctionThatDoesNotExistOrTakesOthersIsAnsweredByTheCompil
   edit("mine/spec.toml", "\"matmul.c:matmul\"", "\"matmul.c:matmal\"");
   Output output = tune("n=67");
   EXPECT_EQ(output.exit_code, 3) << output.out;
-  EXPECT_NE(output.err.find("implicit declaration of function"), std::string::npos) << output.err;
+  EXPECT_THAT(output.err, HasSubstr("implicit declaration of function"));
   edit("mine/spec.toml", "\"matmul.c:matmal\"", "\"matmul.c:matmul\"");
   edit("mine/matmul.c", "const float* a", "const double* a");
   output = tune("n=67");
@@ -109,10 +108,9 @@ TEST_F(PlainKernel, ACrashOfTheReferenceBlamesTheSpecAndNotTheDevice) {
        "*(volatile __global float*)(size_t)64 = sum[r]");
   const Output output = tune("n=67");
   EXPECT_EQ(output.exit_code, 1) << output.out;
-  EXPECT_NE(output.err.find("the problem cannot be prepared on the device: while it computed the "
-                            "reference, the worker died: signal SIGSEGV, 3 times in a row"),
-            std::string::npos)
-      << output.err;
+  EXPECT_THAT(output.err,
+              HasSubstr("the problem cannot be prepared on the device: while it computed the "
+                        "reference, the worker died: signal SIGSEGV, 3 times in a row"));
   EXPECT_EQ(output.err.find("is gone"), std::string::npos) << output.err;
 }
 
@@ -120,15 +118,13 @@ TEST_F(PlainKernel, AVariantThatWasAskedForAndFailsIsAFailure) {
   copy_kernel("tests/tuner/kernels/accumulate", "mine");
   const Output output = tune("n=1000", {"--variant", "twice"});
   EXPECT_EQ(output.exit_code, 1) << output.out;
-  EXPECT_NE(output.out.find(" 1 of 1 config in "), std::string::npos) << output.out;
-  EXPECT_NE(output.out.find("the only config tried of variant 'twice' failed (wrong_result)"),
-            std::string::npos)
-      << output.out;
+  EXPECT_THAT(output.out, HasSubstr(" 1 of 1 config in "));
+  EXPECT_THAT(output.out,
+              HasSubstr("the only config tried of variant 'twice' failed (wrong_result)"));
   write("plan.toml",
         "name = \"p\"\n[[kernels]]\nkernel = \"accumulate\"\nproblems = [\"n=1000\"]\n");
-  const Words sweep = {"sweep",    "plan.toml", "--kernel-path", "mine",
-                       "--device", "opencl",    "--trials",      "4",
-                       "--db",     "sweep.db",  "--warm-cache"};
+  const Words sweep =
+      "sweep plan.toml --kernel-path mine --device opencl --trials 4 --db sweep.db --warm-cache";
   EXPECT_EQ(kiln(sweep).exit_code, 0);
   Words of_twice = sweep;
   of_twice.insert(of_twice.end(), {"--variant", "twice"});
@@ -140,10 +136,8 @@ TEST_F(PlainKernel, AMissingSourceIsAnsweredInTheSpec) {
   edit("mine/spec.toml", "\"vector_add.cl\"", "\"vector_sum.cl\"");
   const Output output = tune("n=1000");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_NE(output.err.find(": variant 'opencl': no source 'vector_sum.cl' in the spec's folder; "
-                            "did you mean 'vector_add.cu'?"),
-            std::string::npos)
-      << output.err;
+  EXPECT_THAT(output.err, HasSubstr(": variant 'opencl': no source 'vector_sum.cl' in the "
+                                    "spec's folder; did you mean 'vector_add.cu'?"));
 }
 
 TEST_F(PlainKernel, ASourceOutsideTheFolderIsRefused) {
@@ -153,17 +147,15 @@ TEST_F(PlainKernel, ASourceOutsideTheFolderIsRefused) {
   edit("mine/vector_add.cl", "__kernel", "#include \"stolen.h\"\n__kernel");
   const Output output = tune("n=1000");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_NE(output.err.find("stolen.h: leads out of the kernel's folder"), std::string::npos)
-      << output.err;
+  EXPECT_THAT(output.err, HasSubstr("stolen.h: leads out of the kernel's folder"));
 }
 
 TEST_F(PlainKernel, RenderShowsWhatTheCompilerGets) {
   copy_kernel("examples/plain/convolution", "mine");
-  const Output output = kiln({"render", "./mine", "--problem", "width=70,height=33", "--whole"});
+  const Output output = kiln("render ./mine --problem width=70,height=33 --whole");
   EXPECT_EQ(output.exit_code, 0) << output.err;
-  EXPECT_NE(output.out.find("\n#define RADIUS 2\n#line 1 \"convolution.cu\"\n"), std::string::npos)
-      << output.out;
-  EXPECT_NE(output.out.find("\n#line 1 \"include/window.cuh\"\n"), std::string::npos);
+  EXPECT_THAT(output.out, HasSubstr("\n#define RADIUS 2\n#line 1 \"convolution.cu\"\n"));
+  EXPECT_THAT(output.out, HasSubstr("\n#line 1 \"include/window.cuh\"\n"));
 }
 
 }  // namespace

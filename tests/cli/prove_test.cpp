@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
-#include <gmock/gmock.h>
-
 #include "kiln_program.hpp"
 
 namespace kiln::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 class Prove : public TuningTest {
  protected:
@@ -41,7 +38,7 @@ TEST_F(Prove, SaysWhatWasTriedAndStoresNothing) {
 }
 
 TEST_F(Prove, RunsItselfUnderEachToolOfTheSanitizer) {
-  const Output proved = kiln(prove_scale({"--sanitizer"}), sanitizer("ERROR SUMMARY: 0 errors", 0));
+  const Output proved = kiln(prove_scale("--sanitizer"), sanitizer("ERROR SUMMARY: 0 errors", 0));
   EXPECT_EQ(proved.exit_code, 0) << proved.err;
   const std::string calls = read_text(folder_ / "calls");
   for (const std::string tool : {"memcheck", "racecheck", "initcheck"}) {
@@ -55,7 +52,7 @@ TEST_F(Prove, RunsItselfUnderEachToolOfTheSanitizer) {
 TEST_F(Prove, AnErrorOfTheSanitizerIsNoProof) {
   for (const auto& [prints, code] : {std::pair("ERROR SUMMARY: 3 errors", 99),
                                      std::pair("ERROR SUMMARY: 0 errors", 99), std::pair("", 0)}) {
-    const Output refused = kiln(prove_scale({"--sanitizer"}), sanitizer(prints, code));
+    const Output refused = kiln(prove_scale("--sanitizer"), sanitizer(prints, code));
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_THAT(refused.out,
                 HasSubstr(std::string("compute-sanitizer memcheck: errors\n") + prints));
@@ -63,7 +60,7 @@ TEST_F(Prove, AnErrorOfTheSanitizerIsNoProof) {
 }
 
 TEST_F(Prove, ASanitizerThatIsNotThereIsNamed) {
-  const Output refused = kiln(prove_scale({"--sanitizer"}), {{"PATH", "/usr/bin:/bin"}});
+  const Output refused = kiln(prove_scale("--sanitizer"), {{"PATH", "/usr/bin:/bin"}});
   EXPECT_EQ(refused.exit_code, 4);
   EXPECT_THAT(refused.err, HasSubstr("--sanitizer needs compute-sanitizer, which is not in PATH"));
 }

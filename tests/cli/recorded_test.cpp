@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "db/store.hpp"
@@ -13,8 +12,6 @@
 
 namespace kiln::cli {
 namespace {
-
-using ::testing::HasSubstr;
 
 template <typename T>
 std::string npy(const std::string& descr, const std::vector<T>& values) {
@@ -74,7 +71,7 @@ TEST_F(RecordedReference, ProvesAKernelAndIsPartOfTheSession) {
   write("mine/arrays/out.npy", npy("<f8", out_));
   const Output wrong = tune();
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
-  const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+  const Json session = kiln_json("show latest --json --db kiln.db");
   EXPECT_NE(session["rows"][0]["message"].get<std::string>().find("the first is out[17]"),
             std::string::npos)
       << session["rows"][0]["message"];
@@ -90,21 +87,18 @@ TEST_F(RecordedReference, TakesATolerancePerOutput) {
 TEST_F(RecordedReference, BelongsToItsProblem) {
   const Output output = tune("n=999");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_NE(output.err.find("spec.toml:44:2: [verify]: nothing says what is right for n=999"),
-            std::string::npos)
-      << output.err;
+  EXPECT_THAT(output.err,
+              HasSubstr("spec.toml:44:2: [verify]: nothing says what is right for n=999"));
   edit("mine/spec.toml", "[verify]\n", "[verify]\ndevice_reference = \"plain\"\n");
   const Output trusted = tune("n=999");
   EXPECT_EQ(trusted.exit_code, 0) << trusted.err;
-  EXPECT_NE(trusted.out.find("proved only against its own variant 'plain'"), std::string::npos)
-      << trusted.out;
+  EXPECT_THAT(trusted.out, HasSubstr("proved only against its own variant 'plain'"));
 }
 
 TEST_F(RecordedReference, NamesTheMistakeWithItsPlace) {
   write("mine/arrays/in.npy", npy("<f8", out_));
-  EXPECT_THAT(fault(),
-              HasSubstr("spec.toml:49:18: [[verify.expected]]: arrays/in.npy has the shape "
-                        "(1000,); expected (1001,), that of 'in' for n=1000"));
+  EXPECT_THAT(fault(), HasSubstr("spec.toml:49:18: [[verify.expected]]: arrays/in.npy has the "
+                                 "shape (1000,); expected (1001,), that of 'in' for n=1000"));
   write("mine/arrays/in.npy", npy("<i4", std::vector<std::int32_t>(1001)));
   EXPECT_THAT(fault(), HasSubstr("arrays/in.npy holds elements of type '<i4', and 'in' is f32"));
   write("mine/arrays/in.npy", "1 2 3");

@@ -85,25 +85,21 @@ class Replaying : public ProgramTest {
 };
 
 TEST_F(Replaying, TellsTheSpaceAndTheScoresOfEachStrategy) {
-  const Output output =
-      kiln({"replay", "cache.json", "--strategy", "exhaustive,random", "--seeds", "2"});
+  const Output output = kiln("replay cache.json --strategy exhaustive,random --seeds 2");
   EXPECT_EQ(output.exit_code, 0) << output.err;
-  EXPECT_NE(output.out.find("recorded space  configs  failed  optimum   median  budget\n"
-                            "--------------  -------  ------  -------  -------  ------\n"
-                            "cache.json           12       1  1.32 ms  2.14 ms"),
-            std::string::npos)
-      << output.out;
-  EXPECT_NE(output.out.find("strategy    score       25       50      100      200      400\n"),
-            std::string::npos)
-      << output.out;
-  EXPECT_NE(output.out.find("100.00%"), std::string::npos) << output.out;
-  EXPECT_NE(output.err.find("replay exhaustive: score "), std::string::npos) << output.err;
+  EXPECT_THAT(output.out, HasSubstr("recorded space  configs  failed  optimum   median  budget\n"
+                                    "--------------  -------  ------  -------  -------  ------\n"
+                                    "cache.json           12       1  1.32 ms  2.14 ms"));
+  EXPECT_THAT(output.out,
+              HasSubstr("strategy    score       25       50      100      200      400\n"));
+  EXPECT_THAT(output.out, HasSubstr("100.00%"));
+  EXPECT_THAT(output.err, HasSubstr("replay exhaustive: score "));
 }
 
 TEST_F(Replaying, ReadsT4AndCompressedFilesAsWell) {
   write_gzip("cache.json.gz", cache_text());
-  const Json json = kiln_json({"replay", "t4.json", "cache.json.gz", "cache.json", "--strategy",
-                               "auto", "--seeds", "3", "--json"});
+  const Json json =
+      kiln_json("replay t4.json cache.json.gz cache.json --strategy auto --seeds 3 --json");
   EXPECT_EQ(json["seeds"], 3);
   EXPECT_EQ(json["spaces"][0]["configs"], 8);
   EXPECT_EQ(json["spaces"][1]["configs"], 12);
@@ -115,7 +111,7 @@ TEST_F(Replaying, ReadsT4AndCompressedFilesAsWell) {
 
 TEST_F(Replaying, SearchesInTheSessionsOfADatabase) {
   write_database("some.db", 8);
-  const Json json = kiln_json({"replay", "some.db", "--json"});
+  const Json json = kiln_json("replay some.db --json");
   EXPECT_EQ(json["spaces"][0]["name"], "some.db session 1");
   EXPECT_EQ(json["spaces"][0]["configs"], 8);
   EXPECT_EQ(json["spaces"][0]["optimum_ns"], 1000);
@@ -123,7 +119,7 @@ TEST_F(Replaying, SearchesInTheSessionsOfADatabase) {
 }
 
 TEST_F(Replaying, RunsAllStrategies) {
-  const Json json = kiln_json({"replay", "t4.json", "--strategy", "all", "--seeds", "1", "--json"});
+  const Json json = kiln_json("replay t4.json --strategy all --seeds 1 --json");
   const auto files = std::filesystem::directory_iterator(KILN_SOURCE_DIR "/search/strategies");
   const auto count = std::count_if(begin(files), end(files), [](const auto& entry) {
     return entry.path().extension() == ".cpp";  // each is a strategy
@@ -135,40 +131,38 @@ TEST_F(Replaying, RunsAllStrategies) {
 }
 
 TEST_F(Replaying, RefusesWhatItCannotRead) {
-  expect_refusal({"replay", "empty.json"}, 3,
+  expect_refusal("replay empty.json", 3,
                  "empty.json: the file is empty; expected a Kernel Tuner cache or a T4 file");
-  expect_refusal(
-      {"replay", "notes.txt"}, 3,
-      "notes.txt: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
-      "\"cache\"), a T4 file (\"results\" and \"configuration\") or results of KTT; or, for "
-      "`kiln replay`, a database of Kiln");
-  expect_refusal({"replay", "none.json"}, 3,
+  expect_refusal("replay notes.txt", 3,
+                 "notes.txt: expected a Kernel Tuner cache (JSON with \"tune_params_keys\" and "
+                 "\"cache\"), a T4 file (\"results\" and \"configuration\") or results of KTT; or, "
+                 "for `kiln replay`, a database of Kiln");
+  expect_refusal("replay none.json", 3,
                  "none.json: there is no such file; expected results of a tuner");
-  expect_refusal({"replay", "folder"}, 3, "folder: is a folder; expected results of a tuner");
+  expect_refusal("replay folder", 3, "folder: is a folder; expected results of a tuner");
   write("torn.json", cache_text().substr(0, 400));
-  expect_refusal({"replay", "cache.json", "torn.json"}, 3,
+  expect_refusal("replay cache.json torn.json", 3,
                  "torn.json:8:57: trial '64,2': the file ends here");
   write_gzip("torn.json.gz", cache_text());
   std::filesystem::resize_file(folder_ / "torn.json.gz", 100);
-  const Output torn = kiln({"replay", "torn.json.gz"});
+  const Output torn = kiln("replay torn.json.gz");
   EXPECT_EQ(torn.exit_code, 3);
-  EXPECT_TRUE(torn.err.starts_with("kiln: error: torn.json.gz: the gzip file is damaged: "))
-      << torn.err;
+  EXPECT_THAT(torn.err, StartsWith("kiln: error: torn.json.gz: the gzip file is damaged: "));
   write_database("short.db", 1);
-  expect_refusal({"replay", "short.db"}, 3,
-                 "short.db: expected a session with at least two configs that ran, with different "
-                 "times");
+  expect_refusal(
+      "replay short.db", 3,
+      "short.db: expected a session with at least two configs that ran, with different times");
 }
 
 TEST_F(Replaying, RefusesWrongOptions) {
-  expect_refusal({"replay"}, 2, "files is required (see kiln replay --help)");
-  expect_refusal({"replay", "cache.json", "--seeds", "0"}, 2,
+  expect_refusal("replay", 2, "files is required (see kiln replay --help)");
+  expect_refusal("replay cache.json --seeds 0", 2,
                  "--seeds: must be a whole number of 1 or more, not '0' (see kiln replay --help)");
-  const Output unknown = kiln({"replay", "cache.json", "--strategy", "auto,rndom"});
+  const Output unknown = kiln("replay cache.json --strategy auto,rndom");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_TRUE(
-      unknown.err.starts_with("kiln: error: --strategy: there is no strategy 'rndom'; did "
-                              "you mean 'random'? (there are: auto, "))
+      unknown.err.starts_with("kiln: error: --strategy: there is no strategy 'rndom'; did you mean "
+                              "'random'? (there are: auto, "))
       << unknown.err;
 }
 

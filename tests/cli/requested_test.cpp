@@ -14,7 +14,7 @@ class RequestedTest : public TuningTest {
  protected:
   /// Identity of the device that `--device opencl` means.
   [[nodiscard]] std::string device() const {
-    for (const Json& entry : Json::parse(kiln({"devices", "--json"}).out)) {
+    for (const Json& entry : Json::parse(kiln("devices --json").out)) {
       if (entry["backend"] != "opencl") continue;
       return identity_of(device_from_json(entry["devices"].at(0)));
     }
@@ -48,13 +48,12 @@ TEST_F(RequestedTest, AreTunedOnce) {
   record_calls(file, {"scale", "n=64", here, "default", "c"});
   record_calls(file, {"scale", "n=64", "cuda/nvidia/elsewhere/sm_90a", "default", "c"});
   record_calls(file, {"gone", "n=1", here, "default", "c"});
-  const Output first = sweep({"--requested"});
+  const Output first = sweep("--requested");
   EXPECT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_NE(first.out.find("n=64"), std::string::npos) << first.out;
-  EXPECT_TRUE(first.err.starts_with("kiln: warning: r.jsonl: gone n=1: unknown kernel 'gone'"))
-      << first.err;
+  EXPECT_THAT(first.out, HasSubstr("n=64"));
+  EXPECT_THAT(first.err, StartsWith("kiln: warning: r.jsonl: gone n=1: unknown kernel 'gone'"));
 
-  const Output second = sweep({"--requested"});
+  const Output second = sweep("--requested");
   EXPECT_EQ(second.exit_code, 0);
   EXPECT_EQ(second.out, "r.jsonl: nothing to tune on " + here + "\n") << "the database knows it";
 }
@@ -62,10 +61,10 @@ TEST_F(RequestedTest, AreTunedOnce) {
 TEST_F(RequestedTest, APlanAndRequestsExcludeEachOther) {
   const std::string text =
       "kiln: error: expected either a plan, --requested or --calls (see kiln sweep --help)\n";
-  EXPECT_EQ(sweep({"--requested", "plan.toml"}).err, text);
+  EXPECT_EQ(sweep("--requested plan.toml").err, text);
   EXPECT_EQ(sweep({}).err, text);
   EXPECT_EQ(sweep({}).exit_code, 2);
-  EXPECT_EQ(sweep({"--requested"}).err,
+  EXPECT_EQ(sweep("--requested").err,
             "kiln: error: r.jsonl: there is no such file; expected calls "
             "as launchers record them\n");
 }

@@ -93,15 +93,14 @@ TEST_F(Screens, TheAnswerOfASessionIsSeenWithoutScrolling) {
 
 TEST_F(Screens, TrialsAreChosenAndOrdered) {
   const auto csv = [&](const Words& more) {
-    Words words = {"show", "1", "--csv", "--db", "kiln.db"};
+    Words words = "show 1 --csv --db kiln.db";
     words.insert(words.end(), more.begin(), more.end());
     return kiln(words);
   };
   const std::string vectors = csv({"--where", "variant=vector"}).out;
   EXPECT_EQ(std::count(vectors.begin(), vectors.end(), '\n'), 4) << vectors;
-  EXPECT_NE(vectors.find("26,launch_error,,0,0,,,,vector,4,entry transpose_vectr not found"),
-            std::string::npos)
-      << vectors;
+  EXPECT_THAT(vectors,
+              HasSubstr("26,launch_error,,0,0,,,,vector,4,entry transpose_vectr not found"));
   const std::string wide = csv({"--where", "tile_rows=64", "--where", "tile_cols=64"}).out;
   EXPECT_EQ(std::count(wide.begin(), wide.end(), '\n'), 3) << wide;
   EXPECT_NE(wide.find("message\n17,ok,36000,"), std::string::npos) << "the fastest first" << wide;
@@ -117,7 +116,7 @@ TEST_F(Screens, TrialsAreChosenAndOrdered) {
 
 TEST_F(Screens, DatabaseInfoTellsKernelsDevicesAndDates) {
   expect_screens("db_info", {"db", "info", "kiln.db"}, 1);  // it tells the size of the file
-  const Json info = kiln_json({"db", "info", "kiln.db", "--json"});
+  const Json info = kiln_json("db info kiln.db --json");
   ASSERT_EQ(info["by_kernel"].size(), 2U);
   EXPECT_EQ(info["by_kernel"][1]["name"], "transpose");
   EXPECT_EQ(info["by_kernel"][1]["problems"], 2);
@@ -127,7 +126,7 @@ TEST_F(Screens, DatabaseInfoTellsKernelsDevicesAndDates) {
 
 TEST_F(Screens, Best) {
   expect_screens("best_list", {"best", "transpose", "--db", "kiln.db", "--no-shipped"});
-  const Words ask = {"best", "transpose", "--db", "kiln.db", "--no-shipped", "--problem"};
+  const Words ask = "best transpose --db kiln.db --no-shipped --problem";
   Words tuned = ask;
   tuned.push_back("rows=4096,cols=4096");
   expect_screens("best", tuned);
@@ -140,9 +139,8 @@ TEST_F(Screens, AKernelAndItsSpace) {
   expect_screens("kernel", {"kernels", "scale", "--kernel-path", kShownKernels});
   for (const TerminalSize& size : kSizes) {
     for (const Words& words :
-         {Words{"kernels"}, Words{"kernels", "matmul"}, Words{"devices"},
-          Words{"show", "2", "--all"},
-          Words{"space", "matmul", "--problem", "m=64,n=64,k=64", "--arch", "sm_80"}}) {
+         {Words("kernels"), Words("kernels matmul"), Words("devices"), Words("show 2 --all"),
+          Words("space matmul --problem m=64,n=64,k=64 --arch sm_80")}) {
       const bool reads = words.front() == "show";
       const TerminalOutput output =
           reads ? shown(size, words) : run_on_terminal(folder_, size, words);
@@ -154,7 +152,7 @@ TEST_F(Screens, AKernelAndItsSpace) {
 
 TEST_F(Screens, ColoursAreForTerminalsThatHaveThem) {
   const std::string color = "\x1b[00;32mbetter\x1b[00m";
-  const Words words = {"show", "1", "--db", "kiln.db"};
+  const Words words = "show 1 --db kiln.db";
   const auto has_color = [&](const Environment& environment) {
     return run_on_terminal(folder_, kSizes[0], words, environment).raw.find(color) !=
            std::string::npos;
@@ -166,11 +164,11 @@ TEST_F(Screens, ColoursAreForTerminalsThatHaveThem) {
 }
 
 TEST_F(Screens, PicturesAreDigitsWhereTheLocaleHasNoBars) {
-  const Words words = {"show", "1", "--db", "kiln.db"};
+  const Words words = "show 1 --db kiln.db";
   EXPECT_NE(run_on_terminal(folder_, kSizes[2], words).raw.find("█"), std::string::npos);
   const TerminalOutput plain = run_on_terminal(folder_, kSizes[2], words, {{"LANG", "C"}});
   EXPECT_EQ(plain.raw.find("█"), std::string::npos);
-  EXPECT_NE(plain.raw.find("times        "), std::string::npos);
+  EXPECT_THAT(plain.raw, HasSubstr("times        "));
 }
 
 // The screens of sessions that run: the report is golden from fixed numbers, the program itself is
@@ -222,8 +220,7 @@ class RunningScreens : public TuningTest {};
 
 TEST_F(RunningScreens, OfARealSessionNoLineWraps) {
   for (const TerminalSize& size : kSizes) {
-    const TerminalOutput output =
-        run_on_terminal(folder_, size, tune_scale({"--trials", "3", "--fresh"}));
+    const TerminalOutput output = run_on_terminal(folder_, size, tune_scale("--trials 3 --fresh"));
     EXPECT_EQ(output.exit_code, 0) << output.raw;
     expect_no_line_wraps(output, size, "tune");
     const std::vector<std::string> lines = output.lines();
@@ -233,7 +230,7 @@ TEST_F(RunningScreens, OfARealSessionNoLineWraps) {
 
 TEST_F(RunningScreens, ADumbTerminalGetsPlainLines) {
   const TerminalOutput output =
-      run_on_terminal(folder_, kSizes[0], tune_scale({"--trials", "2"}), {{"TERM", "dumb"}});
+      run_on_terminal(folder_, kSizes[0], tune_scale("--trials 2"), {{"TERM", "dumb"}});
   EXPECT_EQ(output.exit_code, 0) << output.raw;
   EXPECT_EQ(output.raw.find('\x1b'), std::string::npos) << output.raw;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session_report.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -51,29 +52,26 @@ SessionSummary refused() {
 }
 
 TEST(Report, IsATableWithOneRowASession) {
-  EXPECT_EQ(
-      report({found(), refused()}, std::nullopt, ReportFormat::text),
-      "kernel     problem           naive  default     best  speed-up      rate  verdict  trials"
-      "  failures\n"
-      "---------  ---------------  ------  -------  -------  --------  --------  -------  ------"
-      "  --------\n"
-      "transpose  rows=64 cols=64  123 us  25.0 us  10.0 us     2.50x  100 GB/s  better       40"
-      "         2\n"
-      "  tile:rows=32,pad=true\n"
-      "reduce     n=10 map=x|1          -        -        -         -         -  none          0"
-      "         0\n"
-      "  no config is legal: tree: too large\n");
+  EXPECT_EQ(report({found(), refused()}, std::nullopt, ReportFormat::text),
+            "kernel     problem           naive  default     best  speed-up      rate  verdict  "
+            "trials  failures\n"
+            "---------  ---------------  ------  -------  -------  --------  --------  -------  "
+            "------  --------\n"
+            "transpose  rows=64 cols=64  123 us  25.0 us  10.0 us     2.50x  100 GB/s  better      "
+            " 40         2\n"
+            "  tile:rows=32,pad=true\n"
+            "reduce     n=10 map=x|1          -        -        -         -         -  none        "
+            "  0         0\n"
+            "  no config is legal: tree: too large\n");
 }
 
 TEST(Report, SaysWhyThereIsNoBest) {
   const std::string failed =
       report({without_best(SessionEnd::exhausted)}, std::nullopt, ReportFormat::text);
-  EXPECT_NE(failed.find("none         40         2\n  no config was ok\n"), std::string::npos)
-      << failed;
+  EXPECT_THAT(failed, testing::HasSubstr("none         40         2\n  no config was ok\n"));
   const std::string stopped =
       report({without_best(SessionEnd::interrupted)}, std::nullopt, ReportFormat::text);
-  EXPECT_NE(stopped.find("none         40         2\n  interrupted\n"), std::string::npos)
-      << stopped;
+  EXPECT_THAT(stopped, testing::HasSubstr("none         40         2\n  interrupted\n"));
 }
 
 TEST(Report, OfAnInterruptedSessionHoldsTheBestSoFar) {
@@ -81,8 +79,8 @@ TEST(Report, OfAnInterruptedSessionHoldsTheBestSoFar) {
   stopped.result->so_far = found().result->best;
   stopped.result->so_far->published_at.clear();
   const std::string text = report({stopped}, std::nullopt, ReportFormat::text);
-  EXPECT_NE(text.find("10.0 us     2.50x  100 GB/s  so far "), std::string::npos) << text;
-  EXPECT_NE(text.find("\n  tile:rows=32,pad=true\n"), std::string::npos) << text;
+  EXPECT_THAT(text, testing::HasSubstr("10.0 us     2.50x  100 GB/s  so far "));
+  EXPECT_THAT(text, testing::HasSubstr("\n  tile:rows=32,pad=true\n"));
 }
 
 TEST(Report, OfAnInterruptedSessionHoldsTheBestSoFarInJsonToo) {
@@ -97,9 +95,8 @@ TEST(Report, ComparesNothingWithADefaultThatFailed) {
   SessionSummary summary = found();
   summary.result->best->default_time_ns = 0;
   const std::string text = report({summary}, std::nullopt, ReportFormat::text);
-  EXPECT_NE(text.find("123 us        -  10.0 us         -  100 GB/s  no default "),
-            std::string::npos)
-      << text;
+  EXPECT_THAT(text,
+              testing::HasSubstr("123 us        -  10.0 us         -  100 GB/s  no default "));
 }
 
 TEST(Report, TellsTheShareOfTheCeilingThatFitsTheMix) {
@@ -107,12 +104,12 @@ TEST(Report, TellsTheShareOfTheCeilingThatFitsTheMix) {
   ceilings.read_bytes_per_s = 400e9;
   ceilings.copy_bytes_per_s = 200e9;
   const std::string copying = report({found()}, ceilings, ReportFormat::markdown);
-  EXPECT_NE(copying.find("| 100 GB/s | 50.0% |"), std::string::npos) << copying;
+  EXPECT_THAT(copying, testing::HasSubstr("| 100 GB/s | 50.0% |"));
 
   SessionSummary reading = found();
   reading.read_share = 0.99;
   const std::string read = report({reading}, ceilings, ReportFormat::markdown);
-  EXPECT_NE(read.find("| 100 GB/s | 25.0% |"), std::string::npos) << read;
+  EXPECT_THAT(read, testing::HasSubstr("| 100 GB/s | 25.0% |"));
 }
 
 TEST(Report, TellsOfDriftBeyondNoise) {
@@ -120,11 +117,11 @@ TEST(Report, TellsOfDriftBeyondNoise) {
   summary.result->drift = {{3, "tile:rows=32", 0.98, 0.95, 1.01}};
   EXPECT_TRUE(remarks(summary, "").empty()) << "noise";
   summary.result->drift.push_back({9, "tile:rows=32", 1.2, 1.1, 1.3});
-  EXPECT_EQ(remarks(summary, ""),
-            std::vector<std::string>{
-                "drift: the leading config, run again during the search, took 0.98 to 1.20 times "
-                "as long as at first; trials are corrected for that up to 1.25x, and the finals, "
-                "where configs run in turn, decide"});
+  EXPECT_EQ(
+      remarks(summary, ""),
+      std::vector<std::string>{"drift: the leading config, run again during the search, took 0.98 "
+                               "to 1.20 times as long as at first; trials are corrected for that "
+                               "up to 1.25x, and the finals, where configs run in turn, decide"});
 }
 
 TrialRecord tried(std::int64_t sequence, const std::string& variant, Outcome outcome,
@@ -146,13 +143,13 @@ TEST(Report, TellsOfVariantsOfWhichEveryConfigFailed) {
                     tried(4, "vector", Outcome::launch_error, "entry v8 not found"),
                     tried(5, "vector", Outcome::compile_timeout, "no end after 60 s"),
                     tried(6, "strip", Outcome::compile_error, "line 3: no such word")};
-  EXPECT_EQ(remarks(summary, ""),
-            (std::vector<std::string>{
-                "the only config tried of variant 'strip' failed (compile_error): line 3: no such "
-                "word",
-                "1 of 2 configs of variant 'tile' failed (wrong_result): element 0 is 1",
-                "all 3 configs of variant 'vector' failed, 2 of them (launch_error): entry v4 not "
-                "found"}));
+  EXPECT_EQ(
+      remarks(summary, ""),
+      (std::vector<std::string>{
+          "the only config tried of variant 'strip' failed (compile_error): line 3: no such word",
+          "1 of 2 configs of variant 'tile' failed (wrong_result): element 0 is 1",
+          "all 3 configs of variant 'vector' failed, 2 of them (launch_error): entry v4 not "
+          "found"}));
 }
 
 TEST(Report, TellsHowFarSearchAndFinalsDisagree) {
@@ -175,13 +172,12 @@ TEST(Report, TellsHowFarSearchAndFinalsDisagree) {
 }
 
 TEST(Report, EscapesBarsInMarkdown) {
-  EXPECT_EQ(
-      report({refused()}, std::nullopt, ReportFormat::markdown),
-      "| kernel | problem | naive | default | best | speed-up | rate | verdict | trials | "
-      "failures | config |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|\n"
-      "| reduce | n=10 map=x\\|1 | - | - | - | - | - | none | 0 | 0 | no config is legal: tree: "
-      "too large |\n");
+  EXPECT_EQ(report({refused()}, std::nullopt, ReportFormat::markdown),
+            "| kernel | problem | naive | default | best | speed-up | rate | verdict | trials | "
+            "failures | config |\n"
+            "|---|---|---|---|---|---|---|---|---|---|---|\n"
+            "| reduce | n=10 map=x\\|1 | - | - | - | - | - | none | 0 | 0 | no config is legal: "
+            "tree: too large |\n");
 }
 
 TEST(Report, IsJsonWithPlainNumbers) {

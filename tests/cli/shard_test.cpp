@@ -67,7 +67,7 @@ TEST_F(ShardedSweep, MergesIntoTheWholePlan) {
     const Output output = sweep(std::string(part) + "/3", std::string(part) + ".db");
     EXPECT_EQ(output.exit_code, 0) << output.err;
   }
-  ASSERT_EQ(kiln({"db", "merge", "--into", "all.db", "1.db", "2.db", "3.db"}).exit_code, 0);
+  ASSERT_EQ(kiln("db merge --into all.db 1.db 2.db 3.db").exit_code, 0);
   const Store merged(folder_ / "all.db", Store::Mode::read);
   EXPECT_EQ(merged.bests("scale").size(), 4U);
   EXPECT_EQ(merged.sessions().size(), 4U);
@@ -88,8 +88,8 @@ TEST_F(ShardedSweep, WithoutAProblemSaysSo) {
   }
   EXPECT_EQ(empty, 1);
   EXPECT_EQ(kiln({"sweep", "plan.toml", "--shard", empty_shard, "--db", "empty.db"}).exit_code, 0);
-  EXPECT_EQ(kiln({"db", "check", "empty.db"}).out, "empty.db: sound\n") << "it can be merged";
-  EXPECT_EQ(kiln({"sweep", "plan.toml", "--shard", "0/2"}).exit_code, 2);
+  EXPECT_EQ(kiln("db check empty.db").out, "empty.db: sound\n") << "it can be merged";
+  EXPECT_EQ(kiln("sweep plan.toml --shard 0/2").exit_code, 2);
 }
 
 }  // namespace

@@ -39,26 +39,22 @@ TEST_F(SpaceCommand, CountsTheConfigsOfAFile) {
 }
 
 TEST_F(SpaceCommand, AProblemThatNoConfigCanRunIsRefusedWithTheNumber) {
-  const Output output = kiln({"space", "reduce", "--problem", "n=3e12", "--arch", "sm_90a"});
+  const Output output = kiln("space reduce --problem n=3e12 --arch sm_90a");
   EXPECT_EQ(output.exit_code, 3) << output.out;
   EXPECT_EQ(output.err.find("kiln: error: no config of reduce can run n=3000000000000 "), 0U)
       << output.err;
-  EXPECT_NE(output.err.find("needs 12 TB for its arguments (12 TB for 'in'), the device has "),
-            std::string::npos)
-      << output.err;
-  const Output best = kiln({"prebuild", "reduce", "--problem", "n=3e12", "--arch", "sm_90a"});
+  EXPECT_THAT(output.err,
+              HasSubstr("needs 12 TB for its arguments (12 TB for 'in'), the device has "));
+  const Output best = kiln("prebuild reduce --problem n=3e12 --arch sm_90a");
   EXPECT_EQ(best.exit_code, 3) << best.err;
 }
 
 TEST_F(SpaceCommand, TellsWhatEachConstraintCuts) {
   const Output output = kiln({"space", "--file", file(kSpaces)});
   EXPECT_EQ(output.exit_code, 0) << output.err;
-  EXPECT_NE(output.out.find("tiles       18            48"), std::string::npos) << output.out;
-  EXPECT_NE(output.out.find("\ntiles: rule           kind        cut  because\n"),
-            std::string::npos)
-      << output.out;
-  EXPECT_NE(output.out.find("\ntiles: 1 constraint cut nothing\n"), std::string::npos)
-      << output.out;
+  EXPECT_THAT(output.out, HasSubstr("tiles       18            48"));
+  EXPECT_THAT(output.out, HasSubstr("\ntiles: rule           kind        cut  because\n"));
+  EXPECT_THAT(output.out, HasSubstr("\ntiles: 1 constraint cut nothing\n"));
 }
 
 TEST_F(SpaceCommand, ReportsACountThatTheFileStatesDifferently) {
@@ -66,8 +62,7 @@ TEST_F(SpaceCommand, ReportsACountThatTheFileStatesDifferently) {
   text.replace(text.find("\"valid_size\": 18"), 16, "\"valid_size\": 25");
   const Output output = kiln({"space", "--file", file(text)});
   EXPECT_EQ(output.exit_code, 1);
-  EXPECT_NE(output.out.find("\ntiles: 18 configs, but the file says 25\n"), std::string::npos)
-      << output.out;
+  EXPECT_THAT(output.out, HasSubstr("\ntiles: 18 configs, but the file says 25\n"));
 }
 
 TEST_F(SpaceCommand, ASpaceWithoutConfigsIsAnAnswerAndAFailure) {
@@ -93,9 +88,9 @@ TEST_F(SpaceCommand, CountsTheConfigsOfAKernel) {
 }
 
 TEST_F(SpaceCommand, TellsTheRulesOfTheSpecFromTheLimitsOfTheDevice) {
-  const Words words = {"space", "reduce", "--problem", "n=1000", "--arch", "sm_80"};
+  const Words words = "space reduce --problem n=1000 --arch sm_80";
   const Output output = kiln(words);
-  EXPECT_NE(output.out.find("launch limits cut nothing\n"), std::string::npos) << output.out;
+  EXPECT_THAT(output.out, HasSubstr("launch limits cut nothing\n"));
 }
 
 TEST_F(SpaceCommand, AConstraintThatCannotBeReadIsAnErrorWithItsPlace) {
@@ -109,9 +104,9 @@ TEST_F(SpaceCommand, AConstraintThatCannotBeReadIsAnErrorWithItsPlace) {
 }
 
 TEST_F(SpaceCommand, NeedsAKernelOrAFile) {
-  EXPECT_EQ(kiln({"space"}).exit_code, 2);
-  EXPECT_EQ(kiln({"space"}).err, "kiln: error: expected a KERNEL or --file, one of the two\n");
-  const Output missing = kiln({"space", "--file", "/nowhere.json"});
+  EXPECT_EQ(kiln("space").exit_code, 2);
+  EXPECT_EQ(kiln("space").err, "kiln: error: expected a KERNEL or --file, one of the two\n");
+  const Output missing = kiln("space --file /nowhere.json");
   EXPECT_EQ(missing.exit_code, 3);
   EXPECT_EQ(missing.err,
             "kiln: error: /nowhere.json: there is no such file; expected a T1 "

@@ -3,10 +3,8 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -68,7 +66,7 @@ class SweepDevices : public TuningTest {
   }
 
   [[nodiscard]] std::size_t devices(const Environment& environment) const {
-    const Json backends = Json::parse(kiln({"devices", "--json"}, environment).out);
+    const Json backends = Json::parse(kiln("devices --json", environment).out);
     for (const Json& entry : backends) {
       if (entry["backend"] == "opencl") return entry["devices"].size();
     }
@@ -84,8 +82,7 @@ class SweepDevices : public TuningTest {
   }
 
   [[nodiscard]] static Words sweep(const Words& more = {}) {
-    Words words = {"sweep", "plan.toml", "--device",          "all", "--warm-cache",
-                   "--db",  "kiln.db",   "--compile-workers", "2"};
+    Words words = "sweep plan.toml --device all --warm-cache --db kiln.db --compile-workers 2";
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -121,7 +118,7 @@ class SweepDevices : public TuningTest {
 
 TEST_F(SweepDevices, EqualOnesShareAPlan) {
   write_plan(4, "trials = 2");
-  const Output output = kiln(sweep({"--json"}), kTwoEqual);
+  const Output output = kiln(sweep("--json"), kTwoEqual);
   EXPECT_EQ(output.exit_code, 0) << output.err;
   std::set<std::string> problems;
   std::map<std::string, int> by_device;
@@ -152,8 +149,8 @@ TEST_F(SweepDevices, EachKindTunesEveryProblem) {
     problems[session.key.device].insert(session.key.problem);
   ASSERT_EQ(problems.size(), 2U);
   for (const auto& [device, tuned] : problems) EXPECT_EQ(tuned.size(), 2U) << device;
-  EXPECT_NE(output.out.find(" (opencl:0):\n\n"), std::string::npos) << output.out;
-  EXPECT_NE(output.out.find(" (opencl:1):\n\n"), std::string::npos) << output.out;
+  EXPECT_THAT(output.out, HasSubstr(" (opencl:0):\n\n"));
+  EXPECT_THAT(output.out, HasSubstr(" (opencl:1):\n\n"));
 }
 
 TEST_F(SweepDevices, AListNamesThem) {
@@ -171,12 +168,12 @@ TEST_F(SweepDevices, AListNamesThem) {
   words[3] = "opencl:0,opencl:7";
   const Output missing = kiln(words, kTwoEqual);
   EXPECT_EQ(missing.exit_code, 4);
-  EXPECT_NE(missing.err.find("there is no device 'opencl:7'"), std::string::npos) << missing.err;
+  EXPECT_THAT(missing.err, HasSubstr("there is no device 'opencl:7'"));
 }
 
 TEST_F(SweepDevices, AWorkerThatIsKilledOnceIsReplaced) {
   write_plan(3, "trials = 4");
-  RunningKiln running(folder_, sweep({"--strategy", "random"}), kTwoEqual);
+  RunningKiln running(folder_, sweep("--strategy random"), kTwoEqual);
   bool killed = false;
   while (!killed && !running.has_ended()) {
     if (const auto worker = device_worker(running.process(), 1); worker && !stored().empty())
@@ -191,7 +188,7 @@ TEST_F(SweepDevices, AWorkerThatIsKilledOnceIsReplaced) {
 
 TEST_F(SweepDevices, ADeviceWhoseWorkersAreAllKilledReturnsItsSession) {
   write_plan(3, "trials = 3");
-  RunningKiln running(folder_, sweep({"--strategy", "random", "--patience", "1"}), kTwoEqual);
+  RunningKiln running(folder_, sweep("--strategy random --patience 1"), kTwoEqual);
   int kills = 0;
   while (!running.has_ended()) {
     if (const auto worker = device_worker(running.process(), 1))
@@ -201,9 +198,8 @@ TEST_F(SweepDevices, ADeviceWhoseWorkersAreAllKilledReturnsItsSession) {
   const Output output = running.output();
   EXPECT_GE(kills, 3);
   EXPECT_EQ(output.exit_code, 0) << output.err;
-  EXPECT_NE(output.err.find("; its session is given back, and opencl:1 is tried again for 1 s\n"),
-            std::string::npos)
-      << output.err;
+  EXPECT_THAT(output.err,
+              HasSubstr("; its session is given back, and opencl:1 is tried again for 1 s\n"));
   std::map<std::string, int> finished;
   for (const SessionRecord& session : stored()) {
     if (session.state != SessionState::finished) continue;
@@ -216,7 +212,7 @@ TEST_F(SweepDevices, ADeviceWhoseWorkersAreAllKilledReturnsItsSession) {
 
 TEST_F(SweepDevices, WithoutAnyDeviceLeftTheSweepSaysSo) {
   write_plan(2, "trials = 2");
-  RunningKiln running(folder_, sweep({"--patience", "0"}), kTwoEqual);
+  RunningKiln running(folder_, sweep("--patience 0"), kTwoEqual);
   while (!running.has_ended()) {
     for (const int ordinal : {0, 1}) {
       if (const auto worker = device_worker(running.process(), ordinal)) ::kill(*worker, SIGKILL);
@@ -225,8 +221,8 @@ TEST_F(SweepDevices, WithoutAnyDeviceLeftTheSweepSaysSo) {
   }
   const Output output = running.output();
   EXPECT_EQ(output.exit_code, 4) << output.err;
-  EXPECT_NE(output.err.find("opencl:0 takes no part any more\n"), std::string::npos) << output.err;
-  EXPECT_NE(output.err.find("opencl:1 takes no part any more\n"), std::string::npos) << output.err;
+  EXPECT_THAT(output.err, HasSubstr("opencl:0 takes no part any more\n"));
+  EXPECT_THAT(output.err, HasSubstr("opencl:1 takes no part any more\n"));
   const Output again = kiln(sweep(), kTwoEqual);
   EXPECT_EQ(again.exit_code, 0) << again.err;
 }
@@ -235,7 +231,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
   write_plan(3, "trials = 12");
   std::map<SessionId, std::vector<std::string>> before;
   {
-    RunningKiln running(folder_, sweep({"--strategy", "random"}), kTwoEqual);
+    RunningKiln running(folder_, sweep("--strategy random"), kTwoEqual);
     const auto deadline = std::chrono::steady_clock::now() + 120s;
     const auto is_ready = [](const SessionRecord& session) { return session.trial_count >= 2; };
     while (std::ranges::count_if(stored(), is_ready) < 2) {
@@ -246,7 +242,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
     running.signal(SIGINT);
     const Output output = running.output();
     EXPECT_EQ(output.exit_code, 130);
-    EXPECT_NE(output.err.find("kiln: a sweep with "), std::string::npos) << output.err;
+    EXPECT_THAT(output.err, HasSubstr("kiln: a sweep with "));
     EXPECT_TRUE(output.err.ends_with(
         " of 3 sessions left was interrupted; run the same command again to continue\n"))
         << output.err;
@@ -263,7 +259,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
     before[session.id] = configs(session.id);
     ordinals[session.id] = session.device_info.ordinal;
   }
-  const Output again = kiln(sweep({"--strategy", "random"}), kTwoEqual);
+  const Output again = kiln(sweep("--strategy random"), kTwoEqual);
   EXPECT_EQ(again.exit_code, 0) << again.err;
   expect_each_once(3);
   for (const auto& [id, texts] : before) {
@@ -284,7 +280,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
 TEST_F(SweepDevices, OnATerminalEachDeviceHasALine) {
   write_plan(2, "trials = 6");
   const TerminalOutput output =
-      run_on_terminal(folder_, {160, 40}, sweep({"--strategy", "random"}), kTwoEqual);
+      run_on_terminal(folder_, {160, 40}, sweep("--strategy random"), kTwoEqual);
   EXPECT_EQ(output.exit_code, 0);
   EXPECT_NE(output.raw.find("\x1b[A\x1b[K"), std::string::npos) << "never two lines at a time";
   bool both = false;

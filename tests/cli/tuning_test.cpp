@@ -16,11 +16,11 @@ constexpr const char* kScaleFolder = KILN_SOURCE_DIR "/tests/cli/kernels/scale";
 class Tuning : public TuningTest {
  protected:
   void tune_three_trials() const {
-    const Output output = kiln(tune_scale({"--trials", "3"}));
+    const Output output = kiln(tune_scale("--trials 3"));
     ASSERT_EQ(output.exit_code, 0) << output.err;
-    EXPECT_TRUE(output.out.starts_with("kernel  problem")) << output.out;
-    EXPECT_NE(output.out.find("\nsession 1: 3 of 29 configs in "), std::string::npos) << output.out;
-    EXPECT_TRUE(output.err.starts_with("scale n=100: 29 configs on ")) << output.err;
+    EXPECT_THAT(output.out, StartsWith("kernel  problem"));
+    EXPECT_THAT(output.out, HasSubstr("\nsession 1: 3 of 29 configs in "));
+    EXPECT_THAT(output.err, StartsWith("scale n=100: 29 configs on "));
   }
 
   void ask() const {
@@ -50,47 +50,46 @@ class Tuning : public TuningTest {
       const std::string difference =
           difference_text(config_from_json(near["config"]), config_from_json(exact["config"]));
       EXPECT_NE(reason.find("its config with " + difference), std::string::npos) << reason;
-      EXPECT_NE(reason.find(" is expected to be closer to the best"), std::string::npos) << reason;
+      EXPECT_THAT(reason, HasSubstr(" is expected to be closer to the best"));
     }
   }
 
   void ask_in_words() const {
-    const Json info = kiln_json({"db", "info", "kiln.db", "--json"});
+    const Json info = kiln_json("db info kiln.db --json");
     const Output output = kiln({"best", kScaleFolder, "--db", "kiln.db", "--problem", "n=100",
                                 "--explain", "--device", info["devices"][0]});
     EXPECT_EQ(output.exit_code, 0) << output.err;
-    EXPECT_TRUE(output.out.starts_with("kernel   scale  n=100\ndevice   opencl/")) << output.out;
-    EXPECT_NE(output.out.find("\ngrade    exact: "), std::string::npos) << output.out;
-    EXPECT_NE(output.out.find("\n  - exact: "), std::string::npos) << output.out;
+    EXPECT_THAT(output.out, StartsWith("kernel   scale  n=100\ndevice   opencl/"));
+    EXPECT_THAT(output.out, HasSubstr("\ngrade    exact: "));
+    EXPECT_THAT(output.out, HasSubstr("\n  - exact: "));
   }
 
   void look() const {
-    const Json session = kiln_json({"show", "latest", "--json", "--db", "kiln.db"});
+    const Json session = kiln_json("show latest --json --db kiln.db");
     EXPECT_EQ(session["id"], 1);
     EXPECT_EQ(session["state"], "finished");
     EXPECT_EQ(session["rows"].size(), 3U);
     EXPECT_EQ(session["rows"][0]["sequence"], 1);
     EXPECT_EQ(session["rows"][0]["config"]["tunables"]["block_size"], 32) << "the default first";
 
-    const std::string list = kiln({"show", "--db", "kiln.db"}).out;
-    EXPECT_NE(list.find("\n      1  scale   n=100    "), std::string::npos) << list;
-    const std::string one = kiln({"show", "1", "--top", "2", "--db", "kiln.db"}).out;
-    EXPECT_TRUE(one.starts_with("session 1: scale n=100 on ")) << one;
-    EXPECT_NE(one.find("\nfinals "), std::string::npos) << one;
-    EXPECT_NE(one.find("\nno failures\n"), std::string::npos) << one;
-    EXPECT_NE(one.find("\n\nwhere the time of the last run's search went:\n  device: busy "),
-              std::string::npos)
-        << one;
+    const std::string list = kiln("show --db kiln.db").out;
+    EXPECT_THAT(list, HasSubstr("\n      1  scale   n=100    "));
+    const std::string one = kiln("show 1 --top 2 --db kiln.db").out;
+    EXPECT_THAT(one, StartsWith("session 1: scale n=100 on "));
+    EXPECT_THAT(one, HasSubstr("\nfinals "));
+    EXPECT_THAT(one, HasSubstr("\nno failures\n"));
+    EXPECT_THAT(one,
+                HasSubstr("\n\nwhere the time of the last run's search went:\n  device: busy "));
     EXPECT_TRUE(session["time_use"]["device_s"].is_number());
-    EXPECT_EQ(kiln({"show", "1", "--failures", "--db", "kiln.db"}).out, "no failures\n");
-    const std::string csv = kiln({"show", "1", "--csv", "--sort", "trial", "--db", "kiln.db"}).out;
+    EXPECT_EQ(kiln("show 1 --failures --db kiln.db").out, "no failures\n");
+    const std::string csv = kiln("show 1 --csv --sort trial --db kiln.db").out;
     EXPECT_TRUE(
         csv.starts_with("trial,outcome,time_ns,samples,compile_ns,registers,spill_bytes,"
                         "shared_bytes,variant,block_size,items,message\n1,ok,"))
         << csv;
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4) << csv;
 
-    const Output missing = kiln({"show", "2", "--db", "kiln.db"});
+    const Output missing = kiln("show 2 --db kiln.db");
     EXPECT_EQ(missing.exit_code, 3);
     EXPECT_EQ(missing.err,
               "kiln: error: there is no session '2'; expected a number that `kiln show` "
@@ -98,20 +97,18 @@ class Tuning : public TuningTest {
   }
 
   void check_and_publish() const {
-    for (const Words& words : {Words{"db", "info", "kiln.db", "--json"},
-                               Words{"db", "info", "--db", "kiln.db", "--json"}}) {
+    for (const Words& words :
+         {Words("db info kiln.db --json"), Words("db info --db kiln.db --json")}) {
       const Json info = kiln_json(words);
       EXPECT_EQ(info["sessions"], 1);
       EXPECT_EQ(info["trials"], 3);
       EXPECT_EQ(info["bests"], 1);
     }
-    EXPECT_NE(
-        kiln({"db", "info", "kiln.db"}).out.find(", 1 session, 3 trials (0 failed), 1 best\n"),
-        std::string::npos);
-    EXPECT_EQ(kiln({"db", "check", "kiln.db"}).out, "kiln.db: sound\n");
-    EXPECT_EQ(kiln({"db", "publish", "copy.db", "--db", "kiln.db"}).out,
-              "copy.db: published from kiln.db\n");
-    EXPECT_EQ(kiln_json({"db", "info", "copy.db", "--json"})["bests"], 1);
+    EXPECT_NE(kiln("db info kiln.db").out.find(", 1 session, 3 trials (0 failed), 1 best\n"),
+              std::string::npos);
+    EXPECT_EQ(kiln("db check kiln.db").out, "kiln.db: sound\n");
+    EXPECT_EQ(kiln("db publish copy.db --db kiln.db").out, "copy.db: published from kiln.db\n");
+    EXPECT_EQ(kiln_json("db info copy.db --json")["bests"], 1);
   }
 };
 
@@ -124,12 +121,12 @@ TEST_F(Tuning, LeavesADatabaseThatAnswersEveryQuestion) {
 }
 
 TEST_F(Tuning, AnswersTheSameCommandFromTheDatabase) {
-  const Words words = tune_scale({"--trials", "2", "--json"});
+  const Words words = tune_scale("--trials 2 --json");
   const Json first = kiln_json(words);
   EXPECT_EQ(first["sessions"][0]["trials"], 2);
   EXPECT_EQ(first["sessions"][0]["state"], "finished");
   EXPECT_EQ(kiln_json(words), first);
-  Words in_text = tune_scale({"--trials", "2"});
+  Words in_text = tune_scale("--trials 2");
   EXPECT_NE(kiln(in_text).out.find("; answered from the database (--fresh tunes again);"),
             std::string::npos);
 }
@@ -154,10 +151,10 @@ arguments = ["x", "y", "n"]
         "  const i64 i = (i64)BLOCK_X * 16 + THREAD_X;\n"
         "  if (i < n) y[i] = 2 * x[i];\n"
         "}\n");
-  const Words words = {"tune",     "./scale", "--problem",    "n=100", "--device", "opencl",
-                       "--trials", "4",       "--warm-cache", "--db",  "kiln.db",  "--json"};
+  const Words words =
+      "tune ./scale --problem n=100 --device opencl --trials 4 --warm-cache --db kiln.db --json";
   const Json tuned = kiln_json(words)["sessions"][0];
-  const Json rows = kiln_json({"show", "latest", "--json", "--db", "kiln.db"})["rows"];
+  const Json rows = kiln_json("show latest --json --db kiln.db")["rows"];
   const auto searched = [&](const Json& config) {
     for (const Json& row : rows) {
       if (row["config"] == config) return row["time_ns"].get<double>();
@@ -185,16 +182,13 @@ TEST_F(Tuning, ASweepGoesOnAfterASessionThatFails) {
         "name = \"two\"\n\n[defaults]\ntrials = 2\n\n"
         "[[kernels]]\nkernel = \"./broken\"\nproblems = [\"n=100\"]\n\n"
         "[[kernels]]\nkernel = \"./scale\"\nproblems = [\"n=100\"]\n");
-  const Words words = {"sweep",        "plan.toml", "--device", "opencl",
-                       "--warm-cache", "--db",      "kiln.db"};
+  const Words words = "sweep plan.toml --device opencl --warm-cache --db kiln.db";
   const Output output = kiln(words);
   EXPECT_EQ(output.exit_code, 1);
-  EXPECT_NE(output.err.find("[1/2] broken n=100: warning: no config of broken is legal for n=100"),
-            std::string::npos)
-      << output.err;
-  EXPECT_NE(output.err.find("[2/2] scale n=100: 29 configs on "), std::string::npos) << output.err;
-  EXPECT_NE(output.out.find("\n  no config of broken is legal for n=100 on "), std::string::npos)
-      << output.out;
+  EXPECT_THAT(output.err,
+              HasSubstr("[1/2] broken n=100: warning: no config of broken is legal for n=100"));
+  EXPECT_THAT(output.err, HasSubstr("[2/2] scale n=100: 29 configs on "));
+  EXPECT_THAT(output.out, HasSubstr("\n  no config of broken is legal for n=100 on "));
 
   Words again = words;
   again.push_back("--json");

@@ -57,13 +57,13 @@ class WisdomTest : public ProgramTest {
 TEST_F(WisdomTest, TravelsFromTextToDatabaseAndBack) {
   const std::string text = write_wisdom({{best(4096, 64), best(1 << 20, 128)}});
   write("w.jsonl", text);
-  const Output first = import({"w.jsonl"});
+  const Output first = import("w.jsonl");
   EXPECT_EQ(first.exit_code, 0) << first.err;
   EXPECT_EQ(first.out, "kiln.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
-  EXPECT_EQ(import({"w.jsonl", "w.jsonl"}).out,
+  EXPECT_EQ(import("w.jsonl w.jsonl").out,
             "kiln.db: 0 bests imported, 4 there before, 0 bad lines left out\n");
-  EXPECT_EQ(kiln({"db", "export", "-", "--db", "kiln.db"}).out, text);
-  EXPECT_EQ(kiln({"db", "check", "kiln.db"}).exit_code, 0);
+  EXPECT_EQ(kiln("db export - --db kiln.db").out, text);
+  EXPECT_EQ(kiln("db check kiln.db").exit_code, 0);
 
   const Json match = kiln_json({"best", "scale", "--problem", "n=5000", "--db", "kiln.db",
                                 "--kernel-path", kKernels, "--json"});
@@ -75,31 +75,30 @@ TEST_F(WisdomTest, OneBadLineStopsAllUnlessItMayBeSkipped) {
   std::string text = write_wisdom({{best(4096, 64), best(1 << 20, 128)}});
   text.replace(text.find("\"block_size\":64"), 15, "\"block_size\":65");
   write("w.jsonl", text);
-  const Output refused = import({"w.jsonl"});
+  const Output refused = import("w.jsonl");
   EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_TRUE(refused.err.starts_with("kiln: error: w.jsonl:4: ")) << refused.err;
-  EXPECT_NE(refused.err.find("block_size"), std::string::npos) << refused.err;
+  EXPECT_THAT(refused.err, StartsWith("kiln: error: w.jsonl:4: "));
+  EXPECT_THAT(refused.err, HasSubstr("block_size"));
   EXPECT_TRUE(refused.err.ends_with("\nnothing was imported; --skip-bad imports the rest\n"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "kiln.db"));
 
-  const Output skipped = import({"w.jsonl", "--skip-bad"});
+  const Output skipped = import("w.jsonl --skip-bad");
   EXPECT_EQ(skipped.exit_code, 0);
   EXPECT_EQ(skipped.out, "kiln.db: 1 best imported, 0 there before, 1 bad line left out\n");
-  EXPECT_TRUE(skipped.err.starts_with("kiln: warning: w.jsonl:4: ")) << skipped.err;
+  EXPECT_THAT(skipped.err, StartsWith("kiln: warning: w.jsonl:4: "));
 }
 
 TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
   write("w.jsonl", "hello\n");
   write("other.jsonl", write_wisdom({{best(4096, 64)}}));
-  Output output = import({"w.jsonl"});
+  Output output = import("w.jsonl");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_TRUE(
-      output.err.starts_with("kiln: error: w.jsonl:1: this is no JSON from column 1 on ('hello' "
-                             "is no JSON); "));
-  output = import({"none.jsonl"});
+  EXPECT_TRUE(output.err.starts_with(
+      "kiln: error: w.jsonl:1: this is no JSON from column 1 on ('hello' is no JSON); "));
+  output = import("none.jsonl");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_TRUE(output.err.starts_with("kiln: error: none.jsonl: there is no such file; expected"));
-  output = kiln({"db", "import", "other.jsonl", "--db", "kiln.db"});
+  EXPECT_THAT(output.err, StartsWith("kiln: error: none.jsonl: there is no such file; expected"));
+  output = kiln("db import other.jsonl --db kiln.db");
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_TRUE(
       output.err.starts_with("kiln: error: other.jsonl:3: unknown kernel 'scale'; did you mean "))
@@ -108,20 +107,20 @@ TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
 
 TEST_F(WisdomTest, AnExportOfNothingSaysSo) {
   write("w.jsonl", write_wisdom({{best(4096, 64)}}));
-  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
-  const Output output = kiln({"db", "export", "o.jsonl", "--db", "kiln.db", "--kernel", "reduce"});
+  EXPECT_EQ(import("w.jsonl").exit_code, 0);
+  const Output output = kiln("db export o.jsonl --db kiln.db --kernel reduce");
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_EQ(output.err, "kiln: warning: kiln.db has no best that matches\n");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "o.jsonl"));
-  EXPECT_EQ(kiln({"db", "export", "no/o.jsonl", "--db", "kiln.db"}).err,
+  EXPECT_EQ(kiln("db export no/o.jsonl --db kiln.db").err,
             "kiln: error: no/o.jsonl: cannot be written: No such file or directory\n");
 }
 
 TEST_F(WisdomTest, TravelsAsT4FilesWithoutLoss) {
   const std::string text = write_wisdom({{best(4096, 64), best(1 << 20, 128)}});
   write("w.jsonl", text);
-  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
-  const Output exported = kiln({"db", "export", "t4", "--format", "t4", "--db", "kiln.db"});
+  EXPECT_EQ(import("w.jsonl").exit_code, 0);
+  const Output exported = kiln("db export t4 --format t4 --db kiln.db");
   EXPECT_EQ(exported.exit_code, 0) << exported.err;
   Words files;
   for (const auto& entry : std::filesystem::directory_iterator(folder_ / "t4")) {
@@ -140,7 +139,7 @@ TEST_F(WisdomTest, TravelsAsT4FilesWithoutLoss) {
   Words words = {"db", "import", files[0], files[1], "--db", "other.db", "--kernel-path", kKernels};
   EXPECT_EQ(kiln(words).out, "other.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
   EXPECT_EQ(kiln(words).out, "other.db: 0 bests imported, 2 there before, 0 bad lines left out\n");
-  EXPECT_EQ(kiln({"db", "export", "-", "--db", "other.db"}).out, text);
+  EXPECT_EQ(kiln("db export - --db other.db").out, text);
 }
 
 TEST_F(WisdomTest, EachTimingOfAProblemHasAFileAndASource) {
@@ -148,13 +147,13 @@ TEST_F(WisdomTest, EachTimingOfAProblemHasAFileAndASource) {
   graph.key.timing = Timing::graph;
   const std::string text = write_wisdom({{best(4096, 64), graph}});
   write("w.jsonl", text);
-  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
-  EXPECT_EQ(kiln({"db", "export", "t4", "--format", "t4", "--db", "kiln.db"}).exit_code, 0);
+  EXPECT_EQ(import("w.jsonl").exit_code, 0);
+  EXPECT_EQ(kiln("db export t4 --format t4 --db kiln.db").exit_code, 0);
   Words words = {"db", "import", "--db", "other.db", "--kernel-path", kKernels};
   for (const auto& entry : std::filesystem::directory_iterator(folder_ / "t4"))
     words.push_back("t4/" + entry.path().filename().string());
   EXPECT_EQ(kiln(words).out, "other.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
-  EXPECT_EQ(kiln({"db", "export", "-", "--db", "other.db"}).out, text);
+  EXPECT_EQ(kiln("db export - --db other.db").out, text);
 
   for (const auto& [timing, block] : {std::pair("eager", 64), std::pair("graph", 128)}) {
     EXPECT_EQ(kiln({"export", "scale", "--problem", "n=4096", "--timing", timing, "--source",
@@ -168,8 +167,8 @@ TEST_F(WisdomTest, EachTimingOfAProblemHasAFileAndASource) {
 
 TEST_F(WisdomTest, AT4FileIsAlsoWhatAnotherTunerWouldWrite) {
   write("w.jsonl", write_wisdom({{best(4096, 64)}}));
-  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
-  EXPECT_EQ(kiln({"db", "export", "t4", "--format", "t4", "--db", "kiln.db"}).exit_code, 0);
+  EXPECT_EQ(import("w.jsonl").exit_code, 0);
+  EXPECT_EQ(kiln("db export t4 --format t4 --db kiln.db").exit_code, 0);
   const std::string file =
       std::filesystem::directory_iterator(folder_ / "t4")->path().filename().string();
   // Asked about another problem, its trials are those of a stranger.
@@ -184,24 +183,23 @@ TEST_F(WisdomTest, AT4FileIsAlsoWhatAnotherTunerWouldWrite) {
 
 TEST_F(WisdomTest, T4FilesThatCannotBeWrittenOrReadAreNamed) {
   write("w.jsonl", write_wisdom({{best(4096, 64)}}));
-  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
-  const Output blocked = kiln({"db", "export", "w.jsonl", "--format", "t4", "--db", "kiln.db"});
+  EXPECT_EQ(import("w.jsonl").exit_code, 0);
+  const Output blocked = kiln("db export w.jsonl --format t4 --db kiln.db");
   EXPECT_EQ(blocked.exit_code, 2);
-  EXPECT_TRUE(blocked.err.starts_with("kiln: error: w.jsonl: expected a folder to write to: "))
-      << blocked.err;
+  EXPECT_THAT(blocked.err, StartsWith("kiln: error: w.jsonl: expected a folder to write to: "));
   write("t4.json",
         R"({"metadata":{"kiln_wisdom":[7]},"results":[{"configuration":{"block_size":1}}]})");
-  const Output bad = import({"t4.json"});
+  const Output bad = import("t4.json");
   EXPECT_EQ(bad.exit_code, 3);
-  EXPECT_TRUE(bad.err.starts_with("kiln: error: t4.json: metadata.kiln_wisdom:1: ")) << bad.err;
+  EXPECT_THAT(bad.err, StartsWith("kiln: error: t4.json: metadata.kiln_wisdom:1: "));
 }
 
 TEST_F(WisdomTest, ALockIsAskedInsteadOfTheDatabase) {
   write("w.jsonl", write_wisdom({{best(4096, 64)}}));
-  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
-  EXPECT_EQ(kiln({"db", "lock", "job.lock", "--db", "kiln.db"}).exit_code, 0);
+  EXPECT_EQ(import("w.jsonl").exit_code, 0);
+  EXPECT_EQ(kiln("db lock job.lock --db kiln.db").exit_code, 0);
   write("newer.jsonl", write_wisdom({{best(4096, 128)}}));
-  EXPECT_EQ(import({"newer.jsonl"}).exit_code, 0);
+  EXPECT_EQ(import("newer.jsonl").exit_code, 0);
   const Words words = {"best",   "scale",    "--problem",     "n=4096", "--device", kGpu,
                        "--lock", "job.lock", "--kernel-path", kKernels, "--json"};
   const Json match = kiln_json(words);
@@ -210,13 +208,12 @@ TEST_F(WisdomTest, ALockIsAskedInsteadOfTheDatabase) {
   edit("job.lock", "\"time_ns\":1000.0,", "\"time_ns\":1001.0,");
   const Output edited = kiln(words);
   EXPECT_EQ(edited.exit_code, 3);
-  EXPECT_TRUE(edited.err.starts_with("kiln: error: job.lock:1: the lock was changed after"))
-      << edited.err;
+  EXPECT_THAT(edited.err, StartsWith("kiln: error: job.lock:1: the lock was changed after"));
   EXPECT_EQ(
       kiln({"best", "scale", "--problem", "n=1", "--lock", "none.lock", "--kernel-path", kKernels})
           .err,
-      "kiln: error: none.lock: there is no such file; expected a lock as "
-      "`kiln db lock` writes it\n");
+      "kiln: error: none.lock: there is no such file; expected a lock as `kiln db lock` writes "
+      "it\n");
 }
 
 TEST_F(WisdomTest, APortfolioCoversTheTunedProblemsWithTheFewestConfigs) {
@@ -224,7 +221,7 @@ TEST_F(WisdomTest, APortfolioCoversTheTunedProblemsWithTheFewestConfigs) {
   small.evidence =
       R"({"finalists":[],"close":[{"config":"plain:block_size=128,items=1","slowdown":1.04}]})";
   write("w.jsonl", write_wisdom({{small, best(1 << 20, 128)}}));
-  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  EXPECT_EQ(import("w.jsonl").exit_code, 0);
   const Words words = {"db", "portfolio", "scale", "--db", "kiln.db", "--kernel-path", kKernels};
   EXPECT_EQ(kiln(words).out,
             "1 config of scale covers 2 problems within 5%\n\n"
@@ -251,7 +248,7 @@ TEST_F(WisdomTest, LeavingOneOutKnowsTheFirstTrialsOfImportedRows) {
       R"({"finalists":[],"close":[{"config":"plain:block_size=64,items=1","slowdown":1}],)"
       R"("first":[{"config":"plain:block_size=128,items=1","slowdown":1.5}]})";
   write("w.jsonl", write_wisdom({{small, best(1 << 20, 128)}}));
-  EXPECT_EQ(import({"w.jsonl"}).exit_code, 0);
+  EXPECT_EQ(import("w.jsonl").exit_code, 0);
   const Json left = kiln_json({"db", "portfolio", "scale", "--db", "kiln.db", "--kernel-path",
                                kKernels, "--leave-one-out", "--json"});
   EXPECT_EQ(left["problems"][1]["config"], "plain:block_size=128,items=1") << left;
@@ -282,12 +279,11 @@ TEST_F(WisdomTest, ShippedBestsFitTheBuiltInKernels) {
 }
 
 TEST_F(WisdomTest, WithoutADatabaseTheShippedWisdomAndThenTheDefaultAnswer) {
-  const Output output =
-      kiln({"best", "reduce", "--problem", "n=1000", "--device", "opencl", "--json"},
-           {{"KILN_OPENCL_LIBRARY", "/no/libOpenCL.so"}});
+  const Output output = kiln("best reduce --problem n=1000 --device opencl --json",
+                             {{"KILN_OPENCL_LIBRARY", "/no/libOpenCL.so"}});
   EXPECT_EQ(output.exit_code, 4) << "the database is not missed, the device is";
-  EXPECT_EQ(kiln({"best", "reduce", "--problem", "n=1000", "--no-shipped"}).exit_code, 5);
-  EXPECT_EQ(kiln({"best", "reduce", "--problem", "n=1000", "--db", "new.db"}).exit_code, 5);
+  EXPECT_EQ(kiln("best reduce --problem n=1000 --no-shipped").exit_code, 5);
+  EXPECT_EQ(kiln("best reduce --problem n=1000 --db new.db").exit_code, 5);
 }
 
 }  // namespace
