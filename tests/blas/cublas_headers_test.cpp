@@ -16,7 +16,8 @@ namespace {
 
 #ifdef KILN_HAS_CUBLAS_HEADERS
 
-#define KILN_SAME(Ours, symbol) static_assert(SameCall<Ours*, decltype(&(symbol))>::value, #symbol)
+template <class Ours, class Theirs>
+constexpr bool kSame = SameCall<Ours*, Theirs*>::value;
 
 TEST(CublasHeaders, AgreeOnTheCalls) {
   using namespace cublas;  // NOLINT(google-build-using-namespace)
@@ -25,14 +26,14 @@ TEST(CublasHeaders, AgreeOnTheCalls) {
   using Gemm32Long = Gemm<float, std::int64_t>;
   using Strided32 = GemmStrided<float, int>;
   using Strided32Long = GemmStrided<float, std::int64_t>;
-  KILN_SAME(Gemm32, cublasSgemm_v2);
-  KILN_SAME(Gemm64, cublasDgemm_v2);
-  KILN_SAME(Gemm32Long, cublasSgemm_v2_64);
-  KILN_SAME(Strided32, cublasSgemmStridedBatched);
-  KILN_SAME(Strided32Long, cublasSgemmStridedBatched_64);
-  KILN_SAME(GemmEx<std::int64_t>, cublasGemmEx_64);
-  KILN_SAME(GemmStridedEx<std::int64_t>, cublasGemmStridedBatchedEx_64);
-  KILN_SAME(LtMatmul, cublasLtMatmul);
+  static_assert(kSame<Gemm32, decltype(cublasSgemm_v2)>);
+  static_assert(kSame<Gemm64, decltype(cublasDgemm_v2)>);
+  static_assert(kSame<Gemm32Long, decltype(cublasSgemm_v2_64)>);
+  static_assert(kSame<Strided32, decltype(cublasSgemmStridedBatched)>);
+  static_assert(kSame<Strided32Long, decltype(cublasSgemmStridedBatched_64)>);
+  static_assert(kSame<GemmEx<std::int64_t>, decltype(cublasGemmEx_64)>);
+  static_assert(kSame<GemmStridedEx<std::int64_t>, decltype(cublasGemmStridedBatchedEx_64)>);
+  static_assert(kSame<LtMatmul, decltype(cublasLtMatmul)>);
   static_assert(sizeof(LtAlgorithm) == sizeof(cublasLtMatmulAlgo_t));
   static_assert(sizeof(LtHeuristicResult) == sizeof(cublasLtMatmulHeuristicResult_t));
 }
