@@ -7,11 +7,12 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import re
 import threading
 from types import MappingProxyType
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVar, Union, cast
 
 from . import _arrays, _streams, launcher
 from ._arrays import Array
@@ -145,7 +146,239 @@ def _joined(text: str, *names: Tuple[str, Any]) -> str:
     return " + ".join([text, *(name for name, value in names if value is not None)])
 
 
-def _plan_matmul(
+def _known(kernel: str, array: Array, dtypes: Tuple[str, ...]) -> None:
+    if array.dtype not in dtypes:
+        raise DtypeError(
+            f"{kernel}: arrays of {array.dtype} are not taken; expected {', '.join(dtypes)}"
+        )
+
+
+def _dense(what: str, array: Array) -> None:
+    if not array.is_dense:
+        raise LayoutError(
+            f"{what} is not contiguous: shape {list(array.shape or ())}, strides "
+            f"{list(array.strides or ())}; it must be dense and row-major"
+        )
+
+
+_Axes = Union[None, int, Tuple[int, ...]]
+
+
+def _folded(shape: Tuple[int, ...], axis: Any) -> Tuple[int, int, str, Tuple[int, ...]]:
+    """Elements of a result, results, which axis of the folded matrix is combined, shape of the results."""
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    along = sorted({a % len(shape) for a in axes if -len(shape) <= a < len(shape)})
+    if len(along) != len(axes) or not along:
+        raise ShapeError(f"reduce: axis={axis} does not name axes of shape {list(shape)}")
+    left = tuple(extent for a, extent in enumerate(shape) if a not in along)
+    n, results = _arrays.count(shape) // max(_arrays.count(left), 1), _arrays.count(left)
+    # Whether each axis is combined; axes of one element may lie anywhere.
+    kinds = [a in along for a, extent in enumerate(shape) if extent != 1]
+    if kinds == sorted(kinds):
+        return n, results, "last", left
+    if kinds == sorted(kinds, reverse=True):
+        return n, results, "first", left
+    raise ShapeError(
+        f"reduce: axis={axis} of shape {list(shape)}: expected the first axes or the last ones"
+    )
+
+
+# Only the size of elements matters to a transposition.
+_MOVED_AS = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
+
+
+_LAST = (0, 2, 3, 1)  # channels of a batch of images to the end
+
+
+def _turned(values: Tuple[int, ...], order: Tuple[int, ...]) -> Tuple[int, ...]:
+    return tuple(values[i] for i in order)
+
+
+def _has_channels_last(array: Array) -> bool:
+    shape, strides = array.shape, array.strides
+    if shape is None or strides is None or len(shape) != 4:
+        return False
+    return _arrays.is_dense(_turned(shape, _LAST), _turned(strides, _LAST))
+
+
+def _layout_of(arrays: Dict[str, Array]) -> str:
+    """nchw where all arrays are dense, nhwc where all have their channels innermost in memory."""
+    if all(array.is_dense for array in arrays.values()):
+        return "nchw"
+    if all(_has_channels_last(array) for array in arrays.values()):
+        return "nhwc"
+    name, array = next(item for item in arrays.items() if not item[1].is_dense)
+    raise LayoutError(
+        f"convolve: argument '{name}' is not contiguous: shape {list(array.shape or ())}, strides "
+        f"{list(array.strides or ())}; all arrays must be dense, or all have their channels last"
+    )
+
+
+def _laid(name: str, array: Array, layout: str) -> Array:
+    """The array as it lies in memory."""
+    if layout == "nchw" or array.shape is None or len(array.shape) != 4:
+        return array
+    if not _has_channels_last(array):
+        raise LayoutError(
+            f"convolve: argument '{name}' has not its channels last, as 'x' has: shape "
+            f"{list(array.shape)}, strides {list(array.strides or ())}"
+        )
+    return array._replace(shape=_turned(array.shape, _LAST), strides=None)
+
+
+def _empty(kernel: str, model: Array, shape: Tuple[int, ...], dtype: str, layout: str) -> Any:
+    """A new array; of the layout nhwc it is a view of one with the channels innermost."""
+    if layout == "nchw":
+        return _arrays.empty_like(kernel, model, shape, dtype)
+    made = _arrays.empty_like(kernel, model, _turned(shape, _LAST), dtype)
+    order = (0, 3, 1, 2)
+    return made.permute(order) if hasattr(made, "permute") else made.transpose(order)
+
+
+def launcher_of(
+    first: Array, stream: Any, folder: Optional[pathlib.Path], options: Mapping[str, Any]
+) -> Launcher:
+    """The package's launcher for a call."""
+    return launcher.launcher_for(first.place, launcher.queue_of([first], stream), folder, options)
+
+
+def _bind(planned: Tuple[_Plan, Array], stream: Any, known: Optional[Launcher]) -> Call:
+    plan, first = planned
+    if known is None:
+        known = launcher_of(first, stream, plan.folder, plan.options)
+    kernel = launcher.kernel_for(known, plan.kernel, plan.problem)
+    call = kernel.bind(stream=stream, **plan.arguments)
+    call.result = plan.result
+    return call
+
+
+class _Made(NamedTuple):
+    """A result that a call makes."""
+
+    shape: Tuple[int, ...]
+    dtype: str
+    layout: str
+
+
+class _Known(NamedTuple):
+    """A call that was made before, for arrays of the same layout."""
+
+    call: Call
+    results: Tuple[Union[str, _Made], ...]  # a name: what the caller passed
+    first: Array  # without its memory: the first argument of the next call takes its place
+
+
+# Of each thread its own: a call holds the addresses of its arrays.
+_memory = threading.local()
+
+
+def _known_calls() -> Dict[Tuple[Any, ...], _Known]:
+    if getattr(_memory, "generation", None) != launcher.generation:
+        _memory.generation, _memory.calls = launcher.generation, {}
+    calls: Dict[Tuple[Any, ...], _Known] = _memory.calls
+    if len(calls) >= launcher.MOST_KERNELS:
+        calls.clear()
+    return calls
+
+
+_PLANS: Dict[Callable[..., Any], Callable[..., Tuple[_Plan, Array]]] = {}
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def function(*names: str) -> Callable[[_Function], _Function]:
+    """Makes a function of arrays of one that plans their call. `names`: of its arrays, beside `out`.
+    It takes `stream` and `launcher`, which the planning one does not see."""
+
+    def decorate(plans: _Function) -> _Function:
+        name = plans.__name__
+
+        def plan(*arrays: Any, **options: Any) -> Tuple[_Plan, Array]:
+            if options.get("out") is not None:
+                _target(name, options["out"])
+            planned: Tuple[_Plan, Array] = plans(*arrays, **options)
+            return planned
+
+        @functools.wraps(plans)
+        def call(*given: Any, stream: Any = None, launcher: Optional[Launcher] = None, **options: Any) -> Any:
+            known = {**dict(zip(names, given)), **options}
+            arrays = {key: known.pop(key) for key in (*names, "out") if known.get(key) is not None}
+            # Lists such as axis=[0, 1] are no keys.
+            others = [(key, tuple(v) if isinstance(v, list) else v) for key, v in known.items()]
+            planned = functools.partial(plan, *given, **options)
+            return run(name, (name, *arrays, *others), planned, arrays, stream, launcher)
+
+        _PLANS[call] = plan
+        return cast(_Function, call)
+
+    return decorate
+
+
+def run(
+    name: str,
+    head: Tuple[Any, ...],
+    plan: Callable[[], Tuple[_Plan, Array]],
+    arrays: Dict[str, Any],
+    stream: Any,
+    known: Optional[Launcher],
+    numbers: Mapping[str, Union[int, float]] = MappingProxyType({}),
+) -> Any:
+    """Plans and checks the first call with a head, arrays of a layout and names of numbers; repeats it
+    with other addresses and numbers."""
+    if known is not None:
+        return _bind(plan(), stream, known)()
+    layouts: List[Any] = [head, *numbers]
+    addresses: List[int] = []
+    for argument, value in arrays.items():
+        seen = _arrays.glance(value)
+        if seen is None:
+            array = _arrays.describe(f"{name}: argument '{argument}'", value)
+            seen = array.layout, array.address
+        layouts.append(seen[0])
+        addresses.append(seen[1])
+    key = tuple(layouts)
+    calls = _known_calls()
+    repeated = calls.get(key)
+    if repeated is None or (stream is not None and not repeated.call.kernel.runs_on(stream)):
+        planned = plan()
+        call = _bind(planned, stream, None)
+        result = call()
+        if stream is None and _stays(planned):
+            returned = planned[0].returned
+            made = [result] if len(returned) == 1 else result
+            results = (k if k in arrays else _made(name, r) for k, r in zip(returned, made))
+            first = planned[1]._replace(source=None)
+            calls[key] = _Known(call.without_arrays(), tuple(results), first)
+        return result
+    call, made = repeated.call, []
+    for each in repeated.results:
+        if isinstance(each, str):
+            made.append(arrays[each])
+        else:
+            model = repeated.first._replace(source=next(iter(arrays.values())))
+            made.append(_empty(name, model, *each))
+            seen = _arrays.glance(made[-1])
+            addresses.append(seen[1] if seen else _arrays.describe(name, made[-1]).address)
+    if numbers:
+        call.set_numbers(numbers.values())
+    at = None if stream is None else _streams.handle_of(stream, _streams.null_of(repeated.first.place))
+    call.at(*addresses, stream=at)
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _made(name: str, result: Any) -> _Made:
+    array = _arrays.describe(name, result)
+    return _Made(array.shape or (), str(array.dtype), "nchw" if array.is_dense else "nhwc")
+
+
+def _stays(planned: Tuple[_Plan, Array]) -> bool:
+    """Whether no session will find a better config for this call."""
+    plan, first = planned
+    known = launcher_of(first, None, plan.folder, plan.options)
+    return not known.tunes or known.select(plan.kernel, **plan.problem).grade == "exact"
+
+
+@function("a", "b", "bias")
+def matmul(
     a: Any,
     b: Any,
     *,
@@ -156,7 +389,20 @@ def _plan_matmul(
     epilogue: Optional[str] = None,
     precision: str = "highest",
     out_dtype: Optional[str] = None,
-) -> Tuple[_Plan, Array]:
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+) -> Any:  # pylint: disable=redefined-outer-name
+    """C[m][n] = alpha * A[m][k] * B[k][n] + beta * C + bias, of f32, f64, f16, bf16, e4m3, e5m2 or i8.
+
+    Floats of 8 and 16 bits are added up in f32, i8 in i32. A and B are dense, or transposed views of
+    dense matrices. With a third dimension in front they are batches: C[b][m][n] is then a product of
+    each A and each B; an operand of two dimensions, or one expanded along the first, serves all
+    products. `out` is C. `out_dtype` is the type of C and bias: that of A and B (the default), or f32
+    for f16 and bf16; bf16 (the default), f16 or f32 for 8-bit floats; i32 (the default), bf16, f16 or
+    f32 for i8. `bias` has shape [n], one value for each column, or [m, 1], one for each row.
+    `epilogue`: another formula of the sum x, bias, the old c, alpha and beta: "max(x + bias, 0)".
+    `precision` of f32 is that of torch: "high" allows operands rounded to tf32, "medium" to bf16. Of
+    8-bit floats "high" leaves sums to the matrix units, which keep about 14 bits of them."""
     given = {"a": a, "b": b} if bias is None else {"a": a, "b": b, "bias": bias}
     described = dict(zip(given, _describe("matmul", **given)))
     left, right = described["a"], described["b"]
@@ -229,44 +475,8 @@ def _plan_matmul(
     return _Plan("matmul", problem, arguments, out), left
 
 
-def _known(kernel: str, array: Array, dtypes: Tuple[str, ...]) -> None:
-    if array.dtype not in dtypes:
-        raise DtypeError(
-            f"{kernel}: arrays of {array.dtype} are not taken; expected {', '.join(dtypes)}"
-        )
-
-
-def _dense(what: str, array: Array) -> None:
-    if not array.is_dense:
-        raise LayoutError(
-            f"{what} is not contiguous: shape {list(array.shape or ())}, strides "
-            f"{list(array.strides or ())}; it must be dense and row-major"
-        )
-
-
-_Axes = Union[None, int, Tuple[int, ...]]
-
-
-def _folded(shape: Tuple[int, ...], axis: Any) -> Tuple[int, int, str, Tuple[int, ...]]:
-    """Elements of a result, results, which axis of the folded matrix is combined, shape of the results."""
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
-    along = sorted({a % len(shape) for a in axes if -len(shape) <= a < len(shape)})
-    if len(along) != len(axes) or not along:
-        raise ShapeError(f"reduce: axis={axis} does not name axes of shape {list(shape)}")
-    left = tuple(extent for a, extent in enumerate(shape) if a not in along)
-    n, results = _arrays.count(shape) // max(_arrays.count(left), 1), _arrays.count(left)
-    # Whether each axis is combined; axes of one element may lie anywhere.
-    kinds = [a in along for a, extent in enumerate(shape) if extent != 1]
-    if kinds == sorted(kinds):
-        return n, results, "last", left
-    if kinds == sorted(kinds, reverse=True):
-        return n, results, "first", left
-    raise ShapeError(
-        f"reduce: axis={axis} of shape {list(shape)}: expected the first axes or the last ones"
-    )
-
-
-def _plan_reduce(
+@function("x", "other")
+def reduce(
     x: Any,
     *,
     op: str = "sum",
@@ -274,7 +484,14 @@ def _plan_reduce(
     map: str = "x",
     other: Any = None,
     out: Any = None,
-) -> Tuple[_Plan, Array]:  # pylint: disable=redefined-builtin
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+) -> Any:  # pylint: disable=redefined-builtin,redefined-outer-name
+    """Combines all elements of x (f32, f64, i32, f16, bf16), or those along an axis.
+
+    `op`: sum, min, max, or dot of x and `other`. `map`: formula of the term of element x, its index i
+    and n: "x * x". `axis` may name several axes, the first or the last ones of x:
+    (0, 1). The result has the shape of the other axes; it is f32 where x is f16 or bf16."""
     values = _describe("reduce", x=x) if other is None else _describe("reduce", x=x, other=other)
     first = values[0]
     shape = _shape("reduce: argument 'x'", first, (1, 2, 3, 4, 5, 6))
@@ -318,14 +535,21 @@ def _plan_reduce(
     return _Plan("reduce", problem, arguments, out), first
 
 
-def _plan_histogram(
+@function("x")
+def histogram(
     x: Any,
     *,
     bins: int = 256,
     low: Optional[float] = None,
     high: Optional[float] = None,
     out: Any = None,
-) -> Tuple[_Plan, Array]:
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+) -> Any:  # pylint: disable=redefined-outer-name
+    """counts[bins]: how many elements of x fall into each bin. Bytes are their own bins (256).
+
+    f32 and i32 go into even bins from `low` up to, not including, `high`. Counts are u32; i32 where
+    torch makes them, and in an `out` of i32, for fewer than 2^31 elements."""
     (samples,) = _describe("histogram", x=x)
     shape = _shape("histogram: argument 'x'", samples, (1, 2, 3, 4, 5, 6))
     _dense("histogram: argument 'x'", samples)
@@ -359,11 +583,11 @@ def _plan_histogram(
     return _Plan("histogram", problem, arguments, out), samples
 
 
-# Only the size of elements matters to a transposition.
-_MOVED_AS = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
-
-
-def _plan_transpose(x: Any, *, out: Any = None) -> Tuple[_Plan, Array]:
+@function("x")
+def transpose(
+    x: Any, *, out: Any = None, stream: Any = None, launcher: Optional[Launcher] = None
+) -> Any:  # pylint: disable=redefined-outer-name
+    """out[b][c][r] = x[b][r][c] of a dense matrix or a batch of them; elements of 1, 2, 4 or 8 bytes."""
     (first,) = _describe("transpose", x=x)
     shape = _shape("transpose: argument 'x'", first, (2, 3))
     size = _arrays.SIZES.get(str(first.dtype), 0)
@@ -388,55 +612,8 @@ def _plan_transpose(x: Any, *, out: Any = None) -> Tuple[_Plan, Array]:
     )
 
 
-_LAST = (0, 2, 3, 1)  # channels of a batch of images to the end
-
-
-def _turned(values: Tuple[int, ...], order: Tuple[int, ...]) -> Tuple[int, ...]:
-    return tuple(values[i] for i in order)
-
-
-def _has_channels_last(array: Array) -> bool:
-    shape, strides = array.shape, array.strides
-    if shape is None or strides is None or len(shape) != 4:
-        return False
-    return _arrays.is_dense(_turned(shape, _LAST), _turned(strides, _LAST))
-
-
-def _layout_of(arrays: Dict[str, Array]) -> str:
-    """nchw where all arrays are dense, nhwc where all have their channels innermost in memory."""
-    if all(array.is_dense for array in arrays.values()):
-        return "nchw"
-    if all(_has_channels_last(array) for array in arrays.values()):
-        return "nhwc"
-    name, array = next(item for item in arrays.items() if not item[1].is_dense)
-    raise LayoutError(
-        f"convolve: argument '{name}' is not contiguous: shape {list(array.shape or ())}, strides "
-        f"{list(array.strides or ())}; all arrays must be dense, or all have their channels last"
-    )
-
-
-def _laid(name: str, array: Array, layout: str) -> Array:
-    """The array as it lies in memory."""
-    if layout == "nchw" or array.shape is None or len(array.shape) != 4:
-        return array
-    if not _has_channels_last(array):
-        raise LayoutError(
-            f"convolve: argument '{name}' has not its channels last, as 'x' has: shape "
-            f"{list(array.shape)}, strides {list(array.strides or ())}"
-        )
-    return array._replace(shape=_turned(array.shape, _LAST), strides=None)
-
-
-def _empty(kernel: str, model: Array, shape: Tuple[int, ...], dtype: str, layout: str) -> Any:
-    """A new array; of the layout nhwc it is a view of one with the channels innermost."""
-    if layout == "nchw":
-        return _arrays.empty_like(kernel, model, shape, dtype)
-    made = _arrays.empty_like(kernel, model, _turned(shape, _LAST), dtype)
-    order = (0, 3, 1, 2)
-    return made.permute(order) if hasattr(made, "permute") else made.transpose(order)
-
-
-def _plan_convolve(
+@function("x", "filter", "bias", "residual")
+def convolve(
     x: Any,
     filter: Any,
     *,
@@ -449,7 +626,17 @@ def _plan_convolve(
     precision: str = "highest",
     epilogue: Optional[str] = None,
     out: Any = None,
-) -> Tuple[_Plan, Array]:  # pylint: disable=redefined-builtin
+    stream: Any = None,
+    launcher: Optional[Launcher] = None,
+) -> Any:  # pylint: disable=redefined-builtin,redefined-outer-name
+    """Cross-correlation, as in layers of neural networks: the filter is not flipped.
+
+    x[h][w] with filter[fh][fw], or x[n][c][h][w] with filter[k][c / groups][fh][fw], of f32, f16 or
+    bf16 (summed in f32). Arrays of four dimensions may all have their channels last in memory, as
+    torch's channels_last. `padding`: zeros on each side, one number or (rows, columns); None: half
+    the filter, which keeps the size. `bias` [k] and `residual`, of the result's shape, are added,
+    or used by the `epilogue`, a formula of the sum x and of both: "max(x + bias + residual, 0)".
+    `precision` of f32 is that of torch, as for matmul."""
     more = {name: v for name, v in (("bias", bias), ("residual", residual)) if v is not None}
     described = _describe("convolve", x=x, filter=filter, **more)
     image, taps = described[:2]
@@ -495,246 +682,6 @@ def _plan_convolve(
     return _Plan("convolution", problem, arguments, out), image
 
 
-def launcher_of(
-    first: Array, stream: Any, folder: Optional[pathlib.Path], options: Mapping[str, Any]
-) -> Launcher:
-    """The package's launcher for a call."""
-    return launcher.launcher_for(first.place, launcher.queue_of([first], stream), folder, options)
-
-
-def _bind(planned: Tuple[_Plan, Array], stream: Any, known: Optional[Launcher]) -> Call:
-    plan, first = planned
-    if known is None:
-        known = launcher_of(first, stream, plan.folder, plan.options)
-    kernel = launcher.kernel_for(known, plan.kernel, plan.problem)
-    call = kernel.bind(stream=stream, **plan.arguments)
-    call.result = plan.result
-    return call
-
-
-class _Made(NamedTuple):
-    """A result that a call makes."""
-
-    shape: Tuple[int, ...]
-    dtype: str
-    layout: str
-
-
-class _Known(NamedTuple):
-    """A call that was made before, for arrays of the same layout."""
-
-    call: Call
-    results: Tuple[Union[str, _Made], ...]  # a name: what the caller passed
-
-
-# Of each thread its own: a call holds the addresses of its arrays.
-_memory = threading.local()
-
-
-def _known_calls() -> Dict[Tuple[Any, ...], _Known]:
-    if getattr(_memory, "generation", None) != launcher.generation:
-        _memory.generation, _memory.calls = launcher.generation, {}
-    calls: Dict[Tuple[Any, ...], _Known] = _memory.calls
-    if len(calls) >= launcher.MOST_KERNELS:
-        calls.clear()
-    return calls
-
-
-def _run(
-    function: Callable[..., Any],
-    arrays: Dict[str, Any],
-    out: Any,
-    stream: Any,
-    known: Optional[Launcher],
-    **options: Any,
-) -> Any:
-    """A call of one of the functions below."""
-    name = function.__name__
-    given = arrays if out is None else {**arrays, "out": out}
-
-    def plan() -> Tuple[_Plan, Array]:
-        if out is not None:
-            _target(name, out)
-        return _PLANS[function](**arrays, out=out, **options)
-
-    return run(name, (name, *given, *options.items()), plan, given, stream, known)
-
-
-def run(
-    name: str,
-    head: Tuple[Any, ...],
-    plan: Callable[[], Tuple[_Plan, Array]],
-    arrays: Dict[str, Any],
-    stream: Any,
-    known: Optional[Launcher],
-    numbers: Mapping[str, Union[int, float]] = MappingProxyType({}),
-) -> Any:
-    """Plans and checks the first call with a head, arrays of a layout and names of numbers; repeats it
-    with other addresses and numbers."""
-    if known is not None:
-        return _bind(plan(), stream, known)()
-    given = [_arrays.describe(f"{name}: argument '{key}'", v) for key, v in arrays.items()]
-    key = (head, *numbers, *(array.layout for array in given))
-    calls = _known_calls()
-    repeated = calls.get(key)
-    if repeated is None or (stream is not None and not repeated.call.kernel.runs_on(stream)):
-        planned = plan()
-        call = _bind(planned, stream, None)
-        result = call()
-        if stream is None and _stays(planned):
-            returned = planned[0].returned
-            made = [result] if len(returned) == 1 else result
-            results = (k if k in arrays else _made(name, r) for k, r in zip(returned, made))
-            calls[key] = _Known(call.without_arrays(), tuple(results))
-        return result
-    call, addresses, made = repeated.call, [array.address for array in given], []
-    for each in repeated.results:
-        if isinstance(each, str):
-            made.append(arrays[each])
-        else:
-            made.append(_empty(name, given[0], *each))
-            addresses.append(_arrays.describe(name, made[-1]).address)
-    if numbers:
-        call.set_numbers(numbers.values())
-    at = None if stream is None else _streams.handle_of(stream, _streams.null_of(given[0].place))
-    call.at(*addresses, stream=at)
-    return made[0] if len(made) == 1 else tuple(made)
-
-
-def _made(name: str, result: Any) -> _Made:
-    array = _arrays.describe(name, result)
-    return _Made(array.shape or (), str(array.dtype), "nchw" if array.is_dense else "nhwc")
-
-
-def _stays(planned: Tuple[_Plan, Array]) -> bool:
-    """Whether no session will find a better config for this call."""
-    plan, first = planned
-    known = launcher_of(first, None, plan.folder, plan.options)
-    return not known.tunes or known.select(plan.kernel, **plan.problem).grade == "exact"
-
-
-def matmul(
-    a: Any,
-    b: Any,
-    *,
-    bias: Any = None,
-    out: Any = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    epilogue: Optional[str] = None,
-    precision: str = "highest",
-    out_dtype: Optional[str] = None,
-    stream: Any = None,
-    launcher: Optional[Launcher] = None,
-) -> Any:  # pylint: disable=redefined-outer-name
-    """C[m][n] = alpha * A[m][k] * B[k][n] + beta * C + bias, of f32, f64, f16, bf16, e4m3, e5m2 or i8.
-
-    Floats of 8 and 16 bits are added up in f32, i8 in i32. A and B are dense, or transposed views of
-    dense matrices. With a third dimension in front they are batches: C[b][m][n] is then a product of
-    each A and each B; an operand of two dimensions, or one expanded along the first, serves all
-    products. `out` is C. `out_dtype` is the type of C and bias: that of A and B (the default), or f32
-    for f16 and bf16; bf16 (the default), f16 or f32 for 8-bit floats; i32 (the default), bf16, f16 or
-    f32 for i8. `bias` has shape [n], one value for each column, or [m, 1], one for each row.
-    `epilogue`: another formula of the sum x, bias, the old c, alpha and beta: "max(x + bias, 0)".
-    `precision` of f32 is that of torch: "high" allows operands rounded to tf32, "medium" to bf16. Of
-    8-bit floats "high" leaves sums to the matrix units, which keep about 14 bits of them."""
-    arrays = {"a": a, "b": b} if bias is None else {"a": a, "b": b, "bias": bias}
-    options = {
-        "alpha": alpha,
-        "beta": beta,
-        "epilogue": epilogue,
-        "precision": precision,
-        "out_dtype": out_dtype,
-    }
-    return _run(matmul, arrays, out, stream, launcher, **options)
-
-
-def reduce(
-    x: Any,
-    *,
-    op: str = "sum",
-    axis: _Axes = None,
-    map: str = "x",
-    other: Any = None,
-    out: Any = None,
-    stream: Any = None,
-    launcher: Optional[Launcher] = None,
-) -> Any:  # pylint: disable=redefined-builtin,redefined-outer-name
-    """Combines all elements of x (f32, f64, i32, f16, bf16), or those along an axis.
-
-    `op`: sum, min, max, or dot of x and `other`. `map`: formula of the term of element x, its index i
-    and n: "x * x". `axis` may name several axes, the first or the last ones of x:
-    (0, 1). The result has the shape of the other axes; it is f32 where x is f16 or bf16."""
-    axis = tuple(axis) if isinstance(axis, list) else axis
-    arrays = {"x": x} if other is None else {"x": x, "other": other}
-    return _run(reduce, arrays, out, stream, launcher, op=op, axis=axis, map=map)
-
-
-def histogram(
-    x: Any,
-    *,
-    bins: int = 256,
-    low: Optional[float] = None,
-    high: Optional[float] = None,
-    out: Any = None,
-    stream: Any = None,
-    launcher: Optional[Launcher] = None,
-) -> Any:  # pylint: disable=redefined-outer-name
-    """counts[bins]: how many elements of x fall into each bin. Bytes are their own bins (256).
-
-    f32 and i32 go into even bins from `low` up to, not including, `high`. Counts are u32; i32 where
-    torch makes them, and in an `out` of i32, for fewer than 2^31 elements."""
-    return _run(histogram, {"x": x}, out, stream, launcher, bins=bins, low=low, high=high)
-
-
-def transpose(
-    x: Any, *, out: Any = None, stream: Any = None, launcher: Optional[Launcher] = None
-) -> Any:  # pylint: disable=redefined-outer-name
-    """out[b][c][r] = x[b][r][c] of a dense matrix or a batch of them; elements of 1, 2, 4 or 8 bytes."""
-    return _run(transpose, {"x": x}, out, stream, launcher)
-
-
-def convolve(
-    x: Any,
-    filter: Any,
-    *,
-    bias: Any = None,
-    residual: Any = None,
-    stride: int = 1,
-    padding: Union[int, Tuple[int, int], None] = None,
-    dilation: int = 1,
-    groups: int = 1,
-    precision: str = "highest",
-    epilogue: Optional[str] = None,
-    out: Any = None,
-    stream: Any = None,
-    launcher: Optional[Launcher] = None,
-) -> Any:  # pylint: disable=redefined-builtin,redefined-outer-name
-    """Cross-correlation, as in layers of neural networks: the filter is not flipped.
-
-    x[h][w] with filter[fh][fw], or x[n][c][h][w] with filter[k][c / groups][fh][fw], of f32, f16 or
-    bf16 (summed in f32). Arrays of four dimensions may all have their channels last in memory, as
-    torch's channels_last. `padding`: zeros on each side, one number or (rows, columns); None: half
-    the filter, which keeps the size. `bias` [k] and `residual`, of the result's shape, are added,
-    or used by the `epilogue`, a formula of the sum x and of both: "max(x + bias + residual, 0)".
-    `precision` of f32 is that of torch, as for matmul."""
-    pads = padding if padding is None or isinstance(padding, int) else tuple(padding)
-    arrays = {"x": x, "filter": filter}
-    arrays.update({k: v for k, v in (("bias", bias), ("residual", residual)) if v is not None})
-    options = {"stride": stride, "padding": pads, "dilation": dilation, "groups": groups}
-    more = {"precision": precision, "epilogue": epilogue}
-    return _run(convolve, arrays, out, stream, launcher, **more, **options)
-
-
-_PLANS: Dict[Callable[..., Any], Callable[..., Tuple[_Plan, Array]]] = {
-    matmul: _plan_matmul,
-    reduce: _plan_reduce,
-    histogram: _plan_histogram,
-    transpose: _plan_transpose,
-    convolve: _plan_convolve,
-}
-
-
 def bind(
     function: Callable[..., Any],
     *arrays: Any,
@@ -749,6 +696,4 @@ def bind(
     plan = _PLANS.get(function) or getattr(function, "plan", None)
     if plan is None:
         raise ArgumentError("bind: expected a function such as kiln.matmul, or a kernel of kiln.kernel()")
-    if function in _PLANS and options.get("out") is not None:
-        _target(function.__name__, options["out"])
     return _bind(plan(*arrays, **options), stream, launcher)

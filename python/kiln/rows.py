@@ -35,31 +35,6 @@ def _matrix(what: str, array: Array, like: Array, rows: int, cols: int) -> Array
     return array._replace(shape=(rows, cols), strides=None)
 
 
-def _plan_scan(
-    x: Any,
-    *,
-    op: str = "sum",
-    axis: Optional[int] = -1,
-    exclusive: bool = False,
-    deterministic: str = "no",
-    out: Any = None,
-) -> Tuple[_Plan, Array]:
-    (first,) = calls._describe("scan", x=x)
-    rows, n = _rows_of("scan", first, axis)
-    calls._known("scan", first, ("f32", "f64", "i32", "i64"))
-    shape_out = (n,) if axis is None else first.shape or ()
-    out = calls._result("scan", out, first, shape_out, str(first.dtype))
-    target = calls._target("scan", out)
-    problem = {"n": n, "rows": rows, "dtype": first.dtype, "op": op}
-    problem.update(exclusive=exclusive, deterministic=deterministic)
-    wanted = first._replace(shape=shape_out, strides=None)
-    arguments = {
-        "in": first._replace(shape=(rows, n), strides=None),
-        "out": _matrix("scan: argument 'out'", target, wanted, rows, n),
-    }
-    return _Plan("scan", problem, arguments, out), first
-
-
 def _plan_normalize(
     name: str,
     arrays: Dict[str, Any],
@@ -69,6 +44,7 @@ def _plan_normalize(
     deterministic: str = "no",
     out: Any = None,
 ) -> Tuple[_Plan, Array]:
+    arrays = {key: array for key, array in arrays.items() if array is not None}
     described = dict(zip(arrays, calls._describe(name, **arrays)))
     first = described["x"]
     rows, cols = _rows_of(name, first, -1)
@@ -106,20 +82,7 @@ def _plan_normalize(
     return _Plan("normalize", problem, arguments, out), first
 
 
-def _plan_softmax(name: str) -> Any:
-    return lambda x, **options: _plan_normalize(name, {"x": x}, None, **options)
-
-
-def _plan_norm(name: str, usual: float) -> Any:
-    def plan(x: Any, weight: Any = None, bias: Any = None, *, eps: float = usual, **more: Any) -> Any:
-        given = {"x": x, "weight": weight, "bias": bias}
-        given.update((key, more.pop(key)) for key in ("residual", "sum") if key in more)
-        arrays = {key: array for key, array in given.items() if array is not None}
-        return _plan_normalize(name, arrays, eps, **more)
-
-    return plan
-
-
+@calls.function("x")
 def scan(
     x: Any,
     *,
@@ -135,10 +98,23 @@ def scan(
 
     `axis=None`: of all elements; the result is then a vector. `op`: sum, min or max. `exclusive`: an
     element is not part of its own result. `deterministic`: "run" or "config" (docs/kernels/scan.md)."""
-    options = {"op": op, "axis": axis, "exclusive": exclusive, "deterministic": deterministic}
-    return calls._run(scan, {"x": x}, out, stream, launcher, **options)
+    (first,) = calls._describe("scan", x=x)
+    rows, n = _rows_of("scan", first, axis)
+    calls._known("scan", first, ("f32", "f64", "i32", "i64"))
+    shape_out = (n,) if axis is None else first.shape or ()
+    out = calls._result("scan", out, first, shape_out, str(first.dtype))
+    target = calls._target("scan", out)
+    problem = {"n": n, "rows": rows, "dtype": first.dtype, "op": op}
+    problem.update(exclusive=exclusive, deterministic=deterministic)
+    wanted = first._replace(shape=shape_out, strides=None)
+    arguments = {
+        "in": first._replace(shape=(rows, n), strides=None),
+        "out": _matrix("scan: argument 'out'", target, wanted, rows, n),
+    }
+    return _Plan("scan", problem, arguments, out), first
 
 
+@calls.function("x")
 def softmax(
     x: Any,
     *,
@@ -152,15 +128,16 @@ def softmax(
     """Softmax of x (f32, f16, bf16) along its last axis, computed in f32.
 
     `out_dtype`: f32, f16, bf16 or e4m3, instead of the type of x; e4m3 is the result times `scale`."""
-    options = {"out_dtype": out_dtype, "scale": scale, "deterministic": deterministic}
-    return calls._run(softmax, {"x": x}, out, stream, launcher, **options)
+    return _plan_normalize("softmax", {"x": x}, None, out_dtype, scale, deterministic, out)
 
 
-def log_softmax(x: Any, *, out: Any = None, stream: Any = None, launcher: Optional[Launcher] = None, **options: Any) -> Any:
+@calls.function("x")
+def log_softmax(x: Any, **options: Any) -> Any:
     """The logarithm of softmax(x); the same arguments."""
-    return calls._run(log_softmax, {"x": x}, out, stream, launcher, **options)
+    return _plan_normalize("log_softmax", {"x": x}, None, **options)
 
 
+@calls.function("x", "weight", "bias", "residual", "sum")
 def layer_norm(
     x: Any,
     weight: Any = None,
@@ -181,40 +158,14 @@ def layer_norm(
     `weight` and `bias`: [last axis]. `residual`: is added to x first, and the sum, rounded to the type
     of x, is stored in `sum`; both have the shape of x. All have the type of x. `out_dtype` and `scale`:
     as in softmax()."""
-    options = {"eps": eps, "out_dtype": out_dtype, "scale": scale, "deterministic": deterministic}
-    more = {"residual": residual, "sum": sum, "out": out, "stream": stream, "launcher": launcher}
-    return _norm(layer_norm, x, weight, bias, **more, **options)
-
-
-def rms_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-6, **options: Any) -> Any:
-    """x / sqrt(mean of x^2 + eps) * weight + bias; the arguments of layer_norm()."""
-    return _norm(rms_norm, x, weight, bias, eps=eps, **options)
-
-
-def _norm(
-    function: Any,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    *,
-    residual: Any = None,
-    sum: Any = None,  # pylint: disable=redefined-builtin
-    out: Any = None,
-    stream: Any = None,
-    launcher: Optional[Launcher] = None,
-    **options: Any,
-) -> Any:
     given = {"x": x, "weight": weight, "bias": bias, "residual": residual, "sum": sum}
-    arrays = {key: array for key, array in given.items() if array is not None}
-    return calls._run(function, arrays, out, stream, launcher, **options)
+    return _plan_normalize("layer_norm", given, eps, out_dtype, scale, deterministic, out)
 
 
-calls._PLANS.update(
-    {
-        scan: _plan_scan,
-        softmax: _plan_softmax("softmax"),
-        log_softmax: _plan_softmax("log_softmax"),
-        layer_norm: _plan_norm("layer_norm", 1e-5),
-        rms_norm: _plan_norm("rms_norm", 1e-6),
-    }
-)
+@calls.function("x", "weight", "bias", "residual", "sum")
+def rms_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-6, residual: Any = None, **options: Any
+) -> Any:
+    """x / sqrt(mean of x^2 + eps) * weight + bias; the arguments of layer_norm()."""
+    given = {"x": x, "weight": weight, "bias": bias, "residual": residual, "sum": options.pop("sum", None)}
+    return _plan_normalize("rms_norm", given, eps, **options)
