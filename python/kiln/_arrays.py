@@ -94,17 +94,8 @@ class Array(NamedTuple):
 
     @property
     def layout(self) -> Tuple[Any, ...]:
-        """All but the address: arrays of one layout can take each other's place in a call."""
-        return (
-            self.library,
-            self.offset,
-            *self.place,
-            self.shape,
-            self.strides,
-            self.dtype,
-            self.stream,
-            self.read_only,
-        )
+        """All but the memory: arrays of one layout can take each other's place in a call."""
+        return self._replace(source=None, address=0)
 
     @property
     def is_dense(self) -> bool:

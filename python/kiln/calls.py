@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tup
 from . import _arrays, _streams, launcher
 from ._arrays import Array
 from .errors import ArgumentError, DeviceMismatchError, DtypeError, LayoutError, ShapeError
-from .launcher import Call, Launcher
+from .launcher import Call, Launcher, check_dense
 
 
 class _Plan(NamedTuple):
@@ -150,14 +150,6 @@ def _known(kernel: str, array: Array, dtypes: Tuple[str, ...]) -> None:
     if array.dtype not in dtypes:
         raise DtypeError(
             f"{kernel}: arrays of {array.dtype} are not taken; expected {', '.join(dtypes)}"
-        )
-
-
-def _dense(what: str, array: Array) -> None:
-    if not array.is_dense:
-        raise LayoutError(
-            f"{what} is not contiguous: shape {list(array.shape or ())}, strides "
-            f"{list(array.strides or ())}; it must be dense and row-major"
         )
 
 
@@ -432,7 +424,7 @@ def matmul(
             raise ShapeError(
                 f"matmul: argument 'out' has shape {list(target.shape)}; expected {list(shape)}"
             )
-        _dense("matmul: argument 'out'", target)
+        check_dense("matmul: argument 'out'", target)
         target = target._replace(shape=(batch * m, n), strides=None)
     problem = {
         "m": m,
@@ -462,7 +454,7 @@ def matmul(
         vector = described["bias"]
         extents = _shape("matmul: argument 'bias'", vector, (1, 2))
         if len(extents) == 2 and extents[1] == 1:  # a column: one value for each row of C
-            _dense("matmul: argument 'bias'", vector)
+            check_dense("matmul: argument 'bias'", vector)
             problem["bias_along"] = "m"
             vector = vector._replace(shape=extents[:1], strides=None)
         arguments["bias"] = vector
@@ -495,7 +487,7 @@ def reduce(
     values = _describe("reduce", x=x) if other is None else _describe("reduce", x=x, other=other)
     first = values[0]
     shape = _shape("reduce: argument 'x'", first, (1, 2, 3, 4, 5, 6))
-    _dense("reduce: argument 'x'", first)
+    check_dense("reduce: argument 'x'", first)
     _known("reduce", first, ("f32", "f64", "i32", "f16", "bf16"))
     if (op == "dot") != (other is not None):
         raise ArgumentError("reduce: op='dot' and other= go together")
@@ -523,13 +515,13 @@ def reduce(
                 f"reduce: argument 'other' has shape {list(values[1].shape or ())}; "
                 f"'x' has {list(shape)}"
             )
-        _dense("reduce: argument 'other'", values[1])
+        check_dense("reduce: argument 'other'", values[1])
         arguments["other"] = values[1]._replace(shape=in_shape, strides=None)
     dtype_out = "f32" if first.dtype in ("f16", "bf16") else str(first.dtype)
     out = _result("reduce", out, first, shape_out, dtype_out)
     target = _target("reduce", out)
     if len(shape_out) > 1 and target.shape == shape_out:
-        _dense("reduce: argument 'out'", target)
+        check_dense("reduce: argument 'out'", target)
         target = target._replace(shape=(_arrays.count(shape_out),), strides=None)
     arguments["out"] = target
     return _Plan("reduce", problem, arguments, out), first
@@ -552,7 +544,7 @@ def histogram(
     torch makes them, and in an `out` of i32, for fewer than 2^31 elements."""
     (samples,) = _describe("histogram", x=x)
     shape = _shape("histogram: argument 'x'", samples, (1, 2, 3, 4, 5, 6))
-    _dense("histogram: argument 'x'", samples)
+    check_dense("histogram: argument 'x'", samples)
     _known("histogram", samples, ("u8", "f32", "i32"))
     n = _arrays.count(shape)
     problem = {"n": n, "dtype": samples.dtype, "bins": bins}

@@ -322,6 +322,11 @@ def _check(what: str, array: Array, parameter: Parameter) -> None:
         raise ShapeError(
             f"{what} has {array.size} bytes; the problem needs {parameter.size} ({parameter})"
         )
+    check_dense(what, array)
+
+
+def check_dense(what: str, array: Array) -> None:
+    """Raises LayoutError for an array that is not dense and row-major."""
     if not array.is_dense:
         raise LayoutError(
             f"{what} is not contiguous: shape {list(array.shape or ())}, strides "

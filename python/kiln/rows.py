@@ -12,13 +12,13 @@ from . import _arrays, calls
 from ._arrays import Array
 from .calls import _Plan
 from .errors import ArgumentError, DtypeError, ShapeError
-from .launcher import Launcher
+from .launcher import Launcher, check_dense
 
 
 def _rows_of(name: str, x: Array, axis: Optional[int]) -> Tuple[int, int]:
     """Rows and their length along `axis`: the last one, or None for all elements."""
     shape = calls._shape(f"{name}: argument 'x'", x, (1, 2, 3, 4, 5, 6))
-    calls._dense(f"{name}: argument 'x'", x)
+    check_dense(f"{name}: argument 'x'", x)
     if axis is not None and axis not in (-1, len(shape) - 1):
         raise ShapeError(f"{name}: axis={axis} is not the last axis of shape {list(shape)}")
     if _arrays.count(shape) == 0:
@@ -31,7 +31,7 @@ def _matrix(what: str, array: Array, like: Array, rows: int, cols: int) -> Array
     """`array`, of the shape of `like`, as the kernel's matrix."""
     if array.shape != like.shape:
         raise ShapeError(f"{what} has shape {list(array.shape or ())}; expected {list(like.shape or ())}")
-    calls._dense(what, array)
+    check_dense(what, array)
     return array._replace(shape=(rows, cols), strides=None)
 
 

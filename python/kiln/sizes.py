@@ -38,7 +38,6 @@ class Spec(NamedTuple):
     """What `kiln kernels --json` says of a kernel."""
 
     name: str
-    summary: str
     arguments: Dict[str, Argument]  # inputs and numbers before outputs
     fields: Dict[str, Optional[str]]  # of the problem, with the default; None: it has none
 
@@ -64,7 +63,6 @@ def read(folder: str) -> Spec:
     arguments.sort(key=lambda argument: argument.access == "write")
     return Spec(
         found["name"],
-        found["summary"],
         {argument.name: argument for argument in arguments},
         {field["name"]: field["default"] for field in found["problem"]},
     )
@@ -77,13 +75,13 @@ class _Unknown(Exception):
 # The unknown sizes of an expression with their factors; the rest under "".
 _Form = Dict[str, Any]
 
-_OPERATORS: Dict[type, Callable[[Any, Any], Any]] = {
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
-}  # fmt: skip
-_FUNCTIONS: Dict[str, Callable[..., Any]] = {
-    "min": min, "max": max,
-    "ceil_div": lambda a, b: -(-a // b), "round_up": lambda a, b: -(-a // b) * b,
-}  # fmt: skip
+_FUNCTIONS: Dict[Any, Callable[..., Any]] = {
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    "min": min,
+    "max": max,
+    "ceil_div": lambda a, b: -(-a // b),
+}
 
 
 def _number(form: _Form) -> Any:
@@ -99,7 +97,7 @@ def _sum(left: _Form, right: _Form, sign: int) -> _Form:
 
 def _form(tree: Any, known: Mapping[str, Any], fields: Mapping[str, Any]) -> _Form:
     """The linear form of an expression. Raises _Unknown."""
-    if isinstance(tree, ast.Constant):
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
         return {"": tree.value}
     if isinstance(tree, ast.Name) and tree.id in known:
         return {"": known[tree.id]}
@@ -107,6 +105,8 @@ def _form(tree: Any, known: Mapping[str, Any], fields: Mapping[str, Any]) -> _Fo
         return {"": 0, tree.id: 1}
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in _FUNCTIONS:
         values = [_number(_form(each, known, fields)) for each in tree.args]
+        if len(values) != 2 or tree.func.id == "ceil_div" and values[1] == 0:
+            raise _Unknown
         return {"": _FUNCTIONS[tree.func.id](*values)}
     if not isinstance(tree, ast.BinOp):
         raise _Unknown
@@ -116,8 +116,8 @@ def _form(tree: Any, known: Mapping[str, Any], fields: Mapping[str, Any]) -> _Fo
     if isinstance(tree.op, ast.Mult):
         factor, terms = (_number(left), right) if len(left) == 1 else (_number(right), left)
         return {name: factor * value for name, value in terms.items()}
-    if type(tree.op) in _OPERATORS:
-        return {"": _OPERATORS[type(tree.op)](_number(left), _number(right))}
+    if type(tree.op) in _FUNCTIONS and right != {"": 0}:
+        return {"": _FUNCTIONS[type(tree.op)](_number(left), _number(right))}
     raise _Unknown
 
 

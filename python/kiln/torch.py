@@ -26,12 +26,9 @@ from .own import Kernel
 __all__ = ["convolve", "histogram", "matmul", "operator", "reduce", "transpose"]
 
 
-# Of products whose type is not that of their operands.
-_OUT_DTYPES = {
-    torch.int8: torch.int32,
-    torch.float8_e4m3fn: torch.bfloat16,
-    torch.float8_e5m2: torch.bfloat16,
-}
+def _torch_type(name: str) -> torch.dtype:
+    found: torch.dtype = getattr(torch, _arrays.NUMPY_NAMES[name])
+    return found
 
 
 @torch.library.custom_op("kiln::matmul", mutates_args=(), device_types="cuda")
@@ -51,7 +48,7 @@ def _(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     torch._check(a.shape[-1] == b.shape[-2], lambda: "kiln::matmul: columns of a are not rows of b")
     batch = a.shape[:-2] if a.dim() == 3 else b.shape[:-2]
     shape = (*batch, a.shape[-2], b.shape[-1])
-    return a.new_empty(shape, dtype=_OUT_DTYPES.get(a.dtype, a.dtype))
+    return a.new_empty(shape, dtype=_torch_type(calls.OUT_DTYPES[_arrays.dtype_name(a.dtype)][0]))
 
 
 def _keep_operands(ctx: Any, inputs: Tuple[Any, ...], output: torch.Tensor) -> None:
@@ -189,9 +186,8 @@ def operator(kernel: Kernel) -> Any:
         first = next(iter(tensors.values()))
         found = []
         for argument in made:
-            dtype = _arrays.NUMPY_NAMES[problem.get(argument.dtype, argument.dtype)]
-            shape = sizes.shape_of(spec, argument, problem)
-            found.append(first.new_empty(shape, dtype=getattr(torch, dtype)))
+            dtype = _torch_type(problem.get(argument.dtype, argument.dtype))
+            found.append(first.new_empty(sizes.shape_of(spec, argument, problem), dtype=dtype))
         return found[0] if len(found) == 1 else tuple(found) or None
 
     digest = hashlib.sha256(os.fsencode(kernel.folder.resolve())).hexdigest()[:12]

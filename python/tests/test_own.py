@@ -182,7 +182,7 @@ def test_it_needs_neither_torch_nor_numpy():
 
 def spec_of(*shapes, **fields):
     named = {f"x{i}": sizes.Argument(f"x{i}", "read", "f32", s, False) for i, s in enumerate(shapes)}
-    return sizes.Spec("k", "", named, fields)
+    return sizes.Spec("k", named, fields)
 
 
 def solved(spec, *shapes, **given):
@@ -211,6 +211,7 @@ def test_sizes_follow_from_extents(shapes, extents, expected):
         ([("2 * a",)], [(3,)], r"'x0' has 3 elements along axis 0; its spec says 2 \* a: no a gives that"),
         ([("a", "a")], [(3,)], r"'x0' has shape \[3\]; its spec says read f32\[a\]\[a\]"),
         ([("max(a, 4)",)], [(3,)], r"k: axis 0 of 'x0', max\(a, 4\), does not tell the size 'a'; pass a="),
+        ([("a // 0",)], [(3,)], "axis 0 of 'x0', a // 0, does not tell the size 'a'"),
         ([("4", "a")], [(3, 3)], "'x0' has 3 elements along axis 0; its spec says 4"),
     ],
 )
