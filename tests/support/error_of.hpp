@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <string>
 
 #include "core/errors.hpp"
@@ -10,7 +11,7 @@ namespace kiln::test {
 
 /// The message of the `Expected` that `work` throws; `otherwise` if it throws nothing. Any other
 /// exception ends the test.
-template <typename Expected = Error, typename Work>
+template <typename Expected = Error, std::invocable Work>
 std::string error_of(const Work& work, const std::string& otherwise = "") {
   try {
     work();

@@ -25,7 +25,7 @@ const std::string kSumMark = "//= k/sum.cu, \"int sum(int a) {\" to \"}\" (3)\n"
 
 std::string with_sum(const std::string& begin) { return begin + kSum.substr(kSum.find('\n') + 1); }
 
-std::string error_of(const std::string& stored) {
+std::string mark_error(const std::string& stored) {
   try {
     whole_text("k/new.cu", {{"k/sum.cu", kSum}, {"k/new.cu", stored}});
   } catch (const std::runtime_error& error) {
@@ -66,15 +66,15 @@ TEST(GoldenFile, AMarkThatNamesOtherLinesGivesAnotherText) {
 }
 
 TEST(GoldenFile, AMarkThatNamesNothingIsAnErrorWithItsPlace) {
-  EXPECT_EQ(error_of("// new\n//= k/gone.cu, \"a\" to \"b\"\n"),
+  EXPECT_EQ(mark_error("// new\n//= k/gone.cu, \"a\" to \"b\"\n"),
             "k/new.cu:2: no golden file k/gone.cu: //= k/gone.cu, \"a\" to \"b\"; "
             "scripts/update_golden writes it anew");
-  EXPECT_THAT(error_of("//= k/sum.cu, \"int sun\" to \"}\"\n"),
+  EXPECT_THAT(mark_error("//= k/sum.cu, \"int sun\" to \"}\"\n"),
               testing::HasSubstr("k/new.cu:1: its first line is not there"));
-  EXPECT_THAT(error_of("//= k/sum.cu, \"int sum\" to \"}\" (4)\n"),
+  EXPECT_THAT(mark_error("//= k/sum.cu, \"int sum\" to \"}\" (4)\n"),
               testing::HasSubstr("its last line is not there"));
-  EXPECT_THAT(error_of("//= k/sum.cu\n"), testing::HasSubstr("expected //= FILE"));
-  EXPECT_THAT(error_of("//= k/new.cu, \"//= k/sum\" to \"//=\"\n" + kSumMark + kSumMark),
+  EXPECT_THAT(mark_error("//= k/sum.cu\n"), testing::HasSubstr("expected //= FILE"));
+  EXPECT_THAT(mark_error("//= k/new.cu, \"//= k/sum\" to \"//=\"\n" + kSumMark + kSumMark),
               testing::HasSubstr("one of its lines names others"));
 }
 

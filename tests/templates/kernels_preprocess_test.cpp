@@ -11,14 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/config.hpp"
 #include "core/device.hpp"
-#include "core/errors.hpp"
-#include "core/setting.hpp"
-#include "templates/library.hpp"
-#include "templates/reference.hpp"
+#include "tests/templates/built_in_kernels.hpp"
 
-namespace kiln {
+namespace kiln::test {
 namespace {
 
 using testing::ElementsAre;
@@ -52,13 +48,11 @@ TestImage packed_image(Size size,
 /// The CPU loop for one image, with its scales and shifts.
 std::vector<double> preprocessed(const TestImage& image, Size to, const std::string& fields,
                                  double scale = 1, double shift = 0) {
-  const KernelSpec spec = KernelLibrary().load("preprocess");
   const auto number = [](std::int64_t value) { return std::to_string(value); };
-  const Problem problem = Problem::parse(
-      spec, "out_w=" + number(to.w) + " out_h=" + number(to.h) + " src_w=" + number(image.size.w) +
-                " src_h=" + number(image.size.h) + " pitch=" + number(image.pitch) +
-                " source_bytes=" + number(static_cast<std::int64_t>(image.bytes.count())) + " " +
-                fields);
+  const std::string problem =
+      "out_w=" + number(to.w) + " out_h=" + number(to.h) + " src_w=" + number(image.size.w) +
+      " src_h=" + number(image.size.h) + " pitch=" + number(image.pitch) +
+      " source_bytes=" + number(static_cast<std::int64_t>(image.bytes.count())) + " " + fields;
   std::map<std::string, HostArray> arrays;
   arrays["in"] = image.bytes;
   arrays["regions"] = HostArray(DType::i64, {1, 5});
@@ -71,11 +65,8 @@ std::vector<double> preprocessed(const TestImage& image, Size to, const std::str
     scalars[std::string("scale_") + c] = scale;
     scalars[std::string("shift_") + c] = shift + (*c - '0');
   }
-  ReferenceCall call{problem, arrays, scalars};
-  find_reference("preprocess")(call);
-  const double* out = arrays["out"].elements<double>();
-  std::vector<double> result(out, out + arrays["out"].count());
-  return result;
+  run_reference("preprocess", problem, arrays, scalars);
+  return values_of(arrays.at("out"));
 }
 
 /// The same without what is added to each channel; in the order of OpenCV: pixels of three
@@ -207,32 +198,23 @@ TEST(PreprocessReference, ConvertsNv12) {
 TEST(PreprocessReference, RefusesARegionOutsideTheBuffer) {
   TestImage image = mixed_image();
   image.first += 6;
-  try {
-    (void)resized(image, {2, 2}, "bilinear");
-    ADD_FAILURE() << "nothing was refused";
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("image 0 of 'regions' is empty or lies outside 'in'"));
-  }
-}
-
-std::string refusal_of(const std::string& problem) {
-  try {
-    (void)Problem::parse(KernelLibrary().load("preprocess"), problem);
-    return "accepted";
-  } catch (const InputError& error) {
-    return error.what();
-  }
+  EXPECT_THAT(error_of<InputError>([&] {
+                (void)resized(image, {2, 2}, "bilinear");
+              }),
+              HasSubstr("image 0 of 'regions' is empty or lies outside 'in'"));
 }
 
 TEST(PreprocessProblem, RefusesWhatMakesNoSenseWithItsReason) {
   const std::string sizes = "out_w=4 out_h=4 src_w=9 src_h=5 ";
-  EXPECT_EQ(refusal_of(sizes), "accepted");
-  EXPECT_THAT(refusal_of(sizes + "pitch=26"), HasSubstr("a row must not reach into the next one"));
-  EXPECT_THAT(refusal_of(sizes + "n=3 source_bytes=134"),
+  const auto refusal = [&](const std::string& more) {
+    return refusal_of("preprocess", sizes + more);
+  };
+  EXPECT_EQ(refusal(""), "accepted");
+  EXPECT_THAT(refusal("pitch=26"), HasSubstr("a row must not reach into the next one"));
+  EXPECT_THAT(refusal("n=3 source_bytes=134"),
               HasSubstr("the largest source must fit into the buffer"));
-  EXPECT_THAT(refusal_of(sizes + "matrix=bt709"), HasSubstr("only nv12 has a matrix"));
-  EXPECT_THAT(refusal_of(sizes + "format=nv12 pitch=9"),
-              HasSubstr("a row must not reach into the next one"));
+  EXPECT_THAT(refusal("matrix=bt709"), HasSubstr("only nv12 has a matrix"));
+  EXPECT_THAT(refusal("format=nv12 pitch=9"), HasSubstr("a row must not reach into the next one"));
 }
 
 // ---- elements that a spec computes
@@ -257,8 +239,8 @@ TEST(PreprocessRegions, LieInTheBuffer) {
         const std::map<std::string, double> scalars = {
             {"scale_0", 1}, {"scale_1", 1}, {"scale_2", 1}, {"shift_0", 0},
             {"shift_1", 0}, {"shift_2", 0}, {"border", 0}};
-        ReferenceCall call{problem, arrays, scalars};
-        EXPECT_NO_THROW(find_reference("preprocess")(call)) << problem.text();
+        EXPECT_NO_THROW(run_reference("preprocess", problem.text(), arrays, scalars))
+            << problem.text();
       }
     }
   }
@@ -275,10 +257,7 @@ std::vector<double> elements_of(const std::vector<std::string>& texts, DType dty
   Scope scope;
   scope.set("width", std::int64_t{10});
   scope.set("name", std::string("x"));
-  const HostArray array = computed_elements(expressions(texts), dtype, shape, scope);
-  std::vector<double> values;
-  for (std::size_t i = 0; i < array.count(); ++i) values.push_back(array.get(i));
-  return values;
+  return values_of(computed_elements(expressions(texts), dtype, shape, scope));
 }
 
 TEST(ComputedElements, KnowTheirPlaceAndTheProblem) {
@@ -291,22 +270,17 @@ TEST(ComputedElements, KnowTheirPlaceAndTheProblem) {
 }
 
 TEST(ComputedElements, SayWhatIsWrongWithThem) {
-  const auto error_of = [](const std::vector<std::string>& texts,
-                           const std::vector<std::int64_t>& shape) -> std::string {
-    try {
-      (void)elements_of(texts, DType::i64, shape);
-      return "";
-    } catch (const InputError& error) {
-      return error.what();
-    }
+  const auto refusal = [](const std::vector<std::string>& texts,
+                          const std::vector<std::int64_t>& shape) {
+    return error_of<InputError>([&] { (void)elements_of(texts, DType::i64, shape); });
   };
-  EXPECT_THAT(error_of({"1", "2"}, {4, 3}),
+  EXPECT_THAT(refusal({"1", "2"}, {4, 3}),
               HasSubstr("'elements' has 2 expressions: it needs one, or one for each of the 3 "
                         "indices of the innermost dimension"));
-  EXPECT_THAT(error_of({"name"}, {2}), HasSubstr("'name' gives no number at element 0"));
-  EXPECT_THAT(error_of({"10 // (1 - index)"}, {2}), HasSubstr("division by zero"));
-  EXPECT_THAT(error_of({"1"}, {1 << 20, 5}), HasSubstr("'elements' computes at most 4194304"));
+  EXPECT_THAT(refusal({"name"}, {2}), HasSubstr("'name' gives no number at element 0"));
+  EXPECT_THAT(refusal({"10 // (1 - index)"}, {2}), HasSubstr("division by zero"));
+  EXPECT_THAT(refusal({"1"}, {1 << 20, 5}), HasSubstr("'elements' computes at most 4194304"));
 }
 
 }  // namespace
-}  // namespace kiln
+}  // namespace kiln::test
