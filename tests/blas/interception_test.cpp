@@ -13,6 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/scratch_folder.hpp"
+
 namespace kiln {
 namespace {
 
@@ -38,13 +40,9 @@ const std::string kLoaded = std::string(" ") + KILN_BLAS_PROGRAM + " " + KILN_BL
 
 class Interception : public ::testing::Test {
  protected:
-  Interception() {
-    std::string name = (std::filesystem::temp_directory_path() / "kiln-blas-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~Interception() override { std::filesystem::remove_all(folder_); }
   [[nodiscard]] std::string database() const { return " KILN_DB=" + (folder_ / "k.db").string(); }
-  std::filesystem::path folder_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(Interception, TheProgramAloneIsRight) { EXPECT_EQ(said(kLoaded), kRight); }

@@ -1,16 +1,24 @@
-// Devices: names, the scope they define, and the made-up ones.
+// Devices: what they are called, what they define, their caches and how many blocks run at once.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device.hpp"
 
+#include <limits>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "core/last_level_cache.hpp"
+#include "core/occupancy.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
+
+using ::testing::HasSubstr;
+
+// Devices: names, the scope they define, and the made-up ones.
 
 TEST(Device, HasASelectorAndAnIdentity) {
   DeviceInfo device = device_for_architecture("cuda", "sm_90a");
@@ -122,8 +130,112 @@ TEST(MadeUpDevice, RefusesWhatIsNotKnown) {
       << "another part is no slip: " << error;
   const std::string slip =
       test::error_of<DeviceError>([&] { return device_for_architecture("cuda", "SM90"); });
-  EXPECT_NE(slip.find("; did you mean 'sm_90'?"), std::string::npos) << slip;
+  EXPECT_THAT(slip, HasSubstr("; did you mean 'sm_90'?"));
   EXPECT_THROW((void)device_for_architecture("metal", "m1"), DeviceError);
+}
+
+// The caches behind the L2 of AMD devices.
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+TEST(LastLevelCache, IsKnownByArchitecture) {
+  EXPECT_EQ(amd_last_level_bytes("gfx942", 8192), 256 * kMiB);
+  EXPECT_EQ(amd_last_level_bytes("gfx942", 2048), 256 * kMiB) << "a partition shares all of it";
+  EXPECT_EQ(amd_last_level_bytes("gfx950", 0), 256 * kMiB);
+  EXPECT_EQ(amd_last_level_bytes("gfx90a", 4096), 8 * kMiB);
+  EXPECT_EQ(amd_last_level_bytes("gfx906", 4096), 0) << "the L2 is all there is";
+  EXPECT_EQ(amd_last_level_bytes("sm_90a", 0), 0);
+}
+
+TEST(LastLevelCache, ShrinksWithTheMemoryOfSmallerBoards) {
+  EXPECT_EQ(amd_last_level_bytes("gfx1100", 384), 96 * kMiB) << "RX 7900 XTX";
+  EXPECT_EQ(amd_last_level_bytes("gfx1100", 320), 80 * kMiB) << "RX 7900 XT";
+  EXPECT_EQ(amd_last_level_bytes("gfx1100", 256), 64 * kMiB) << "RX 7900 GRE";
+  EXPECT_EQ(amd_last_level_bytes("gfx1100", 0), 96 * kMiB) << "not told: the widest";
+  EXPECT_EQ(amd_last_level_bytes("gfx1100", 512), 96 * kMiB);
+  EXPECT_EQ(amd_last_level_bytes("gfx1031", 160), 80 * kMiB) << "RX 6700";
+  EXPECT_EQ(amd_last_level_bytes("gfx1201", 192), 48 * kMiB) << "RX 9070 GRE";
+}
+
+TEST(LastLevelCache, SizesTheFlushWhereItIsLargerThanTheL2) {
+  DeviceInfo device = device_for_architecture("hip", "gfx942");
+  EXPECT_EQ(device.l2_bytes, 4 * kMiB);
+  EXPECT_EQ(bytes_to_flush_out(device), 256 * kMiB);
+  EXPECT_EQ(bytes_to_flush_out(device_for_architecture("hip", "gfx90a")), 8 * kMiB);
+  const DeviceInfo hopper = device_for_architecture("cuda", "sm_90a");
+  EXPECT_EQ(hopper.last_level_bytes, 0);
+  EXPECT_EQ(bytes_to_flush_out(hopper), hopper.l2_bytes);
+  device.l2_bytes = 512 * kMiB;
+  set_amd_last_level(device, "gfx942");
+  EXPECT_EQ(device.last_level_bytes, 0);
+  EXPECT_EQ(bytes_to_flush_out(device), 512 * kMiB);
+}
+
+// Occupancy: which of the limits of a compute unit counts.
+
+DeviceInfo hopper() {
+  DeviceInfo device;
+  device.warp_size = 32;
+  device.max_threads_per_unit = 2048;
+  device.shared_bytes_per_unit = 233472;
+  device.registers_per_block = 65536;
+  return device;
+}
+
+TEST(Occupancy, EndsAtWhatRunsOutFirst) {
+  const DeviceInfo device = hopper();
+  EXPECT_EQ(resident_blocks({.threads = 32}, device), 32) << "blocks";
+  EXPECT_EQ(resident_blocks({.threads = 256}, device), 8) << "threads";
+  EXPECT_EQ(resident_blocks({.threads = 48}, device), 32) << "whole warps, 64 threads each";
+  EXPECT_EQ(resident_blocks({.threads = 1000}, device), 2);
+  EXPECT_EQ(resident_blocks({.threads = 256, .shared_bytes = 49152}, device), 4);
+  EXPECT_EQ(resident_blocks({.threads = 256, .shared_bytes = 0, .registers = 128}, device), 2);
+  EXPECT_EQ(resident_blocks({.threads = 128, .shared_bytes = 12288, .registers = 161}, device), 3)
+      << "168 registers a thread, which warps get by eights";
+}
+
+TEST(Occupancy, OfAmdGpusFollowsTheirRegisterFiles) {
+  const auto blocks_of = [](const char* architecture, std::int64_t threads,
+                            std::int64_t registers) {
+    return resident_blocks({.threads = threads, .registers = registers},
+                           device_for_architecture("hip", architecture));
+  };
+  EXPECT_EQ(blocks_of("gfx90a", 256, 64), 8) << "8 wavefronts of 64 a SIMD";
+  EXPECT_EQ(blocks_of("gfx90a", 256, 65), 7) << "72 registers each of 512";
+  EXPECT_EQ(blocks_of("gfx90a", 256, 512), 1);
+  EXPECT_EQ(blocks_of("gfx906", 256, 128), 2) << "256 registers a SIMD";
+  EXPECT_EQ(blocks_of("gfx906", 256, 24), 10);
+  EXPECT_EQ(blocks_of("gfx1030", 256, 128), 4) << "1024 registers a SIMD, wavefronts of 32";
+  EXPECT_EQ(blocks_of("gfx1100", 256, 128), 5) << "144 registers each of 1536";
+  EXPECT_EQ(blocks_of("gfx942", 256, std::numeric_limits<std::int64_t>::max()), 1);
+  DeviceInfo wide = device_for_architecture("hip", "gfx1030");
+  wide.warp_size = 64;
+  EXPECT_EQ(resident_blocks({.threads = 256, .registers = 128}, wide), 4) << "half of each";
+}
+
+TEST(Occupancy, IsOneAtLeast) {
+  const DeviceInfo device = hopper();
+  EXPECT_EQ(resident_blocks({.threads = 4096}, device), 1);
+  EXPECT_EQ(resident_blocks({.threads = 1024, .shared_bytes = 1 << 20, .registers = 255}, device),
+            1);
+  DeviceInfo blank;
+  blank.warp_size = 0;
+  EXPECT_EQ(resident_blocks({.threads = 0}, blank), 32);
+}
+
+// A database that a stranger wrote may say anything of its device.
+TEST(Occupancy, OfADeviceThatCannotBeIsAnAnswer) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  const BlockNeeds block = {.threads = 1 << 20, .shared_bytes = 1, .registers = 1 << 30};
+  for (const std::int64_t said :
+       {kLeast, std::int64_t{-1}, std::int64_t{0}, kMost / 2 + 1, kMost}) {
+    DeviceInfo device = hopper();
+    device.warp_size = said;
+    EXPECT_EQ(resident_blocks(block, device), 1) << said;
+    device.max_threads_per_unit = device.shared_bytes_per_unit = device.registers_per_block = said;
+    EXPECT_GE(resident_blocks(block, device), 1) << said;
+  }
 }
 
 }  // namespace

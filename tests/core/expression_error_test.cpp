@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/expression.hpp"
@@ -12,6 +13,8 @@
 
 namespace kiln {
 namespace {
+
+using ::testing::HasSubstr;
 
 /// Message of parsing `text` as if it stood at line 12, column 11 of a spec.
 std::string parse_error(const std::string& text) {
@@ -166,7 +169,7 @@ TEST(EvaluationErrors, ReportIntegersThatDoNotFit) {
        {"(-9223372036854775807 - 1) // -1", "abs(-9223372036854775807 - 1)",
         "n * 9223372036854775807", "-9223372036854775807 - n", "round_up(9223372036854775807, 2)",
         "ceil_div(-9223372036854775807 - 1, -1)"}) {
-    EXPECT_NE(evaluation_error(text).find("does not fit into 64 bits"), std::string::npos) << text;
+    EXPECT_THAT(evaluation_error(text), HasSubstr("does not fit into 64 bits")) << text;
   }
 }
 

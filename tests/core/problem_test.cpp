@@ -113,7 +113,7 @@ TEST(Problem, NamesTheFieldThatIsWrong) {
 TEST(Problem, RefusesFormulasOverUndeclaredNames) {
   const std::string error = error_of("rows=1 map='x + y'");
   EXPECT_EQ(error.find("problem field 'map' of transpose: in the formula 'x + y', "), 0u) << error;
-  EXPECT_NE(error.find("'y'"), std::string::npos) << error;
+  EXPECT_THAT(error, HasSubstr("'y'"));
 }
 
 TEST(Problem, RefusesWhatARuleForbidsWithItsReason) {

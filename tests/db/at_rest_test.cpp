@@ -1,6 +1,9 @@
 // A database at rest is one file: no reader, publisher or file system leaves or needs another
 // beside it.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <array>
 #include <fstream>
 #include <set>
 
@@ -141,6 +144,27 @@ TEST(AtRest, KnowsTheFileSystemsOfNetworks) {
   EXPECT_FALSE(is_network_file_system(kExt4));
   EXPECT_FALSE(is_network_file_system(fs::path("/proc")));
   EXPECT_FALSE(is_network_file_system(fs::path("/no/such/folder")));
+}
+
+std::string error_of_writing(const std::filesystem::path& path) {
+  return test::error_of<DatabaseError>([&] { const Store store(path, Store::Mode::write); },
+                                       "no error");
+}
+
+TEST(AtRest, ASecondWriterIsToldWhoTheFirstIs) {
+  const ScratchFolder folder;
+  const auto path = folder / "kiln.db";
+  std::array<char, 128> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  {
+    const Store first(path, Store::Mode::write);
+    EXPECT_EQ(error_of_writing(path), path.string() + ": is being written by process " +
+                                          std::to_string(::getpid()) + " on " + host.data() +
+                                          "; wait for it to end, or use another file with --db");
+    EXPECT_EQ(Store(path, Store::Mode::read).sessions().size(), 0U);  // readers are welcome
+  }
+  EXPECT_EQ(error_of_writing(path), "no error");
+  EXPECT_FALSE(std::filesystem::exists(path.string() + ".writer"));
 }
 
 TEST(AtRest, TwoNamesOfOneFileHaveOneWriter) {

@@ -270,9 +270,7 @@ std::vector<fs::path> overlapping_files(const MemoryFolder& folder) {
 fs::path merge_somehow(const MemoryFolder& folder, std::vector<fs::path> files,
                        std::mt19937& random) {
   const std::size_t repeats = random() % 3;
-  for (std::size_t i = 0; i < repeats; ++i) {
-    files.push_back(files[random() % files.size()]);
-  }
+  for (std::size_t i = 0; i < repeats; ++i) files.push_back(files[random() % files.size()]);
   std::shuffle(files.begin(), files.end(), random);
   int made = 0;
   while (files.size() > 1) {

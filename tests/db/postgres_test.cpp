@@ -28,6 +28,7 @@ using test::some_session;
 using test::some_trial;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string message_of(const std::function<void()>& work) {
@@ -35,7 +36,7 @@ std::string message_of(const std::function<void()>& work) {
     work();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::bad_database);
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << "one line";
+    EXPECT_THAT(error.what(), Not(HasSubstr(std::string(1, '\n')))) << "one line";
     return error.what();
   }
   return "no error";
@@ -236,7 +237,7 @@ TEST_F(Postgres, AWrongPasswordIsToldAndNeverShown) {
   EXPECT_THAT(said, AllOf(StartsWith(url + ": the server refused the password ("),
                           HasSubstr("); put the right one into ~/.pgpass, a service file or "
                                     "PGPASSWORD")));
-  EXPECT_EQ(said.find("geheim"), std::string::npos);
+  EXPECT_THAT(said, Not(HasSubstr("geheim")));
   ::setenv("PGPASSWORD", "right", 1);
   EXPECT_THAT(message_of([&] { const Store store(url, Store::Mode::read); }),
               HasSubstr("holds no tables of Kiln"));

@@ -48,9 +48,7 @@ void write_file(const fs::path& path, const std::string& bytes) {
 void write_database(const fs::path& path, int trials) {
   Store store(path, Store::Mode::write);
   const SessionId session = store.begin_session(some_session());
-  for (int i = 1; i <= trials; ++i) {
-    store.append(session, i, some_trial(i));
-  }
+  for (int i = 1; i <= trials; ++i) store.append(session, i, some_trial(i));
 }
 
 std::string dump(const fs::path& path) {

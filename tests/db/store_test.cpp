@@ -464,5 +464,27 @@ TEST(DefaultDatabasePath, IsNowhereWithoutAHome) {
             "'' names no database file; name one with --db");
 }
 
+// A clock that goes backwards changes nothing but the times that are printed.
+TEST(BackwardClock, TheBestStoredLastCounts) {
+  const ScratchFolder folder;
+  Store store(folder / "kiln.db", Store::Mode::write);
+  SessionRecord later = some_session();
+  later.started_at = "2026-03-01T00:00:00Z";
+  SessionRecord earlier = some_session();
+  earlier.started_at = "2025-03-01T00:00:00Z";
+  std::int64_t block = 100;
+  for (const SessionRecord& record : {later, earlier}) {
+    const SessionId session = store.begin_session(record);
+    store.append(session, 1, some_trial(++block));
+    BestRecord best = some_best(block);
+    best.published_at = record.started_at;
+    store.finish(session, SessionState::finished, 1, best);
+  }
+  ASSERT_EQ(store.bests().size(), 1U);
+  EXPECT_EQ(store.bests()[0].config, some_trial(102).config);
+  EXPECT_EQ(store.find_finished(some_session().key)->started_at, earlier.started_at);
+  EXPECT_THAT(store.check(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace kiln

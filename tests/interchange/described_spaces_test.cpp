@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "interchange/described_space.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -41,12 +42,7 @@ std::string space_with(std::string text, const std::string& from, const std::str
 }
 
 std::string error_of_space(const std::string& text) {
-  try {
-    (void)read_described_spaces(text, "space.json");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of<InputError>([&] { return read_described_spaces(text, "space.json"); });
 }
 
 std::vector<std::int64_t> numbers(const Tunable& tunable) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lookup/lookup.hpp"
@@ -18,6 +19,8 @@
 
 namespace kiln {
 namespace {
+
+using ::testing::StartsWith;
 
 std::string line(const std::string& grade, int launches) {
   return R"({"kernel":"reduce","problem":"n=1","device":"d","grade":")" + grade +
@@ -42,7 +45,7 @@ TEST(CallRecords, LinesThatAreNoneAreNamedAndTheOthersAreAddedUp) {
   EXPECT_EQ(list.bad[0],
             "c:3: 'near_sise' is no grade; did you mean 'near_size'? (there are: exact, near_size, "
             "same_arch, same_vendor, default)");
-  EXPECT_TRUE(list.bad[1].starts_with("c:4: ")) << list.bad[1];
+  EXPECT_THAT(list.bad[1], StartsWith("c:4: "));
 }
 
 CallRecord called(const std::string& problem, const std::string& grade, std::int64_t launches,

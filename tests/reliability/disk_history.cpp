@@ -10,9 +10,7 @@ namespace {
 constexpr std::size_t kSectorBytes = 512;
 
 void put(std::string& content, std::size_t offset, const char* bytes, std::size_t count) {
-  if (content.size() < offset + count) {
-    content.resize(offset + count, '\0');
-  }
+  if (content.size() < offset + count) content.resize(offset + count, '\0');
   std::copy_n(bytes, count, content.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
@@ -30,9 +28,7 @@ void DiskHistory::apply(const Operation& operation) {
       file.unsynced.push_back(operation);
       break;
     case Operation::Kind::sync:
-      for (const Operation& change : file.unsynced) {
-        apply_whole(file.durable, change);
-      }
+      for (const Operation& change : file.unsynced) apply_whole(file.durable, change);
       file.unsynced.clear();
       break;
   }
@@ -52,9 +48,7 @@ std::map<std::string, std::string> DiskHistory::after(Loss loss, std::uint64_t s
   Random random(seed);
   std::map<std::string, int> names = names_;
   std::size_t kept_names = loss == Loss::unsynced ? 0 : unsynced_names_.size();
-  if (loss == Loss::torn) {
-    kept_names = random() % (unsynced_names_.size() + 1);
-  }
+  if (loss == Loss::torn) kept_names = random() % (unsynced_names_.size() + 1);
   for (std::size_t i = 0; i < kept_names; ++i) {
     if (unsynced_names_[i].kind == Operation::Kind::create) {
       names[unsynced_names_[i].name] = unsynced_names_[i].file;
@@ -66,9 +60,7 @@ std::map<std::string, std::string> DiskHistory::after(Loss loss, std::uint64_t s
   for (const auto& [name, number] : names) {
     const auto file = files_.find(number);
     std::string& content = found[name];
-    if (file == files_.end()) {
-      continue;
-    }
+    if (file == files_.end()) continue;
     content = file->second.durable;
     for (const Operation& change : file->second.unsynced) {
       if (loss == Loss::nothing) {
@@ -92,9 +84,7 @@ void DiskHistory::apply_whole(std::string& content, const Operation& operation) 
 
 void DiskHistory::apply_torn(std::string& content, const Operation& operation, Random& random) {
   if (operation.kind == Operation::Kind::truncate) {
-    if (random() % 2 == 0) {
-      apply_whole(content, operation);
-    }
+    if (random() % 2 == 0) apply_whole(content, operation);
     return;
   }
   auto at = static_cast<std::size_t>(operation.offset);
@@ -102,9 +92,7 @@ void DiskHistory::apply_torn(std::string& content, const Operation& operation, R
   const char* bytes = operation.bytes.data();
   while (at < end) {
     const std::size_t count = std::min(end, (at / kSectorBytes + 1) * kSectorBytes) - at;
-    if (random() % 2 == 0) {
-      put(content, at, bytes, count);
-    }
+    if (random() % 2 == 0) put(content, at, bytes, count);
     at += count;
     bytes += count;
   }

@@ -2,36 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stdlib.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "core/scratch_folder.hpp"
 #include "scripted_worker.hpp"
 #include "templates/library.hpp"
 #include "tuner/session/session.hpp"
 
 namespace kiln {
 
-/// `full` with KILN_SOAK=1 in the environment, else `usual`.
-[[nodiscard]] inline int soak_size(int usual, int full) {
-  const char* soak = std::getenv("KILN_SOAK");
-  return soak != nullptr && std::string(soak) == "1" ? full : usual;
-}
-
 class EnduranceTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder =
-        (std::filesystem::temp_directory_path() / "kiln-endurance-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] std::filesystem::path database() const { return folder_ / "kiln.db"; }
 
   /// A session over the whole scripted space, in the order of `seed`, with deadlines that are
@@ -57,7 +42,8 @@ class EnduranceTest : public testing::Test {
   }
 
   KernelSpec spec_ = KernelLibrary().load(source_folder() + "/tests/reliability/kernels/scripted");
-  std::filesystem::path folder_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 }  // namespace kiln

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "endurance_fixture.hpp"
+#include "tests/reliability/size.hpp"
 #include "tuning_child.hpp"
 
 namespace kiln {
@@ -21,14 +22,10 @@ constexpr int kDeviceConfigs = 200;  ///< of a session on a device
 
 class KillsTest : public EnduranceTest {
  protected:
-  void SetUp() override {
-    EnduranceTest::SetUp();
-    ::setenv(kScriptLogVariable, log().c_str(), 1);
-  }
+  void SetUp() override { ::setenv(kScriptLogVariable, log().c_str(), 1); }
   void TearDown() override {
     ::unsetenv(kScriptLogVariable);
     ::unsetenv(kRealWorkersVariable);
-    EnduranceTest::TearDown();
   }
 
   [[nodiscard]] std::filesystem::path log() const { return folder_ / "script.log"; }
@@ -174,7 +171,7 @@ void KillsTest::judge_session(int kills) {
 }
 
 TEST_F(KillsTest, AtRandomMomentsLoseNothingAcknowledgedAndRepeatOneConfigAtMost) {
-  int wanted = soak_size(200, 1000);
+  int wanted = test::is_soak() ? 1000 : 200;
   if (const char* device = std::getenv("KILN_KILLS_DEVICE")) {
     device_ = device;
     wanted = 50;

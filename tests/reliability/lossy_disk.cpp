@@ -33,7 +33,6 @@ struct LossyDisk::Vfs {
   std::vector<Operation> operations;
   std::map<std::string, int> numbers;  // of the files that are there, by name
   int created = 0;
-  std::optional<int> room;  // writes until the disk is full
 
   Vfs();
   ~Vfs() { sqlite3_vfs_unregister(&shim); }
@@ -53,13 +52,9 @@ struct LossyDisk::Vfs {
     opened = {{nullptr}, &self, 0, false};
     const bool was_there = path != nullptr && ::access(path, F_OK) == 0;
     const int code = self.disk->xOpen(self.disk, path, opened.real(), flags, out);
-    if (opened.real()->pMethods != nullptr) {
-      opened.base.pMethods = &self.methods;
-    }
+    if (opened.real()->pMethods != nullptr) opened.base.pMethods = &self.methods;
     constexpr int kKept = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL;
-    if (code != SQLITE_OK || path == nullptr || (flags & kKept) == 0) {
-      return code;
-    }
+    if (code != SQLITE_OK || path == nullptr || (flags & kKept) == 0) return code;
     const std::string name = base_name(path);
     if (!was_there || self.numbers.count(name) == 0) {
       self.numbers[name] = ++self.created;
@@ -90,12 +85,6 @@ struct LossyDisk::Vfs {
   static int write(sqlite3_file* file, const void* bytes, int count, Offset offset) {
     OpenFile& opened = OpenFile::at(file);
     Vfs& self = *opened.vfs;
-    if (self.room && *self.room == 0) {
-      return SQLITE_FULL;
-    }
-    if (self.room) {
-      --*self.room;
-    }
     if (opened.number != 0) {
       self.operations.push_back(
           {Kind::write,
@@ -173,16 +162,12 @@ LossyDisk::Vfs::Vfs() {
   shim.xFullPathname = [](sqlite3_vfs* vfs, const char* path, int size, char* out) {
     return at(vfs).disk->xFullPathname(at(vfs).disk, path, size, out);
   };
-  if (sqlite3_vfs_register(&shim, 1) != SQLITE_OK) {
-    throw std::runtime_error("SQLite takes no VFS");
-  }
+  if (sqlite3_vfs_register(&shim, 1) != SQLITE_OK) throw std::runtime_error("SQLite takes no VFS");
 }
 
 LossyDisk::LossyDisk() : vfs_(std::make_unique<Vfs>()) {}
 LossyDisk::~LossyDisk() = default;
 
 const std::vector<LossyDisk::Operation>& LossyDisk::operations() const { return vfs_->operations; }
-
-void LossyDisk::fill_up_after(std::optional<int> writes) { vfs_->room = writes; }
 
 }  // namespace kiln::test

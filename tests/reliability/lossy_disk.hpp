@@ -9,7 +9,6 @@
 // syncs the
 //   folder with the first sync of a journal or WAL it made, and where it asks so when it removes
 //   one.
-// The disk can also be full: from a given write on, each fails with SQLITE_FULL.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +16,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -47,10 +45,6 @@ class LossyDisk {
     bool syncs_folder = false;
   };
   [[nodiscard]] const std::vector<Operation>& operations() const;
-
-  /// The write after the next `writes` ones and all later ones fail with SQLITE_FULL; nullopt: room
-  /// again.
-  void fill_up_after(std::optional<int> writes);
 
  private:
   struct Vfs;

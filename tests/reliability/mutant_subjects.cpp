@@ -128,7 +128,7 @@ MutantOptions mutant_options() {
     throw UsageError("KILN_MUTANTS_BACKEND is '" + options.backend +
                      "': it must be cuda, hip or opencl");
   const bool on_cpu = options.backend == "opencl";
-  options.count = number("KILN_MUTANTS", soak_size(on_cpu ? kUsual : 0, kAll), 0);
+  options.count = number("KILN_MUTANTS", test::is_soak() ? kAll : on_cpu ? kUsual : 0, 0);
   options.shares = number("KILN_MUTANTS_SHARES", static_cast<int>(options.shares), 1);
   options.seed =
       static_cast<unsigned>(number("KILN_MUTANTS_SEED", static_cast<int>(options.seed), 0));

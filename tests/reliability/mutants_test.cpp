@@ -1,3 +1,30 @@
+// Mutants of the built-in kernels.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "backends/backend.hpp"
+#include "core/errors.hpp"
+#include "core/launch_plan.hpp"
+#include "core/setting.hpp"
+#include "endurance_fixture.hpp"
+#include "mutant_bench.hpp"
+#include "mutant_subjects.hpp"
+#include "mutator.hpp"
+#include "templates/library.hpp"
+#include "templates/renderer.hpp"
+#include "tests/backends/required.hpp"
+#include "tuner/session/devices.hpp"
+
+namespace kiln {
+namespace {
+
 // Wrong results never win: kernels with one mistake each go through the real checks, on PoCL or,
 // with KILN_MUTANTS_BACKEND=cuda, on a GPU.
 //
@@ -5,22 +32,6 @@
 // other inputs than the checks themselves use. A mutant that the checks let pass and that is right
 // on that whole list is taken for equivalent (a bound that a later one makes up for, a constant
 // that only changes the speed). What must not exist is one that passes the checks and is wrong.
-// SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-#include <map>
-#include <random>
-#include <set>
-
-#include "core/setting.hpp"
-#include "endurance_fixture.hpp"
-#include "mutant_bench.hpp"
-#include "mutant_subjects.hpp"
-#include "mutator.hpp"
-#include "templates/renderer.hpp"
-#include "tuner/session/devices.hpp"
-
-namespace kiln {
-namespace {
 
 /// The compile-time fields of `tuned` with the sizes of `judge`.
 std::string judge_problem(const std::string& tuned, const std::string& judge) {
@@ -274,6 +285,46 @@ INSTANTIATE_TEST_SUITE_P(OfKernels, MutantsTest, testing::ValuesIn(shares()), []
   const std::string& kernel = test.param.subject.kernel;
   return kernel + std::to_string(test.index);
 });
+
+// Mutants are mistakes of the kernels, not of the language: a vendor's compiler takes them.
+
+/// The first mutant of each kind, of the variants that a problem has.
+std::map<std::string, Mutant> one_of_each_kind(const Subject& subject, const DeviceInfo& device) {
+  const KernelSpec spec = KernelLibrary().load(subject.kernel);
+  const Renderer renderer(spec);
+  const Problem problem = Problem::parse(spec, subject.problems.front());
+  std::map<std::string, Mutant> mutants;
+  for (const Variant& variant : spec.variants) {
+    const Config config = Setting(spec, problem, device).default_config(variant);
+    if (!Setting(spec, problem, device).plan(config)) continue;
+    for (Mutant& mutant : mutants_of(renderer.render({spec, problem, device}, config)))
+      mutants.emplace(mutant.kind, std::move(mutant));
+  }
+  return mutants;
+}
+
+TEST(MutatorTest, WritesWhatNvrtcCompiles) {
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  std::unique_ptr<Compiler> compiler;
+  try {
+    compiler = make_backend("cuda")->open_compiler(device);
+  } catch (const DeviceError& error) {
+    KILN_SKIP_UNLESS_REQUIRED("nvrtc", error.what());
+  }
+  for (const Subject& subject : subjects("cuda")) {
+    const std::map<std::string, Mutant> mutants = one_of_each_kind(subject, device);
+    for (const std::string kind :
+         {"bound", "barrier", "race", "stale", "nan", "input", "outside", "constant"}) {
+      const auto found = mutants.find(kind);
+      if (found == mutants.end()) continue;
+      const Result<Binary> binary = compiler->compile(found->second.source);
+      EXPECT_TRUE(binary) << subject.kernel << ", " << kind << ", " << found->second.what << ": "
+                          << binary.failure().message;
+    }
+    for (const std::string kind : {"bound", "stale", "input", "outside"})
+      EXPECT_EQ(mutants.count(kind), 1U) << subject.kernel << " has no mutant of the kind " << kind;
+  }
+}
 
 }  // namespace
 }  // namespace kiln

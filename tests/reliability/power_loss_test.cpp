@@ -17,6 +17,7 @@
 #include "tests/db/scratch.hpp"
 #include "tests/reliability/lossy_disk.hpp"
 #include "tests/reliability/size.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace kiln {
 namespace {
@@ -44,9 +45,7 @@ struct Recording {
   [[nodiscard]] Acknowledged before(std::size_t operation) const {
     Acknowledged last;
     for (const Acknowledged& one : acknowledged) {
-      if (one.operations <= operation) {
-        last = one;
-      }
+      if (one.operations <= operation) last = one;
     }
     return last;
   }
@@ -71,9 +70,7 @@ Recording record_session(std::int64_t trials) {
 }
 
 void write_files(const fs::path& folder, const std::map<std::string, std::string>& files) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    fs::remove(entry.path());
-  }
+  for (const auto& entry : fs::directory_iterator(folder)) fs::remove(entry.path());
   for (const auto& [name, content] : files) {
     std::ofstream(folder / name, std::ios::binary) << content;
   }
@@ -99,9 +96,7 @@ std::string fault_of(const Store& store, const Acknowledged& acknowledged) {
       return "trial " + std::to_string(i) + " is another one";
     }
   }
-  if (acknowledged.finished && store.bests().size() != 1) {
-    return "the best is lost";
-  }
+  if (acknowledged.finished && store.bests().size() != 1) return "the best is lost";
   return "";
 }
 
@@ -131,9 +126,7 @@ int lose_power_everywhere(const Recording& recording, int torn_states) {
       EXPECT_EQ(fault_after(folder / "kiln.db", acknowledged), "")
           << "power lost after operation " << i << " of " << recording.operations.size()
           << ", state " << state;
-      if (::testing::Test::HasFailure()) {
-        return opened;
-      }
+      if (::testing::Test::HasFailure()) return opened;
       ++opened;
     }
   }
@@ -166,9 +159,7 @@ TEST(PowerLoss, IsNoticedWithoutSyncs) {
     return operation.kind == LossyDisk::Operation::Kind::sync;
   });
   DiskHistory history;
-  for (const LossyDisk::Operation& operation : recording.operations) {
-    history.apply(operation);
-  }
+  for (const LossyDisk::Operation& operation : recording.operations) history.apply(operation);
   const MemoryFolder folder;
   write_files(folder.path(), history.after(Loss::unsynced, 0));
   EXPECT_NE(fault_after(folder / "kiln.db", {0, 10, true}), "");

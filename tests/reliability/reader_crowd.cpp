@@ -51,13 +51,9 @@ ReaderCrowd::ReaderCrowd(std::size_t count, const std::filesystem::path& databas
     : database_(database), judge_(judge), pause_(pause) {
   void* shared = ::mmap(nullptr, sizeof(CrowdReport), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) {
-    throw std::runtime_error("no shared memory");
-  }
+  if (shared == MAP_FAILED) throw std::runtime_error("no shared memory");
   report_ = new (shared) CrowdReport;
-  while (readers_.size() < count) {
-    readers_.push_back(start());
-  }
+  while (readers_.size() < count) readers_.push_back(start());
   while (report_->ready < static_cast<long>(count)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -70,12 +66,8 @@ ReaderCrowd::~ReaderCrowd() {
 
 pid_t ReaderCrowd::start() const {
   const pid_t child = ::fork();
-  if (child < 0) {
-    throw std::runtime_error("no process");
-  }
-  if (child == 0) {
-    read_until_told(database_, judge_, pause_, *report_);
-  }
+  if (child < 0) throw std::runtime_error("no process");
+  if (child == 0) read_until_told(database_, judge_, pause_, *report_);
   return child;
 }
 
@@ -87,9 +79,7 @@ void ReaderCrowd::replace(std::size_t index) {
 
 const CrowdReport& ReaderCrowd::finish() {
   report_->stop = true;
-  for (const pid_t reader : readers_) {
-    ::waitpid(reader, nullptr, 0);
-  }
+  for (const pid_t reader : readers_) ::waitpid(reader, nullptr, 0);
   readers_.clear();
   return *report_;
 }

@@ -12,6 +12,7 @@
 #include "tests/db/scratch.hpp"
 #include "tests/reliability/reader_crowd.hpp"
 #include "tests/reliability/size.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace kiln {
 namespace {
@@ -50,9 +51,7 @@ void write_edition(const fs::path& path, int edition) {
 
 std::string mixed_editions(const Store& store) {
   const std::vector<BestRecord> bests = store.bests();
-  if (bests.size() != kProblems) {
-    return std::to_string(bests.size()) + " bests";
-  }
+  if (bests.size() != kProblems) return std::to_string(bests.size()) + " bests";
   for (const BestRecord& best : bests) {
     if (best.evidence != bests.front().evidence) {
       return "editions " + bests.front().evidence + " and " + best.evidence;
@@ -78,9 +77,7 @@ TEST(Readers, SeeOneEditionWhileAPublisherReplacesTheFile) {
   ReaderCrowd crowd(kReaders, published, mixed_editions, std::chrono::milliseconds(200));
   for (int i = 1; i <= kReplacements; ++i) {
     editions[static_cast<std::size_t>(i % kEditions)].publish(published);
-    if (i % 10 == 0) {
-      crowd.replace(static_cast<std::size_t>(i / 10) % kReaders);
-    }
+    if (i % 10 == 0) crowd.replace(static_cast<std::size_t>(i / 10) % kReaders);
   }
   const CrowdReport& report = crowd.finish();
   EXPECT_EQ(report.errors, 0) << report.first_error;

@@ -17,14 +17,8 @@ constexpr int kUnpluggedConfigs = 61;  ///< of the variant "quick", and the spec
 
 class UnpluggedTest : public EnduranceTest {
  protected:
-  void SetUp() override {
-    EnduranceTest::SetUp();
-    ::setenv(kScriptUnpluggedVariable, plug().c_str(), 1);
-  }
-  void TearDown() override {
-    ::unsetenv(kScriptUnpluggedVariable);
-    EnduranceTest::TearDown();
-  }
+  void SetUp() override { ::setenv(kScriptUnpluggedVariable, plug().c_str(), 1); }
+  void TearDown() override { ::unsetenv(kScriptUnpluggedVariable); }
 
   [[nodiscard]] std::filesystem::path plug() const { return folder_ / "unplugged"; }
   /// `deed`: what a new worker's driver does, see kScriptUnpluggedVariable.

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "search/space.hpp"
@@ -14,6 +15,8 @@
 
 namespace kiln {
 namespace {
+
+using ::testing::StartsWith;
 
 using test::is_legal_config;
 using test::small_variant;
@@ -118,7 +121,7 @@ TEST(SpaceLarge, ExhaustiveRefusesIt) {
   const Space space = Space::build(large_variant());
   const std::string error =
       test::error_of<UsageError>([&] { return make_strategy("exhaustive", space, 1); });
-  EXPECT_TRUE(error.starts_with("exhaustive tries every config, and there are ")) << error;
+  EXPECT_THAT(error, StartsWith("exhaustive tries every config, and there are "));
 }
 
 TEST(SpaceLarge, TakesLessThanAByteATunableAndConfig) {

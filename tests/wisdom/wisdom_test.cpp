@@ -1,14 +1,26 @@
-// Wisdom, told as a story: bests leave one database as text and arrive in another; what strangers
-// write on the way is refused by line.
+// Wisdom: written, read, checked, locked, shipped.
 // SPDX-License-Identifier: Apache-2.0
 #include "wisdom/wisdom.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "core/errors.hpp"
+#include "core/json.hpp"
+#include "db/close_configs.hpp"
+#include "db/evidence.hpp"
 #include "db/store.hpp"
 #include "lookup/lookup.hpp"
 #include "tests/db/scale.hpp"
+#include "tests/support/error_of.hpp"
+#include "wisdom/selection_lock.hpp"
 #include "wisdom/shipped.hpp"
 #include "wisdom/wisdom_check.hpp"
 
@@ -16,9 +28,13 @@ namespace kiln {
 namespace {
 
 using test::scale_best;
+using test::some_device;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+
+// Wisdom, told as a story: bests leave one database as text and arrive in another; what strangers
+// write on the way is refused by line.
 
 constexpr const char* kEvidence =
     R"({"finalists":[{"config":"vector:block_size=64","sequence":1,"median_ns":1500.0,"samples_ns":[1400.0,1500.0,1600.0]},)"
@@ -232,6 +248,147 @@ TEST_F(Wisdom, ShippedBestsAreTheLastLayer) {
   };
   EXPECT_EQ(chosen({shipped[0]}), "vector:block_size=128");
   EXPECT_EQ(chosen({shipped[0], best("n=4096", 512)}), "vector:block_size=512");
+}
+
+// Selection locks: ranks with different drivers choose alike, and a lock that was tampered with
+// says so.
+
+class SelectionLock : public ::testing::Test {
+ protected:
+  static std::string fault_of(const std::string& text) {
+    return test::error_of<InputError>([&] { return read_selection_lock(text, "job.lock"); },
+                                      "sound");
+  }
+
+  std::string chosen(const std::vector<BestRecord>& rows, const std::string& driver) const {
+    DeviceInfo device = some_device();
+    device.driver = driver;
+    return lookup({spec_, Problem::parse(spec_, "n=8192"), device}, rows)->config.text();
+  }
+
+  KernelSpec spec_ = test::scale_spec();
+};
+
+TEST_F(SelectionLock, RanksWithDifferentDriversChooseAlike) {
+  BestRecord old_driver = scale_best(spec_, "n=4096", 512);
+  old_driver.key.driver = "550.1";
+  const std::vector<BestRecord> rows = {old_driver, scale_best(spec_, "n=16800", 128)};
+  EXPECT_NE(chosen(rows, "550.1"), chosen(rows, "580.10")) << "what the lock is for";
+  const std::vector<BestRecord> locked =
+      read_selection_lock(write_selection_lock(rows), "job.lock");
+  ASSERT_EQ(locked.size(), 2U);
+  EXPECT_EQ(chosen(locked, "550.1"), "vector:block_size=512");
+  EXPECT_EQ(chosen(locked, "580.10"), "vector:block_size=512");
+}
+
+TEST_F(SelectionLock, EqualDatabasesGiveEqualLocks) {
+  const BestRecord one = scale_best(spec_, "n=4096", 512);
+  const BestRecord two = scale_best(spec_, "n=64", 64);
+  EXPECT_EQ(write_selection_lock({{one, two}}), write_selection_lock({{two, one}}));
+}
+
+TEST_F(SelectionLock, HoldsWhatCanBeChosenWithoutItsSamples) {
+  BestRecord best = scale_best(spec_, "n=4096", 512);
+  std::string samples = "1";
+  for (int i = 0; i < 10'000; ++i) samples += ",1";
+  best.evidence =
+      R"({"finalists":[{"config":"vector:block_size=512","median_ns":2,"samples_ns":[)" + samples +
+      R"(]}],"close":[{"config":"vector:block_size=64","slowdown":1.5}]})";
+  const std::string text = write_selection_lock({{best}});
+  EXPECT_LT(text.size(), 4000U);
+  const std::vector<BestRecord> locked = read_selection_lock(text, "job.lock");
+  ASSERT_EQ(locked.size(), 1U);
+  EXPECT_EQ(close_configs(locked[0]).size(), 2U);
+  EXPECT_EQ(close_configs(locked[0])[1].slowdown, 1.5);
+}
+
+TEST_F(SelectionLock, NamesTheShippedRowsByTheirHash) {
+  const BestRecord best = scale_best(spec_, "n=4096", 512);
+  const std::string text = write_selection_lock({{best}}, {true, {}});
+  EXPECT_LT(text.size(), 4000U);
+  const std::vector<BestRecord> locked = read_selection_lock(text, "job.lock");
+  std::size_t shipped = 0;
+  for (const std::string& kernel : shipped_kernels()) shipped += shipped_bests(kernel).size();
+  EXPECT_GT(shipped, 0U);
+  EXPECT_EQ(locked.size(), 1 + shipped);
+  for (const BestRecord& row : locked) EXPECT_EQ(row.layer, kLockedLayer);
+  const std::string of_another = write_selection_lock({{best}}, {true, {"cuda/nvidia/none/sm_1"}});
+  EXPECT_EQ(read_selection_lock(of_another, "job.lock").size(), 1U);
+  std::string edited = text;
+  edited.replace(edited.find(shipped_hash()), 4, "0000");
+  EXPECT_THAT(fault_of(edited), HasSubstr("made with the shipped rows of another Kiln"));
+}
+
+TEST_F(SelectionLock, WhatWasChangedOrIsNoLockIsRefused) {
+  std::string text = write_selection_lock({{scale_best(spec_, "n=4096", 512)}});
+  EXPECT_EQ(fault_of(text), "sound");
+  EXPECT_THAT(fault_of(text + "\n"),
+              StartsWith("job.lock:1: the lock was changed after it was made"));
+  std::string edited = text;
+  edited.replace(edited.find("\"block_size\":512"), 16, "\"block_size\":256");
+  EXPECT_THAT(fault_of(edited), HasSubstr("make it anew with `kiln db lock`"));
+  edited = text;
+  edited.replace(edited.find("\"kiln_lock\":1"), 13, "\"kiln_lock\":3");
+  EXPECT_EQ(fault_of(edited), "job.lock:1: a lock of version 3; this Kiln reads versions 1 and 2");
+  EXPECT_EQ(fault_of("{}"),
+            "job.lock:1: key 'kiln_lock' is missing; expected a whole number of at least 0");
+  EXPECT_THAT(fault_of(""), StartsWith("job.lock:1: this is no JSON"));
+}
+
+// What ships with the program: the rows of data/, by kernel, and the compressed files in general.
+
+std::string without_samples(const std::string& evidence) {
+  Json json = Json::parse(evidence);
+  for (Json& finalist : json.at("finalists")) finalist.at("samples_ns") = Json::array();
+  return json.dump();
+}
+
+/// The rows of data/*.jsonl by kernel, as they should be shipped.
+std::map<std::string, std::vector<BestRecord>> rows_of_the_tree() {
+  std::map<std::string, std::vector<BestRecord>> rows;
+  for (const auto& entry : std::filesystem::directory_iterator(KILN_SOURCE_DIR "/data")) {
+    if (entry.path().extension() != ".jsonl") continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (WisdomEntry& row : read_wisdom(text, entry.path().filename()).entries) {
+      row.best.evidence = without_samples(row.best.evidence);
+      rows[row.best.key.kernel].push_back(std::move(row.best));
+    }
+  }
+  return rows;
+}
+
+TEST(ShippedRows, AreThoseOfTheTreeWithoutSingleSamples) {
+  const auto rows = rows_of_the_tree();
+  EXPECT_FALSE(rows.empty());
+  for (const auto& [kernel, expected] : rows) {
+    const std::vector<BestRecord> shipped = shipped_bests(kernel);
+    EXPECT_EQ(shipped.size(), expected.size()) << kernel;
+    EXPECT_TRUE(write_wisdom(shipped) == write_wisdom(expected)) << kernel;
+    for (const BestRecord& best : shipped) {
+      EXPECT_EQ(best.layer, kShippedLayer);
+      EXPECT_EQ(read_evidence(best.evidence).source.size(), 16U)
+          << kernel << " " << best.problem_json;
+    }
+  }
+  EXPECT_TRUE(shipped_bests("no_such_kernel").empty());
+}
+
+TEST(ShippedRows, AreNamedByFileAndKernel) {
+  std::vector<std::string> paths;
+  for (const EmbeddedFile& part : shipped_parts()) paths.emplace_back(part.path);
+  EXPECT_TRUE(std::is_sorted(paths.begin(), paths.end()));
+  EXPECT_THAT(paths, ::testing::Contains("nvidia_h200.jsonl/matmul"));
+}
+
+TEST(EmbeddedFiles, OfADamagedProgramAreNotReadHalf) {
+  EmbeddedFile part = shipped_parts().front();
+  EXPECT_EQ(part.text().size(), part.bytes);
+  part.deflated_bytes /= 2;
+  EXPECT_THROW((void)part.text(), std::logic_error);
+  part = shipped_parts().front();
+  part.bytes += 1;
+  EXPECT_THROW((void)part.text(), std::logic_error);
 }
 
 }  // namespace
