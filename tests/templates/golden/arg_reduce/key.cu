@@ -1,19 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 results=1 dtype=f32 op=min
-// arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
-// Variant key: value and index in one 64-bit word, one atomic maximum a block: attacks the traffic between blocks, which may be as many as there are tiles
-//
-//   dtype      = f32     type of the elements
-//   op         = min     min or max; of equal elements the one with the smallest index; the first NaN comes before all numbers
-//   block_size = 256     threads per block
-//   load_bytes = 16      bytes per load of one thread
-//   unroll     = 4       independent loads in flight per thread
-//   streaming  = false   loads carry an evict-first hint: nothing is read twice
-//   test       = load    what one branch compares with the best so far before indices are looked at: nothing, a load, or all loads of a tile
-//   finish     = tree    how threads combine what they found: in shared memory, or by exchange within warps
-//   ending     = ticket  who writes the result: the block that draws the last ticket, or a second launch
-//   per_load   = 4       load_bytes // sizeof(dtype)
-//   tile       = 4096    block_size * per_load * unroll
-//
+// key:block_size=256,load_bytes=16,unroll=4,blocks_per_unit=4,streaming=false,test=load,finish=tree,ending=ticket
 
 // arg_reduce, variant key: value and index in one 64-bit word, so that one atomic maximum a block decides between blocks.
 //

@@ -1,11 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 results=1 dtype=f32 op=min
-// arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
-// Variant naive: naive: blocks walk over rows element by element, a second launch combines; the reference for large problems
-//
-//   dtype      = f32  type of the elements
-//   op         = min  min or max; of equal elements the one with the smallest index; the first NaN comes before all numbers
-//   block_size = 256  threads per block, in both passes
-//
+// naive:block_size=256
 
 // arg_reduce, variant naive: blocks walk over a row element by element; a second launch combines what they found.
 //

@@ -1,8 +1,5 @@
 // sm_90a, gfx90a, opencl on a CPU: n=1000000 results=1 dtype=f32 op=min
-// arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
-// Variant relay: one launch: blocks post value and index in one word, the last block waits for them; attacks the fence and the ticket
-//
-//= arg_reduce/ticket.cu, "//   dtype      = f32    type of the elements" to "//" (10)
+// relay:block_size=256,load_bytes=16,unroll=4,blocks_per_unit=4,streaming=false,test=load,finish=tree
 
 // arg_reduce, variant relay: one launch. Each block posts value and index in one 64-bit word that is never 0; the last block of a
 // row waits for the posts and takes the largest.

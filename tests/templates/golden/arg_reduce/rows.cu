@@ -1,21 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000 results=1000 dtype=f32 op=min
-// arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
-// Variant rows: some threads for each row, many rows a block: attacks blocks and barriers that are wider than a row
-//
-//   dtype           = f32    type of the elements
-//   op              = min    min or max; of equal elements the one with the smallest index; the first NaN comes before all numbers
-//   block_size      = 256    threads per block
-//   lanes           = 32     threads that share a row
-//   load_bytes      = 16     bytes per load of one thread
-//   unroll          = 1      independent loads in flight per thread
-//   rows_per_thread = 1      rows that a thread works on at the same time: bytes in flight where rows are short
-//   streaming       = false  loads carry an evict-first hint: nothing is read twice
-//   test            = load   what one branch compares with the best so far before indices are looked at: nothing, a load
-//   finish          = tree   how threads combine what they found: in shared memory, or by exchange within warps
-//   per_load        = 4      load_bytes // sizeof(dtype)
-//   rows_block      = 8      block_size // lanes
-//   rows_tile       = 8      rows_block * rows_per_thread
-//
+// rows:block_size=256,lanes=32,load_bytes=16,unroll=1,rows_per_thread=1,blocks_per_unit=0,streaming=false,test=load,finish=tree
 
 // arg_reduce, variant rows: 32 threads share a row, a block holds 8 rows at a time, a thread 1 of them.
 //

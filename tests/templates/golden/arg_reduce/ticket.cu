@@ -1,18 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 results=1 dtype=f32 op=min
-// arg_reduce: index[r] = i of the smallest or largest in[r, i], value[r] = that element: of a vector, or of the rows of a matrix
-// Variant ticket: one launch of persistent blocks with wide loads in flight, the last block combines: attacks memory latency and launch cost
-//
-//   dtype      = f32    type of the elements
-//   op         = min    min or max; of equal elements the one with the smallest index; the first NaN comes before all numbers
-//   block_size = 256    threads per block
-//   load_bytes = 16     bytes per load of one thread
-//   unroll     = 4      independent loads in flight per thread
-//   streaming  = false  loads carry an evict-first hint: nothing is read twice
-//   test       = load   what one branch compares with the best so far before indices are looked at: nothing, a load, or all loads of a tile
-//   finish     = tree   how threads combine what they found: in shared memory, or by exchange within warps
-//   per_load   = 4      load_bytes // sizeof(dtype)
-//   tile       = 4096   block_size * per_load * unroll
-//
+// ticket:block_size=256,load_bytes=16,unroll=4,blocks_per_unit=4,streaming=false,test=load,finish=tree
 
 // arg_reduce, variant ticket: one launch. Persistent blocks share each row; the one that draws the row's last ticket combines
 // what all have found.

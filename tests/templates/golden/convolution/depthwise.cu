@@ -1,26 +1,5 @@
 // sm_90a, gfx90a, opencl: h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant depthwise: channels last, each filtered by itself: wide loads of neighbouring channels, a block of outputs in registers
-//
-//   fh           = 3      rows of the filter
-//   fw           = 3      columns of the filter
-//   stride       = 1      step from one output to the next, down and across
-//   dilation     = 1      step from one tap of the filter to the next, down and across
-//   dtype        = f32    element type; f16 and bf16 are added up in f32
-//   epilogue     = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   is_plain     = true
-//   has_bias     = false
-//   has_residual = false
-//   taps         = 9
-//   load_vector  = 1      channels in a load
-//   lanes        = 8      threads that take neighbouring channels
-//   places       = 16     blocks of outputs that a block computes
-//   micro_x      = 4      neighbouring outputs that a thread computes
-//   micro_y      = 2      outputs below each other that a thread computes
-//   vector       = 1      load_vector
-//   load_bytes   = 4      load_vector * element_bytes
-//   words        = 1      max(1, load_bytes // 4)
-//
+// depthwise:load_vector=1,lanes=8,places=16,micro_x=4,micro_y=2
 
 // convolution, depthwise: channels lie innermost, and each is filtered by itself: a thread takes LOAD channels of a block of
 // MICRO_Y x MICRO_X outputs, and reads each row of their windows once.

@@ -1,24 +1,5 @@
 // sm_90a, gfx90a, opencl: h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nchw precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant depthwise_planes: channels first, each filtered by itself: planes or strips of rows through shared memory, in wide loads
-//
-//   fh              = 3      rows of the filter
-//   fw              = 3      columns of the filter
-//   stride          = 1      step from one output to the next, down and across
-//   dtype           = f16    element type; f16 and bf16 are added up in f32
-//= convolution/depthwise_tiles.cu, "//   epilogue        = x      the element of the" to "//   taps            = 9"
-//   block_planes    = 1      neighbouring planes that a block filters
-//   tile_y          = 4      rows of output that a block computes of a plane
-//   threads         = 64     threads of a block
-//   micro_x         = 4      neighbouring outputs that a thread computes
-//   micro_y         = 2      outputs below each other that a thread computes
-//   run             = 1      elements of a row that a thread loads at a time
-//   blocks_per_unit = 1      blocks that should be resident: caps the registers of a thread
-//   element_bytes   = 2      sizeof(dtype)
-//   window          = 6      (micro_x - 1) * stride + fw
-//   tap_pitch       = 4      round_up(fw, 4)
-//   store_vector    = 4      8 if micro_x % 8 == 0 and element_bytes == 2 else 4 if micro_x % 4 == 0 else 2 if micro_x % 2 == 0 else 1
-//
+// depthwise_planes:block_planes=1,tile_y=4,threads=64,micro_x=4,micro_y=2,run=1,blocks_per_unit=1
 
 // convolution, depthwise_planes: channels lie outermost, and each is filtered by itself: whole planes, or strips of rows of a
 // plane, come to shared memory as they lie, in wide loads; a thread then computes MICRO_Y x MICRO_X outputs.

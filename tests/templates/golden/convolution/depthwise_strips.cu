@@ -1,24 +1,5 @@
 // sm_90a: h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nchw precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant depthwise_strips: channels first, each filtered by itself: the copy engine brings strips of rows while others are computed
-//
-//   fh              = 3      rows of the filter
-//   fw              = 3      columns of the filter
-//   stride          = 1      step from one output to the next, down and across
-//   dtype           = f16    element type; f16 and bf16 are added up in f32
-//= convolution/depthwise_tiles.cu, "//   epilogue        = x      the element of the" to "//   taps            = 9"
-//   block_planes    = 1      neighbouring planes that a block filters at a time
-//   tile_x          = 32     columns of output that the threads compute at a time
-//   tile_y          = 8      rows of output of a strip
-//   micro_x         = 4      neighbouring outputs of a row that a thread computes
-//   micro_y         = 2      outputs below each other that a thread computes
-//   stages          = 2      strips in shared memory: copied ahead
-//   blocks_per_unit = 1      blocks that are resident on a compute unit
-//   element_bytes   = 2      sizeof(dtype)
-//   window          = 6      (micro_x - 1) * stride + fw
-//   run             = 4      (16 if step_bytes % 16 == 0 else 8 if step_bytes % 8 == 0 else 4 if step_bytes % 4 == 0 else 2) // element_bytes
-//   store_vector    = 4      8 if micro_x % 8 == 0 and element_bytes == 2 else 4 if micro_x % 4 == 0 else 2 if micro_x % 2 == 0 else 1
-//
+// depthwise_strips:block_planes=1,tile_x=32,tile_y=8,micro_x=4,micro_y=2,stages=2,blocks_per_unit=1
 
 // convolution, depthwise_strips: channels lie outermost, and each is filtered by itself. The copy engine brings strips of whole
 // rows of PLANES planes as they lie, STAGES ahead; a thread then computes MICRO_Y x MICRO_X outputs.

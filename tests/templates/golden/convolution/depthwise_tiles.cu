@@ -1,33 +1,5 @@
 // sm_90a: h=56 w=56 fh=3 fw=3 n=32 c=128 k=128 groups=128 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nhwc precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant depthwise_tiles: channels last, each filtered by itself: the copy engine brings tiles with their borders while others are computed
-//
-//   fh              = 3      rows of the filter
-//   fw              = 3      columns of the filter
-//   stride          = 1      step from one output to the next, down and across
-//   dtype           = f32    element type; f16 and bf16 are added up in f32
-//   epilogue        = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   is_plain        = true
-//   has_bias        = false
-//   has_residual    = false
-//   taps            = 9
-//   channels        = 8      channels of a tile
-//   tile_x          = 16     columns of output of a tile
-//   tile_y          = 8      rows of output of a tile
-//   micro_x         = 4      neighbouring outputs of a row that a thread computes
-//   micro_y         = 2      outputs below each other that a thread computes
-//   stages          = 2      tiles in shared memory: copied ahead
-//   blocks_per_unit = 1      blocks that are resident on a compute unit
-//   vector          = 1      load_vector
-//   load_bytes      = 4      vector * element_bytes
-//   words           = 1      max(1, load_bytes // 4)
-//   window          = 6      (micro_x - 1) * stride + fw
-//   in_rows         = 10     (tile_y - 1) * stride + fh
-//   in_cols         = 18     (tile_x - 1) * stride + fw
-//   tile_bytes      = 5760   channels * in_rows * in_cols * element_bytes
-//   room            = 5760   round_up(tile_bytes, 128)
-//   threads         = 128    channels // vector * (tile_x // micro_x) * (tile_y // micro_y)
-//
+// depthwise_tiles:channels=8,tile_x=16,tile_y=8,load_vector=1,micro_x=4,micro_y=2,stages=2,blocks_per_unit=1
 
 // convolution, depthwise_tiles: channels lie innermost, and each is filtered by itself. The copy engine brings tiles of the
 // input with their borders, zeros outside of it included, STAGES ahead; a thread then computes MICRO_Y x MICRO_X outputs of

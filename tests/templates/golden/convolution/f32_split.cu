@@ -1,50 +1,5 @@
 // sm_90a: h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant f32_split: f32 on matrix units: operands as sums of three bf16 values, six products (high: two and three, medium: one), sums in f32 registers
-//
-//   fh                 = 3          rows of the filter
-//   fw                 = 3          columns of the filter
-//   stride             = 1          step from one output to the next, down and across
-//   dilation           = 1          step from one tap of the filter to the next, down and across
-//   dtype              = f32        element type; f16 and bf16 are added up in f32
-//   layout             = nchw       order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
-//   epilogue           = x          the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   has_bias           = false
-//   has_residual       = false
-//   tile_m             = 128        pixels of a tile of the output
-//   tile_n             = 64         channels of a tile of the output
-//   tile_k             = 32         channels of the input that are copied at a time, and added up before the sums move to registers of their own
-//   consumers          = 2          warpgroups that multiply
-//   stages             = 4          tiles of both operands in shared memory: copied ahead
-//   cluster_m          = 1          blocks below each other that share the filters
-//   cluster_n          = 1          blocks beside each other that share the pixels
-//   schedule           = tiles      who computes what: a tile a block, parts of the steps, or equal shares of all steps
-//   register_split     = true       the copying warpgroup gives registers to the consumers
-//   blocks_per_unit    = 1          blocks that are resident on a compute unit
-//   raster             = 8          rows or columns of tiles that are walked together
-//   raster_along       = m          rows or columns
-//   overlapping        = false      gather == 'strips'
-//   whole_windows      = false      gather == 'patches'
-//   planes             = 3          3 if precision == 'highest' else 2 if precision == 'high' else 1
-//   checked            = true
-//   operand_bytes      = 2
-//   row_bytes          = 64         tile_k * 2
-//   k_instruction      = 16
-//   swapped            = false
-//   across_a           = false
-//   across_b           = false
-//   matrix_type        = bf16       'bf16'
-//   is_ping_pong       = false
-//   cluster_k          = 1
-//   store              = registers  'registers'
-//   staged             = false
-//   parts              = 1          tile_m // (64 * consumers)
-//   arriving_consumers = 2          consumers
-//   cluster            = 1          cluster_m * cluster_n
-//   threads            = 384        consumers * 128 + (128 if register_split else 32)
-//   copy_registers     = 40         32 if consumers == 3 else 24 if blocks_per_unit * consumers > 2 else 40
-//   consumer_registers = 232        (160 if consumers == 3 else (232 if blocks_per_unit == 1 else 104) if consumers == 2 else 240 if blocks_per_unit == 1 else 216) if register_split else entry_registers
-//
+// f32_split:tile_m=128,tile_n=64,tile_k=32,consumers=2,stages=4,cluster_m=1,cluster_n=1,gather=pixels,schedule=tiles,register_split=true,blocks_per_unit=1,raster=8,raster_along=m
 
 // convolution, f32_split: a layer as a matrix product of pixels and filters. The matrix of the pixels' windows never lies in
 //= convolution/wgmma.cu, "// memory: the copy engine gathers its tiles fro" to "//" (14)

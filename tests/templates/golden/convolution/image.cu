@@ -1,30 +1,5 @@
 // sm_90a, gfx90a, opencl: h=1080 w=1920 fh=5 fw=5 n=1 c=1 k=1 groups=1 stride=1 dilation=1 pad_h=2 pad_w=2 pad_bottom=2 pad_right=2 dtype=f32 layout=nchw precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant image: each channel filtered by itself: a thread slides over rows and keeps a block of outputs in registers
-//
-//   fh              = 5       rows of the filter
-//   fw              = 5       columns of the filter
-//   dtype           = f32     element type; f16 and bf16 are added up in f32
-//   epilogue        = x       the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   is_plain        = true
-//   has_bias        = false
-//   has_residual    = false
-//   taps            = 25
-//   threads_x       = 16      threads of a block across
-//   micro_x         = 4       neighbouring outputs of a row that a thread computes
-//   micro_y         = 4       outputs below each other that a thread computes
-//   filter_in       = shared  memory that the taps are read from
-//   unrolled        = row     what is written out: one row of taps, or all of them
-//   blocks_per_unit = 1       blocks that should be resident: caps the registers of a thread
-//   threads         = 128     threads_x * threads_y
-//   tile_x          = 64      threads_x * micro_x
-//   tile_y          = 32      threads_y * micro_y
-//   in_pitch        = 68      tile_x + round_up(fw - 1, 4)
-//   window          = 8       micro_x + round_up(fw - 1, 4)
-//   filter_pitch    = 8       round_up(fw, 4)
-//   full_begin      = 3       micro_y - 1
-//   full_end        = 5       max(fh, full_begin)
-//
+// image:threads_x=16,threads_y=8,micro_x=4,micro_y=4,filter_in=shared,unrolled=row,blocks_per_unit=1
 
 // convolution, image: every channel is an image that one filter slides over; a thread keeps MICRO_Y x MICRO_X outputs
 // in registers and passes each row of the input once.

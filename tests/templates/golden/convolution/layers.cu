@@ -1,35 +1,5 @@
 // sm_90a, gfx90a, opencl: h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant layers: channels step by step through shared memory: a thread keeps several pixels of several channels in registers
-//
-//   fh           = 3      rows of the filter
-//   fw           = 3      columns of the filter
-//   stride       = 1      step from one output to the next, down and across
-//   dtype        = f16    element type; f16 and bf16 are added up in f32
-//   layout       = nhwc   order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
-//   epilogue     = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   has_bias     = false
-//   has_residual = false
-//   taps         = 9
-//   tile_x       = 16     columns of output that a block computes
-//   tile_y       = 4      rows of output that a block computes
-//   tile_k       = 32     channels of output that a block computes
-//   micro_x      = 4      neighbouring pixels that a thread computes
-//   micro_k      = 4      channels of output that a thread computes
-//   unroll       = 1      rows of taps that are written out
-//   prefetch     = false  read the next step's tiles into registers while this step's are used
-//   splits       = 1
-//   channels     = 4      max(1, step_taps // taps)
-//   threads      = 128    threads_x * tile_y * threads_k
-//   in_rows      = 6      (tile_y - 1) * stride + fh
-//   in_pitch     = 20     round_up((tile_x - 1) * stride + fw, 4)
-//   window       = 6      (micro_x - 1) * stride + fw
-//   window_run   = 4      4 if micro_x * stride % 4 == 0 else 2 if micro_x * stride % 2 == 0 else 1
-//   filter_run   = 4      min(micro_k, 4)
-//   filter_pitch = 36     tile_k + (4 if tile_k > 1 else 0)
-//   in_held      = 4      in_each if prefetch else ceil_div(in_each, ceil_div(in_each, 8))
-//   filter_held  = 5      filter_each if prefetch else ceil_div(filter_each, ceil_div(filter_each, 8))
-//
+// layers:tile_x=16,tile_y=4,tile_k=32,micro_x=4,micro_k=4,step_taps=36,unroll=1,prefetch=false
 
 // convolution, layers: a block computes TILE_K channels of TILE_Y x TILE_X pixels of one image, CHANNELS channels of
 // the input at a time; a thread keeps MICRO_K channels of MICRO_X neighbouring pixels in registers.

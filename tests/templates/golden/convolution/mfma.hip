@@ -1,41 +1,5 @@
 // gfx90a: h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant mfma: a layer as a product of pixels and filters on the matrix units of wavefronts of 64 (CDNA)
-//
-//   fh              = 3               rows of the filter
-//   fw              = 3               columns of the filter
-//   stride          = 1               step from one output to the next, down and across
-//   dilation        = 1               step from one tap of the filter to the next, down and across
-//   dtype           = f16             element type; f16 and bf16 are added up in f32
-//   layout          = nhwc            order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
-//   epilogue        = x               the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   has_bias        = false
-//   has_residual    = false
-//   tile_m          = 128             pixels of the output that a block computes
-//   tile_n          = 64              channels of the output that a block computes
-//   tile_k          = 32              channels of the input, tap after tap, between two barriers
-//   warps_m         = 2               wavefronts below each other in a tile
-//   warps_n         = 2               wavefronts beside each other in a tile
-//   ahead           = true            load the fragments of a step while the step before is multiplied: more registers, less waiting
-//   splits          = 1               parts of k, each computed by blocks of its own
-//   blocks_per_unit = 1               blocks that should be resident: caps the registers of a thread
-//   raster          = 8               rows of tiles that are walked together, so that blocks in flight share operands in the cache
-//   family          = mfma            'mfma'
-//   overlapping     = false
-//   whole_windows   = false
-//   planes          = 1
-//   checked         = false
-//   held            = true
-//   stages          = 2
-//   element_bytes   = 2
-//   load_bytes      = 16
-//   pad             = 8
-//   fragment_k      = 16
-//   matrix_type     = F16             'F16' if dtype == f16 else 'BF16'
-//   pack            = F32X2_TO_F16X2  'F32X2_TO_F16X2' if dtype == f16 else 'F32X2_TO_BF16X2'
-//   threads         = 256             warps_m * warps_n * lanes
-//   buffers         = 2               2 if ahead else 1
-//
+// mfma:tile_m=128,tile_n=64,tile_k=32,warps_m=2,warps_n=2,ahead=true,splits=1,blocks_per_unit=1,raster=8
 
 // convolution, mfma: a layer as a product of pixels and filters, whose fragments of 16 x 16 the matrix unit multiplies.
 //

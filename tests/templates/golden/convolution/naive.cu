@@ -1,16 +1,5 @@
 // sm_90a, gfx90a, opencl: h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant naive: one thread per output: two loads from global memory for each multiplication
-//
-//   fh           = 3      rows of the filter
-//   fw           = 3      columns of the filter
-//   stride       = 1      step from one output to the next, down and across
-//   dilation     = 1      step from one tap of the filter to the next, down and across
-//= convolution/layers.cu, "//   dtype        = f16    element type; f16 and" to "//   has_residual = false"
-//   block_x      = 32     threads across
-//   block_y      = 8      threads down
-//   wide         = false  add up in f64: the reference for large problems
-//
+// naive:block_x=32,block_y=8,wide=false
 
 // convolution, naive: one thread computes one output.
 //

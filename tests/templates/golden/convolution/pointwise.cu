@@ -1,22 +1,5 @@
 // sm_90a: h=56 w=56 fh=1 fw=1 n=32 c=256 k=64 groups=1 stride=1 dilation=1 pad_h=0 pad_w=0 pad_bottom=0 pad_right=0 dtype=f32 layout=nchw precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant pointwise: 1 x 1 layers in f32 on matrix units, read as they lie: values become three bf16 values in registers, six products (high: two and three, medium: one)
-//
-//   dtype              = f32    element type; f16 and bf16 are added up in f32
-//   layout             = nchw   order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
-//   epilogue           = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   has_bias           = false
-//   has_residual       = false
-//   tile_n             = 32     channels of a tile of the output
-//   consumers          = 2      warpgroups that multiply, 128 pixels each
-//   stages             = 4      tiles of both operands in shared memory: copied ahead
-//   blocks_per_unit    = 1      blocks that are resident on a compute unit
-//   planes             = 3      3 if precision == 'highest' else 2 if precision == 'high' else 1
-//   products           = 6      planes * (planes + 1) // 2
-//   threads            = 384    consumers * 128 + 128
-//   copy_registers     = 40     32 if consumers == 3 else 24 if blocks_per_unit * consumers > 2 else 40
-//   consumer_registers = 232    160 if consumers == 3 else (232 if blocks_per_unit == 1 else 104) if consumers == 2 else 240 if blocks_per_unit == 1 else 216
-//
+// pointwise:tile_n=32,consumers=2,stages=4,blocks_per_unit=1
 
 // convolution, pointwise: a 1 x 1 layer in f32 on the matrix units, read as it lies. One thread copies boxes of 32 pixels and 32
 // channels ahead; each warp has a box of its own, splits its values into bf16 planes in registers, and multiplies them there.

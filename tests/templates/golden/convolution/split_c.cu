@@ -1,19 +1,5 @@
 // sm_90a, gfx90a, opencl: h=14 w=14 fh=3 fw=3 n=1 c=256 k=64 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant split_c: the layers kernel on parts of the channels of the input: enough blocks for the device where the output is small
-//
-//   fh           = 3      rows of the filter
-//   fw           = 3      columns of the filter
-//   stride       = 1      step from one output to the next, down and across
-//   dtype        = f32    element type; f16 and bf16 are added up in f32
-//   layout       = nchw   order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
-//   epilogue     = x      the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   has_bias     = false
-//   has_residual = false
-//   taps         = 9
-//   splits       = 4      parts of the channels of the input, each computed by blocks of its own
-//= convolution/layers.cu, "//   tile_x       = 16     columns of output tha" to "//   prefetch     = false  read the next step's "
-//= convolution/layers.cu, "//   channels     = 4      max(1, step_taps // t" to "//" (10)
+// split_c:splits=4,tile_x=16,tile_y=4,tile_k=32,micro_x=4,micro_k=4,step_taps=36,unroll=1,prefetch=false
 
 // convolution, split_c: a block computes TILE_K channels of TILE_Y x TILE_X pixels of one image, CHANNELS channels of
 //= convolution/layers.cu, "// the input at a time; a thread keeps MICRO_K c" to "//" (10)

@@ -1,51 +1,5 @@
 // sm_90a: h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant wgmma: a layer as a product of pixels and filters on the matrix units, whose tiles the copy engine gathers
-//
-//   fh                 = 3               rows of the filter
-//   fw                 = 3               columns of the filter
-//   stride             = 1               step from one output to the next, down and across
-//   dilation           = 1               step from one tap of the filter to the next, down and across
-//   dtype              = f16             element type; f16 and bf16 are added up in f32
-//   layout             = nhwc            order of dimensions in memory, channels last or not: in n c h w, filter k c fh fw, out n k out_h out_w; or in n h w c, filter k fh fw c, out n out_h out_w k
-//   epilogue           = x               the element of the output: x is the sum, bias one value for each channel, residual the element of an array that lies like the output; e.g. max(x + bias, 0)
-//   has_bias           = false
-//   has_residual       = false
-//   tile_m             = 128             pixels of a tile of the output
-//   tile_n             = 64              channels of a tile of the output
-//   tile_k             = 64              channels of the input that are copied at a time
-//   consumers          = 2               warpgroups that multiply
-//   stages             = 4               tiles of both operands in shared memory: copied ahead
-//   cluster_m          = 1               blocks below each other that share the filters
-//   cluster_n          = 1               blocks beside each other that share the pixels
-//   cluster_k          = 1               blocks that share a tile of the output and add up through their shared memory
-//   schedule           = tiles           who computes what: a tile a block, parts of the steps, or equal shares of all steps
-//   register_split     = true            the copying warpgroup gives registers to the consumers
-//   blocks_per_unit    = 1               blocks that are resident on a compute unit
-//   store              = registers       the output by bulk tensor copies, row by row from shared memory, or straight from registers
-//   raster             = 8               rows or columns of tiles that are walked together
-//   raster_along       = m               rows or columns
-//   overlapping        = false           gather == 'strips'
-//   whole_windows      = false           gather == 'patches'
-//   planes             = 1
-//   checked            = false           overlapping
-//   operand_bytes      = 2
-//   row_bytes          = 128             tile_k * 2
-//   k_instruction      = 16
-//   swapped            = false
-//   across_a           = false
-//   across_b           = false
-//   matrix_type        = f16             'f16' if dtype == f16 else 'bf16'
-//   pack               = F32X2_TO_F16X2  'F32X2_TO_F16X2' if dtype == f16 else 'F32X2_TO_BF16X2'
-//   is_ping_pong       = false           ping_pong if consumers == 2 and schedule == 'tiles' else false
-//   parts              = 1               tile_m // 64 if is_ping_pong else tile_m // (64 * consumers)
-//   arriving_consumers = 2               1 if is_ping_pong else consumers
-//   cluster            = 1               cluster_m * cluster_n * cluster_k
-//   staged             = false           store != 'registers'
-//   threads            = 384             consumers * 128 + (128 if register_split else 32)
-//   copy_registers     = 40              32 if consumers == 3 else 24 if blocks_per_unit * consumers > 2 else 40
-//   consumer_registers = 232             (160 if consumers == 3 else (232 if blocks_per_unit == 1 else 104) if consumers == 2 else 240 if blocks_per_unit == 1 else 216 if blocks_per_unit == 2 else 136 if blocks_per_unit == 3 else 96) if register_split else entry_registers
-//
+// wgmma:tile_m=128,tile_n=64,tile_k=64,consumers=2,stages=4,cluster_m=1,cluster_n=1,gather=pixels,cluster_k=1,schedule=tiles,ping_pong=false,register_split=true,blocks_per_unit=1,store=registers,raster=8,raster_along=m
 
 // convolution, wgmma: a layer as a matrix product of pixels and filters. The matrix of the pixels' windows never lies in
 // memory: the copy engine gathers its tiles from the images.

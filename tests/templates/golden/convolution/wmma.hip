@@ -1,15 +1,5 @@
 // gfx1100: h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f16 layout=nhwc precision=highest epilogue=x
-// convolution: out[n, k, y, x] = sum over c, i, j of in[n, c, y * stride + i - pad_h, x * stride + j - pad_w] * filter[k, c, i, j]
-// Variant wmma: a layer as a product of pixels and filters on the matrix units of wavefronts of 32 (RDNA)
-//
-//= convolution/mfma.hip, "//   fh              = 3               rows of t" to "//   has_residual    = false"
-//   tile_m          = 64              pixels of the output that a block computes
-//= convolution/mfma.hip, "//   tile_n          = 64              channels " to "//   raster          = 8               rows of t"
-//   family          = wmma            'wmma'
-//= convolution/mfma.hip, "//   overlapping     = false" to "//   pack            = F32X2_TO_F16X2  'F32X2_TO"
-//   threads         = 128             warps_m * warps_n * lanes
-//   buffers         = 2               2 if ahead else 1
-//
+// wmma:tile_m=64,tile_n=64,tile_k=32,warps_m=2,warps_n=2,ahead=true,splits=1,blocks_per_unit=1,raster=8
 
 // convolution, wmma: a layer as a product of pixels and filters, whose fragments of 16 x 16 the matrix unit multiplies.
 //

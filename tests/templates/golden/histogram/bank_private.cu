@@ -1,29 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 dtype=u8 bins=256 distribution=uniform
-// histogram: counts[b] = how many of n samples fall into bin b: bytes by value, f32 and i32 into even bins
-// Variant bank_private: a copy for each bank of shared memory: the lanes of a warp never meet, whatever the samples
-//
-//   dtype       = u8     type of the samples
-//   block_size  = 256    threads per block
-//   load_bytes  = 16     bytes per load of one thread
-//   unroll      = 2      independent loads in flight per thread
-//   streaming   = false  loads carry an evict-first hint: nothing is read twice
-//   lanes       = 32     copies, interleaved bin by bin; with 32 a thread keeps to its own bank
-//   per_load    = 16     load_bytes // sizeof(dtype)
-//   tile        = 8192   block_size * per_load * unroll
-//   threads     = 256    block_size
-//   copies      = 32     lanes
-//   held        = 256    bins
-//   windows     = 1
-//   stride      = 256    held
-//   merge       = none   'none'
-//   after_tile  = false
-//   fours       = false
-//   refill      = false
-//   pairs       = false
-//   gated       = false
-//   guard       = false
-//   interleaved = true
-//
+// bank_private:block_size=256,load_bytes=16,unroll=2,blocks_per_unit=2,streaming=false,lanes=32
 
 // histogram, variant bank_private: 32 interleaved copies, so that neighbouring lanes count in different banks.
 //

@@ -1,30 +1,5 @@
 // sm_90a, gfx90a, opencl on a CPU: n=1000000 dtype=u8 bins=256 distribution=uniform
-// histogram: counts[b] = how many of n samples fall into bin b: bytes by value, f32 and i32 into even bins
-// Variant gate: one launch: block 0 clears the counts and opens a gate for each other block, which then adds to them; attacks the launch that clears
-//
-//   dtype       = u8       type of the samples
-//   bins        = 256      bins; 256 for u8, where a sample is its own bin
-//   block_size  = 256      threads per block that count
-//   load_bytes  = 16       bytes per load of one thread
-//   unroll      = 2        independent loads in flight per thread
-//   streaming   = false    loads carry an evict-first hint: nothing is read twice
-//   copies      = 1        copies per block; threads that differ in thread % copies never meet
-//   interleaved = false    the copies of a bin are neighbours, as in bank_private, where 32 copies are one for each bank; else a copy follows the other
-//   pairs       = false    the counters of two bins are added to device memory by one 64-bit atomic
-//   guard       = false    a warp more that waits at the gate while the block's samples are counted
-//   per_load    = 16       load_bytes // sizeof(dtype)
-//   tile        = 8192     block_size * per_load * unroll
-//   threads     = 256      block_size + (max(device.warp_size, 1) if guard else 0)
-//   held        = 256      bins
-//   windows     = 1
-//   stride      = 256      held + pad
-//   dealt_to    = threads  'threads'
-//   merge       = none     'none'
-//   after_tile  = false
-//   fours       = false
-//   refill      = false
-//   gated       = true
-//
+// gate:block_size=256,load_bytes=16,unroll=2,blocks_per_unit=1,streaming=false,copies=1,interleaved=false,pad=0,pairs=false,guard=false
 
 // histogram, variant gate: one launch. Block 0 clears the counts and then opens a gate for each other block; behind its gate a block
 // adds its counters to the counts.

@@ -1,11 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 dtype=u8 bins=256 distribution=uniform
-// histogram: counts[b] = how many of n samples fall into bin b: bytes by value, f32 and i32 into even bins
-// Variant global_atomic: naive: one global atomic per sample; threads queue at the counters in device memory
-//
-//   dtype      = u8   type of the samples
-//   bins       = 256  bins; 256 for u8, where a sample is its own bin
-//   block_size = 256  threads per block
-//
+// global_atomic:block_size=256
 
 // histogram, variant global_atomic: every sample is counted in device memory by its own atomic.
 //

@@ -1,26 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 dtype=u8 bins=256 distribution=uniform
-// histogram: counts[b] = how many of n samples fall into bin b: bytes by value, f32 and i32 into even bins
-// Variant packed: two 16-bit counters in a word: attacks the size of the histogram, twice the bins in one reading of the input
-//
-//   dtype             = u8     type of the samples
-//   block_size        = 256    threads per block
-//   load_bytes        = 16     bytes per load of one thread
-//   unroll            = 2      independent loads in flight per thread
-//   streaming         = false  loads carry an evict-first hint: nothing is read twice
-//   copies            = 1      copies per block; threads that differ in thread % copies never meet
-//   merge             = none   what a thread counts in registers first: equal samples in a row (sorted input), or one bin that comes up most (skewed)
-//   pairs             = false  the counters of two bins are added to device memory by one 64-bit atomic
-//   refill            = false  a register is loaded again as soon as it is counted, so that a block alone on its unit waits less for memory
-//   per_load          = 16     load_bytes // sizeof(dtype)
-//   tile              = 8192   block_size * per_load * unroll
-//   held              = 256    min(bins, window_bins)
-//   windows           = 1      ceil_div(bins, window_bins)
-//   stride            = 128    ceil_div(held, 2)
-//   after_tile        = true
-//   fours             = false  dtype != 'u8' and load_bytes == 16 and merge != 'runs'
-//   gated             = false
-//   tiles_per_barrier = 3      max(1, 32768 // tile - 1)
-//
+// packed:block_size=256,load_bytes=16,unroll=2,blocks_per_unit=2,streaming=false,copies=1,window_bins=8192,merge=none,pairs=false,refill=false
 
 // histogram, variant packed: two 16-bit counters in a word of shared memory, so that 256 bins take 512 bytes.
 //

@@ -1,30 +1,5 @@
 // sm_90a: n=1000000 dtype=u8 bins=256 distribution=uniform
-// histogram: counts[b] = how many of n samples fall into bin b: bytes by value, f32 and i32 into even bins
-// Variant per_warp: a copy for each warp or few warps: attacks the meeting of different warps at one counter
-//
-//   dtype            = u8     type of the samples
-//   block_size       = 256    threads per block
-//   load_bytes       = 16     bytes per load of one thread
-//   unroll           = 2      independent loads in flight per thread
-//   streaming        = false  loads carry an evict-first hint: nothing is read twice
-//   merge            = none   what a thread counts in registers first: equal samples in a row (sorted input), or one bin that comes up most (skewed)
-//   pairs            = false  the counters of two bins are added to device memory by one 64-bit atomic
-//   per_load         = 16     load_bytes // sizeof(dtype)
-//   tile             = 8192   block_size * per_load * unroll
-//   held             = 256    min(bins, window_bins)
-//   windows          = 1      ceil_div(bins, window_bins)
-//   stride           = 256    held + pad
-//   dealt_to         = warps  'warps'
-//   threads_per_copy = 32     device.warp_size * warps_per_copy
-//   copies           = 8      max(1, block_size // threads_per_copy)
-//   after_tile       = false  merge == 'favourite'
-//   fours            = false
-//   gated            = false
-//   interleaved      = false
-//   guard            = false
-//   threads          = 256    block_size
-//   refill           = false
-//
+// per_warp:block_size=256,load_bytes=16,unroll=2,blocks_per_unit=2,streaming=false,warps_per_copy=1,pad=0,window_bins=1024,merge=none,pairs=false
 
 // histogram, variant per_warp: 32 threads share a copy of the histogram in shared memory.
 //

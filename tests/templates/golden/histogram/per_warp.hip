@@ -1,6 +1,4 @@
 // gfx90a: n=1000000 dtype=u8 bins=256 distribution=uniform
-//   threads_per_copy = 64     device.warp_size * warps_per_copy
-//   copies           = 4      max(1, block_size // threads_per_copy)
 // histogram, variant per_warp: 64 threads share a copy of the histogram in shared memory.
 //   shared:  threads 0 ... 63: | bin 0 | bin 1 | ... | bin 255 | pad |
 //            the next 64: | bin 0 | ...               4 copies per block

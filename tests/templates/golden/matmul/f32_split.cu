@@ -1,41 +1,5 @@
 // sm_90a: m=1024 n=1024 k=1024 dtype=f32 out=f32 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant f32_split: f32 on matrix units: operands as sums of three bf16 matrices, six products, sums in f32 registers
-//
-//   out                = f32        element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//= matmul/wgmma.cu, "//   trans_a            = false      A is stored" to "//   has_bias           = false"
-//   element_bytes      = 4
-//   out_bytes          = 4
-//   sum_type           = f32
-//   scalar_type        = f32
-//   tile_m             = 128        rows of a tile of C
-//   tile_n             = 128        columns of a tile of C
-//   tile_k             = 32         steps along k that are copied at a time, and added up before the sums move to registers of their own
-//   consumers          = 2          warpgroups that multiply
-//   stages             = 4          tiles of both operands in shared memory: copied ahead
-//   cluster_m          = 1          blocks below each other that share op(B)
-//   cluster_n          = 1          blocks beside each other that share op(A)
-//   schedule           = tiles      who computes what: a tile a block, parts of k, or equal shares of all steps
-//   register_split     = true       the copying warpgroup gives registers to the consumers
-//   blocks_per_unit    = 1          blocks that are resident on a compute unit
-//   raster             = 8          rows or columns of tiles that are walked together
-//   raster_along       = m          rows or columns
-//   planes             = 3
-//   promoted           = true
-//   checked            = true
-//   overlapping        = false
-//   operand_bytes      = 2
-//   row_bytes          = 64         tile_k * operand_bytes
-//   k_instruction      = 16
-//   matrix_type        = bf16       'bf16'
-//   swapped            = false
-//   is_ping_pong       = false
-//   cluster_k          = 1
-//   store              = registers  'registers'
-//   staged             = false
-//   across_a           = false      trans_a
-//   across_b           = true       not trans_b
-//= convolution/f32_split.cu, "//   parts              = 1          tile_m // (" to "//" (6)
+// f32_split:tile_m=128,tile_n=128,tile_k=32,consumers=2,stages=4,cluster_m=1,cluster_n=1,schedule=tiles,register_split=true,blocks_per_unit=1,raster=8,raster_along=m
 
 //= matmul/wgmma.cu, "// matmul, wgmma: warpgroups multiply tiles in s" to "//" (14)
 // An f32 is the sum of three bf16 values: six products of those, the small ones first, make one product in f32.

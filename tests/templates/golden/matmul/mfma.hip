@@ -1,32 +1,5 @@
 // gfx90a: m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant mfma: wavefronts of 64 multiply fragments with the matrix unit (CDNA)
-//
-//= matmul/mma.cu, "//   out             = f16    element type of C " to "//   tile_n          = 128    columns of C that "
-//   tile_k          = 32     steps along k between two barriers
-//   warps_m         = 2      wavefronts below each other in a tile
-//   warps_n         = 2      wavefronts beside each other in a tile
-//   load_vector     = 8      elements in one load from global memory
-//   ahead           = true   load the fragments of a step while the step before is multiplied: more registers, less waiting
-//   splits          = 1      parts of k, each computed by blocks of its own
-//   blocks_per_unit = 1      blocks that should be resident: caps the registers of a thread
-//   raster          = 8      rows of tiles that are walked together, so that blocks in flight share operands in the cache
-//   family          = mfma   'mfma'
-//   held            = true
-//   stages          = 2
-//   pad             = 8      16 // element_bytes
-//   cycle_a         = 0
-//   cycle_b         = 0
-//   fragment_k      = 16     32 // element_bytes
-//   chunk           = 8      16 // element_bytes
-//   matrix_type     = F16    'F16' if dtype == f16 else 'BF16'
-//   promoted        = false
-//   swapped         = false
-//   threads         = 256    warps_m * warps_n * lanes
-//   load_bytes      = 16     load_vector * element_bytes
-//   words           = 4      max(1, load_bytes // 4)
-//   buffers         = 2      2 if ahead else 1
-//
+// mfma:tile_m=128,tile_n=128,tile_k=32,warps_m=2,warps_n=2,load_vector=8,ahead=true,splits=1,blocks_per_unit=1,raster=8
 
 // matmul, mfma: each warp multiplies fragments of 16 x 16 with the matrix unit, while registers take the next tiles.
 //

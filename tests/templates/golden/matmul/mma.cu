@@ -1,47 +1,5 @@
 // sm_90a: m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant mma: warps multiply fragments with the matrix unit, while the next tiles are copied to shared memory
-//
-//   out             = f16    element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   trans_a         = false  A is stored transposed, as k x m
-//   trans_b         = false  B is stored transposed, as n x k
-//   beta_zero       = true   C is written and never read: beta is 0, or the epilogue has no c
-//   batched         = false  there is more than one product
-//   is_plain        = true
-//   has_bias        = false
-//   element_bytes   = 2
-//   out_bytes       = 2
-//   sum_type        = f32
-//   scalar_type     = f32
-//   element         = u16
-//   tile_m          = 128    rows of C that a block computes
-//   tile_n          = 128    columns of C that a block computes
-//   warps_m         = 2      warps below each other in a tile
-//   warps_n         = 2      warps beside each other in a tile
-//   stages          = 4      tiles of both operands in shared memory: copied ahead
-//   load_bytes      = 16     bytes in one load from global memory
-//   ahead           = true   load the fragments of a step while the step before is multiplied: more registers, less waiting
-//   splits          = 1      parts of k, each computed by blocks of its own
-//   blocks_per_unit = 1      blocks that should be resident: caps the registers of a thread
-//   raster          = 8      rows of tiles that are walked together, so that blocks in flight share operands in the cache
-//   family          = mma    'mma'
-//   tile_k          = 32     row_bytes // element_bytes
-//   load_vector     = 8      load_bytes // element_bytes
-//   held            = false  load_bytes < 4
-//   pad             = 0
-//   cycle_a         = 4      (8 if tile_m % 64 == 0 else 4) if trans_a else cycle_k
-//   cycle_b         = 8      cycle_k if trans_b else (8 if tile_n % 64 == 0 else 4)
-//   fragment_k      = 16     32 // element_bytes
-//   chunk           = 8      16 // element_bytes
-//   matrix_type     = F16    'F16' if dtype == f16 else 'BF16' if dtype == bf16 else 'TF32' if dtype == f32 else 'I8' if dtype == i8 else 'E4M3' if dtype == e4m3 else 'E5M2'
-//   promoted        = false  dtype in [e4m3, e5m2] and precision == 'highest'
-//   swapped         = false
-//   threads         = 128    warps_m * warps_n * lanes
-//   words           = 4      max(1, load_bytes // 4)
-//   row_a           = 4      (tile_m if trans_a else tile_k) // load_vector
-//   row_b           = 16     (tile_k if trans_b else tile_n) // load_vector
-//   buffers         = 2      2 if ahead else 1
-//
+// mma:tile_m=128,tile_n=128,row_bytes=64,warps_m=2,warps_n=2,stages=4,load_bytes=16,ahead=true,splits=1,blocks_per_unit=1,raster=8
 
 // matmul, mma: each warp multiplies fragments of 16 x 16 with the matrix unit, while the next tiles are copied.
 //

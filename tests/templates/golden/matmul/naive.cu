@@ -1,20 +1,5 @@
 // sm_90a, gfx90a, opencl: m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant naive: one thread per element of C: two loads from global memory for each multiplication
-//
-//   dtype       = f16    element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
-//   out         = f16    element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   trans_a     = false  A is stored transposed, as k x m
-//   trans_b     = false  B is stored transposed, as n x k
-//   beta_zero   = true   C is written and never read: beta is 0, or the epilogue has no c
-//   batched     = false  there is more than one product
-//   is_plain    = true
-//   has_bias    = false
-//   sum_type    = f32
-//   scalar_type = f32
-//   block_x     = 32     threads along a row of C
-//   block_y     = 8      threads across rows of C
-//
+// naive:block_x=32,block_y=8
 
 // matmul, naive: one thread computes one element of C.
 //

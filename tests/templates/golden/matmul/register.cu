@@ -1,44 +1,5 @@
 // sm_90a: m=1024 n=1024 k=1024 dtype=f32 out=f32 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant register: each thread keeps a block of C in registers: few loads from shared memory per multiplication
-//
-//   dtype           = f32       element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
-//   out             = f32       element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   trans_a         = false     A is stored transposed, as k x m
-//   trans_b         = false     B is stored transposed, as n x k
-//   beta_zero       = true      C is written and never read: beta is 0, or the epilogue has no c
-//   batched         = false     there is more than one product
-//   is_plain        = true
-//   has_bias        = false
-//   element_bytes   = 4
-//   real_bytes      = 4
-//   element         = u32
-//   tile_m          = 64        rows of C that a block computes
-//   tile_n          = 64        columns of C that a block computes
-//   tile_k          = 16        steps along k between two barriers
-//   micro_m         = 4         rows of C that a thread keeps in registers
-//   micro_n         = 4         columns of C that a thread keeps in registers
-//   lanes_m         = 4         32 neighbouring threads form a patch of this many rows of threads
-//   load_vector     = 2         elements in one load from global memory
-//   layout          = swizzled  how an operand that is read along k is spread over the banks of shared memory
-//   buffers         = 2         tiles in shared memory: with two, one is filled while the other is used
-//   unroll_k        = 8         steps along k that are written out
-//   blocks_per_unit = 1         blocks that should be resident: caps the registers of a thread
-//   raster          = 8         rows of tiles that are walked together, so that blocks in flight share operands in the cache
-//   splits          = 1
-//   threads_m       = 16        tile_m // micro_m
-//   threads_n       = 16        tile_n // micro_n
-//   threads         = 256       threads_m * threads_n
-//   run_m           = 4         min(micro_m, 16 // real_bytes)
-//   run_n           = 4         min(micro_n, 16 // real_bytes)
-//   load_bytes      = 8         load_vector * element_bytes
-//   words           = 2         max(1, load_bytes // 4)
-//   real_words      = 2         load_vector * real_bytes // 4
-//   pad_a           = 0         0 if trans_a else pad
-//   pad_b           = 0         pad if trans_b else 0
-//   spread_m        = 4         max(run_m, 128 // real_bytes * load_vector // tile_k) if layout == 'swizzled' and not trans_a else 0
-//   spread_n        = 0         max(run_n, 128 // real_bytes * load_vector // tile_k) if layout == 'swizzled' and trans_b else 0
-//
+// register:tile_m=64,tile_n=64,tile_k=16,micro_m=4,micro_n=4,lanes_m=4,load_vector=2,layout=swizzled,buffers=2,unroll_k=8,blocks_per_unit=1,raster=8
 
 // matmul, register: a block computes TILE_M x TILE_N of C, each thread MICRO_M x MICRO_N of it in registers.
 //

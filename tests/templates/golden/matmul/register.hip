@@ -1,10 +1,4 @@
 // gfx90a, opencl: m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-//   dtype           = f16       element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
-//   out             = f16       element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   element_bytes   = 2
-//   element         = u16
-//   load_bytes      = 4         load_vector * element_bytes
-//   words           = 1         max(1, load_bytes // 4)
   WORDS = 1,  // 32-bit words that hold them
 typedef u16 element_t;  // bits of an element of A, B and C
   return F32_TO_BITS(F16_TO_F32((u16)(words[i / 2] >> i % 2 * 16)));

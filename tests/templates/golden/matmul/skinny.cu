@@ -1,28 +1,5 @@
 // sm_90a, gfx90a, opencl: m=4 n=4096 k=4096 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=4096 ldb=4096 ldc=4096 batch=1 batched=false stride_a=16384 stride_b=16777216 stride_c=16384
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant skinny: C of few rows or columns: the large operand is read once, at the speed of memory
-//
-//   dtype          = f16    element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
-//   out            = f16    element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   beta_zero      = true   C is written and never read: beta is 0, or the epilogue has no c
-//   batched        = false  there is more than one product
-//   is_plain       = true
-//   has_bias       = false
-//   element_bytes  = 2
-//   element        = u16
-//   few            = m      which side of C is short
-//   rows           = 1      rows of the small operand that are multiplied at a time
-//   load_vector    = 1      elements in one load of the large operand
-//   team           = 32     threads that share a row (or a few) of the large operand
-//   teams          = 4      such teams in a block
-//   steps_ahead    = 2      loads along k that are under way at once
-//   along          = false  trans_b if few == 'm' else not trans_a
-//   y_along        = true   not trans_a if few == 'm' else trans_b
-//   rows_x         = 1      rows_along if along else load_vector
-//   load_bytes     = 2      load_vector * element_bytes
-//   words          = 1      max(1, load_bytes // 4)
-//   parts_per_team = 32     ceil_div(team, device.warp_size) if along and device.warp_size > 1 else team
-//
+// skinny:few=m,rows=1,load_vector=1,team=32,teams=4,steps_ahead=2
 
 // matmul, skinny: C has few rows or few columns, so each element of the large operand X is used 1 times at most.
 //

@@ -1,11 +1,5 @@
 // sm_90a: m=1024 n=1024 k=1024 dtype=f32 out=f32 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant split_k: the register kernel on parts of k: enough blocks for the device where C is small
-//
-//= matmul/register.cu, "//   dtype           = f32       element type of" to "//   element         = u32"
-//   splits          = 4         parts of k, each computed by blocks of its own
-//= matmul/register.cu, "//   tile_m          = 64        rows of C that " to "//   raster          = 8         rows of tiles t"
-//= matmul/register.cu, "//   threads_m       = 16        tile_m // micro" to "//" (12)
+// split_k:splits=4,tile_m=64,tile_n=64,tile_k=16,micro_m=4,micro_n=4,lanes_m=4,load_vector=2,layout=swizzled,buffers=2,unroll_k=8,blocks_per_unit=1,raster=8
 
 // matmul, split_k: a block computes TILE_M x TILE_N of C, each thread MICRO_M x MICRO_N of it in registers.
 //

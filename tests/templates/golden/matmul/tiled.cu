@@ -1,16 +1,5 @@
 // sm_90a, gfx90a, opencl: m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant tiled: square tiles in shared memory: global memory is read once per tile, not once per element of C
-//
-//   dtype           = f16    element type of A and B; floats of 8 and 16 bits are added up in f32, i8 in i32
-//= matmul/mma.cu, "//   out             = f16    element type of C " to "//   has_bias        = false"
-//   sum_type        = f32
-//   scalar_type     = f32
-//   tile            = 16     rows and columns of the tiles
-//   rows_per_thread = 1      elements of C below each other that a thread computes
-//   wide            = false  add up in f64: the reference for large problems
-//   threads_y       = 16     tile // rows_per_thread
-//
+// tiled:tile=16,rows_per_thread=1,wide=false
 
 // matmul, tiled: a block computes a square of C from squares of op(A) and op(B) in shared memory.
 //

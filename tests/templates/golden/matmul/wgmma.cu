@@ -1,52 +1,5 @@
 // sm_90a: m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant wgmma: warpgroups keep the matrix units busy while one thread copies tiles ahead of them
-//
-//   out                = f16        element type of C and bias: that of A and B, or f32 for f16 and bf16; bf16, f16 or f32 for 8 bits, i32 too for i8
-//   trans_a            = false      A is stored transposed, as k x m
-//   trans_b            = false      B is stored transposed, as n x k
-//   beta_zero          = true       C is written and never read: beta is 0, or the epilogue has no c
-//   batched            = false      there is more than one product
-//   is_plain           = true
-//   has_bias           = false
-//   element_bytes      = 2
-//   out_bytes          = 2
-//   sum_type           = f32
-//   scalar_type        = f32
-//   tile_m             = 128        rows of a tile of the product; of its columns, if swapped
-//   tile_n             = 128        columns of a tile of the product; of its rows, if swapped
-//   swapped            = false      compute C transposed, so that a C of few rows fills the 64 rows of the matrix unit
-//   consumers          = 2          warpgroups that multiply
-//   stages             = 4          tiles of both operands in shared memory: copied ahead
-//   cluster_m          = 1          blocks below each other that share op(B)
-//   cluster_n          = 1          blocks beside each other that share op(A)
-//   cluster_k          = 1          blocks that share a tile of C and add up through their shared memory
-//   schedule           = tiles      who computes what: a tile a block, parts of k, or equal shares of all steps
-//   register_split     = true       the copying warpgroup gives registers to the consumers
-//   blocks_per_unit    = 1          blocks that are resident on a compute unit
-//   store              = registers  C by bulk tensor copies, row by row from shared memory, or straight from registers
-//   raster             = 8          rows or columns of tiles that are walked together
-//   raster_along       = m          rows or columns
-//   planes             = 1
-//   promoted           = false      dtype in [e4m3, e5m2] and precision == 'highest'
-//   checked            = false
-//   overlapping        = false
-//   operand_bytes      = 2          element_bytes
-//   row_bytes          = 128
-//   tile_k             = 64         row_bytes // operand_bytes
-//   k_instruction      = 16         32 // operand_bytes
-//   matrix_type        = f16        'tf32' if dtype == f32 else 's8' if dtype == i8 else dtype
-//   across_a           = false      not only_along and (not trans_b if swapped else trans_a)
-//   across_b           = true       not only_along and (trans_a if swapped else not trans_b)
-//   is_ping_pong       = false      ping_pong if consumers == 2 and schedule == 'tiles' and not swapped else false
-//   parts              = 1          tile_m // 64 if is_ping_pong else tile_m // (64 * consumers)
-//   arriving_consumers = 2          1 if is_ping_pong else consumers
-//   cluster            = 1          cluster_m * cluster_n * cluster_k
-//   staged             = false      store != 'registers'
-//   threads            = 384        consumers * 128 + (128 if register_split else 32)
-//   copy_registers     = 40         32 if consumers == 3 else 24 if blocks_per_unit * consumers > 2 else 40
-//   consumer_registers = 232        (160 if consumers == 3 else (232 if blocks_per_unit == 1 else 104) if consumers == 2 else 240 if blocks_per_unit == 1 else 216 if blocks_per_unit == 2 else 136) if register_split else entry_registers
-//
+// wgmma:tile_m=128,tile_n=128,swapped=false,consumers=2,stages=4,cluster_m=1,cluster_n=1,cluster_k=1,schedule=tiles,ping_pong=false,register_split=true,blocks_per_unit=1,store=registers,raster=8,raster_along=m
 
 // matmul, wgmma: warpgroups multiply tiles in shared memory with the matrix units, while one thread copies the next.
 //

@@ -1,18 +1,5 @@
 // gfx1100: m=1024 n=1024 k=1024 dtype=f16 out=f16 precision=highest trans_a=false trans_b=false epilogue='alpha * x + beta * c' bias_along=n beta_zero=true lda=1024 ldb=1024 ldc=1024 batch=1 batched=false stride_a=1048576 stride_b=1048576 stride_c=1048576
-// matmul: C = alpha * op(A) * op(B) + beta * C: op(A) is m x k, op(B) k x n, C m x n, row-major
-// Variant wmma: wavefronts of 32 multiply fragments with the matrix unit (RDNA)
-//
-//= matmul/mma.cu, "//   out             = f16    element type of C " to "//   element         = u16"
-//   tile_m          = 64     rows of C that a block computes
-//   tile_n          = 64     columns of C that a block computes
-//= matmul/mfma.hip, "//   tile_k          = 32     steps along k betw" to "//   raster          = 8      rows of tiles that"
-//   family          = wmma   'wmma'
-//= matmul/mfma.hip, "//   held            = true" to "//   swapped         = false"
-//   threads         = 128    warps_m * warps_n * lanes
-//   load_bytes      = 16     load_vector * element_bytes
-//   words           = 4      max(1, load_bytes // 4)
-//   buffers         = 2      2 if ahead else 1
-//
+// wmma:tile_m=64,tile_n=64,tile_k=32,warps_m=2,warps_n=2,load_vector=8,ahead=true,splits=1,blocks_per_unit=1,raster=8
 
 // matmul, wmma: each warp multiplies fragments of 16 x 16 with the matrix unit, while registers take the next tiles.
 //

@@ -1,11 +1,5 @@
 // sm_90a, gfx90a, opencl: rows=100 cols=4096 dtype=bf16 out=bf16 op=softmax weight=false bias=false residual=false deterministic=no
-// normalize: out[r] = softmax, log-softmax, layer norm or RMS norm of row r of in, with weight, bias and residual
-// Variant naive: naive: a block walks along each row element by element, in f64; the reference for large problems
-//
-//= normalize/twice.cu, "//   dtype      = bf16     type of the elements," to "//   is_norm    = false"
-//   block_size = 128      threads per block: one value, so that every config adds in one order
-//   acc_dtype  = f64      'f64'
-//
+// naive:block_size=128
 
 // normalize, variant naive: a block walks along each row element by element.
 //

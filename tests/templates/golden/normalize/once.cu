@@ -1,17 +1,5 @@
 // sm_90a: rows=100 cols=4096 dtype=bf16 out=bf16 op=softmax weight=false bias=false residual=false deterministic=no
-// normalize: out[r] = softmax, log-softmax, layer norm or RMS norm of row r of in, with weight, bias and residual
-// Variant once: the threads that share a row, from one to a block, keep it in registers: attacks the second read
-//
-//= normalize/twice.cu, "//   dtype      = bf16     type of the elements," to "//   is_norm    = false"
-//   block_size = 1024     threads per block
-//   load_bytes = 8        bytes per load of one thread
-//   unroll     = 8        independent loads per thread
-//   min_blocks = 0        resident blocks per compute unit that the compiler leaves registers for; 0: as it likes
-//   lanes      = 1024     threads that share a row
-//   per_load   = 4        load_bytes // sizeof(dtype)
-//   exchange   = shuffle  'shuffle' if device.warp_size > 1 else 'shared'
-//   rows_block = 1        block_size // lanes
-//
+// once:block_size=1024,load_bytes=8,unroll=8,min_blocks=0,lanes=1024
 
 // normalize, variant once: 1024 threads keep a row of up to 32768 elements in registers; 1 rows a block.
 //

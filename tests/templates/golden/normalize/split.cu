@@ -1,13 +1,5 @@
 // sm_90a: rows=100 cols=4096 dtype=bf16 out=bf16 op=softmax weight=false bias=false residual=false deterministic=no
-// normalize: out[r] = softmax, log-softmax, layer norm or RMS norm of row r of in, with weight, bias and residual
-// Variant split: several blocks share a row, in two launches: attacks idle compute units where rows are few and long
-//
-//= normalize/twice.cu, "//   dtype      = bf16     type of the elements," to "//   load_bytes = 16       bytes per load of one"
-//   unroll     = 1        independent loads per thread
-//   rounds     = 1        chunks of a row that a block takes
-//   per_load   = 8        load_bytes // sizeof(dtype)
-//   exchange   = shuffle  'shuffle' if device.warp_size > 1 else 'shared'
-//
+// split:block_size=256,load_bytes=16,unroll=1,min_blocks=0,rounds=1
 
 // normalize, variant split: several blocks share a row. The first launch leaves statistics of each part, the second joins
 // those of its row and writes.

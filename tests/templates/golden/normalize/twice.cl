@@ -1,5 +1,4 @@
 // opencl: rows=100 cols=4096 dtype=bf16 out=bf16 op=softmax weight=false bias=false residual=false deterministic=no
-//   exchange   = shared   'shuffle' if device.warp_size > 1 else 'shared'
   const int lane = THREAD_X % 256;
   scratch[THREAD_X] = value;
   BARRIER();  // every value is in scratch

@@ -1,21 +1,5 @@
 // sm_90a: rows=100 cols=4096 dtype=bf16 out=bf16 op=softmax weight=false bias=false residual=false deterministic=no
-// normalize: out[r] = softmax, log-softmax, layer norm or RMS norm of row r of in, with weight, bias and residual
-// Variant twice: a block walks along a row twice, the second time out of the last-level cache: attacks rows that no registers hold
-//
-//   dtype      = bf16     type of the elements, of weight, bias and residual; everything is computed in f32
-//   out        = bf16     type of the results; e4m3: multiplied by the scalar `scale` before they are rounded
-//   op         = softmax  softmax: e^x / sum of e^x; log_softmax: its logarithm; layer_norm: (x - mean) / sqrt(variance + eps); rms_norm: x / sqrt(mean of x^2 + eps)
-//   weight     = false    results of a norm are multiplied by weight[column]
-//   bias       = false    bias[column] is added to results of a norm
-//   residual   = false    x is in + residual, rounded to dtype, and is stored in `sum`, too
-//   is_norm    = false
-//   block_size = 256      threads per block
-//   load_bytes = 16       bytes per load of one thread
-//   unroll     = 4        independent loads per thread
-//   min_blocks = 0        resident blocks per compute unit that the compiler leaves registers for; 0: as it likes
-//   per_load   = 8        load_bytes // sizeof(dtype)
-//   exchange   = shuffle  'shuffle' if device.warp_size > 1 else 'shared'
-//
+// twice:block_size=256,load_bytes=16,unroll=4,min_blocks=0
 
 // normalize, variant twice: a block walks along a row for what it is normalized by, and along it again, out of the
 // last-level cache, to write.

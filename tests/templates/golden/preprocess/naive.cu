@@ -1,11 +1,5 @@
 // sm_90a, gfx90a, opencl: out_h=640 out_w=640 src_h=2160 src_w=3840 n=32 format=bgr filter=bilinear fit=stretch to=rgb layout=chw dtype=f32 matrix=bt601 pitch=11520 source_bytes=796262400
-// preprocess: out[n, c, y, x] = scale_c * resize(source n)[y, x, c] + shift_c: u8 images of any size and pitch to one size
-// Variant naive: one thread per pixel: a load for every byte, and all coordinates anew
-//
-//= preprocess/pixels.cu, "//   format  = bgr       bytes of a source pixel" to "//   dtype   = f32       element type of the out"
-//   block_x = 64        threads along a row of the output
-//   block_y = 2         rows of the output
-//
+// naive:block_x=64,block_y=2
 
 // preprocess, naive: one thread computes one pixel of `out`, all three channels.
 //

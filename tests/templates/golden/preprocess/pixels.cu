@@ -1,19 +1,5 @@
 // sm_90a, gfx90a, opencl: out_h=640 out_w=640 src_h=2160 src_w=3840 n=32 format=bgr filter=bilinear fit=stretch to=rgb layout=chw dtype=f32 matrix=bt601 pitch=11520 source_bytes=796262400
-// preprocess: out[n, c, y, x] = scale_c * resize(source n)[y, x, c] + shift_c: u8 images of any size and pitch to one size
-// Variant pixels: several pixels per thread: attacks loads under way, and with words and runs the number of accesses
-//
-//   format  = bgr       bytes of a source pixel; nv12: a plane of Y, and pairs of U and V for each 2 x 2 pixels
-//   filter  = bilinear  bilinear: between the four nearest pixels; area: the mean of what lies under an output pixel
-//   fit     = stretch   stretch: fills the output; letterbox: keeps proportions, centred in a border
-//   to      = rgb       order of the output's channels
-//   layout  = chw       chw: out is [n, 3, out_h, out_w]; hwc: [n, out_h, out_w, 3]
-//   dtype   = f32       element type of the output
-//   pixels  = 2         pixels of a thread
-//   order   = together  apart: neighbouring threads load and store neighbours; together: a thread's pixels are neighbours, in one store
-//   block_x = 64        threads along a row of the output
-//   block_y = 4         rows of the output
-//   words   = true      packed and loads == 'words'
-//
+// pixels:pixels=2,order=together,loads=words,block_x=64,block_y=4
 
 // preprocess, pixels: one thread computes PIXELS pixels of a row of `out`, neighbours.
 //

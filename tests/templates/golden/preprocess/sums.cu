@@ -1,21 +1,5 @@
 // sm_90a, gfx90a, opencl: out_h=640 out_w=640 src_h=2160 src_w=3840 n=32 format=bgr filter=area fit=stretch to=rgb layout=chw dtype=f32 matrix=bt601 pitch=11520 source_bytes=796262400
-// preprocess: out[n, c, y, x] = scale_c * resize(source n)[y, x, c] + shift_c: u8 images of any size and pitch to one size
-// Variant sums: walks down the rows under a tile and adds up columns: attacks loads, bytes and conversions of area
-//
-//   format     = bgr      bytes of a source pixel; nv12: a plane of Y, and pairs of U and V for each 2 x 2 pixels
-//   filter     = area     bilinear: between the four nearest pixels; area: the mean of what lies under an output pixel
-//   fit        = stretch  stretch: fills the output; letterbox: keeps proportions, centred in a border
-//   to         = rgb      order of the output's channels
-//   layout     = chw      chw: out is [n, 3, out_h, out_w]; hwc: [n, out_h, out_w, 3]
-//   dtype      = f32      element type of the output
-//   tile_w     = 128      columns of the output that a block computes
-//   tile_h     = 8        rows of the output that a block computes
-//   threads    = 128      threads of a block
-//   lanes      = 64       threads that walk down together, through their part of the tile's rows
-//   load_bytes = 8        bytes of a load
-//   batch_rows = 2        rows of the source that are under way while as many are added up
-//   room       = 6144     sums in shared memory; tiles that need more read global memory pixel by pixel
-//
+// sums:tile_w=128,tile_h=8,threads=128,lanes=64,load_bytes=8,batch_rows=2,room=6144
 
 // preprocess, sums: a block walks down the source rows under its tile; rows are added up first, columns then.
 //

@@ -1,16 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000 results=1000 dtype=f32 op=sum map=x source=array axis=first
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant columns: blocks walk down neighbouring columns with wide loads, the last one of a group combines: attacks idle threads and narrow loads
-//
-//= reduce/atomic.cu, "//   dtype      = f32    type of the elements; f" to "//   block_size = 256    threads per block"
-//   width      = 32     threads side by side; the others of the block take other rows
-//   load_bytes = 16     bytes per load of one thread
-//   unroll     = 4      rows of a thread under way at a time
-//   streaming  = false  loads carry an evict-first hint: nothing is read twice
-//   acc_dtype  = f32    out_dtype
-//   per_load   = 4      load_bytes // sizeof(dtype)
-//   tall       = 8      block_size // width
-//
+// columns:block_size=256,width=32,load_bytes=16,unroll=4,blocks_per_unit=4,streaming=false
 
 // reduce, variant columns: a block walks down 128 neighbouring columns, 8 rows at a time.
 //

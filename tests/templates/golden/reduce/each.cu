@@ -1,16 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000 results=1000 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant each: naive for many results: one thread for each
-//
-//   dtype      = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
-//   op         = sum    how terms are combined; dot sums the products of two vectors
-//   map        = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
-//   source     = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
-//   axis       = last   last: out[r] combines row r of in[results][n]; first: column r of in[n][results]
-//   out_dtype  = f32
-//   block_size = 256    threads per block
-//   acc_dtype  = f32    out_dtype
-//
+// each:block_size=256
 
 // reduce, variant each: one thread for each of many results, naive.
 //

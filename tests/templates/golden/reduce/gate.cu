@@ -1,19 +1,5 @@
 // sm_90a, gfx90a, opencl on a CPU: n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant gate: one launch: block 0 clears the result and opens a gate for each other block, which then adds to it; attacks the wait of the last block
-//
-//= reduce/grid_stride.cu, "//   dtype        = f32    type of the elements;" to "//   block_size   = 256    threads per block"
-//   load_bytes   = 16     bytes per load of one thread
-//   unroll       = 4      independent loads in flight per thread
-//   accumulators = 1      independent partial results per thread
-//   streaming    = false  loads carry an evict-first hint: nothing is read twice
-//   finish       = tree   how a block combines its threads: in shared memory, or by exchange within warps
-//   guard        = false  a warp more that waits at the gate while the block's loads are under way
-//   acc_dtype    = f32    out_dtype
-//   threads      = 256    block_size + (max(device.warp_size, 1) if guard else 0)
-//   per_load     = 4      load_bytes // sizeof(dtype)
-//   tile         = 4096   block_size * per_load * unroll
-//
+// gate:block_size=256,load_bytes=16,unroll=4,accumulators=1,blocks_per_unit=4,streaming=false,finish=tree,guard=false
 
 // reduce, variant gate: one launch. Block 0 clears the result and then opens a gate for each other block; behind its gate a
 // block adds its partial result to the result by one atomic.

@@ -1,22 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant grid_stride: persistent blocks with wide loads in flight and one atomic per block: attacks memory latency
-//
-//   dtype        = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
-//   op           = sum    how terms are combined; dot sums the products of two vectors
-//   map          = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
-//   source       = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
-//   out_dtype    = f32
-//   block_size   = 256    threads per block
-//   load_bytes   = 16     bytes per load of one thread; 16 is the widest that the hardware has
-//   unroll       = 4      independent loads in flight per thread
-//   accumulators = 1      independent partial results per thread: shortens the chain of dependent additions
-//   streaming    = false  loads carry an evict-first hint: nothing is read twice
-//   finish       = tree   how a block combines its threads: in shared memory, or by exchange within warps
-//   acc_dtype    = f32    out_dtype
-//   per_load     = 4      load_bytes // sizeof(dtype)
-//   tile         = 4096   block_size * per_load * unroll
-//
+// grid_stride:block_size=256,load_bytes=16,unroll=4,accumulators=1,blocks_per_unit=4,streaming=false,finish=tree
 
 // reduce, variant grid_stride: a few persistent blocks walk over the vector with wide loads; one atomic per block.
 //

@@ -1,12 +1,5 @@
 // sm_90a, gfx90a, opencl on a CPU: n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant relay: one launch: partial results carry a mark, the last block waits for them; attacks the fence and the ticket, same bits on every run
-//
-//= reduce/grid_stride.cu, "//   dtype        = f32    type of the elements;" to "//   block_size   = 256    threads per block"
-//   load_bytes   = 16     bytes per load of one thread
-//   unroll       = 4      independent loads in flight per thread
-//   accumulators = 1      independent partial results per thread
-//= reduce/grid_stride.cu, "//   streaming    = false  loads carry an evict-" to "//" (5)
+// relay:block_size=256,load_bytes=16,unroll=4,accumulators=1,blocks_per_unit=4,streaming=false,finish=tree
 
 // reduce, variant relay: one launch. Each block posts its partial result and a mark in one 64-bit word; the last block waits for
 // the marks and combines the results in the order of the blocks.

@@ -1,17 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000 results=1000 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant row_split: several blocks for each row, the last one combines their results: attacks idle compute units where rows are few
-//
-//= reduce/grid_stride.cu, "//   dtype        = f32    type of the elements;" to "//   block_size   = 256    threads per block"
-//   load_bytes   = 16     bytes per load of one thread
-//   unroll       = 4      independent loads in flight per thread
-//   accumulators = 1      independent partial results per thread
-//   streaming    = false  loads carry an evict-first hint: nothing is read twice
-//   finish       = tree   how threads combine their values: in shared memory, or by exchange within warps
-//   acc_dtype    = f32    out_dtype
-//   per_load     = 4      load_bytes // sizeof(dtype)
-//   tile         = 4096   block_size * per_load * unroll
-//
+// row_split:block_size=256,load_bytes=16,unroll=4,accumulators=1,blocks_per_unit=4,streaming=false,finish=tree
 
 // reduce, variant row_split: several blocks share a row; the last of them to finish combines their results. For few long rows.
 //

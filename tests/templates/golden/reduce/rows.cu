@@ -1,24 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000 results=1000 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant rows: some threads for each row, many rows a block: attacks the sectors of which a thread per row uses one element
-//
-//   dtype           = f32    type of the elements; f16 and bf16 are accumulated in f32, i32 wraps at 32 bits
-//   op              = sum    how terms are combined; dot sums the products of two vectors
-//   map             = x      the term of element i: x is in[i] (dot: in[i] * other[i]; source index: i itself)
-//   source          = array  array: terms come from `in`; index: nothing is read and x is i, e.g. to integrate a formula
-//   out_dtype       = f32
-//   block_size      = 256    threads per block
-//   lanes           = 32     threads that share a row
-//   load_bytes      = 16     bytes per load of one thread
-//   unroll          = 1      independent loads of a row in flight per thread
-//   rows_per_thread = 1      rows that a thread works on at the same time: bytes in flight where rows are short
-//   streaming       = false  loads carry an evict-first hint: nothing is read twice
-//   finish          = tree   how threads combine their values: in shared memory, or by exchange within warps
-//   acc_dtype       = f32    out_dtype
-//   per_load        = 4      load_bytes // sizeof(dtype)
-//   rows_block      = 8      block_size // lanes
-//   rows_tile       = 8      rows_block * rows_per_thread
-//
+// rows:block_size=256,lanes=32,load_bytes=16,unroll=1,rows_per_thread=1,blocks_per_unit=0,streaming=false,finish=tree
 
 // reduce, variant rows: 32 threads share a row, a block holds 8 rows at a time, a thread 1 of them.
 //

@@ -1,12 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant ticket: one launch: the last block to finish combines the partial results; attacks launch cost, same bits on every run
-//
-//= reduce/grid_stride.cu, "//   dtype        = f32    type of the elements;" to "//   block_size   = 256    threads per block"
-//   load_bytes   = 16     bytes per load of one thread
-//   unroll       = 4      independent loads in flight per thread
-//   accumulators = 1      independent partial results per thread
-//= reduce/grid_stride.cu, "//   streaming    = false  loads carry an evict-" to "//" (5)
+// ticket:block_size=256,load_bytes=16,unroll=4,accumulators=1,blocks_per_unit=4,streaming=false,finish=tree
 
 // reduce, variant ticket: one launch. Each block leaves a partial result and draws a ticket; whoever draws the last
 // one knows that all others have left theirs, and combines them in the order of the blocks.

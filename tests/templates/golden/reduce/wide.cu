@@ -1,11 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 results=1 dtype=f32 op=sum map=x source=array axis=last
-// reduce: out[r] = op over i of map(in[r, i]): sum, min, max or dot of a vector, of the rows of a matrix or of its columns
-// Variant wide: the reference for large problems: two passes with every term and sum in f64
-//
-//= reduce/each.cu, "//   dtype      = f32    type of the elements; f" to "//   out_dtype  = f32"
-//   acc_dtype  = f64    i32 if dtype == 'i32' else f64
-//   block_size = 64
-//
+// wide
 
 // reduce, variant wide: every term and sum in f64, for one result or many. The first pass leaves partial results, the
 // second combines them.

@@ -1,19 +1,4 @@
 // opencl on a CPU: n=1000000 rows=1 dtype=f32 op=sum exclusive=false deterministic=no
-//   dtype        = f32     type of the elements; integers wrap
-//   op           = sum     how elements are combined; a NaN makes every later minimum or maximum NaN
-//   exclusive    = false   true: element i of a row is not part of result i, and result 0 is the identity of op (min: the largest value, max: the smallest)
-//   block_size   = 256     threads per block
-//   load_bytes   = 16      bytes per load and store of one thread
-//   unroll       = 4       independent loads in flight per thread
-//   streaming    = false   loads and stores carry an evict-first hint
-//   reset        = launch  who clears the posts: a step in front, or the block that ends last, for the next run
-//   per_load     = 4       load_bytes // sizeof(dtype)
-//   exchange     = shared  'shuffle' if device.warp_size > 1 else 'shared'
-//   lanes        = 1       device.warp_size if exchange == 'shuffle' else 1
-//   groups_block = 256     block_size // lanes
-//   tile         = 4096    block_size * per_load * unroll
-//   acc_dtype    = f32     dtype
-//   words        = 1       2 if sizeof(dtype) == 8 else 1
 //   row r:   | tile 0 | tile 1 | ... | tile T-1 |      block r * T + t; a tile is 256 runs of 1 threads x 4 loads
 //   load u of thread t starts at element  tile * 4096 + t / 1 * 16 + u * 4 + t % 1 * 4
 // Loads the elements of a row from place `at` on: 4 vectors of 4, 4 elements apart. Places outside of

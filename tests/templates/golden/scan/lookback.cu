@@ -1,23 +1,5 @@
 // sm_90a: n=1000000 rows=1 dtype=f32 op=sum exclusive=false deterministic=no
-// scan: out[r, i] = op over j <= i of in[r, j] (exclusive: j < i): running sums, minima or maxima of a vector or of rows
-// Variant lookback: one pass: a tile's block looks back for the sum of all tiles before; attacks the second read and the launches
-//
-//   dtype        = f32      type of the elements; integers wrap
-//   op           = sum      how elements are combined; a NaN makes every later minimum or maximum NaN
-//   exclusive    = false    true: element i of a row is not part of result i, and result 0 is the identity of op (min: the largest value, max: the smallest)
-//   block_size   = 256      threads per block
-//   load_bytes   = 16       bytes per load and store of one thread
-//   unroll       = 4        independent loads in flight per thread
-//   streaming    = false    loads and stores carry an evict-first hint
-//   reset        = launch   who clears the posts: a step in front, or the block that ends last, for the next run
-//   per_load     = 4        load_bytes // sizeof(dtype)
-//   exchange     = shuffle  'shuffle' if device.warp_size > 1 else 'shared'
-//   lanes        = 32       device.warp_size if exchange == 'shuffle' else 1
-//   groups_block = 8        block_size // lanes
-//   tile         = 4096     block_size * per_load * unroll
-//   acc_dtype    = f32      dtype
-//   words        = 1        2 if sizeof(dtype) == 8 else 1
-//
+// lookback:block_size=256,load_bytes=16,unroll=4,streaming=false,reset=launch
 
 // scan, variant lookback: one pass over memory. A block scans a tile in registers, posts the tile's sum, looks back for the
 // sum of all tiles before, and posts the running sum for others (decoupled look-back: D. Merrill, M. Garland, Single-pass

@@ -1,6 +1,4 @@
 // gfx90a: n=1000000 rows=1 dtype=f32 op=sum exclusive=false deterministic=no
-//   lanes        = 64       device.warp_size if exchange == 'shuffle' else 1
-//   groups_block = 4        block_size // lanes
 //   row r:   | tile 0 | tile 1 | ... | tile T-1 |      block r * T + t; a tile is 4 runs of 64 threads x 4 loads
 //   load u of thread t starts at element  tile * 4096 + t / 64 * 1024 + u * 256 + t % 64 * 4
 // Loads the elements of a row from place `at` on: 4 vectors of 4, 256 elements apart. Places outside of

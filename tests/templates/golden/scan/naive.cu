@@ -1,13 +1,5 @@
 // sm_90a, gfx90a, opencl: n=1000000 rows=1 dtype=f32 op=sum exclusive=false deterministic=no
-// scan: out[r, i] = op over j <= i of in[r, j] (exclusive: j < i): running sums, minima or maxima of a vector or of rows
-// Variant naive: naive: one thread walks along each row
-//
-//   dtype      = f32    type of the elements; integers wrap
-//   op         = sum    how elements are combined; a NaN makes every later minimum or maximum NaN
-//   exclusive  = false  true: element i of a row is not part of result i, and result 0 is the identity of op (min: the largest value, max: the smallest)
-//   block_size = 256    threads per block
-//   acc_dtype  = f32    dtype
-//
+// naive:block_size=256
 
 // scan, variant naive: one thread walks along each row.
 //

@@ -1,20 +1,5 @@
 // sm_90a: n=1000 rows=1000 dtype=f32 op=sum exclusive=false deterministic=no
-// scan: out[r, i] = op over j <= i of in[r, j] (exclusive: j < i): running sums, minima or maxima of a vector or of rows
-// Variant rows: some threads for each row, many rows a block: attacks blocks that are wider than a row
-//
-//   dtype      = f32      type of the elements; integers wrap
-//   op         = sum      how elements are combined; a NaN makes every later minimum or maximum NaN
-//   exclusive  = false    true: element i of a row is not part of result i, and result 0 is the identity of op (min: the largest value, max: the smallest)
-//   block_size = 256      threads per block
-//   lanes      = 8        threads that share a row
-//   load_bytes = 16       bytes per load and store of one thread
-//   unroll     = 1        independent loads in flight per thread
-//   streaming  = false    loads and stores carry an evict-first hint
-//   per_load   = 4        load_bytes // sizeof(dtype)
-//   exchange   = shuffle  'shuffle' if device.warp_size > 1 else 'shared'
-//   acc_dtype  = f32      dtype
-//   rows_block = 32       block_size // lanes
-//
+// rows:block_size=256,lanes=8,load_bytes=16,unroll=1,streaming=false
 
 // scan, variant rows: 8 threads walk along each row, 32 elements a round; 32 rows a block.
 //

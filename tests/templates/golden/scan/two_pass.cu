@@ -1,10 +1,5 @@
 // sm_90a: n=1000000 rows=1 dtype=f32 op=sum exclusive=false deterministic=no
-// scan: out[r, i] = op over j <= i of in[r, j] (exclusive: j < i): running sums, minima or maxima of a vector or of rows
-// Variant two_pass: sums of tiles, then their scan, then the tiles once more: no block waits for another; the same bits on every run
-//
-//= scan/lookback.cu, "//   dtype        = f32      type of the element" to "//   streaming    = false    loads and stores ca"
-//= scan/lookback.cu, "//   per_load     = 4        load_bytes // sizeo" to "//   acc_dtype    = f32      dtype"
-//
+// two_pass:block_size=256,load_bytes=16,unroll=4,streaming=false
 
 // scan, variant two_pass: three launches. The first leaves the sum of each tile, the second scans these sums, the third
 // scans the tiles and adds what stands before.

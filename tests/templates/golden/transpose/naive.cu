@@ -1,12 +1,5 @@
 // sm_90a, gfx90a, opencl: rows=1024 cols=1024 batch=1 dtype=f32
-// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
-// Variant naive: one thread per element: the side that is walked with a stride wastes most of each sector
-//
-//   element = u32
-//   along   = writes  which side neighbouring threads walk along
-//   block_x = 32      threads along the contiguous side
-//   block_y = 8       threads across it
-//
+// naive:along=writes,block_x=32,block_y=8
 
 // transpose, naive: one thread moves one element from global memory to global memory.
 //

@@ -1,20 +1,5 @@
 // sm_90a, opencl: rows=4 cols=1024 batch=1 dtype=f32
-// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
-// Variant shifted: each output row's part of a tile begins at a sector, narrow elements move in words: attacks sectors written by two blocks, and requests, where rows start anywhere
-//
-//   tile_rows   = 64       elements of an output row that a tile writes
-//   line_words  = 64       words of a tile's row; of narrow elements it holds the columns of one word less, as the first may begin anywhere in a word
-//   threads     = 256      threads of a block
-//   shift_bytes = 32       where parts of output rows begin: at multiples of this
-//   raster      = columns  order in which blocks walk over the tiles
-//   word_bytes  = 4        max(4, element_bytes)
-//   word        = u32      'u32x2' if element_bytes == 8 else 'u32'
-//   per_word    = 1        word_bytes // element_bytes
-//   tile_cols   = 64       per_word * (line_words - 1) if per_word > 1 else line_words
-//   shift       = 8        shift_bytes // element_bytes
-//   phases      = 2        max(1, shift // max(1, store_lines))
-//   tile_words  = 4688     loaded * (line_words + 1) + (loaded // 32 if per_word > 1 else 0) + phases * store_lines
-//
+// shifted:tile_rows=64,line_words=64,threads=256,shift_bytes=32,raster=columns
 
 // transpose, variant shifted: where the rows of `out` begin anywhere in a sector, each row's part of a tile is moved to
 // begin at a multiple of 32 bytes, so that no two blocks write into one sector.

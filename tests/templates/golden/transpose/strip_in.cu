@@ -1,15 +1,5 @@
 // sm_90a, gfx90a, opencl: rows=1024 cols=4 batch=1 dtype=f32
-// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
-// Variant strip_in: few columns: whole rows of `in` are read as one unbroken run of memory, whatever the sizes
-//
-//   element     = u32
-//   span        = 32   lines of the strip: neighbours along the long side
-//   threads     = 256  threads of a block
-//   lanes       = 32   threads that walk along the long side together; the others take other lines
-//   batch_loads = 4    accesses of a thread under way at a time
-//   vector      = 4    16 // element_bytes
-//   along       = in   'in'
-//
+// strip_in:span=32,threads=256,lanes=32,batch_loads=4
 
 // transpose, strip_in: where one side of the matrix is short, a block moves whole lines of it. What it reads is then one
 // unbroken run of memory, whatever the sizes are.

@@ -1,10 +1,5 @@
 // sm_90a, gfx90a, opencl: rows=4 cols=1024 batch=1 dtype=f32
-// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
-// Variant strip_out: few rows: whole rows of `out` are written as one unbroken run of memory, whatever the sizes
-//
-//= transpose/strip_in.cu, "//   element     = u32" to "//   vector      = 4    16 // element_bytes"
-//   along       = out  'out'
-//
+// strip_out:span=32,threads=256,lanes=32,batch_loads=4
 
 // transpose, strip_out: where one side of the matrix is short, a block moves whole lines of it. What it writes is then one
 // unbroken run of memory, whatever the sizes are.

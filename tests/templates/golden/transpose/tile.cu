@@ -1,16 +1,5 @@
 // sm_90a, gfx90a, opencl: rows=1024 cols=1024 batch=1 dtype=f32
-// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
-// Variant tile: a padded tile in shared memory turns columns into rows: both sides move whole sectors
-//
-//   element             = u32
-//   tile_rows           = 32    input rows of a tile
-//   tile_cols           = 32    input columns of a tile
-//   threads             = 256   threads of a block
-//   pad                 = 1     elements added to each row of the tile, so that a column spreads over the banks
-//   raster              = rows  order in which blocks walk over the tiles
-//   shift               = 1
-//   elements_per_thread = 4     tile_rows * tile_cols // threads
-//
+// tile:tile_rows=32,tile_cols=32,threads=256,pad=1,raster=rows
 
 // transpose, tile: a tile turns in shared memory, so that both sides of the move walk along rows.
 //

@@ -1,22 +1,5 @@
 // sm_90a, gfx90a, opencl: rows=1024 cols=1024 batch=1 dtype=f32
-// transpose: out[b, c, r] = in[b, r, c]: dense, row-major, batched
-// Variant vector: vectors both ways: square patches turn in registers, a swizzled tile lines them up again
-//
-//   element_bytes      = 4
-//   element            = u32
-//   vector_bytes       = 16    bytes of one load and of one store
-//   patches_down       = 8     patches of a tile one below the other; a patch is as many rows as a vector has elements
-//   patches_across     = 16    patches of a tile side by side
-//   patches_per_thread = 1     patches that a thread loads before it stores: bytes in flight
-//   hints              = none  which accesses carry an evict-first hint
-//   raster             = rows  order in which blocks walk over the tiles
-//   shift              = 1
-//   vector             = 4     vector_bytes // element_bytes
-//   words              = 4     vector_bytes // 4
-//   tile_rows          = 32    patches_down * vector
-//   tile_cols          = 64    patches_across * vector
-//   threads            = 128   patches_down * patches_across // patches_per_thread
-//
+// vector:vector_bytes=16,patches_down=8,patches_across=16,patches_per_thread=1,hints=none,raster=rows
 
 // transpose, vector: every access moves 16 bytes, to and from global memory and to and from shared memory.
 //
