@@ -92,18 +92,6 @@ class Match(Structure):
     ]
 
 
-class WorkspaceInfo(Structure):
-    """kiln_workspace_info."""
-
-    _fields_ = [
-        ("size", c_size_t),
-        ("bytes", c_size_t),
-        ("zeroed", c_int32),
-        ("reserved", c_int32),
-        ("name", ctypes.c_char * 64),
-    ]
-
-
 def _declare(library: ctypes.CDLL) -> None:
     library.kiln_last_error.restype = c_char_p
     library.kiln_open.argtypes = [POINTER(Options), POINTER(c_void_p)]
@@ -117,9 +105,6 @@ def _declare(library: ctypes.CDLL) -> None:
     library.kiln_prepare.argtypes = [c_void_p, c_char_p, c_char_p, POINTER(c_void_p)]
     library.kiln_kernel_release.argtypes = [c_void_p]
     library.kiln_kernel_release.restype = None
-    library.kiln_workspace_count.argtypes = [c_void_p]
-    library.kiln_workspace_count.restype = c_size_t
-    library.kiln_workspace.argtypes = [c_void_p, c_size_t, POINTER(WorkspaceInfo)]
     library.kiln_forget_queue.argtypes = [c_void_p, c_void_p]
     library.kiln_wait_for_tuning.argtypes = [c_void_p, c_double]
     library.kiln_launch.argtypes = [c_void_p, c_void_p, c_void_p, c_size_t]

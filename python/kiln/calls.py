@@ -227,17 +227,10 @@ def _empty(kernel: str, model: Array, shape: Tuple[int, ...], dtype: str, layout
     return made.permute(order) if hasattr(made, "permute") else made.transpose(order)
 
 
-def launcher_of(
-    first: Array, stream: Any, folder: Optional[pathlib.Path], options: Mapping[str, Any]
-) -> Launcher:
-    """The package's launcher for a call."""
-    return launcher.launcher_for(first.place, launcher.queue_of([first], stream), folder, options)
-
-
 def _bind(planned: Tuple[_Plan, Array], stream: Any, known: Optional[Launcher]) -> Call:
     plan, first = planned
     if known is None:
-        known = launcher_of(first, stream, plan.folder, plan.options)
+        known = launcher.launcher_of(first, stream, plan.folder, plan.options)
     kernel = launcher.kernel_for(known, plan.kernel, plan.problem)
     call = kernel.bind(stream=stream, **plan.arguments)
     call.result = plan.result
@@ -365,7 +358,7 @@ def _made(name: str, result: Any) -> _Made:
 def _stays(planned: Tuple[_Plan, Array]) -> bool:
     """Whether no session will find a better config for this call."""
     plan, first = planned
-    known = launcher_of(first, None, plan.folder, plan.options)
+    known = launcher.launcher_of(first, None, plan.folder, plan.options)
     return not known.tunes or known.select(plan.kernel, **plan.problem).grade == "exact"
 
 

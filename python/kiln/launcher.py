@@ -14,7 +14,6 @@ import re
 import threading
 import warnings
 from ctypes import byref, c_void_p
-from types import MappingProxyType
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _arrays, _fast, _library, _problem, _program, _streams
@@ -441,14 +440,12 @@ MOST_KERNELS = 1000  # of one launcher; as many as the library keeps
 generation = 0  # how often reload() was called
 
 
-def launcher_for(
-    place: Place,
-    queue: Any = None,
-    folder: Optional[pathlib.Path] = None,
-    options: Mapping[str, Any] = MappingProxyType({}),
+def launcher_of(
+    first: Array, stream: Any, folder: Optional[pathlib.Path], options: Mapping[str, Any]
 ) -> Launcher:
-    """The launcher of the package for a device, opened by the first call. `queue`: of pyopencl,
-    needed for OpenCL. `folder`, `options`: of a kernel of one's own."""
+    """The launcher of the package for a call with this array, opened by the first one. `folder`,
+    `options`: of a kernel of one's own."""
+    place, queue = first.place, queue_of([first], stream)
     key = (place, _streams.cl_device_of(queue), folder, *options.values())
     with _mutex:
         known = _launchers.get(key)
@@ -510,5 +507,8 @@ def device_of(arrays: Sequence[Array]) -> str:
     import pyopencl  # pylint: disable=import-outside-toplevel
 
     wanted = _streams.cl_device_of(queue_of(arrays, None))
-    devices = [device for platform in pyopencl.get_platforms() for device in platform.get_devices()]
-    return f"opencl:{[device.int_ptr for device in devices].index(wanted)}"
+    platforms = pyopencl.get_platforms()
+    devices = [device.int_ptr for platform in platforms for device in platform.get_devices()]
+    if wanted not in devices:
+        raise ArgumentError("tune: the queue is on a part of a device; pass device=, as in 'opencl:0'")
+    return f"opencl:{devices.index(wanted)}"

@@ -53,11 +53,6 @@ class Kernel:
         return sizes.read(os.fspath(self.folder))
 
     @property
-    def name(self) -> str:
-        """Its name in databases."""
-        return self.spec.name
-
-    @property
     def __signature__(self) -> inspect.Signature:
         kind, none = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
         known = self.spec.arguments.values()
@@ -66,7 +61,7 @@ class Kernel:
         )
 
     def __repr__(self) -> str:
-        return f"<kiln.Kernel {self.name}{self.__signature__}>"
+        return f"<kiln.Kernel {self.spec.name}{self.__signature__}>"
 
     def __call__(
         self, *arguments: Any, stream: Any = None, launcher: Optional[Launcher] = None, **named: Any
@@ -76,7 +71,7 @@ class Kernel:
         arrays, numbers, given = self._taken(arguments, named)
         head = (self, *arrays, *given.items())
         plan = functools.partial(self._plan, arrays, numbers, given)
-        return calls.run(self.name, head, plan, arrays, stream, launcher, numbers)
+        return calls.run(self.spec.name, head, plan, arrays, stream, launcher, numbers)
 
     def plan(self, *arguments: Any, **named: Any) -> Tuple[calls._Plan, Array]:
         """What kiln.bind() binds."""
@@ -103,8 +98,8 @@ class Kernel:
     def select(self, *arguments: Any, **named: Any) -> Match:
         """Which config a call with these arrays runs, and why."""
         described, problem = self._problem_of(arguments, named)
-        known = calls.launcher_of(_first(self.name, described), None, self.folder, self._options)
-        return known.select(self.name, **problem)
+        known = launchers.launcher_of(_first(self.spec.name, described), None, self.folder, self._options)
+        return known.select(self.spec.name, **problem)
 
     def _problem_of(
         self, arguments: Sequence[Any], named: Mapping[str, Any]
@@ -219,13 +214,9 @@ def kernel(
         return Kernel(os.fspath(text), None, options)
     is_text = isinstance(text, str) and re.search(r"[\n{]", text)
     body = str(text) if is_text else source.read(text)
-    for option, given, example in (
-        ("arguments", arguments, '{"x": "read f32[n]", "y": "write f32[n]"}'),
-        ("grid", grid, '"ceil_div(n, BLOCK)"'),
-        ("block", block, '"BLOCK"'),
-    ):
+    for option, given in (("arguments", arguments), ("grid", grid), ("block", block)):
         if not given:
-            raise ArgumentError(f"kernel: a source needs {option}=, as in {example}")
+            raise ArgumentError(f"kernel: a source needs {option}=; help(kiln.kernel) says what it is")
     tunables, arguments, defaults = tunables or {}, arguments or {}, defaults or {}
     for key in defaults:
         if key not in tunables:
@@ -233,6 +224,8 @@ def kernel(
     first, ending = source.entry_of(body)
     entry = entry or first
     name = name or re.split(r"\W", entry)[0]  # of step<{BLOCK}> the first word
+    if not name.isidentifier():
+        raise ArgumentError(f"kernel: name is '{name}'; expected letters, digits and underscores")
     lines = [f'name = "{name}"', f'summary = "{name}, given as text"']
     fields = [key for key in source.fields_of(arguments) if key not in tunables]
     lines += [f'problem.{key} = {{ type = "int", min = 0 }}' for key in fields]

@@ -17,7 +17,7 @@ from ._arrays import SIZES
 from .errors import ArgumentError, ProblemError
 
 _MEMORY = re.compile(r"(read|write|read_write) (\w+)((?:\[[^\]]+\])+)")
-_NUMBER = re.compile(r"(\w+) (=|example) (.+)")
+_NUMBER = re.compile(r"(\w+) (?:= (.+)|example ([-+]?[\d.]+(?:[eE][-+]?\d+)?))")
 _NO_FIELDS = {*SIZES, "and", "or", "not", "in", "if", "else", "true", "false", "device"}
 # How the entry point of a source begins, by the ending of its file, which says what compiles it.
 _ENTRIES = {
@@ -51,8 +51,8 @@ def fields_of(arguments: Mapping[str, str]) -> List[str]:
         number = _NUMBER.fullmatch(text)
         if _MEMORY.fullmatch(text):
             texts += re.findall(r"\[([^\]]+)\]", text)
-        elif number and number.group(2) == "=":
-            texts.append(number.group(3))
+        elif number and number.group(2):
+            texts.append(number.group(2))
     names = re.findall(r"(?<![\w.])[A-Za-z_]\w*(?!\w*\s*\()", " ".join(texts))
     return [name for name in dict.fromkeys(names) if name not in _NO_FIELDS]
 
@@ -86,23 +86,15 @@ def argument(name: str, text: str) -> str:
     if memory:
         access, dtype, dims = memory.groups()
         line = f"shape = [{', '.join(expressions(re.findall(r'.([^]]+).', dims)))}]"
-    elif number and (number.group(2) == "=" or _is_number(number.group(3))):
-        access, (dtype, kind, given) = "scalar", number.groups()
-        line = f"value = {value(given)}" if kind == "=" else f"example = {given}"
+    elif number:
+        access, (dtype, rule, example) = "scalar", number.groups()
+        line = f"value = {value(rule)}" if rule else f"example = {example}"
     else:
         raise ProblemError(
             f'argument \'{name}\' is {text!r}; expected "read f32[n]", "write f32[rows][cols]", '
             '"i32 = n" or "f32 example 0.5"'
         )
     return f'[[arguments]]\nname = "{name}"\naccess = "{access}"\ndtype = "{dtype}"\n{line}'
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 class Text(NamedTuple):
@@ -154,7 +146,7 @@ class Text(NamedTuple):
                     raise ArgumentError(f"{self.name}: the reference needs the array '{name}'")
                 inputs[name] = arrays[name]
                 given[name] = arrays[name].copy()
-            elif number and number.group(2) == "example":
+            elif number and number.group(3):
                 given[name] = float(number.group(3))
         found = reference(**given)
         if not isinstance(found, Mapping) and len(outputs) == 1:

@@ -89,8 +89,9 @@ def tune(
 ) -> Session:
     """Finds the best config of one kernel for one problem and returns the session.
 
-    `kernel`: a name or the folder of your own; kernel() makes one of a text. `timing`: "eager" or "graph"; `warm_cache`: do not flush the cache before each sample. `seconds`, `trials`, `no_progress`: the
-    first limit reached ends the search (default: 60 seconds). `device`: as `kiln devices` names it.
+    `kernel`: a name or the folder of your own. `timing`: "eager" or "graph"; `warm_cache`: do not flush
+    the cache before each sample. `seconds`, `trials`, `no_progress`: the first limit reached ends the
+    search (default: 60 seconds). `device`: as `kiln devices` names it.
     `db`: database file, not a server. `problem`: sizes in elements, and types.
 
     The same call goes on where an interrupted session stopped. Ctrl-C ends after the trial in hand,
@@ -152,12 +153,6 @@ class Sweep(Sequence[Session]):
     def __iter__(self) -> Iterator[Session]:
         return iter(self._sessions)
 
-    def to_frame(self) -> Any:
-        """One row a session as a pandas.DataFrame. Needs pandas."""
-        import pandas  # pylint: disable=import-outside-toplevel
-
-        return pandas.DataFrame([_row(session) for session in self._sessions])
-
     def __repr__(self) -> str:
         return "\n".join(map(repr, self._sessions)) or "<kiln.Sweep: no session>"
 
@@ -169,23 +164,6 @@ class Sweep(Sequence[Session]):
         )
         head = "".join(f"<th>{name}</th>" for name in ("kernel", "problem", "best", "verdict"))
         return f"<table><tr>{head}</tr>{rows}</table>"
-
-
-def _row(session: Session) -> Dict[str, Any]:
-    best = session.best or {}
-    return {
-        "session": session.id,
-        "kernel": session.kernel,
-        "problem": _problem.text_of(session.problem),
-        "state": session.state,
-        "trials": len(session.trials),
-        "failures": len(session.failures),
-        "best_ns": best.get("time_ns"),
-        "default_ns": best.get("default_time_ns"),
-        "speedup": session.speedup,
-        "verdict": session.verdict,
-        "config": best.get("config"),
-    }
 
 
 def sweep(

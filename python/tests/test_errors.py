@@ -118,7 +118,7 @@ def test_a_result_that_may_not_be_written(monkeypatch):
     def opened(*_):
         raise AssertionError("a launcher was opened")
 
-    monkeypatch.setattr(kiln.launcher, "launcher_for", opened)
+    monkeypatch.setattr(kiln.launcher, "launcher_of", opened)
     x, out = CudaArray((4, 4), read_only=True), CudaArray((4, 4), read_only=True)
     for launcher in (None, object()):
         with pytest.raises(kiln.ArgumentError, match="transpose: argument 'out' is read-only"):

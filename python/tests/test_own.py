@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import kiln
-from kiln import _arrays, calls, sizes
+from kiln import launcher, sizes
 
 np = pytest.importorskip("numpy")
 
@@ -98,12 +98,8 @@ def test_the_stencil_of_the_page(on_device):
 
 def test_outputs_are_taken_made_and_returned(on_device, queue):
     x = random(10)
-    split = kiln.kernel(
-        TWO_RESULTS,
-        arguments={"x": "read f32[2 * n]", "even": "write f32[n]", "odd": "write f32[n]", "n": "i32 = n"},
-        grid="ceil_div(n, 64)",
-        block="64",
-    )
+    arguments = {"x": "read f32[2 * n]", "even": "write f32[n]", "odd": "write f32[n]", "n": "i32 = n"}
+    split = kiln.kernel(TWO_RESULTS, arguments=arguments, grid="ceil_div(n, 64)", block="64")
     for _ in range(2):
         for given in ({}, {"odd": on_device(np.zeros(5, "float32"))}):
             even, odd = split(on_device(x), **given)
@@ -166,7 +162,7 @@ def test_tuning_beside_the_program(on_device):
     given = on_device(a)
     assert (kernel(given, given).get() == 2 * a).all()
     plan, first = kernel.plan(given, given)
-    calls.launcher_of(first, None, plan.folder, plan.options).wait_for_tuning(120)
+    launcher.launcher_of(first, None, plan.folder, plan.options).wait_for_tuning(120)
     assert kernel.select(given, given).grade == "exact"
     assert all((kernel(given, given).get() == 2 * a).all() for _ in range(2))
 
@@ -220,17 +216,13 @@ def test_extents_that_do_not_fit(shapes, extents, message):
         solved(spec_of(*shapes, a=None), *extents)
 
 
-def test_a_size_may_be_given():
-    spec = spec_of(("a + b",), ("a - b",), a=None, b=None)
+def test_a_size_may_be_given_or_have_a_default():
+    spec = spec_of(("a + b",), ("a - b",), a=None, b=None, c="7")
     with pytest.raises(kiln.ShapeError, match=r"axis 0 of 'x0', a \+ b, does not tell the size 'a'; pass a="):
         solved(spec, (5,), (1,))
-    assert solved(spec, (5,), (1,), a=3) == {"a": 3, "b": 2}
-
-
-def test_a_default_holds_where_no_array_tells():
-    assert solved(spec_of(("n",), n=None, m="7"), (3,)) == {"n": 3, "m": 7}
-    with pytest.raises(kiln.ShapeError, match="no array tells the size 'm'; pass m="):
-        solved(spec_of(("n",), n=None, m=None), (3,))
+    assert solved(spec, (5,), (1,), a=3) == {"a": 3, "b": 2, "c": 7}
+    with pytest.raises(kiln.ShapeError, match="no array tells the size 'c'; pass c="):
+        solved(spec_of(("a",), a=None, c=None), (3,))
 
 
 def test_one_clear_error_for_each_mistake_in_a_call(on_device):
@@ -260,6 +252,7 @@ def test_one_clear_error_for_each_mistake_in_a_text(tmp_path):
         ({"grid": ()}, "a source needs grid="),
         ({"tunables": {"BLOCK": [], "ITEMS": [1]}}, "tunable 'BLOCK' has no values"),
         ({"tunables": {"BLOCK": 64, "ITEMS": [1]}}, "is 64; expected a list"),
+        ({"name": "../add"}, "name is '../add'; expected letters"),
         ({"defaults": {"BLOK": 64}}, "defaults= names 'BLOK'; the tunables are BLOCK, ITEMS"),
     ):
         with pytest.raises(ValueError, match=message):

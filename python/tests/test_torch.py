@@ -52,19 +52,20 @@ def test_a_fake_matmul_of_wrong_shapes_fails():
         kiln.torch.matmul(fake(5, 7), fake(8, 3))
 
 
-SHIFT = """
-KERNEL(64, 1, 1) shift(GLOBAL const f32* x, GLOBAL f32* y, GLOBAL i32* count, f32 by, i32 n) {
-  const i32 i = BLOCK_X * 64 + THREAD_X;
-  if (i < n) y[i] = x[2 * i + 1] + by;
-  if (i == 0) count[0] += 1;
-}
-"""
-
-
 def shift():
-    arguments = {"x": "read f32[2 * n + 1]", "y": "write f32[n]", "count": "read_write i32[1]"}
-    arguments.update({"by": "f32 example 1", "n": "i32 = n"})
-    return kiln.kernel(SHIFT, arguments=arguments, grid="ceil_div(n, 64)", block="64")
+    return kiln.kernel(
+        "KERNEL(64, 1, 1) shift(GLOBAL const f32* x, GLOBAL f32* y, GLOBAL i32* count, f32 by, i32 n) { "
+        "if (THREAD_X < n) y[THREAD_X] = x[2 * THREAD_X + 1] + by; if (THREAD_X == 0) count[0] += 1; }",
+        arguments={
+            "x": "read f32[2 * n + 1]",
+            "y": "write f32[n]",
+            "count": "read_write i32[1]",
+            "by": "f32 example 1",
+            "n": "i32 = n",
+        },
+        grid="1",
+        block="64",
+    )
 
 
 def test_a_kernel_of_ones_own_is_an_operator(queue):
