@@ -385,6 +385,7 @@ class Call:
         self.kernel = kernel
         self.result = result
         self._arrays = arrays
+        self._numbers = numbers
         first = next(iter(arrays.values()))
         self._null = _streams.null_of(first.place)
         if stream is None:

@@ -11,6 +11,7 @@ import inspect
 import os
 import pathlib
 import re
+import shutil
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _arrays, _problem, calls, sizes, source, tuning
@@ -89,11 +90,14 @@ class Kernel:
         described, problem = self._problem_of(arguments, named)
         if described and options.get("device") is None:
             options["device"] = launchers.device_of(list(described.values()))
-        folder = self.folder
-        if self._reference is not None and isinstance(self._made_of, source.Text):
-            hosted = {key: _arrays.to_host(array) for key, array in described.items()}
-            folder = self._made_of.write_with_results(self._reference, hosted, problem)
-        return tuning.tune(folder, **options, **problem)
+        if self._reference is None or not isinstance(self._made_of, source.Text):
+            return tuning.tune(self.folder, **options, **problem)
+        hosted = {key: _arrays.to_host(array) for key, array in described.items()}
+        folder = self._made_of.write_with_results(self._reference, hosted, problem)
+        try:
+            return tuning.tune(folder, **options, **problem)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)  # the arrays may be large
 
     def select(self, *arguments: Any, **named: Any) -> Match:
         """Which config a call with these arrays runs, and why."""

@@ -10,6 +10,8 @@ import json
 import os
 import pathlib
 import re
+import tempfile
+import threading
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _problem
@@ -108,22 +110,23 @@ class Text(NamedTuple):
 
     def write(self, recorded: str = "", arrays: Mapping[str, Any] = {}) -> pathlib.Path:
         """Writes its folder, kernels/NAME-HASH in Kiln's data folder, and returns it. `recorded`: a
-        line of the spec that names `arrays`, by file."""
+        line of the spec that names `arrays`, by file; they have a new folder, for the caller to remove."""
         spec = recorded + self.spec
-        digest = hashlib.sha256((self.source + spec).encode())
-        for array in arrays.values():
-            digest.update(array.tobytes())
-        data = os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local" / "share"
-        folder = pathlib.Path(data) / "kiln" / "kernels" / f"{self.name}-{digest.hexdigest()[:12]}"
+        digest = hashlib.sha256((self.source + spec).encode()).hexdigest()[:12]
+        data = pathlib.Path(os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local" / "share")
+        folder = data / "kiln" / "kernels" / f"{self.name}-{digest}"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            if arrays:
+                folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.name}-", dir=folder.parent))
+            folder.mkdir(exist_ok=True)
             for file, array in arrays.items():
                 import numpy  # pylint: disable=import-outside-toplevel
 
                 numpy.save(folder / file, array)
             for file, text in ((self.file, self.source), ("spec.toml", spec)):
                 if not (folder / file).exists():  # another process may be reading it
-                    part = folder / f"{file}.{os.getpid()}"
+                    part = folder / f"{file}.{os.getpid()}.{threading.get_ident()}"
                     part.write_text(text, encoding="utf-8")
                     part.replace(folder / file)
         except OSError as reason:
@@ -160,5 +163,8 @@ class Text(NamedTuple):
             f"verify.expected = [{{ problem = {value(_problem.text_of(problem))}, "
             f"inputs = {{ {read} }}, outputs = {{ {made} }} }}]\n"
         )
+        import numpy  # pylint: disable=import-outside-toplevel
+
         files = {f"in_{name}.npy": array for name, array in inputs.items()}
-        return self.write(line, {**files, **{f"out_{name}.npy": array for name, array in found.items()}})
+        files.update({f"out_{name}.npy": array for name, array in found.items()})
+        return self.write(line, {file: numpy.ascontiguousarray(array) for file, array in files.items()})

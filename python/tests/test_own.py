@@ -146,6 +146,7 @@ def test_a_python_function_is_the_reference(on_device, tmp_path):
     options = {"trials": 2, "progress": False, "warm_cache": True}
     right = pickle.loads(pickle.dumps(add(formulas=None, reference=exact)))
     assert right.tune(a, b, a, db=tmp_path / "right.db", **options).best
+    assert not list(right.folder.parent.glob("add-*/*.npy"))
     assert kiln.best(right.folder, n=1000, device="opencl", db=tmp_path / "right.db").grade == "exact"
     wrong = add(formulas=None, reference=lambda a, b: a - b)
     with pytest.warns(kiln.KilnWarning, match="the default config plain:BLOCK=64"):
