@@ -334,11 +334,12 @@ struct Checks {
   std::vector<ReadySession> sessions;
 };
 
-Checks checks_of(const Store& store, const CheckFlags& options) {
-  if (options.plan.empty()) {
-    const DeviceInfo device = choose_device(options.device);
-    return {device, stored_sessions(store, options, device)};
-  }
+Checks stored_checks(const Store& store, const CheckFlags& options) {
+  const DeviceInfo device = choose_device(options.device);
+  return {device, stored_sessions(store, options, device)};
+}
+
+Checks planned_checks(const CheckFlags& options) {
   std::vector<ReadySession> sessions = ready_sessions(
       options.plan, options.kernels, options.common.library(), options.search.settings);
   for (const ReadySession& session : sessions) require_trust(session.spec, options.common);
@@ -349,8 +350,12 @@ ExitCode run_check(const CheckFlags& options) {
   std::vector<CheckedBest> all;
   std::size_t planned = 0;
   {
+    // What is wrong with a plan is told first, whatever the database is.
+    Checks checks;
+    if (!options.plan.empty()) checks = planned_checks(options);
     const Store store(options.common.database, Store::Mode::read);
-    const auto [device, sessions] = checks_of(store, options);
+    if (options.plan.empty()) checks = stored_checks(store, options);
+    const auto& [device, sessions] = checks;
     planned = sessions.size();
     if (sessions.empty()) {
       throw InputError(

@@ -80,12 +80,15 @@ std::string verdict_of(const SessionSummary& session, const Screen& screen) {
   return best != nullptr ? verdict_text(*best, screen) : styled("none", Style::bad, screen);
 }
 
-/// Of a session that had no time for more than the default config: what would do; empty: it had.
+/// Of a session that could compare nothing with the default config: what would do; empty: it could.
 std::string too_short_remark(const SessionSummary& session) {
   const SessionResult& result = *session.result;
   if (!result.only_default || session.trials.empty()) return "";
-  if (result.end == SessionEnd::trials)
-    return "only the default config was tried; a larger --trials tries others";
+  const std::string lead =
+      result.trials == 1
+          ? "only the default config was tried"
+          : fmt::format("of {} configs that were tried only the default one is ok", result.trials);
+  if (result.end == SessionEnd::trials) return lead + "; a larger --trials tries others";
   constexpr std::array kSeconds = {10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400};
   constexpr double kTrials = 10;  // a search of fewer says little
   const TrialCost& cost = session.trials.front().trial.cost;
@@ -98,7 +101,7 @@ std::string too_short_remark(const SessionSummary& session) {
                                ? fmt::format(": preparing took {:.2g} of {:.2g} s",
                                              result.prepare_seconds, result.wall_seconds)
                                : fmt::format(" in {:.2g} s", result.wall_seconds);
-  return fmt::format("only the default config was tried{}; try --seconds {}", used, *enough);
+  return fmt::format("{}{}; try --seconds {}", lead, used, *enough);
 }
 
 /// The config, or why there is none: too long for a cell.

@@ -78,6 +78,20 @@ TEST_F(FirstHour, ASessionOfTheDefaultConfigAloneWasTooShort) {
   EXPECT_THAT(sweep.out, HasSubstr("timed n=6: only the default config was tried"));
 }
 
+TEST_F(FirstHour, ADefaultConfigBesideFailuresAloneIsNoTie) {
+  edit("timed/spec.toml", "test {tile} = 7", "test {tile} -gt 3");
+  edit("timed/spec.toml", "[3, 1, 2, 7]", "[3, 7, 8, 9]");
+  const Output output = tune({"--trials", "2"});
+  EXPECT_EQ(output.exit_code, 1);
+  EXPECT_THAT(output.out, HasSubstr("too short"));
+  EXPECT_THAT(output.out, HasSubstr("of 2 configs that were tried only the default one is ok; a "
+                                    "larger --trials tries others"));
+  // All are tried: the default config is the answer, for want of another.
+  const Output all = tune({"--trials", "9"});
+  EXPECT_EQ(all.exit_code, 0) << all.out;
+  EXPECT_THAT(all.out, HasSubstr("tie"));
+}
+
 TEST_F(FirstHour, ATimeThatWasTooShortNamesOneThatWillDo) {
   edit("timed/spec.toml", "sed -n", "sleep 0.3; sed -n");
   edit("timed/spec.toml", "[3, 1, 2, 7]", "[3, 1, 2]");
@@ -214,6 +228,8 @@ TEST_F(FirstHour, OneCommandNamesTheOther) {
   const auto said = [&](const Words& words) { return kiln(words).err; };
   EXPECT_THAT(said({"tune", "a.plan.toml"}), HasSubstr("a plan runs by 'kiln sweep a.plan.toml'"));
   EXPECT_THAT(said({"sweep", "timed/spec.toml"}), HasSubstr("expected kiln tune timed\n"));
+  EXPECT_THAT(said({"check", "no.plan.toml", "--db", "none.db"}),
+              HasSubstr("there is no such file"));
   EXPECT_THAT(said({"import", "x"}), HasSubstr("did you mean 'kiln db import'?"));
   EXPECT_THAT(said({"lock"}), HasSubstr("did you mean 'kiln db lock'?"));
   EXPECT_THAT(said({"new"}), HasSubstr("did you mean 'init'?"));

@@ -108,8 +108,8 @@ struct SessionResult {
   std::int64_t new_trials = 0;  ///< made by this run
   double wall_seconds = 0;      ///< of all runs
   double prepare_seconds = 0;   ///< of this run: preparing the problem on the device
-  /// Nothing but the default config was tried, though there are others: the budget was too short.
-  /// No best is published then.
+  /// Nothing but the default config was tried, or all others that were tried failed, though there
+  /// are more: the budget was too short. No best is published then.
   bool only_default = false;
   std::int64_t earlier_trials = 0;  ///< of `trials`, taken over from a session before an edit
   std::vector<WarmConfig> warm;     ///< what this run started from

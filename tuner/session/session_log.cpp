@@ -291,8 +291,12 @@ double SessionLog::run_seconds() const {
 }
 
 bool SessionLog::tried_only_default() const {
-  return trials_.size() == 1 && record_.space_size > 1 &&
-         trials_.front().trial.config == setting_.default_config();
+  if (trials_.empty() || record_.space_size <= 1 || tried_every_config()) return false;
+  const Trial& first = trials_.front().trial;
+  if (first.config != setting_.default_config()) return false;
+  // One that is not asked for is no answer, however long the search is.
+  return trials_.size() == 1 || (first.ok() && space_.index_of(first.config) &&
+                                 failures_ + 1 == static_cast<std::int64_t>(trials_.size()));
 }
 
 Progress SessionLog::search_progress() const {

@@ -48,7 +48,8 @@ class SessionLog {
     return stored_ordinal_ && *stored_ordinal_ != record_.device_info.ordinal;
   }
   [[nodiscard]] bool tried_every_config() const { return tried_of_space_ >= record_.space_size; }
-  /// Returns whether the default config is all that was tried of a space that has others.
+  /// Returns whether nothing could be compared with the default config: of a space that has others,
+  /// it alone was tried, or it alone of those that were tried is ok.
   [[nodiscard]] bool tried_only_default() const;
   [[nodiscard]] const SessionKey& key() const { return record_.key; }
   /// The request's spec and problem on the session's device.
