@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/units.hpp"
 #include "core/metrics.hpp"
 #include "core/statistics.hpp"
 
@@ -49,6 +50,20 @@ double error_of(const std::vector<Finalist>& finalists) {
 std::optional<RatioInterval> median_interval(const std::vector<double>& ns) {
   const RatioInterval interval = ratio_interval(ns, std::vector<double>(ns.size(), 1.0));
   return std::isfinite(interval.high) ? std::optional(interval) : std::nullopt;
+}
+
+std::string gain_text(const BestRecord& best, const std::vector<Finalist>& finalists) {
+  if (best.default_time_ns <= 0) return "";
+  const auto winner = std::ranges::find(finalists, best.config.text(), &Finalist::config);
+  const auto fallback = std::ranges::find(finalists, 1, &Finalist::sequence);
+  if (winner != finalists.end() && fallback != finalists.end() && winner != fallback) {
+    const RatioInterval gain = ratio_interval(fallback->ns, winner->ns);
+    if (gain.low > 0) {
+      return fmt::format("{:.2f}x over the default config ({:.2f}x to {:.2f}x, 99% sure)",
+                         gain.middle, gain.low, gain.high);
+    }
+  }
+  return pretty_speedup(best.default_time_ns, best.time_ns) + " over the default config";
 }
 
 std::string verdict_text(const BestRecord& best) {

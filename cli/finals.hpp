@@ -23,6 +23,11 @@ namespace kiln::cli {
 /// Bounds of the median of `ns` at 99% confidence; nullopt: too few rounds.
 [[nodiscard]] std::optional<RatioInterval> median_interval(const std::vector<double>& ns);
 
+/// "1.34x over the default config (1.33x to 1.36x, 99% sure)": the median of what the rounds of the
+/// finals say, and its bounds; without them, the ratio of the two times. Empty: no default config
+/// to compare with.
+[[nodiscard]] std::string gain_text(const BestRecord& best, const std::vector<Finalist>& finalists);
+
 /// The verdict in a word or two: "better", "tie"; "no default" where the default config has no time
 /// to compare with, "so far" where the session has not finished.
 [[nodiscard]] std::string verdict_text(const BestRecord& best);

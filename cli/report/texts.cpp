@@ -64,30 +64,12 @@ std::int64_t failed_of(const ShownSession& shown) {
                        [](const TrialRecord& row) { return !row.trial.ok(); });
 }
 
-/// "1.34x over the default config (1.33x to 1.36x, 99% sure)"; empty: no default to compare with.
-std::string gain_text(const ShownSession& shown) {
-  const BestRecord& best = *shown.best;
-  if (best.default_time_ns <= 0) return "";
-  std::string text =
-      fmt::format("{} over the default config", pretty_speedup(best.default_time_ns, best.time_ns));
-  const Finalist* winner = nullptr;
-  const Finalist* fallback = nullptr;
-  for (const Finalist& each : shown.finalists) {
-    if (each.config == best.config.text()) winner = &each;
-    if (each.sequence == 1) fallback = &each;
-  }
-  if (winner == nullptr || fallback == nullptr || winner == fallback) return text;
-  const RatioInterval gain = ratio_interval(fallback->ns, winner->ns);
-  if (gain.low > 0) text += fmt::format(" ({:.2f}x to {:.2f}x, 99% sure)", gain.low, gain.high);
-  return text;
-}
-
 std::string session_answer_html(const ShownSession& shown) {
   if (!shown.best) return html_paragraph("no config was ok, so there is no best", "answer none");
   const BestRecord& best = *shown.best;
   const std::string verdict = verdict_text(best);
   std::string rest = ": " + pretty_time(best.time_ns);
-  const std::string gain = gain_text(shown);
+  const std::string gain = gain_text(best, shown.finalists);
   if (!gain.empty()) rest += ", " + gain;
   const std::string rate = pretty_rate(best.bytes, best.flops, best.time_ns);
   if (rate != "-") rest += ", " + rate;

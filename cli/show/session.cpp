@@ -95,16 +95,8 @@ std::string SessionPage::answer() const {
   }
   const BestRecord& best = *session_.best;
   std::string text = fmt::format("{}: {}", verdict_text(best, screen_), pretty_time(best.time_ns));
-  if (best.default_time_ns > 0) {
-    text += fmt::format(", {} over the default config",
-                        pretty_speedup(best.default_time_ns, best.time_ns));
-  }
-  const Finalist* winner = finalist_of(best.config.text());
-  const Finalist* fallback = default_finalist();
-  if (winner != nullptr && fallback != nullptr && winner != fallback) {
-    const RatioInterval gain = ratio_interval(fallback->ns, winner->ns);
-    if (gain.low > 0) text += fmt::format(" ({:.2f}x to {:.2f}x, 99% sure)", gain.low, gain.high);
-  }
+  if (const std::string gain = gain_text(best, session_.finalists); !gain.empty())
+    text += ", " + gain;
   const std::string rate = pretty_rate(best.bytes, best.flops, best.time_ns);
   if (rate != "-") text += ", " + rate;
   std::string out = line(text);
