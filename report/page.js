@@ -431,12 +431,13 @@
 
   class Figure {
     constructor(name, view, subject) {
-      Object.assign(this, { name, view, subject, choice: {}, result: null });
+      Object.assign(this, { name, view, subject, choice: {}, result: null, printed: null });
       this.caption = element("div", { className: "caption" });
       this.plot = element("div", { className: "plot" });
       this.plot.dataset.view = name;
+      this.paper = element("div");
       this.root = element("figure", { className: view.wide ? "wide" : "", id: `view-${name}` },
-        element("figcaption", {}, element("h3", { textContent: view.title }), this.caption), this.controls(), this.plot);
+        element("figcaption", {}, element("h3", { textContent: view.title }), this.caption), this.controls(), this.plot, ...(view.facet ? [element("div", { className: "paper" }, this.paper)] : []));
     }
 
     controls() {
@@ -466,8 +467,7 @@
       return others.find((key) => list.some((row) => row.ok && row[first] !== undefined && row[key] !== undefined)) || others[0] || first;
     }
 
-    words(source) {
-      const width = this.plot.clientWidth || 600;
+    words(source, width) {
       const { choice, subject } = this;
       const names = Math.round(Math.min(420, Math.max(86, 0.36 * width)));
       const words = { variant: choice.variant || "", time_label: kTimeLabel, names, ...choice, ...source.words };
@@ -529,18 +529,28 @@
 
     async draw() {
       if (!this.look()) return;
+      this.finalize();
+      this.result = await this.drawInto(this.plot, this.plot.clientWidth || 600, colors());
+      // Small plots in columns cannot be fitted to a printed page at once: they are there twice.
+      if (this.view.facet) this.printed = await this.drawInto(this.paper, kPageWidth, kLight);
+    }
+
+    finalize() {
+      for (const each of [this.result, this.printed]) if (each) each.finalize();
+      this.result = this.printed = null;
+    }
+
+    async drawInto(plot, width, palette) {
       const { source } = this;
-      const words = this.words(source);
+      const words = this.words(source, width);
       this.caption.textContent = fill(this.view.caption, words);
       const spec = fill(this.view.spec, words);
-      const palette = colors();
       spec.params = [...Object.entries({ ...palette, ...source.values }).map(([name, value]) => ({ name, value })), ...(spec.params || [])];
       spec.data = { values: source.rows };
       spec.datasets = source.extra;
       if (spec.layer) spec.layer = spec.layer.filter((layer) => !(source.extra?.[layer.data?.name]?.length === 0));
       // Nothing reads the description of a mark on a canvas, and each costs a text.
       const renderer = source.rows.length > kFew ? "canvas" : "svg";
-      const width = this.plot.clientWidth || 600;
       const legend = { ...config.legend, columns: Math.max(1, Math.floor(width / 115)) };
       if (width < 600) legend.layout = { top: { direction: "vertical", anchor: "start", margin: 4 } };
       spec.config = { ...config, legend, aria: renderer === "svg" };
@@ -554,18 +564,19 @@
         spec.height = step ? Math.max(step * places, atLeast) : this.view.height;
         spec.autosize = { type: "fit-x", contains: "padding" };
       }
-      if (this.result) this.result.finalize();
       try {
-        this.result = await vegaEmbed(this.plot, spec, {
+        const result = await vegaEmbed(plot, spec, {
           mode: "vega-lite", renderer, ast: false, logLevel: 1,
-          actions: { export: true, source: false, compiled: false, editor: false }, downloadFileName: `kiln-${this.name}`,
+          actions: plot === this.plot && { export: true, source: false, compiled: false, editor: false }, downloadFileName: `kiln-${this.name}`,
           tooltip: { theme: "custom", formatTooltip: tooltipFor(this.subject) },
         });
-        this.plot.dataset.marks = countMarks(this.result.view.scenegraph().root);
+        plot.dataset.marks = countMarks(result.view.scenegraph().root);
+        return result;
       } catch (error) {
         errors += 1;
-        this.plot.textContent = `This plot could not be drawn: ${error.message}`;
+        plot.textContent = `This plot could not be drawn: ${error.message}`;
         console.error(`${this.name}: ${error.message}`);
+        return null;
       }
     }
 
@@ -617,7 +628,7 @@
       figures.push(figure);
     }
     for (const old of views.filter((each) => each.subject === subject || (each.subject.list && subject.list))) {
-      if (old.result) old.result.finalize();
+      old.finalize();
       views.splice(views.indexOf(old), 1);
     }
     views.push(...figures);

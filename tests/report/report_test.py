@@ -253,6 +253,14 @@ class Pictures(unittest.TestCase):
         page.call("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)
         wide = f"{SHOWN}.filter(plot => plot.querySelector('svg, canvas').getBoundingClientRect().width > 718)"
         self.assertEqual(page.evaluate(f"{wide}.map(plot => plot.dataset.view)"), [])
+        # Small plots in columns are drawn for the page, not shrunk from the screen's width.
+        width, scale = page.evaluate("""(() => {
+            const svg = document.querySelector('#view-spread .paper svg');
+            const width = svg.getBoundingClientRect().width;
+            return [width, width / svg.viewBox.baseVal.width];
+        })()""")
+        self.assertTrue(450 < width < 718 and abs(scale - 1) < 0.02, (width, scale))
+        self.assertIsNone(page.evaluate("document.querySelector('#view-spread .plot').offsetParent"))
 
     def test_the_heat_map_begins_with_two_tunables_that_occur_together(self):
         text = made("report", "--session", 1, "--db", "few.db", "-o", "-")
