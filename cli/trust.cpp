@@ -45,8 +45,9 @@ std::vector<std::string> host_code(const KernelSpec& spec) {
   }
   if (spec.verify.outside && spec.verify.outside->function) {
     const OutsideFunction& function = *spec.verify.outside->function;
-    lines.push_back(
-        fmt::format("{}: compiled, and its function '{}' called", function.file, function.name));
+    lines.push_back(fmt::format("{}: {}, and its function '{}' called", function.file,
+                                is_python(function.file) ? "run by python3" : "compiled",
+                                function.name));
   }
   return lines;
 }
@@ -135,7 +136,7 @@ bool agrees(const fs::path& folder, const std::vector<std::string>& code) {
 
 void add_trust_option(CLI::App& command, CommonOptions& options) {
   command.add_flag("--trust", options.trust,
-                   "Run the [command] lines and the C function of a spec without asking");
+                   "Run the [command] lines and the function of a spec without asking");
 }
 
 void require_trust(const KernelSpec& spec, const CommonOptions& options) {

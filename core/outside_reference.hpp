@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-/// A function in C or C++ that computes the outputs from the inputs on the host. It runs in a
-/// worker, with the rights of the user.
+/// A function in C, C++ or Python that computes the outputs from the inputs on the host. It runs in
+/// a worker or a process of it, with the rights of the user.
 struct OutsideFunction {
   std::string file;  ///< below the spec's folder
   std::string name;
@@ -21,8 +21,12 @@ struct OutsideFunction {
     std::optional<Expression> value;  ///< a number or a boolean
   };
   std::vector<Operand> operands;
+  bool by_name = false;  ///< a Python function takes what its parameters name
   SourceLocation where;
 };
+
+/// Whether a file is one of Python.
+[[nodiscard]] inline bool is_python(const std::string& file) { return file.ends_with(".py"); }
 
 /// The inputs and outputs of one problem, as .npy files.
 struct RecordedArrays {

@@ -1,4 +1,4 @@
-// [verify] function = "reference.c:matmul(c, a, b, n)": a C function as reference.
+// [verify] function = "reference.c:matmul(c, a, b, n)": a C or Python function as reference.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -39,8 +39,8 @@ std::vector<Part> split(std::string_view text, std::size_t begin, std::size_t en
   return parts;
 }
 
-bool is_c_file(const std::string& file) {
-  constexpr std::array<std::string_view, 3> kEndings = {".c", ".cpp", ".cc"};
+bool holds_function(const std::string& file) {
+  constexpr std::array<std::string_view, 4> kEndings = {".c", ".cpp", ".cc", ".py"};
   return std::any_of(kEndings.begin(), kEndings.end(),
                      [&](std::string_view ending) { return file.ends_with(ending); });
 }
@@ -66,15 +66,16 @@ OutsideFunction parse_outside_function(const TomlNode& node,
   function.where = node.text_where;
   const std::size_t colon = std::min(text.find(':'), text.size());
   function.file = path_inside(text.substr(0, colon));
-  if (colon == text.size() || !is_c_file(function.file)) {
+  if (colon == text.size() || !holds_function(function.file)) {
     fail(0, fmt::format("is '{}'; expected FILE.c:NAME or FILE.c:NAME(arguments), the file in the "
-                        "spec's folder or below it (.c, .cpp, .cc)",
+                        "spec's folder or below it (.c, .cpp, .cc, .py)",
                         text));
   }
   const std::size_t open = std::min(text.find('(', colon), text.size());
   function.name = text.substr(colon + 1, open - colon - 1);
   check_identifier(function.name, place(node.text_where, colon + 1), "a function");
   if (open == text.size()) {
+    function.by_name = is_python(function.file);
     for (const Argument& argument : arguments) {
       function.operands.push_back({argument.name, std::nullopt});
     }

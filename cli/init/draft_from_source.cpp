@@ -341,7 +341,7 @@ Draft draft_from_source(const SourceFacts& facts, const SourceKernel& kernel,
   draft.tables.push_back(DraftTable{
       "[verify]",
       {{"device_reference", "\"plain\"",
-        "the default config is trusted; better: function = \"reference.c:NAME\", or formulas"}}});
+        "the default config is trusted; better: a function in C or Python, or formulas"}}});
   draft.tables.push_back(cost_table(kernel, shape));
   draft.tables.push_back(
       DraftTable{"[[variants]]", {{"name", "\"plain\"", ""}, {"source", toml_text(source), ""}}});

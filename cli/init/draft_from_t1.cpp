@@ -292,7 +292,7 @@ Draft draft_from_t1(const std::string& text, const std::string& path) {
   draft.tables.push_back(DraftTable{
       "[verify]",
       {{"device_reference", "\"plain\"",
-        "the default config is trusted; better: function = \"reference.c:NAME\", or formulas"}}});
+        "the default config is trusted; better: a function in C or Python, or formulas"}}});
   draft.tables.push_back(DraftTable{
       "[[variants]]", {{"name", "\"plain\"", ""}, {"source", toml_text(draft.source), ""}}});
   const Config fallback = default_of(variant, whole_file);

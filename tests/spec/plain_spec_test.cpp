@@ -112,6 +112,10 @@ TEST(PlainSpec, TheFunctionTakesArgumentsAndValues) {
   EXPECT_EQ(function.operands[2].value->text(), "2 * n");
   const KernelSpec all = parse_spec(plain_with("copy(y, x, 2 * n)", "copy"), "spec.toml");
   EXPECT_EQ(all.verify.outside->function->operands.at(1).argument, "y");
+  EXPECT_FALSE(all.verify.outside->function->by_name);
+  const KernelSpec named =
+      parse_spec(plain_with("reference.c:copy(y, x, 2 * n)", "reference.py:copy"), "spec.toml");
+  EXPECT_TRUE(named.verify.outside->function->by_name) << "Python knows what it takes";
 }
 
 TEST(PlainSpec, ItsHashFollowsTheFilesThatItIncludes) {
@@ -166,8 +170,8 @@ TEST(PlainSpec, MistakesAreNamedWithTheirPlace) {
        "spec.toml:34:25: expected an operator or the end of the expression, found ','"},
       {"copy(y, x, 2 * n)", "copy(y, x, 2 * m)",
        "spec.toml:20:40: unknown name 'm' in 'function' of [verify]"},
-      {"reference.c:copy", "reference.py:copy",
-       "spec.toml:20:13: [verify]: 'function' is 'reference.py:copy(y, x, 2 * n)'; expected "
+      {"reference.c:copy", "reference.rs:copy",
+       "spec.toml:20:13: [verify]: 'function' is 'reference.rs:copy(y, x, 2 * n)'; expected "
        "FILE.c:NAME or FILE.c:NAME(arguments)"},
       {"2 * n)", "2 * n", "spec.toml:20:41: [verify]: 'function' has no ')' at its end"},
       {"y, x,", "y,,", "spec.toml:20:32: [verify]: 'function' has an empty argument"},

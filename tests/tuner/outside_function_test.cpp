@@ -90,7 +90,7 @@ class OutsideFunctionTest : public testing::Test {
     const std::vector<ProblemData::Output> outputs = {
         {"counts", DType::u32, {2}, 2, Access::read_write},
         {"y", DType::f64, {2}, 2, Access::write}};
-    call_outside_function(spec_, problem, plan, outputs, arrays);
+    (void)call_outside_function(spec_, problem, plan, outputs, arrays);
     return arrays;
   }
 

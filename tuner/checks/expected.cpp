@@ -193,13 +193,16 @@ WrittenParts written_parts(const KernelSpec& spec, const Problem& problem, const
   return parts;
 }
 
-void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
-                   const std::vector<ProblemData::Output>& outputs,
-                   std::map<std::string, HostArray>& arrays) {
+double run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                     const std::vector<ProblemData::Output>& outputs,
+                     std::map<std::string, HostArray>& arrays) {
   if (spec.verify.outside && spec.verify.outside->function) {
-    call_outside_function(spec, problem, plan, outputs, arrays);
-    return;
+    return call_outside_function(spec, problem, plan, outputs, arrays);
   }
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
   for (const ProblemData::Output& output : outputs) {
     const auto before = arrays.find(output.name);
     arrays[output.name] = before == arrays.end()
@@ -210,7 +213,7 @@ void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchP
   ReferenceCall call{problem, arrays, scalars};
   if (spec.verify.reference.empty()) {
     evaluate_formulas(spec, call);
-    return;
+    return seconds();
   }
   const ReferenceFunction reference = find_reference(spec.verify.reference);
   if (reference == nullptr) {
@@ -219,6 +222,7 @@ void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchP
                                  fmt::join(references_by_folder() | std::views::keys, ", ")));
   }
   reference(call);
+  return seconds();
 }
 
 Result<ExpectedOutputs> ExpectedOutputs::from_cpu(Device& device, const KernelSpec& spec,
@@ -229,10 +233,7 @@ Result<ExpectedOutputs> ExpectedOutputs::from_cpu(Device& device, const KernelSp
   Result<std::map<std::string, HostArray>> arrays = data.download_inputs(set);
   if (!arrays) return arrays.failure();
   const WrittenParts written = written_parts(spec, problem, plan, data.outputs(), *arrays);
-  const auto start = std::chrono::steady_clock::now();
-  run_reference(spec, problem, plan, data.outputs(), *arrays);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  *seconds = std::max(*seconds, took.count());
+  *seconds = std::max(*seconds, run_reference(spec, problem, plan, data.outputs(), *arrays));
   return from_arrays(device, data.outputs(), *arrays, strictness, written);
 }
 

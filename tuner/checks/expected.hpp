@@ -66,11 +66,11 @@ using WrittenParts = std::map<std::string, std::vector<bool>>;
                                          std::map<std::string, HostArray>& inputs);
 
 /// Runs the CPU loop (or the C function, or the formulas): `arrays` holds the inputs in their own
-/// element types, afterwards also the outputs, in f64 or i64. Throws InputError if there is no such
-/// loop.
-void run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
-                   const std::vector<ProblemData::Output>& outputs,
-                   std::map<std::string, HostArray>& arrays);
+/// element types, afterwards also the outputs, in f64 or i64. Returns the seconds that it took,
+/// compiling or loading a function left out. Throws InputError if there is no such loop.
+double run_reference(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                     const std::vector<ProblemData::Output>& outputs,
+                     std::map<std::string, HostArray>& arrays);
 
 class ExpectedOutputs {
  public:

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "core/scratch_folder.hpp"
 #include "core/setting.hpp"
 #include "tuner/checks/expected.hpp"
+#include "tuner/checks/python_function.hpp"
 
 namespace kiln {
 namespace {
@@ -75,22 +77,26 @@ Call find_call(const KernelSpec& spec, const std::string& text) {
                               : known.emplace(text, compiled(spec, text)).first->second;
 }
 
-/// One 8-byte cell a scalar, in the scalar's own type.
-std::uint64_t scalar_bits(const Value& value, DType type) {
-  HostArray cell(type, {1});
+/// A scalar in its own type.
+HostArray scalar_cell(const Value& value, DType type) {
+  HostArray cell(type, {});
   if (size_of(type) == sizeof(std::int64_t) && !is_floating(type) &&
       std::holds_alternative<std::int64_t>(value)) {
     *cell.elements<std::int64_t>() = std::get<std::int64_t>(value);
   } else {
     cell.set(0, as_double(value));
   }
+  return cell;
+}
+
+HostArray value_cell(const Value& value) {
+  return scalar_cell(value, std::holds_alternative<double>(value) ? DType::f64 : DType::i64);
+}
+
+std::uint64_t bits_of(const HostArray& cell) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, cell.data.data(), cell.data.size());
   return bits;
-}
-
-std::uint64_t value_bits(const Value& value) {
-  return scalar_bits(value, std::holds_alternative<double>(value) ? DType::f64 : DType::i64);
 }
 
 /// The values of the operands that are expressions, in order.
@@ -106,6 +112,40 @@ std::vector<Value> operand_values(const KernelSpec& spec, const Problem& problem
     }
   }
   return values;
+}
+
+double call_python(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                   const std::vector<ProblemData::Output>& outputs,
+                   std::map<std::string, HostArray>& arrays) {
+  const OutsideFunction& function = *spec.verify.outside->function;
+  const std::vector<Value> values = operand_values(spec, problem);
+  std::vector<PythonOperand> operands;
+  std::size_t next_value = 0;
+  for (const OutsideFunction::Operand& operand : function.operands) {
+    if (operand.value) {
+      operands.push_back({"", value_cell(values.at(next_value++)), false});
+    } else if (const auto array = arrays.find(operand.argument); array != arrays.end()) {
+      operands.push_back({operand.argument, array->second});
+    } else if (const ScalarPlan* scalar = plan.find_scalar(operand.argument)) {
+      operands.push_back({operand.argument, scalar_cell(scalar->value, scalar->dtype), false});
+    } else if (!function.by_name) {
+      throw InputError(function.where, fmt::format("'{}' cannot be passed to a Python function: it "
+                                                   "is an output, or not there for {}",
+                                                   operand.argument, problem.text()));
+    }
+  }
+  if (function.by_name) {
+    for (const auto& [name, value] : problem.fields()) {
+      if (!std::holds_alternative<std::string>(value) && spec.find_argument(name) == nullptr)
+        operands.push_back({name, value_cell(value), false});
+    }
+  }
+  PythonResults results = call_python_function(
+      function, spec.files.at(function.file),
+      fs::absolute(fs::path(spec.path).parent_path()).string(), operands, outputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    arrays[outputs[i].name] = std::move(results.outputs[i]);
+  return results.seconds;
 }
 
 }  // namespace
@@ -138,10 +178,13 @@ std::string outside_source(const KernelSpec& spec, const LaunchPlan& plan,
          fmt::format("void kiln_call(void** a) {{ (void)a; {}({}); }}\n", function.name, list);
 }
 
-void call_outside_function(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
-                           const std::vector<ProblemData::Output>& outputs,
-                           std::map<std::string, HostArray>& arrays) {
+double call_outside_function(const KernelSpec& spec, const Problem& problem, const LaunchPlan& plan,
+                             const std::vector<ProblemData::Output>& outputs,
+                             std::map<std::string, HostArray>& arrays) {
   const OutsideFunction& function = *spec.verify.outside->function;
+  if (is_python(function.file)) {
+    return call_python(spec, problem, plan, outputs, arrays);
+  }
   for (const ProblemData::Output& output : outputs) {
     arrays.try_emplace(output.name, output.dtype, output.shape);
   }
@@ -153,18 +196,22 @@ void call_outside_function(const KernelSpec& spec, const Problem& problem, const
     const OutsideFunction::Operand& operand = function.operands[i];
     pointers[i] = &cells[i];
     if (operand.value) {
-      cells[i] = value_bits(values.at(next_value++));
+      cells[i] = bits_of(value_cell(values.at(next_value++)));
     } else if (const auto array = arrays.find(operand.argument); array != arrays.end()) {
       pointers[i] = array->second.data.data();
     } else if (const ScalarPlan* scalar = plan.find_scalar(operand.argument)) {
-      cells[i] = scalar_bits(scalar->value, scalar->dtype);
+      cells[i] = bits_of(scalar_cell(scalar->value, scalar->dtype));
     }
   }
-  find_call(spec, outside_source(spec, plan, values))(pointers.data());
+  const Call call = find_call(spec, outside_source(spec, plan, values));
+  const auto start = std::chrono::steady_clock::now();
+  call(pointers.data());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   for (const ProblemData::Output& output : outputs) {
     HostArray& array = arrays.at(output.name);
     array = widened(array);
   }
+  return took.count();
 }
 
 }  // namespace kiln
