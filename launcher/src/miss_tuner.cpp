@@ -47,6 +47,7 @@ std::string last_line(const std::string& said) {
 std::string trouble_of(const TunerEnd& end) {
   switch (end.how) {
     case TunerEnd::How::exited:
+      if (last_line(end.said).empty()) return "the time was too short to find a best";
       return fmt::format("`kiln tune` ended with exit code {}: {}", end.exit_code,
                          last_line(end.said));
     case TunerEnd::How::too_late:

@@ -128,11 +128,11 @@ def load() -> ctypes.CDLL:
     if _loaded is None:
         try:
             library = ctypes.CDLL(path())
-        except OSError as reason:
+            version = library.kiln_abi_version()
+        except (AttributeError, OSError) as reason:
             raise errors.LibraryMissingError(
                 f"{reason}; KILN_LIBRARY names libkiln.so where the loader does not find it"
             ) from None
-        version = library.kiln_abi_version()
         if version != ABI_VERSION:
             raise errors.LibraryMissingError(
                 f"{path()} has version {version} of the C interface, expected {ABI_VERSION}"

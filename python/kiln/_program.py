@@ -202,7 +202,7 @@ def error_of(answer: Answer) -> errors.KilnError:
     text = re.sub(
         r"(?<![\w-])--([a-z][a-z-]+)", lambda found: found[1].replace("-", "_") + "=", text
     )
-    if answer.code == 4 and "library not found" in text:
+    if answer.code == 4 and re.match(r"\w+: unavailable: .*library not found", text):
         return errors.DriverMissingError(text)
     if answer.code in (2, 3) and _UNKNOWN_FIELD.search(text):
         return errors.KeywordError(text)

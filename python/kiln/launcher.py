@@ -143,10 +143,20 @@ class Launcher:
         self.kernels: Dict[Tuple[Any, ...], Prepared] = {}
         self._handle = _Handle(library.kiln_close, keep=device)
         _library.check(library.kiln_open(byref(options), byref(self._handle.value)))
-        for index in range(library.kiln_warning_count(self._handle.value)):
-            text = library.kiln_warning(self._handle.value, index).decode(errors="replace")
-            if database is not None or "no such database" not in text:
-                warnings.warn(text, KilnWarning, stacklevel=2)
+        self._told = 0  # of its warnings
+        self._tell(told_of_database=database is not None)
+
+    def _tell(self, told_of_database: bool = True) -> None:
+        """Warns the caller's caller of what the launcher has to tell since the last time."""
+        library = _library.load()
+        while self._told < library.kiln_warning_count(self._handle.value):
+            text = library.kiln_warning(self._handle.value, self._told).decode(errors="replace")
+            self._told += 1
+            if told_of_database or "no such database" not in text:
+                warnings.warn(text, KilnWarning, stacklevel=3)
+
+    def __repr__(self) -> str:
+        return f"<kiln.Launcher on {self.place.backend if self.place else 'the default device'}>"
 
     def select(self, kernel: str, **problem: _problem.Value) -> Match:
         """Which config would run for a problem, without preparing it."""
@@ -179,6 +189,7 @@ class Launcher:
                 self._handle.value, kernel.encode(), text.encode(), byref(handle.value)
             )
         )
+        self._tell()
         return Prepared(self.place, self.cl_device, kernel, text, handle)
 
     def forget_stream(self, stream: Any) -> None:
@@ -191,6 +202,7 @@ class Launcher:
     def wait_for_tuning(self, seconds: float) -> None:
         """Waits until no problem waits to be tuned, for at most `seconds`."""
         _library.check(_library.load().kiln_wait_for_tuning(self._handle.value, seconds))
+        self._tell()
 
 
 def _choose_device(options: _library.Options, device: Any) -> Optional[Place]:
@@ -396,6 +408,9 @@ class Call:
         self._keep = (stream, [array.source for array in arrays.values()])
         self._laid_out = _fast.laid_out(arrays, numbers)
         self._launch = _fast.launch_of(kernel.handle.value.value or 0, self._laid_out, len(arrays))
+
+    def __repr__(self) -> str:
+        return f"<kiln.Call of {self.kernel!r} with {', '.join([*self._arrays, *self._numbers])}>"
 
     def __call__(self, stream: Optional[int] = None) -> Any:
         """Launches on `stream`, an address; None: the stream that bind() was given, else the one

@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pathlib
+import time
 import warnings
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -29,11 +32,45 @@ def _options(given: Mapping[str, Any]) -> List[str]:
     return arguments
 
 
-def _run(command: List[str], options: Mapping[str, Any], *, progress: bool = False) -> _program.Answer:
+def _writer_of(db: pathlib.Path) -> str:
+    """Who writes to a database now; "" if nobody does."""
+    try:
+        lock = os.open(f"{db.resolve()}.writer", os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return ""
+    except OSError:
+        return os.read(lock, 256).decode("utf-8", "replace") or "another process"
+    finally:
+        os.close(lock)
+
+
+def _run_writing(command: List[str], options: Mapping[str, Any], *, progress: bool) -> _program.Answer:
+    """Runs the program once nobody else writes to the database; one that came first is waited for."""
+    db = file_of(options["db"])
+    told = False
+    while True:
+        writer = _writer_of(db)
+        if writer and not told:
+            text = f"{db} is being written by {writer}: this session begins when that one ends"
+            warnings.warn(text, KilnWarning, stacklevel=3)
+            told = True
+        if not writer:
+            answer = _run(command, options, progress=progress, level=4)
+            if answer.code != 5 or "is being written by" not in answer.message:
+                return answer
+        time.sleep(0.2)
+
+
+def _run(
+    command: List[str], options: Mapping[str, Any], *, progress: bool = False, level: int = 3
+) -> _program.Answer:
     """Runs the program; what it warns of is a KilnWarning of the caller's line."""
     answer = _program.run([*command, *_options(options)], progress=progress)
     for text in answer.warnings:
-        warnings.warn(text, KilnWarning, stacklevel=3)
+        warnings.warn(text, KilnWarning, stacklevel=level)
     return answer
 
 
@@ -79,7 +116,7 @@ def tune(
     strategy: Optional[str] = None,
     seed: Optional[int] = None,
     objective: Optional[str] = None,
-    variants: Sequence[str] = (),
+    variants: Union[str, Sequence[str]] = (),
     fresh: bool = False,
     warm_start: bool = True,
     timing: Optional[str] = None,
@@ -92,14 +129,14 @@ def tune(
     `kernel`: a name or the folder of your own. `timing`: "eager" or "graph"; `warm_cache`: do not flush
     the cache before each sample. `seconds`, `trials`, `no_progress`: the first limit reached ends the
     search (default: 60 seconds). `device`: as `kiln devices` names it.
-    `db`: database file, not a server. `problem`: sizes in elements, and types.
+    `db`: database file, not a server; another session that writes to it is waited for. `problem`:
+    sizes in elements, and types.
 
     The same call goes on where an interrupted session stopped. Ctrl-C ends after the trial in hand,
     keeps everything, and raises Interrupted, whose `result` is the session. A second one ends at
     once. Raises NoConfigError, ProblemError, NoDeviceError or DatabaseError.
 
         kiln.tune("matmul", m=512, n=512, k=512, seconds=20)"""
-    file_of(db)  # what cannot be read afterwards fails before
     if "\n" in os.fspath(kernel):
         raise ArgumentError("a source is tuned by kiln.kernel(source, ...).tune(x)")
     options = {
@@ -113,14 +150,14 @@ def tune(
         "strategy": strategy,
         "seed": seed,
         "objective": objective,
-        "variant": list(variants),
+        "variant": variants,
         "fresh": fresh,
         "no_warm_start": not warm_start,
         "timing": timing,
         "warm_cache": warm_cache,
         "quiet": not progress,
     }
-    answer = _run(["tune", os.fspath(kernel), "--trust"], options, progress=progress)
+    answer = _run_writing(["tune", os.fspath(kernel), "--trust"], options, progress=progress)
     sessions = _finished(answer, db)
     launcher.reload()
     if answer.interrupted:
@@ -129,9 +166,11 @@ def tune(
             sessions[0] if sessions else None,
         )
     if answer.code != 0 or not sessions:
-        if not _tried_only_the_default(answer) or not sessions:
+        if not _tried_only_the_default(answer) or not sessions or sessions[0].best is None:
             raise _failed(answer, sessions)
-        text = "only the default config was tried: nothing is known to be better; allow more seconds or trials"
+        trials_made = len(sessions[0].trials)
+        tried = "was tried" if trials_made == 1 else f"is ok of {trials_made} that were tried"
+        text = f"only the default config {tried}: nothing is known to be better; allow more seconds or trials"
         warnings.warn(text, KilnWarning, stacklevel=2)
     return sessions[0]
 
@@ -174,7 +213,7 @@ def sweep(
     no_progress: Optional[int] = None,
     device: Optional[str] = None,
     db: Optional[PathLike] = None,
-    kernels: Sequence[str] = (),
+    kernels: Union[str, Sequence[str]] = (),
     strategy: Optional[str] = None,
     seed: Optional[int] = None,
     timing: Optional[str] = None,
@@ -183,21 +222,20 @@ def sweep(
 ) -> Sweep:
     """Runs the sessions of a plan file; limits go before those of the plan. `kernels`: only their
     sessions. `db`, Ctrl-C and errors are as with tune(); a session that fails does not end all."""
-    file_of(db)  # what cannot be read afterwards fails before
     options = {
         "seconds": seconds,
         "trials": trials,
         "no_progress": no_progress,
         "device": device,
         "db": db,
-        "kernel": list(kernels),
+        "kernel": kernels,
         "strategy": strategy,
         "seed": seed,
         "timing": timing,
         "fresh": fresh,
         "quiet": not progress,
     }
-    answer = _run(["sweep", os.fspath(plan), "--trust"], options, progress=progress)
+    answer = _run_writing(["sweep", os.fspath(plan), "--trust"], options, progress=progress)
     sessions = _finished(answer, db)
     launcher.reload()
     result = Sweep(sessions, sum(session.best is None for session in sessions))

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -107,6 +108,96 @@ def test_the_program_ends_with_python(tmp_path, queue):
             return
         time.sleep(0.2)
     pytest.fail(f"kiln still runs: {running.stdout!r}")
+
+
+def with_reference(folder, call, text):
+    """examples/twice with a Python function as its reference."""
+    shutil.copytree(pathlib.Path(__file__).parents[2] / "examples" / "twice", folder, dirs_exist_ok=True)
+    spec = folder / "spec.toml"
+    formula = 'verify.formulas.y = "2 * x"'
+    assert formula in spec.read_text()
+    spec.write_text(spec.read_text().replace(formula, f'verify.function = "ref.py:{call}"'))
+    (folder / "ref.py").write_text(text)
+    return folder
+
+
+def test_a_spec_names_a_python_function(tmp_path, queue):
+    options = dict(n=1000, device="opencl", trials=2, progress=False, warm_cache=True)
+
+    def tune(name, call, text):
+        folder = with_reference(tmp_path / name, call, text)
+        return kiln.tune(folder, db=tmp_path / f"{name}.db", **options)
+
+    by_name = "from other import up\ndef f(x, n):\n    assert len(x) == n\n    return {'y': 2 * up(x)}\n"
+    (tmp_path / "named").mkdir()
+    (tmp_path / "named" / "other.py").write_text("def up(a):\n    print('x' * 100000)\n    return a.astype('f8')\n")
+    assert tune("named", "f", by_name).best
+    assert tune("placed", "f(x, n // 2)", "def f(a, half):\n    return a + a.astype('f8')\n").best
+    with pytest.warns(kiln.KilnWarning):
+        with pytest.raises(kiln.NoConfigError, match="elements of 'y' are wrong"):
+            tune("wrong", "f", "def f(x):\n    return 3 * x\n")
+    for name, text, message in (
+        ("raises", "def f(x):\n    return 1 // 0\n", "line 2 of .*ref.py: ZeroDivisionError"),
+        ("unknown", "def f(x, z):\n    return x\n", r"f\(\) missing 1 required positional argument: 'z'"),
+        ("shape", "def f(x):\n    return x[:10]\n", r"'y' has the shape \[10\]; expected \[[0-9]+\]"),
+        ("nothing", "def f(x):\n    pass\n", "it returned no 'y'"),
+        ("missing", "def g(x):\n    pass\n", "there is no function 'f'"),
+        ("ends", "import os\ndef f(x):\n    os._exit(7)\n", "python3 ended with exit code 7"),
+    ):
+        with pytest.raises(kiln.KilnError, match=rf"spec.toml:.*the function 'f' of ref.py: (\w+Error: )?{message}"):
+            tune(name, "f", text)
+
+
+def test_a_python_function_that_hangs_ends_with_the_session(tmp_path, queue):
+    text = (
+        "import os, pathlib, time\n"
+        "def f(x):\n"
+        "    pathlib.Path(__file__).with_name('pid').write_text(str(os.getpid()))\n"
+        "    time.sleep(600)\n"
+    )
+    folder = with_reference(tmp_path / "hangs", "f", text)
+    with pytest.raises(kiln.KilnError, match="it was running ref.py:f on n="):
+        kiln.tune(folder, n=1000, seconds=2, device="opencl", db=tmp_path / "kiln.db", progress=False)
+    deadline = time.monotonic() + 10
+    process = pathlib.Path("/proc") / (folder / "pid").read_text()
+    while process.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not process.exists()
+
+
+def test_two_sessions_of_one_database_wait_for_each_other(tmp_path, queue):
+    database = tmp_path / "kiln.db"
+    script = (
+        "import kiln, sys\n"
+        "kiln.tune('transpose', rows=64, cols=48, seconds=6, device='opencl', db=sys.argv[1], progress=False)\n"
+    )
+    first = subprocess.Popen([sys.executable, "-c", script, str(database)])
+    deadline = time.monotonic() + 60
+    while not _has_trials(database) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    with pytest.warns(kiln.KilnWarning, match="kiln.db is being written by process .* this session begins when"):
+        second = kiln.tune("transpose", rows=64, cols=49, trials=2, device="opencl", db=database, progress=False)
+    assert first.wait() == 0
+    with kiln.open(database) as opened:
+        assert [each.state for each in opened.sessions] == ["finished", "finished"]
+        assert second.id == opened.sessions[1].id
+
+
+def test_what_is_wrong_has_its_class(tmp_path, queue):
+    options = dict(trials=1, db=tmp_path / "kiln.db", progress=False)
+    folder = with_reference(tmp_path / "wrong", "f", "def f(x):\n    return 3 * x\n")
+    with pytest.warns(kiln.KilnWarning):
+        with pytest.raises(kiln.NoConfigError, match="elements of 'y' are wrong"):
+            kiln.tune(folder, n=100, device="opencl", **options)
+    with pytest.raises(kiln.NoDeviceError, match="there is no device 'gpu'") as refused:
+        kiln.tune("transpose", rows=3, cols=2, device="gpu", **options)
+    assert type(refused.value) is kiln.NoDeviceError
+    with pytest.raises(kiln.ProblemError, match="has no variant 'nothing'"):
+        kiln.tune("transpose", rows=3, cols=2, variants="nothing", **options)
+    script = "import kiln\ntry: kiln.Launcher('opencl')\nexcept kiln.LibraryMissingError: print('missing')"
+    environment = dict(os.environ, KILN_LIBRARY="libc.so.6")
+    result = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=False)
+    assert result.stdout == b"missing\n"
 
 
 def test_a_sweep_is_a_list_of_sessions(tmp_path, queue):
