@@ -189,17 +189,13 @@ def glance(value: Any) -> Optional[Tuple[Tuple[Any, ...], int]]:
     kind = type(value)
     way = _glances.get(kind)
     if way is None:
-        library = library_of(value)
-        way = _glances[kind] = {"torch": _glance_tensor, "pyopencl": _glance_pyopencl}.get(library, _no_glance)
+        ways: Dict[str, _Glance] = {"torch": _glance_tensor, "pyopencl": _glance_pyopencl}
+        way = _glances[kind] = ways.get(library_of(value), lambda _: None)
     return way(value)
 
 
 _Glance = Callable[[Any], Optional[Tuple[Tuple[Any, ...], int]]]
 _glances: Dict[type, _Glance] = {}
-
-
-def _no_glance(value: Any) -> None:
-    """Of arrays of other libraries."""
 
 
 def _glance_tensor(value: Any) -> Optional[Tuple[Tuple[Any, ...], int]]:

@@ -52,24 +52,14 @@ def test_a_fake_matmul_of_wrong_shapes_fails():
         kiln.torch.matmul(fake(5, 7), fake(8, 3))
 
 
-def shift():
-    return kiln.kernel(
-        "KERNEL(64, 1, 1) shift(GLOBAL const f32* x, GLOBAL f32* y, GLOBAL i32* count, f32 by, i32 n) { "
-        "if (THREAD_X < n) y[THREAD_X] = x[2 * THREAD_X + 1] + by; if (THREAD_X == 0) count[0] += 1; }",
-        arguments={
-            "x": "read f32[2 * n + 1]",
-            "y": "write f32[n]",
-            "count": "read_write i32[1]",
-            "by": "f32 example 1",
-            "n": "i32 = n",
-        },
-        grid="1",
-        block="64",
-    )
-
-
 def test_a_kernel_of_ones_own_is_an_operator(queue):
-    op = kiln.torch.operator(shift())
+    arguments = {"x": "read f32[2 * n + 1]", "y": "write f32[n]", "count": "read_write i32[1]"}
+    arguments.update({"by": "f32 example 1", "n": "i32 = n"})
+    source = (
+        "KERNEL(64, 1, 1) shift(GLOBAL const f32* x, GLOBAL f32* y, GLOBAL i32* count, f32 by, i32 n) { "
+        "if (THREAD_X < n) y[THREAD_X] = x[2 * THREAD_X + 1] + by; if (THREAD_X == 0) count[0] += 1; }"
+    )
+    op = kiln.torch.operator(kiln.kernel(source, arguments=arguments, grid="1", block="64"))
     count = torch.zeros(1, dtype=torch.int32)
     assert op(fake(9), count.to("meta"), 0.5).shape == (4,)
     with pytest.raises(kiln.ShapeError, match=r"'x' has 8 elements .* 2 \* n \+ 1: no n gives that"):
