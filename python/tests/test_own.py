@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import ast
 import pathlib
 import pickle
 import re
@@ -55,45 +56,45 @@ def add(**changed):
     return kiln.kernel(ADD, **{"formulas": {"c": "a + b"}, **TEXTS, **changed})
 
 
-def example(word, **names):
-    """Runs the example of the page with a kernel of this name; what it defines."""
+def example(word):
+    """The kernel of this name as the page makes it (test_docs.py runs the whole page), and its block's names."""
     if not PAGE.exists():
         pytest.skip("the pages are not here")
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    found = [block for block in blocks if f"{word} = kiln.kernel(" in block or f"= {word}." in block]
-    assert len(found[0].splitlines()) <= 25
-    for block in found:
-        exec(block.replace("seconds=20", "trials=3, progress=False"), names)
-    return names
+    (block,) = [block for block in blocks if f"{word} = kiln.kernel(" in block]
+    assert len(block.splitlines()) <= 25
+    names = {"kiln": kiln}
+    for statement in ast.parse(block).body:
+        if word not in names:
+            exec(compile(ast.Module([statement], []), str(PAGE), "exec"), names)
+    return names[word], names
 
 
 def test_the_softmax_of_the_page(on_device):
+    softmax, names = example("softmax")
     x = random(40, 100)
-    names = example("softmax", x=on_device(x))
-    np.testing.assert_allclose(names["y"].get(), names["exact"](x), atol=1e-6)
-    session = names["session"]
+    given = on_device(x)
+    np.testing.assert_allclose(softmax(given).get(), names["exact"](x), atol=1e-6)
+    session = softmax.tune(given, trials=3, progress=False)
     assert session.problem == {"rows": 40, "cols": 100} and not session.failures
-    match = names["softmax"].select(names["x"])
+    match = softmax.select(given)
     assert (match.grade, match.config) == ("exact", session.best["config"])
 
 
 def test_the_rotary_embedding_of_the_page(on_device):
     x, angle = random(6, 4, 32), random(6, 16)
-    names = example("rope", x=on_device(x), angle=on_device(angle), kiln=kiln)
+    y = example("rope")[0](on_device(x), on_device(angle))
     turned = (x[..., :16] + 1j * x[..., 16:]) * np.exp(1j * angle)[:, None]
-    expected = np.concatenate([turned.real, turned.imag], axis=2)
-    np.testing.assert_allclose(names["y"].get(), expected, atol=1e-5)
+    np.testing.assert_allclose(y.get(), np.concatenate([turned.real, turned.imag], axis=2), atol=1e-5)
 
 
 def test_the_stencil_of_the_page(on_device):
-    u = random(50, 70)
-    names = example("heat", u=on_device(u), kiln=kiln)
+    heat, u = example("heat")[0], random(50, 70)
     inner = u[1:-1, :-2] + u[1:-1, 2:] + u[:-2, 1:-1] + u[2:, 1:-1] - 4 * u[1:-1, 1:-1]
-    for k in (0.2, 0.1, -0.3):  # the page's, then repeated calls with another number
+    for k in (0.2, 0.1, -0.3):  # repeated calls with another number
         expected = u.copy()
         expected[1:-1, 1:-1] += k * inner
-        v = names["v"] if k == 0.2 else names["heat"](names["u"], k=k)
-        np.testing.assert_allclose(v.get(), expected, atol=1e-5)
+        np.testing.assert_allclose(heat(on_device(u), k).get(), expected, atol=1e-5)
 
 
 def test_outputs_are_taken_made_and_returned(on_device, queue):
