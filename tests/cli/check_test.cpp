@@ -1,14 +1,21 @@
-// `kiln check`: a best that holds, one that somebody doctored, one that is wrong, one that is not
-// there. The measured thing is a program whose times are what a file says, so nothing depends on
-// the machine.
+// Checks that a command runs: of bests, by proof, of narrow types and coarse products.
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
+#include "cli/checks.hpp"
 #include "db/store.hpp"
 #include "kiln_program.hpp"
 
 namespace kiln::cli {
 namespace {
+
+namespace fs = std::filesystem;
+
+// `kiln check`: a best that holds, one that somebody doctored, one that is wrong, one that is not
+// there. The measured thing is a program whose times are what a file says, so nothing depends on
+// the machine.
 
 constexpr const char* kTimedSpec = R"toml(name = "timed"
 [problem.n]
@@ -30,7 +37,6 @@ tile = { values = [1, 2, 3], default = 3 }
 class Checking : public ProgramTest {
  protected:
   void SetUp() override {
-    ProgramTest::SetUp();
     write("kernels/timed/spec.toml", kTimedSpec);
     write("kernels/timed/times", "20\n10\n30\n");
     write("kernels/timed/answer", "100\n");
@@ -40,9 +46,7 @@ class Checking : public ProgramTest {
     ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   }
   [[nodiscard]] Output check(const Words& more = {}) const {
-    Words words = "check --kernel-path kernels --db kiln.db --quiet";
-    words.insert(words.end(), more.begin(), more.end());
-    return kiln(words);
+    return kiln(Words("check --kernel-path kernels --db kiln.db --quiet") + more);
   }
   /// Makes the default config the best of the session, which its finals contradict.
   void doctor() const {
@@ -112,8 +116,183 @@ TEST_F(Checking, NothingToCheckIsAnError) {
   const Output output = check("--kernel nobody");
   EXPECT_EQ(output.exit_code, 3) << output.out;
   EXPECT_THAT(output.err, HasSubstr("unknown kernel 'nobody'"));
-  EXPECT_NE(check("--kernel reduce").err.find("holds no best of"), std::string::npos);
+  EXPECT_THAT(check("--kernel reduce").err, HasSubstr("holds no best of"));
   EXPECT_EQ(kiln("check --db none.db").exit_code, 5);
+}
+
+// Values on the command line: what passes, and what the others are told.
+
+TEST(PositiveNumber, TakesEveryWayToWriteOne) {
+  for (const char* text : {"1", "0.25", "1e3"}) EXPECT_EQ(positive_number()(text), "") << text;
+  for (const char* text : {"0", "-1", "nan", "inf", "", "3x", "1e999"}) {
+    EXPECT_EQ(positive_number()(text), std::string("must be a number above 0, not '") + text + "'");
+  }
+}
+
+TEST(WholeNumber, NeverWrapsAround) {
+  EXPECT_EQ(whole_number(1)("1"), "");
+  EXPECT_EQ(whole_number(0)("0"), "");
+  for (const char* text : {"0", "-1", "1.5", "99999999999999999999", "3x", ""}) {
+    EXPECT_EQ(whole_number(1)(text),
+              std::string("must be a whole number of 1 or more, not '") + text + "'");
+  }
+}
+
+TEST(FileName, IsNeverEmpty) {
+  EXPECT_EQ(file_name()("kiln.db"), "");
+  EXPECT_EQ(file_name()(""), "must name a file, not ''");
+  EXPECT_EQ(database_name()(""), "must name a file or a server, not ''");
+  EXPECT_EQ(database_name()("kiln.db"), "");
+  EXPECT_EQ(database_name()("postgresql://me@host/kiln"), "");
+  EXPECT_EQ(database_name()("postgres://me:secret@host/kiln"),
+            "postgres://me:***@host/kiln: holds a password, which other users of this machine can "
+            "see; expected a URL without one, and the password in ~/.pgpass, a service file or "
+            "PGPASSWORD");
+}
+
+TEST(StrategyName, ListsTheStrategiesAndGuessesTheOneMeant) {
+  EXPECT_EQ(strategy_name()("random"), "");
+  EXPECT_THAT(strategy_name()("rndom"),
+              ::testing::StartsWith("there is no strategy 'rndom'; did you mean 'random'? (there "
+                                    "are: auto, annealing, bandit, "));
+}
+
+// The element types of 8 bits go the road of any other: drawn, computed, checked, timed, stored.
+
+class NarrowTypes : public TuningTest {
+ protected:
+  void SetUp() override {
+    TuningTest::SetUp();
+    copy_kernel("tests/cli/kernels/narrow", "narrow");
+  }
+
+  /// The outcome and message of each trial of a session over all configs.
+  [[nodiscard]] std::vector<std::string> tune(const std::string& dtype, int exit_code = 0) const {
+    const Output output =
+        kiln({"tune", "./narrow", "--problem", "n=1001 dtype=" + dtype, "--device", "opencl",
+              "--trials", "2", "--db", "kiln.db", "--warm-cache"});
+    EXPECT_EQ(output.exit_code, exit_code) << dtype << ": " << output.err;
+    std::vector<std::string> all;
+    const Json session = kiln_json("show latest --json --db kiln.db");
+    for (const Json& row : session["rows"]) {
+      all.push_back(row["outcome"].get<std::string>() + ": " + row["message"].get<std::string>());
+    }
+    return all;
+  }
+};
+
+TEST_F(NarrowTypes, AreTunedAndFoundAgain) {
+  for (const std::string dtype : {"i8", "e4m3", "e5m2"}) {
+    EXPECT_EQ(tune(dtype), (std::vector<std::string>{"ok: ", "ok: "})) << dtype;
+    const Json best = kiln_json(
+        {"best", "./narrow", "--db", "kiln.db", "--json", "--problem", "n=1001 dtype=" + dtype});
+    EXPECT_EQ(best["grade"], "exact") << dtype;
+  }
+}
+
+TEST_F(NarrowTypes, AKernelThatTakesOneForAnotherIsWrong) {
+  edit("narrow/plain.inja", "load(dtype, \"x[i]\")", "load(\"e5m2\", \"x[i]\")");
+  for (const std::string& outcome : tune("e4m3", 1))
+    EXPECT_THAT(outcome, StartsWith("wrong_result: "));
+}
+
+// Products of operands with fewer bits than their type has.
+
+class CoarseProducts : public TuningTest {
+ protected:
+  void SetUp() override {
+    TuningTest::SetUp();
+    copy_kernel("templates/kernels/matmul", "mine");
+    // `tiled` comes first, so that no other variant is faster: what is dropped as slow is not
+    // checked twice.
+    const std::string spec = read_text(folder_ / "mine/spec.toml");
+    const std::string begin = "[[variants]]\nname = \"";
+    const std::size_t first = spec.find(begin);
+    const std::size_t tiled = spec.find(begin + "tiled\"");
+    const std::size_t next = spec.find(begin, tiled + 1);
+    write("mine/spec.toml", spec.substr(0, first) + spec.substr(tiled, next - tiled) +
+                                spec.substr(first, tiled - first) + spec.substr(next));
+  }
+
+  /// Outcomes of two configs of `tiled`.
+  [[nodiscard]] std::vector<std::string> outcomes() const {
+    const Output output = kiln(
+        "tune ./mine --problem m=64,n=64,k=64 --device opencl --variant tiled --trials 2 --db "
+        "kiln.db --fresh --warm-cache");
+    EXPECT_NE(output.exit_code, 70) << output.err;
+    std::vector<std::string> all;
+    const Json session = kiln_json("show latest --json --db kiln.db");
+    for (const Json& row : session["rows"]) all.push_back(row["outcome"].get<std::string>());
+    return all;
+  }
+};
+
+// What a kernel does that lets tensor cores read f32 as tf32, without a device that has any.
+TEST_F(CoarseProducts, InTf32DoNotPassForF32) {
+  EXPECT_THAT(outcomes(), testing::Each("ok"));
+  edit("mine/tiled.inja", "KERNEL({{ tile }}",
+       "DEVICE_FUNCTION f32 coarse(f32 x) { return BITS_TO_F32(F32_TO_BITS(x) & 0xffffe000u); }\n\n"
+       "KERNEL({{ tile }}");
+  edit("mine/tiled.inja", "sum[i] = FMA(tile_a[(THREAD_Y + i * THREADS_Y) * TILE + j],",
+       "sum[i] = FMA(({{ sum_t }})coarse((f32)tile_a[(THREAD_Y + i * THREADS_Y) * TILE + j]),");
+  const std::vector<std::string> coarse = outcomes();
+  EXPECT_EQ(coarse.size(), 2U);
+  EXPECT_THAT(coarse, testing::Each("wrong_result"));
+}
+
+// `kiln prove`: one call, one config, every check.
+
+class Prove : public TuningTest {
+ protected:
+  [[nodiscard]] static Words prove_scale(const Words& more) {
+    return Words("prove " KILN_SOURCE_DIR
+                 "/tests/cli/kernels/scale --problem n=100 --device opencl:0 --config default") +
+           more;
+  }
+  /// Puts a program in the place of compute-sanitizer, which writes down its command line.
+  [[nodiscard]] Environment sanitizer(const std::string& prints, int exit_code) const {
+    write("bin/compute-sanitizer", "#!/bin/sh\necho \"$*\" >> '" + (folder_ / "calls").string() +
+                                       "'\necho '" + prints + "'\nexit " +
+                                       std::to_string(exit_code) + "\n");
+    fs::permissions(folder_ / "bin/compute-sanitizer", fs::perms::owner_all);
+    return {{"PATH", (folder_ / "bin").string() + ":/usr/bin:/bin"}};
+  }
+};
+
+TEST_F(Prove, SaysWhatWasTriedAndStoresNothing) {
+  const Output proved = kiln(prove_scale({}));
+  EXPECT_EQ(proved.exit_code, 0) << proved.err;
+  EXPECT_THAT(proved.out, HasSubstr("proved by the formulas of the spec; "));
+  EXPECT_THAT(proved.out, HasSubstr("  tried: "));
+  EXPECT_FALSE(fs::exists(folder_ / "kiln.db"));
+}
+
+TEST_F(Prove, RunsItselfUnderEachToolOfTheSanitizer) {
+  const Output proved = kiln(prove_scale("--sanitizer"), sanitizer("ERROR SUMMARY: 0 errors", 0));
+  EXPECT_EQ(proved.exit_code, 0) << proved.err;
+  const std::string calls = read_text(folder_ / "calls");
+  for (const std::string tool : {"memcheck", "racecheck", "initcheck"}) {
+    EXPECT_THAT(proved.out, HasSubstr("compute-sanitizer " + tool + ": no errors"));
+    EXPECT_THAT(calls, HasSubstr("--tool " + tool + " --target-processes all"));
+  }
+  EXPECT_THAT(calls, HasSubstr(" prove " KILN_SOURCE_DIR "/tests/cli/kernels/scale --config "));
+  EXPECT_THAT(calls, HasSubstr(" --device opencl:0 --problem n=100"));
+}
+
+TEST_F(Prove, AnErrorOfTheSanitizerIsNoProof) {
+  for (const auto& [prints, code] : {std::pair("ERROR SUMMARY: 3 errors", 99),
+                                     std::pair("ERROR SUMMARY: 0 errors", 99), std::pair("", 0)}) {
+    const Output refused = kiln(prove_scale("--sanitizer"), sanitizer(prints, code));
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.out,
+                HasSubstr(std::string("compute-sanitizer memcheck: errors\n") + prints));
+  }
+}
+
+TEST_F(Prove, ASanitizerThatIsNotThereIsNamed) {
+  const Output refused = kiln(prove_scale("--sanitizer"), {{"PATH", "/usr/bin:/bin"}});
+  EXPECT_EQ(refused.exit_code, 4);
+  EXPECT_THAT(refused.err, HasSubstr("--sanitizer needs compute-sanitizer, which is not in PATH"));
 }
 
 }  // namespace

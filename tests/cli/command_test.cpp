@@ -42,9 +42,7 @@ END
 class Command : public ProgramTest {
  protected:
   [[nodiscard]] Output tune(const Words& more = {}) const {
-    Words words = "tune ./mine --db kiln.db --strategy exhaustive";
-    words.insert(words.end(), more.begin(), more.end());
-    return kiln(words);
+    return kiln(Words("tune ./mine --db kiln.db --strategy exhaustive") + more);
   }
 };
 
@@ -68,8 +66,7 @@ TEST_F(Command, AHangACrashAndAWrongAnswerCostOneConfigEach) {
                                                            {5, "ok"},
                                                            {6, "ok"}}));
   EXPECT_EQ(messages[1], "the build ended with exit code 1");
-  EXPECT_TRUE(messages[3].starts_with("the program ended with signal 11 (Segmentation fault)"))
-      << messages[3];
+  EXPECT_THAT(messages[3], StartsWith("the program ended with signal 11 (Segmentation fault)"));
   EXPECT_EQ(messages[4], "the check printed something else than the reference: 7");
   EXPECT_THAT(output.out, HasSubstr("only:tile=5"));
   EXPECT_THAT(output.out, HasSubstr("50.0 ms"));

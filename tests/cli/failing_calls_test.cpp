@@ -123,10 +123,8 @@ TEST_F(FailingCalls, Tune) {
 
 TEST_F(FailingCalls, Best) {
   tune_once();
-  const Words words = {"best",      KILN_SOURCE_DIR "/tests/cli/kernels/scale",
-                       "--problem", "n=100",
-                       "--device",  "opencl",
-                       "--db",      "kiln.db"};
+  const Words words = "best " KILN_SOURCE_DIR
+                      "/tests/cli/kernels/scale --problem n=100 --device opencl --db kiln.db";
   const std::string answer = kiln(words).out;
   sweep({.name = "best",
          .prepare = [] {},

@@ -39,7 +39,6 @@ derived.right = "0"
 class FirstHour : public ProgramTest {
  protected:
   void SetUp() override {
-    ProgramTest::SetUp();
     write("timed/spec.toml", kSpec);
     write("timed/times", "20\n10\n30\n");
   }

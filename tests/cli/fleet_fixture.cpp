@@ -25,13 +25,12 @@ void LateFleetFixture::start_server() {
     KILN_SKIP_UNLESS_REQUIRED("postgres", PostgresServer::missing());
   server_ = std::make_unique<PostgresServer>();
   url_ = server_->new_database();
-  ASSERT_EQ(kiln({"fleet", "init", "--db", url_}).exit_code, 0);
+  ASSERT_EQ(kiln(fmt::format("fleet init --db {}", url_)).exit_code, 0);
 }
 
 void LateFleetFixture::TearDown() {
   workers_.clear();
   server_.reset();
-  TuningTest::TearDown();
 }
 
 void LateFleetFixture::submit(int problems, const std::string& budget, const Words& more,
@@ -40,29 +39,17 @@ void LateFleetFixture::submit(int problems, const std::string& budget, const Wor
                      kKernel + "\"\nproblems = [";
   for (int i = 0; i < problems; ++i) text += fmt::format("\"n={}\", ", 100 + i);
   write("small.plan.toml", text + "]\n");
-  Words words = {"fleet", "submit", "small.plan.toml", "--db", url_, "--warm-cache"};
-  words.insert(words.end(), more.begin(), more.end());
+  Words words =
+      Words(fmt::format("fleet submit small.plan.toml --db {} --warm-cache", url_)) + more;
   const Output output = kiln(words, environment);
   ASSERT_EQ(output.exit_code, 0) << output.err;
 }
 
 Words LateFleetFixture::work(std::size_t index, const Words& more) const {
-  Words words = {"fleet",
-                 "work",
-                 "--db",
-                 url_,
-                 "--device",
-                 "opencl",
-                 "--outbox",
-                 fmt::format("outbox{}", index),
-                 "--kernel-path",
-                 kKernel,
-                 "--poll",
-                 "0.2",
-                 "--compile-workers",
-                 "1"};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+  return Words({"fleet", "work", "--db", url_, "--device", "opencl", "--outbox",
+                fmt::format("outbox{}", index), "--kernel-path", kKernel, "--poll", "0.2",
+                "--compile-workers", "1"}) +
+         more;
 }
 
 void LateFleetFixture::start_worker(std::size_t index, const Words& more) {
@@ -71,7 +58,7 @@ void LateFleetFixture::start_worker(std::size_t index, const Words& more) {
 }
 
 Json LateFleetFixture::status() const {
-  const Output output = kiln({"fleet", "status", "--db", url_, "--json"});
+  const Output output = kiln(fmt::format("fleet status --db {} --json", url_));
   return output.exit_code == 0 ? Json::parse(output.out) : Json();
 }
 

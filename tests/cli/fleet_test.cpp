@@ -50,7 +50,7 @@ TEST_F(FleetRuns, KilledWorkersAndARestartedServerLoseNothing) {
     }
     std::this_thread::sleep_for(200ms);
   }
-  EXPECT_EQ(count("done"), problems) << kiln({"fleet", "status", "--db", url_}).out;
+  EXPECT_EQ(count("done"), problems) << kiln(fmt::format("fleet status --db {}", url_)).out;
   workers_.clear();
   expect_each_once(problems);
 }
@@ -145,7 +145,7 @@ TEST_F(FleetCommits, AServerKilledInTheCommitOfADeliveryHasItOnce) {
   for (const Held held : {Held::before_it_is_durable, Held::after_it_is_durable}) {
     SCOPED_TRACE(held == Held::before_it_is_durable ? "lost" : "durable");
     url_ = server_->new_database();
-    ASSERT_EQ(kiln({"fleet", "init", "--db", url_}).exit_code, 0);
+    ASSERT_EQ(kiln(fmt::format("fleet init --db {}", url_)).exit_code, 0);
     submit(1, "trials = 2");
     hold(held, "jobs", "NEW.state = 'done'");
     start_worker(0);
@@ -164,24 +164,12 @@ TEST_F(FleetCommits, AServerKilledInTheCommitOfATrialEndsTheSessionWhichGoesOn) 
   for (const Held held : {Held::before_it_is_durable, Held::after_it_is_durable}) {
     SCOPED_TRACE(held == Held::before_it_is_durable ? "lost" : "durable");
     url_ = server_->new_database();
-    ASSERT_EQ(kiln({"fleet", "init", "--db", url_}).exit_code, 0);
+    ASSERT_EQ(kiln(fmt::format("fleet init --db {}", url_)).exit_code, 0);
     hold(held, "trials", "NEW.sequence = 2");
-    const Words tune = {"tune",
-                        kKernel,
-                        "--problem",
-                        "n=100",
-                        "--device",
-                        "opencl",
-                        "--db",
-                        url_,
-                        "--trials",
-                        "3",
-                        "--patience",
-                        "0",
-                        "--compile-workers",
-                        "1",
-                        "--warm-cache",
-                        "--quiet"};
+    const Words tune = fmt::format(
+        "tune {} --problem n=100 --device opencl --db {} --trials 3 --patience 0 --compile-workers "
+        "1 --warm-cache --quiet",
+        kKernel, url_);
     RunningKiln running(folder_, tune);
     ASSERT_TRUE(wait_until_held());
     kill_and_restart();
@@ -207,13 +195,13 @@ TEST_F(FleetCommits, AServerKilledInTheCommitOfATrialEndsTheSessionWhichGoesOn) 
 TEST_F(FleetRuns, AJobOfAKernelThatIsNotAllowedWaits) {
   submit(1, "trials = 2");
   const Output output =
-      kiln({"fleet", "work", "--db", url_, "--device", "opencl", "--outbox", "out", "--quiet"});
+      kiln(fmt::format("fleet work --db {} --device opencl --outbox out --quiet", url_));
   EXPECT_EQ(output.exit_code, 0) << output.err;
   EXPECT_EQ(output.out, "0 jobs done, 0 failed, 0 returned\n");
   EXPECT_EQ(count("waiting"), 1);
-  EXPECT_THAT(kiln({"fleet", "cancel", "--db", url_}).out, StartsWith("1 job cancelled; "));
-  EXPECT_EQ(kiln({"fleet", "retry", "--db", url_}).out, "1 job waiting again\n");
-  EXPECT_EQ(kiln({"fleet", "status", "--db", url_}).out, "1 job: 1 waiting\n");
+  EXPECT_THAT(kiln(fmt::format("fleet cancel --db {}", url_)).out, StartsWith("1 job cancelled; "));
+  EXPECT_EQ(kiln(fmt::format("fleet retry --db {}", url_)).out, "1 job waiting again\n");
+  EXPECT_EQ(kiln(fmt::format("fleet status --db {}", url_)).out, "1 job: 1 waiting\n");
 }
 
 TEST_F(FleetRuns, SlurmGetsAnArrayOfWorkers) {
@@ -221,17 +209,10 @@ TEST_F(FleetRuns, SlurmGetsAnArrayOfWorkers) {
                                "\"\nproblems = [\"n=100\"]\n");
   write("bin/sbatch", "#!/bin/sh\ncat > array.sh\necho Submitted batch job 7\n");
   fs::permissions(folder_ / "bin/sbatch", fs::perms::owner_all);
-  const Words words = {"fleet",
-                       "submit",
-                       "small.plan.toml",
-                       "--db",
-                       url_,
-                       "--slurm",
-                       "--tasks",
-                       "8",
-                       "--at-once",
-                       "4",
-                       "--slurm-option=--gres=gpu:1"};
+  const Words words = fmt::format(
+      "fleet submit small.plan.toml --db {} --slurm --tasks 8 --at-once 4 "
+      "--slurm-option=--gres=gpu:1",
+      url_);
   const Output output =
       kiln(words, {{"PATH", (folder_ / "bin").string() + ":" + ::getenv("PATH")}});
   EXPECT_EQ(output.exit_code, 0) << output.err;

@@ -36,7 +36,6 @@ class FullDisk : public TuningTest {
   }
   void TearDown() override {
     if (mounted_) ::umount2(disk_.c_str(), MNT_DETACH);
-    TuningTest::TearDown();
   }
 
   /// Fills the disk up to the last byte.
@@ -108,10 +107,8 @@ TEST_F(FullDisk, NoRoomForTemporaryFilesIsNoFaultOfAConfig) {
   const Words once = tune_scale("--trials 4 --patience 0");
   const Output refused = kiln(once, full);
   EXPECT_EQ(refused.exit_code, 1) << refused.err;
-  EXPECT_NE(refused.err.find("there is no room for temporary files in " + disk_.string() +
-                             "; what was measured is stored"),
-            std::string::npos)
-      << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("there is no room for temporary files in " + disk_.string() +
+                                     "; what was measured is stored"));
   // With room again the command that waits goes on by itself.
   RunningKiln waiting(folder_, tune_scale("--trials 4 --patience 600"), full);
   while (!waiting.has_ended() && waiting.error_text().find("waiting, 600 s") == std::string::npos)

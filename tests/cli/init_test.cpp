@@ -7,6 +7,8 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::Not;
+
 constexpr const char* kSaxpy = R"(#ifndef BLOCK
 #define BLOCK 128
 #endif
@@ -41,7 +43,7 @@ TEST_F(Init, WritesASpecThatTunesAtOnce) {
         "\nBLOCK = { values = [64, 128, 256, 512, 1024], default = 128, doc = \"macro of line 2\" "
         "}",
         "\ngrid = [\"ceil_div(n, BLOCK)\"]  # GUESS:", "\n#   UNUSED = 7 (line 4)\n"}) {
-    EXPECT_NE(spec.find(line), std::string::npos) << line << "\n" << spec;
+    EXPECT_THAT(spec, HasSubstr(line)) << line << "\n";
   }
   const Output tuned =
       kiln("tune mine --problem n=1001 --device opencl --trials 2 --db kiln.db --warm-cache");
@@ -58,7 +60,7 @@ TEST_F(Init, ReadsTemplatesAndTwoDimensions) {
         "\nentry = \"convolve<float, {BlockX}, {BlockY}, {Rows}, {Padded}>\"  # GUESS:",
         "\nshape = [\"height\", \"width\"]  # GUESS:",
         "\ngrid = [\"ceil_div(width, BlockX)\", \"ceil_div(height, BlockY * Rows)\"]  # GUESS:"}) {
-    EXPECT_NE(spec.find(line), std::string::npos) << line << "\n" << spec;
+    EXPECT_THAT(spec, HasSubstr(line)) << line << "\n";
   }
 }
 
@@ -138,7 +140,7 @@ TEST_F(Init, LaunchesWhatKernelTunerLaunches) {
   std::string spec = read_text(folder_ / "mine/spec.toml");
   for (const char* line : {"\ngrid = [\"ceil_div(1000000, block_size_x * tile)\"]\n",
                            "\nblock = [\"block_size_x\"]\n", "\nshape = [\"1000000\"]\n"})
-    EXPECT_NE(spec.find(line), std::string::npos) << line << spec;
+    EXPECT_THAT(spec, HasSubstr(line)) << line;
   // Without divisors, by the block; sizes may be texts, and the second axis has a block of 1.
   write("mine/t1.json", t1_text(kParameters, R"("Language": "OpenCL", "KernelFile": "scale.cl",
     "ProblemSize": [1000000, 3])",
@@ -179,8 +181,8 @@ TEST_F(Init, MakesOfT1WhatRunsOrSaysWhatStopsIt) {
     write("mine/t1.json", text);
     const Output output = kiln("init --t1 mine/t1.json --force");
     EXPECT_EQ(output.exit_code, 3) << output.out;
-    EXPECT_NE(output.err.find(message), std::string::npos) << output.err;
-    EXPECT_EQ(output.err.find("spec.toml:"), std::string::npos) << output.err;
+    EXPECT_THAT(output.err, HasSubstr(message));
+    EXPECT_THAT(output.err, Not(HasSubstr("spec.toml:")));
   };
   refused(t1_text(kParameters, launch, std::string(kArrays) + R"(, {"Name": "n", "Type": "int32",
     "MemoryType": "Scalar", "FillValue": 5})"),
@@ -213,9 +215,8 @@ TEST_F(Init, MakesOfT1WhatRunsOrSaysWhatStopsIt) {
                     R"("Generator", "DataSource": "1 + i * 0.1 if i % 4 < 3 else 0.5")");
   write("mine/t1.json", t1_text(kParameters, launch, generated));
   ASSERT_EQ(kiln("init --t1 mine/t1.json --force").exit_code, 0);
-  EXPECT_NE(read_text(folder_ / "mine/spec.toml")
-                .find("elements = [\"1 + index * 0.1 if index % 4 < 3 else 0.5\"]"),
-            std::string::npos);
+  EXPECT_THAT(read_text(folder_ / "mine/spec.toml"),
+              HasSubstr("elements = [\"1 + index * 0.1 if index % 4 < 3 else 0.5\"]"));
 }
 
 TEST_F(Init, ReadsValuesInAnySpellingAndMacrosThatAreLeftOpen) {
@@ -232,7 +233,7 @@ TEST_F(Init, ReadsValuesInAnySpellingAndMacrosThatAreLeftOpen) {
   for (const char* part : {"\nVW = { values = [", "\nPAD = { values = [4, 8, 16, 32], default = 16",
                            "\nUNROLL = { values = [1, 2, 4, 8], default = 4",
                            "\nBLOCK_SIZE = { values = [", "\nTILE = { values = ["})
-    EXPECT_NE(spec.find(part), std::string::npos) << part << spec;
+    EXPECT_THAT(spec, HasSubstr(part)) << part;
 }
 
 TEST_F(Init, AnswersMistakes) {

@@ -17,6 +17,8 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::EndsWith;
+
 constexpr std::chrono::milliseconds kPoll{50};
 constexpr std::chrono::seconds kPatience{120};
 
@@ -60,10 +62,8 @@ TEST_F(Interrupted, ByAKillTheSameCommandGoesOnAndRepeatsNothing) {
   }
   const Output again = kiln(words);
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_NE(
-      again.err.find("session 1 (continues after " + std::to_string(before.size()) + " trials)"),
-      std::string::npos)
-      << again.err;
+  EXPECT_THAT(again.err, HasSubstr("session 1 (continues after " + std::to_string(before.size()) +
+                                   " trials)"));
 
   const std::vector<std::string> after = stored_configs();
   ASSERT_EQ(after.size(), 8U);
@@ -80,20 +80,19 @@ TEST_F(Interrupted, ByCtrlCItKeepsItsTrialsAndSaysHowToGoOn) {
   const Output output = running.output();
   EXPECT_EQ(output.exit_code, 130);
   EXPECT_THAT(output.out, HasSubstr("; interrupted; database kiln.db\n"));
-  EXPECT_TRUE(output.err.ends_with(
-      "kiln: session 1 was interrupted; run the same command again to continue\n"))
-      << output.err;
+  EXPECT_THAT(
+      output.err,
+      EndsWith("kiln: session 1 was interrupted; run the same command again to continue\n"));
   EXPECT_EQ(state(), "interrupted");
   // Who stops a session because it is good enough leaves with the config.
   EXPECT_THAT(output.out, HasSubstr("  so far  "));
   EXPECT_THAT(output.out, HasSubstr("\n  plain:block_size="));
-  const Json best = kiln_json({"best", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem",
-                               "n=100", "--db", "kiln.db", "--json"});
+  const Json best = kiln_json("best " KILN_SOURCE_DIR
+                              "/tests/cli/kernels/scale --problem n=100 --db kiln.db --json");
   EXPECT_EQ(best["grade"], "exact");
   EXPECT_EQ(best["tuned"]["unfinished"], true);
-  EXPECT_NE(output.out.find("\n  " + best["config_text"].get<std::string>() + "\n"),
-            std::string::npos)
-      << output.out << best;
+  EXPECT_THAT(output.out, HasSubstr("\n  " + best["config_text"].get<std::string>() + "\n"))
+      << best;
 }
 
 TEST_F(Interrupted, BySigtermOfAFreshSessionItWarnsOfTheFlag) {
@@ -102,10 +101,8 @@ TEST_F(Interrupted, BySigtermOfAFreshSessionItWarnsOfTheFlag) {
   running.signal(SIGTERM);
   const Output output = running.output();
   EXPECT_EQ(output.exit_code, 143);
-  EXPECT_TRUE(
-      output.err.ends_with("kiln: session 1 was interrupted; run the same command again, "
-                           "without --fresh, to continue\n"))
-      << output.err;
+  EXPECT_THAT(output.err, EndsWith("kiln: session 1 was interrupted; run the same command again, "
+                                   "without --fresh, to continue\n"));
 }
 
 // `kiln tune ... 2>&1 | head -1`: the reader goes away while the session runs.
@@ -139,13 +136,11 @@ TEST_F(Interrupted, NobodyElseWritesWhileASessionRunsButAllMayRead) {
   const Output second = kiln(tune_scale("--seed 7"));
   EXPECT_EQ(second.exit_code, 5);
   EXPECT_THAT(second.err, StartsWith("kiln: error: kiln.db: is being written by process "));
-  EXPECT_TRUE(second.err.ends_with("; wait for it to end, or use another file with --db\n"))
-      << second.err;
+  EXPECT_THAT(second.err, EndsWith("; wait for it to end, or use another file with --db\n"));
 
   EXPECT_EQ(kiln("show --db kiln.db").exit_code, 0);
   EXPECT_EQ(kiln("db info kiln.db").exit_code, 0);
-  EXPECT_EQ(kiln({"best", KILN_SOURCE_DIR "/tests/cli/kernels/scale", "--problem", "n=100", "--db",
-                  "kiln.db"})
+  EXPECT_EQ(kiln("best " KILN_SOURCE_DIR "/tests/cli/kernels/scale --problem n=100 --db kiln.db")
                 .exit_code,
             0);
   ASSERT_FALSE(running.has_ended());

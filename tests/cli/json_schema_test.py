@@ -68,14 +68,14 @@ def skip_or_fail(requirement, reason):
 
 
 def closed(schema):
-    """`schema`, with members that it does not name forbidden."""
+    """`schema`, with members that it does not name forbidden; other schemas extend those called _members."""
     if isinstance(schema, list):
         return [closed(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {key: closed(value) for key, value in schema.items()}
-    if isinstance(schema.get("properties"), dict):
-        result.setdefault("additionalProperties", False)
+    result = {key: value if key.endswith("_members") else closed(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), dict) or "allOf" in schema:
+        result.setdefault("unevaluatedProperties", False)
     return result
 
 

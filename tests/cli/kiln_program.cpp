@@ -60,9 +60,14 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Words::Words(const char* line) {
+Words::Words(const std::string& line) {
   std::istringstream words(line);
   assign(std::istream_iterator<std::string>(words), {});
+}
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
 }
 
 RunningKiln::RunningKiln(const fs::path& folder, const Words& words,
@@ -103,14 +108,6 @@ void RunningKiln::collect(int status) {
              read_text(streams_.string() + ".err")};
 }
 
-void ProgramTest::SetUp() {
-  std::string folder = (fs::temp_directory_path() / "kiln-cli-test-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  folder_ = folder;
-}
-
-void ProgramTest::TearDown() { fs::remove_all(folder_); }
-
 Output ProgramTest::kiln(const Words& words, const Environment& environment) const {
   return RunningKiln(folder_, words, environment).output();
 }
@@ -146,17 +143,15 @@ void ProgramTest::edit(const fs::path& name, const std::string& from, const std:
 }
 
 void TuningTest::SetUp() {
-  ProgramTest::SetUp();
   const Json backends = Json::parse(kiln("devices --json").out);
   if (!has_opencl(backends)) GTEST_SKIP() << "no OpenCL device here";
 }
 
 Words TuningTest::tune_scale(const Words& more) {
-  Words words = {"tune",     kScale,   "--problem",    "n=100",
-                 "--device", "opencl", "--warm-cache", "--compile-workers",
-                 "1",        "--db",   "kiln.db"};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+  return Words(fmt::format("tune {} --problem n=100 --device opencl --warm-cache --compile-workers "
+                           "1 --db kiln.db",
+                           kScale)) +
+         more;
 }
 
 }  // namespace kiln::cli

@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
+#include "core/scratch_folder.hpp"
 
 namespace kiln::cli {
 
@@ -22,8 +24,10 @@ using testing::StartsWith;
 /// Words of a command line: "show latest" are two. Within braces each is one, whatever it holds.
 struct Words : std::vector<std::string> {
   using vector::vector;
-  Words(const char* line);  // NOLINT: implicit, as a test reads better so
+  Words(const char* line) : Words(std::string(line)) {}  // NOLINT: implicit, reads better
+  Words(const std::string& line);                        // NOLINT
 };
+[[nodiscard]] Words operator+(Words words, const Words& more);
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
@@ -63,9 +67,6 @@ class RunningKiln {
 /// Tests of the program share an empty folder each.
 class ProgramTest : public testing::Test {
  protected:
-  void SetUp() override;
-  void TearDown() override;
-
   [[nodiscard]] Output kiln(const Words& words, const Environment& environment = {}) const;
   /// Runs and expects success and JSON, alone on stdout.
   [[nodiscard]] Json kiln_json(const Words& words) const;
@@ -79,7 +80,8 @@ class ProgramTest : public testing::Test {
   void edit(const std::filesystem::path& name, const std::string& from,
             const std::string& to) const;
 
-  std::filesystem::path folder_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 /// The same, where there is an OpenCL device to tune on.

@@ -22,7 +22,6 @@ void PrintTo(const Mistake& mistake, std::ostream* out) {
 class Mistakes : public ProgramTest, public testing::WithParamInterface<Mistake> {
  protected:
   void SetUp() override {
-    ProgramTest::SetUp();
     write("not_a_database.db", "a text that somebody wrote\n");
     SQLite::Database(folder_ / "other.db", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
         .exec("CREATE TABLE addresses (name TEXT)");

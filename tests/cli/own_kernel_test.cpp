@@ -8,6 +8,8 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::Not;
+
 class OwnKernel : public TuningTest {
  protected:
   void SetUp() override {
@@ -114,9 +116,9 @@ TEST_F(OwnKernel, AnImpossibleConstraintIsNamedWithWhatItCut) {
   }
   write("mine/spec.toml", spec);
   expect_refused("kiln: error: no config of polynomial is legal for n=1001 on ");
-  EXPECT_NE(tune().err.find("\n  naive: 'block_size > 2048' (the device cannot hold a larger "
-                            "block) refuses 6 of 6 combinations\n"),
-            std::string::npos);
+  EXPECT_THAT(tune().err,
+              HasSubstr("\n  naive: 'block_size > 2048' (the device cannot hold a larger "
+                        "block) refuses 6 of 6 combinations\n"));
 }
 
 TEST_F(OwnKernel, AKernelThatWritesOutOfBoundsIsAWrongResultAndTheOthersGoOn) {
@@ -135,8 +137,8 @@ TEST_F(OwnKernel, AKernelThatDoesNotCompileNamesTheLineOfTheTemplate) {
   EXPECT_EQ(tune().exit_code, 0);
   const std::vector<std::string> all = outcomes();
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_TRUE(all[0].starts_with("compile_error: ")) << all[0];
-  EXPECT_NE(all[0].find("naive.inja:10"), std::string::npos) << all[0];
+  EXPECT_THAT(all[0], StartsWith("compile_error: "));
+  EXPECT_THAT(all[0], HasSubstr("naive.inja:10"));
   EXPECT_TRUE(all[0].find("'m'") != std::string::npos) << all[0];
   EXPECT_EQ(all[1], "ok: ");
 }
@@ -145,13 +147,13 @@ TEST_F(OwnKernel, ThatNothingElseProvesSaysSoAtTheEnd) {
   const std::string doubt =
       "polynomial: proved only against its own variant 'naive'; what that computes was not checked "
       "by a CPU loop or a formula ([verify] of the spec)\n";
-  EXPECT_EQ(tune().out.find(doubt), std::string::npos);
+  EXPECT_THAT(tune().out, Not(HasSubstr(doubt)));
   edit("mine/spec.toml", "[verify.formulas]\ny = \"a * x * x + b * x + c\"",
        "[verify]\ndevice_reference = \"naive\"");
   const Output output = tune();
-  EXPECT_NE(output.out.find(doubt), std::string::npos) << output.out << output.err;
+  EXPECT_THAT(output.out, HasSubstr(doubt)) << output.err;
   const Output again = tune();  // answered from the database
-  EXPECT_NE(again.out.find(doubt), std::string::npos) << again.out;
+  EXPECT_THAT(again.out, HasSubstr(doubt));
 }
 
 TEST_F(OwnKernel, OfAnotherFolderButTheSameNameHasBestsOfItsOwn) {

@@ -7,13 +7,14 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::Not;
+
 class PlainKernel : public TuningTest {
  protected:
   [[nodiscard]] Output tune(const std::string& problem, const Words& more = {}) const {
-    Words words = {"tune",     "./mine", "--problem", problem,   "--device",    "opencl",
-                   "--trials", "4",      "--db",      "kiln.db", "--warm-cache"};
-    words.insert(words.end(), more.begin(), more.end());
-    return kiln(words);
+    return kiln(Words({"tune", "./mine", "--problem", problem, "--device", "opencl", "--trials",
+                       "4", "--db", "kiln.db", "--warm-cache"}) +
+                more);
   }
 
   /// "outcome: message" of each trial of the last session.
@@ -52,8 +53,8 @@ TEST_F(PlainKernel, ACompilerErrorNamesTheFileAndLineOfTheUser) {
   EXPECT_EQ(tune("n=1000").exit_code, 1);
   const std::vector<std::string> all = outcomes();
   ASSERT_FALSE(all.empty());
-  EXPECT_TRUE(all[0].starts_with("compile_error: ")) << all[0];
-  EXPECT_NE(all[0].find("vector_add.cl:10:"), std::string::npos) << all[0];
+  EXPECT_THAT(all[0], StartsWith("compile_error: "));
+  EXPECT_THAT(all[0], HasSubstr("vector_add.cl:10:"));
 }
 
 TEST_F(PlainKernel, ACompilerErrorInAHeaderNamesTheHeader) {
@@ -63,7 +64,7 @@ TEST_F(PlainKernel, ACompilerErrorInAHeaderNamesTheHeader) {
   EXPECT_EQ(tune("n=1000").exit_code, 1);
   const std::vector<std::string> all = outcomes();
   ASSERT_FALSE(all.empty());
-  EXPECT_NE(all[0].find("common/sum.h:3:"), std::string::npos) << all[0];
+  EXPECT_THAT(all[0], HasSubstr("common/sum.h:3:"));
 }
 
 TEST_F(PlainKernel, AWrongKernelIsFoundByTheCFunction) {
@@ -85,8 +86,8 @@ TEST_F(PlainKernel, ACFunctionThatDoesNotCompileEndsTheRun) {
   EXPECT_EQ(output.exit_code, 3) << output.out;
   EXPECT_THAT(output.err, HasSubstr("spec.toml:38:13: the reference does not compile"));
   EXPECT_THAT(output.err, HasSubstr("matmul.c:5:"));
-  EXPECT_NE(output.err.find("5 |       dauble sum = 0;"), std::string::npos)
-      << "the compiler quotes another line: " << output.err;
+  EXPECT_THAT(output.err, HasSubstr("5 |       dauble sum = 0;"))
+      << "the compiler quotes another line: ";
 }
 
 TEST_F(PlainKernel, ACFunctionThatDoesNotExistOrTakesOthersIsAnsweredByTheCompiler) {
@@ -111,7 +112,7 @@ TEST_F(PlainKernel, ACrashOfTheReferenceBlamesTheSpecAndNotTheDevice) {
   EXPECT_THAT(output.err,
               HasSubstr("the problem cannot be prepared on the device: while it computed the "
                         "reference, the worker died: signal SIGSEGV, 3 times in a row"));
-  EXPECT_EQ(output.err.find("is gone"), std::string::npos) << output.err;
+  EXPECT_THAT(output.err, Not(HasSubstr("is gone")));
 }
 
 TEST_F(PlainKernel, AVariantThatWasAskedForAndFailsIsAFailure) {

@@ -10,6 +10,8 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::Not;
+
 constexpr const char* kReadKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
 
 class Reading : public ProgramTest {};
@@ -23,7 +25,7 @@ TEST_F(Reading, VersionAndHelpGoToStdout) {
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_EQ(help.err, "");
   const Output all = kiln("tune --help-all");
-  EXPECT_NE(all.out.find("auto (default): "), std::string::npos) << "strategies are listed";
+  EXPECT_THAT(all.out, HasSubstr("auto (default): ")) << "strategies are listed";
 }
 
 TEST_F(Reading, HelpAndVersionAreCommandsToo) {
@@ -61,7 +63,7 @@ TEST_F(Reading, TheDoctorNamesWhatIsBrokenAndNothingPrivate) {
                                         {"KILN_CUDA_LIBRARY", home / "libcuda.so"}});
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_EQ(output.err, "");
-  EXPECT_EQ(output.out.find("ada-lovelace"), std::string::npos) << output.out;
+  EXPECT_THAT(output.out, Not(HasSubstr("ada-lovelace")));
   EXPECT_THAT(output.out, HasSubstr("$KILN_CUDA_LIBRARY"));
   EXPECT_THAT(output.out, HasSubstr("broken"));
   EXPECT_THAT(output.out, HasSubstr("name another with KILN_CACHE"));
@@ -88,8 +90,8 @@ TEST_F(Reading, DevicesListsEveryBackendWithItsDevicesOrTheReasonWhyNot) {
   for (const Json& entry : backends) {
     EXPECT_NE(entry["devices"].empty(), entry["unavailable"].get<std::string>().empty()) << entry;
     for (const Json& device : entry["devices"]) {
-      EXPECT_TRUE(
-          device["selector"].get<std::string>().starts_with(entry["backend"].get<std::string>()));
+      EXPECT_THAT(device["selector"].get<std::string>(),
+                  StartsWith(entry["backend"].get<std::string>()));
     }
   }
 }
@@ -99,10 +101,8 @@ TEST_F(Reading, DevicesFailsWhereThereIsNone) {
                                          {"KILN_HIP_LIBRARY", "/no/libamdhip64.so"},
                                          {"KILN_OPENCL_LIBRARY", "/no/libOpenCL.so"}});
   EXPECT_EQ(output.exit_code, 4);
-  EXPECT_NE(
-      output.out.find("opencl: unavailable: OpenCL library not found (no /no/libOpenCL.so)\n"),
-      std::string::npos)
-      << output.out;
+  EXPECT_THAT(output.out,
+              HasSubstr("opencl: unavailable: OpenCL library not found (no /no/libOpenCL.so)\n"));
 }
 
 TEST_F(Reading, KernelsListsThoseBuiltInAndOnesOwn) {

@@ -50,7 +50,6 @@ std::string t4_text() {
 class Replaying : public ProgramTest {
  protected:
   void SetUp() override {
-    ProgramTest::SetUp();
     write("cache.json", cache_text());
     write("t4.json", t4_text());
     write("empty.json", "");

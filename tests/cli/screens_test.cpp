@@ -16,6 +16,8 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::Not;
+
 namespace fs = std::filesystem;
 
 constexpr TerminalSize kSizes[] = {{80, 24}, {120, 40}, {200, 50}};
@@ -47,10 +49,7 @@ std::string joined(const std::vector<std::string>& lines) {
 
 class Screens : public ProgramTest {
  protected:
-  void SetUp() override {
-    ProgramTest::SetUp();
-    write_shown_sessions(folder_ / "kiln.db");
-  }
+  void SetUp() override { write_shown_sessions(folder_ / "kiln.db"); }
   [[nodiscard]] TerminalOutput shown(const TerminalSize& size, Words words) const {
     words.insert(words.end(), {"--db", "kiln.db"});
     return run_on_terminal(folder_, size, words);
@@ -93,9 +92,7 @@ TEST_F(Screens, TheAnswerOfASessionIsSeenWithoutScrolling) {
 
 TEST_F(Screens, TrialsAreChosenAndOrdered) {
   const auto csv = [&](const Words& more) {
-    Words words = "show 1 --csv --db kiln.db";
-    words.insert(words.end(), more.begin(), more.end());
-    return kiln(words);
+    return kiln(Words("show 1 --csv --db kiln.db") + more);
   };
   const std::string vectors = csv({"--where", "variant=vector"}).out;
   EXPECT_EQ(std::count(vectors.begin(), vectors.end(), '\n'), 4) << vectors;
@@ -103,7 +100,7 @@ TEST_F(Screens, TrialsAreChosenAndOrdered) {
               HasSubstr("26,launch_error,,0,0,,,,vector,4,entry transpose_vectr not found"));
   const std::string wide = csv({"--where", "tile_rows=64", "--where", "tile_cols=64"}).out;
   EXPECT_EQ(std::count(wide.begin(), wide.end(), '\n'), 3) << wide;
-  EXPECT_NE(wide.find("message\n17,ok,36000,"), std::string::npos) << "the fastest first" << wide;
+  EXPECT_THAT(wide, HasSubstr("message\n17,ok,36000,")) << "the fastest first";
 
   EXPECT_EQ(csv({"--where", "tile_row=64"}).err,
             "kiln: error: --where: the session has no 'tile_row'; did you mean 'tile_rows'? (it "
@@ -160,14 +157,14 @@ TEST_F(Screens, ColoursAreForTerminalsThatHaveThem) {
   EXPECT_TRUE(has_color({}));
   EXPECT_FALSE(has_color({{"NO_COLOR", "1"}}));
   EXPECT_FALSE(has_color({{"TERM", "dumb"}}));
-  EXPECT_EQ(kiln(words).out.find('\x1b'), std::string::npos) << "in a pipe";
+  EXPECT_THAT(kiln(words).out, Not(HasSubstr(std::string(1, '\x1b')))) << "in a pipe";
 }
 
 TEST_F(Screens, PicturesAreDigitsWhereTheLocaleHasNoBars) {
   const Words words = "show 1 --db kiln.db";
-  EXPECT_NE(run_on_terminal(folder_, kSizes[2], words).raw.find("█"), std::string::npos);
+  EXPECT_THAT(run_on_terminal(folder_, kSizes[2], words).raw, HasSubstr("█"));
   const TerminalOutput plain = run_on_terminal(folder_, kSizes[2], words, {{"LANG", "C"}});
-  EXPECT_EQ(plain.raw.find("█"), std::string::npos);
+  EXPECT_THAT(plain.raw, Not(HasSubstr("█")));
   EXPECT_THAT(plain.raw, HasSubstr("times        "));
 }
 
@@ -232,7 +229,7 @@ TEST_F(RunningScreens, ADumbTerminalGetsPlainLines) {
   const TerminalOutput output =
       run_on_terminal(folder_, kSizes[0], tune_scale("--trials 2"), {{"TERM", "dumb"}});
   EXPECT_EQ(output.exit_code, 0) << output.raw;
-  EXPECT_EQ(output.raw.find('\x1b'), std::string::npos) << output.raw;
+  EXPECT_THAT(output.raw, Not(HasSubstr(std::string(1, '\x1b'))));
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::HasSubstr;
+
 SessionSummary found() {
   BestRecord best;
   best.config = {"tile", {{"rows", std::int64_t{32}}, {"pad", true}}};

@@ -172,7 +172,6 @@ TEST_F(Strangers, NoPasswordIsShown) {
 class StrangersCode : public ProgramTest {
  protected:
   void SetUp() override {
-    ProgramTest::SetUp();
     write("evil/spec.toml", std::string(R"(
 name = "evil"
 summary = "runs a line"
@@ -192,9 +191,7 @@ x = { values = [1, 2], default = 1, doc = "none" }
   void edit_run() const { edit("evil/spec.toml", "../ran", (folder_ / "ran").string()); }
   [[nodiscard]] bool has_run() const { return fs::exists(folder_ / "ran"); }
   [[nodiscard]] static Words tune(const std::string& kernel, Words more = {}) {
-    Words words = {"tune", kernel, "--problem", "n=1", "--trials", "2", "--db", "kiln.db"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return Words({"tune", kernel, "--problem", "n=1", "--trials", "2", "--db", "kiln.db"}) + more;
   }
 };
 

@@ -21,6 +21,8 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::EndsWith;
+
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
@@ -82,9 +84,8 @@ class SweepDevices : public TuningTest {
   }
 
   [[nodiscard]] static Words sweep(const Words& more = {}) {
-    Words words = "sweep plan.toml --device all --warm-cache --db kiln.db --compile-workers 2";
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return Words("sweep plan.toml --device all --warm-cache --db kiln.db --compile-workers 2") +
+           more;
   }
 
   [[nodiscard]] std::vector<SessionRecord> stored() const {
@@ -243,9 +244,9 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
     const Output output = running.output();
     EXPECT_EQ(output.exit_code, 130);
     EXPECT_THAT(output.err, HasSubstr("kiln: a sweep with "));
-    EXPECT_TRUE(output.err.ends_with(
-        " of 3 sessions left was interrupted; run the same command again to continue\n"))
-        << output.err;
+    EXPECT_THAT(
+        output.err,
+        EndsWith(" of 3 sessions left was interrupted; run the same command again to continue\n"));
   }
   const auto configs = [&](SessionId id) {
     std::vector<std::string> texts;
@@ -272,7 +273,7 @@ TEST_F(SweepDevices, CtrlCKeepsAllAndEachGoesOnWithItsOwn) {
     const std::size_t at = again.err.find(line);
     ASSERT_NE(at, std::string::npos) << again.err;
     const std::size_t start = again.err.rfind('\n', at) + 1;
-    EXPECT_NE(again.err.substr(start, at - start).find(title), std::string::npos)
+    EXPECT_THAT(again.err.substr(start, at - start), HasSubstr(title))
         << "another card went on: " << again.err;
   }
 }
@@ -282,7 +283,7 @@ TEST_F(SweepDevices, OnATerminalEachDeviceHasALine) {
   const TerminalOutput output =
       run_on_terminal(folder_, {160, 40}, sweep("--strategy random"), kTwoEqual);
   EXPECT_EQ(output.exit_code, 0);
-  EXPECT_NE(output.raw.find("\x1b[A\x1b[K"), std::string::npos) << "never two lines at a time";
+  EXPECT_THAT(output.raw, HasSubstr("\x1b[A\x1b[K")) << "never two lines at a time";
   bool both = false;
   const std::vector<std::string> drawn = output.drawn();
   for (const std::string& text : drawn) both |= text.find("opencl:1 scale") != std::string::npos;

@@ -43,13 +43,13 @@ class Tuning : public TuningTest {
     // Times that differ by noise let another of the three tried ones fit the larger problem better.
     const std::string reason = near["reason"].get<std::string>();
     const std::string nearest = "nearest problem tuned on this device: n=100 (distance 2)";
-    EXPECT_TRUE(reason.starts_with(nearest)) << reason;
+    EXPECT_THAT(reason, StartsWith(nearest));
     if (near["config"] == exact["config"]) {
       EXPECT_EQ(reason, nearest);
     } else {
       const std::string difference =
           difference_text(config_from_json(near["config"]), config_from_json(exact["config"]));
-      EXPECT_NE(reason.find("its config with " + difference), std::string::npos) << reason;
+      EXPECT_THAT(reason, HasSubstr("its config with " + difference));
       EXPECT_THAT(reason, HasSubstr(" is expected to be closer to the best"));
     }
   }
@@ -83,10 +83,8 @@ class Tuning : public TuningTest {
     EXPECT_TRUE(session["time_use"]["device_s"].is_number());
     EXPECT_EQ(kiln("show 1 --failures --db kiln.db").out, "no failures\n");
     const std::string csv = kiln("show 1 --csv --sort trial --db kiln.db").out;
-    EXPECT_TRUE(
-        csv.starts_with("trial,outcome,time_ns,samples,compile_ns,registers,spill_bytes,"
-                        "shared_bytes,variant,block_size,items,message\n1,ok,"))
-        << csv;
+    EXPECT_THAT(csv, StartsWith("trial,outcome,time_ns,samples,compile_ns,registers,spill_bytes,"
+                                "shared_bytes,variant,block_size,items,message\n1,ok,"));
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4) << csv;
 
     const Output missing = kiln("show 2 --db kiln.db");
@@ -104,8 +102,8 @@ class Tuning : public TuningTest {
       EXPECT_EQ(info["trials"], 3);
       EXPECT_EQ(info["bests"], 1);
     }
-    EXPECT_NE(kiln("db info kiln.db").out.find(", 1 session, 3 trials (0 failed), 1 best\n"),
-              std::string::npos);
+    EXPECT_THAT(kiln("db info kiln.db").out,
+                HasSubstr(", 1 session, 3 trials (0 failed), 1 best\n"));
     EXPECT_EQ(kiln("db check kiln.db").out, "kiln.db: sound\n");
     EXPECT_EQ(kiln("db publish copy.db --db kiln.db").out, "copy.db: published from kiln.db\n");
     EXPECT_EQ(kiln_json("db info copy.db --json")["bests"], 1);
@@ -127,8 +125,7 @@ TEST_F(Tuning, AnswersTheSameCommandFromTheDatabase) {
   EXPECT_EQ(first["sessions"][0]["state"], "finished");
   EXPECT_EQ(kiln_json(words), first);
   Words in_text = tune_scale("--trials 2");
-  EXPECT_NE(kiln(in_text).out.find("; answered from the database (--fresh tunes again);"),
-            std::string::npos);
+  EXPECT_THAT(kiln(in_text).out, HasSubstr("; answered from the database (--fresh tunes again);"));
 }
 
 TEST_F(Tuning, TellsTheNaiveTimeByTheClockOfTheFinals) {

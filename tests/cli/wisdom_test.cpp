@@ -12,6 +12,8 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::EndsWith;
+
 constexpr const char* kKernels = KILN_SOURCE_DIR "/tests/cli/kernels";
 constexpr const char* kGpu = "cuda/nvidia/H200 (made up)/sm_90a";
 
@@ -48,9 +50,7 @@ class WisdomTest : public ProgramTest {
   }
 
   Output import(const Words& more) const {
-    Words words = {"db", "import", "--db", "kiln.db", "--kernel-path", kKernels};
-    words.insert(words.end(), more.begin(), more.end());
-    return kiln(words);
+    return kiln(Words(fmt::format("db import --db kiln.db --kernel-path {}", kKernels)) + more);
   }
 };
 
@@ -65,8 +65,8 @@ TEST_F(WisdomTest, TravelsFromTextToDatabaseAndBack) {
   EXPECT_EQ(kiln("db export - --db kiln.db").out, text);
   EXPECT_EQ(kiln("db check kiln.db").exit_code, 0);
 
-  const Json match = kiln_json({"best", "scale", "--problem", "n=5000", "--db", "kiln.db",
-                                "--kernel-path", kKernels, "--json"});
+  const Json match = kiln_json(
+      fmt::format("best scale --problem n=5000 --db kiln.db --kernel-path {} --json", kKernels));
   EXPECT_EQ(match["grade"], "near_size");
   EXPECT_EQ(match["config"]["tunables"]["block_size"], 64);
 }
@@ -79,7 +79,7 @@ TEST_F(WisdomTest, OneBadLineStopsAllUnlessItMayBeSkipped) {
   EXPECT_EQ(refused.exit_code, 3);
   EXPECT_THAT(refused.err, StartsWith("kiln: error: w.jsonl:4: "));
   EXPECT_THAT(refused.err, HasSubstr("block_size"));
-  EXPECT_TRUE(refused.err.ends_with("\nnothing was imported; --skip-bad imports the rest\n"));
+  EXPECT_THAT(refused.err, EndsWith("\nnothing was imported; --skip-bad imports the rest\n"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "kiln.db"));
 
   const Output skipped = import("w.jsonl --skip-bad");
@@ -93,16 +93,17 @@ TEST_F(WisdomTest, WhatIsNoWisdomIsRefused) {
   write("other.jsonl", write_wisdom({{best(4096, 64)}}));
   Output output = import("w.jsonl");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_TRUE(output.err.starts_with(
-      "kiln: error: w.jsonl:1: this is no JSON from column 1 on ('hello' is no JSON); "));
+  EXPECT_THAT(
+      output.err,
+      StartsWith(
+          "kiln: error: w.jsonl:1: this is no JSON from column 1 on ('hello' is no JSON); "));
   output = import("none.jsonl");
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_THAT(output.err, StartsWith("kiln: error: none.jsonl: there is no such file; expected"));
   output = kiln("db import other.jsonl --db kiln.db");
   EXPECT_EQ(output.exit_code, 3);
-  EXPECT_TRUE(
-      output.err.starts_with("kiln: error: other.jsonl:3: unknown kernel 'scale'; did you mean "))
-      << output.err;
+  EXPECT_THAT(output.err,
+              StartsWith("kiln: error: other.jsonl:3: unknown kernel 'scale'; did you mean "));
 }
 
 TEST_F(WisdomTest, AnExportOfNothingSaysSo) {
@@ -125,7 +126,7 @@ TEST_F(WisdomTest, TravelsAsT4FilesWithoutLoss) {
   Words files;
   for (const auto& entry : std::filesystem::directory_iterator(folder_ / "t4")) {
     files.push_back("t4/" + entry.path().filename().string());
-    EXPECT_NE(exported.out.find(files.back() + "  n="), std::string::npos) << exported.out;
+    EXPECT_THAT(exported.out, HasSubstr(files.back() + "  n="));
   }
   ASSERT_EQ(files.size(), 2U);
   const Json file = Json::parse(read_text(folder_ / files[0]));
@@ -149,7 +150,7 @@ TEST_F(WisdomTest, EachTimingOfAProblemHasAFileAndASource) {
   write("w.jsonl", text);
   EXPECT_EQ(import("w.jsonl").exit_code, 0);
   EXPECT_EQ(kiln("db export t4 --format t4 --db kiln.db").exit_code, 0);
-  Words words = {"db", "import", "--db", "other.db", "--kernel-path", kKernels};
+  Words words = fmt::format("db import --db other.db --kernel-path {}", kKernels);
   for (const auto& entry : std::filesystem::directory_iterator(folder_ / "t4"))
     words.push_back("t4/" + entry.path().filename().string());
   EXPECT_EQ(kiln(words).out, "other.db: 2 bests imported, 0 there before, 0 bad lines left out\n");
@@ -210,8 +211,7 @@ TEST_F(WisdomTest, ALockIsAskedInsteadOfTheDatabase) {
   EXPECT_EQ(edited.exit_code, 3);
   EXPECT_THAT(edited.err, StartsWith("kiln: error: job.lock:1: the lock was changed after"));
   EXPECT_EQ(
-      kiln({"best", "scale", "--problem", "n=1", "--lock", "none.lock", "--kernel-path", kKernels})
-          .err,
+      kiln(fmt::format("best scale --problem n=1 --lock none.lock --kernel-path {}", kKernels)).err,
       "kiln: error: none.lock: there is no such file; expected a lock as `kiln db lock` writes "
       "it\n");
 }
@@ -222,7 +222,7 @@ TEST_F(WisdomTest, APortfolioCoversTheTunedProblemsWithTheFewestConfigs) {
       R"({"finalists":[],"close":[{"config":"plain:block_size=128,items=1","slowdown":1.04}]})";
   write("w.jsonl", write_wisdom({{small, best(1 << 20, 128)}}));
   EXPECT_EQ(import("w.jsonl").exit_code, 0);
-  const Words words = {"db", "portfolio", "scale", "--db", "kiln.db", "--kernel-path", kKernels};
+  const Words words = fmt::format("db portfolio scale --db kiln.db --kernel-path {}", kKernels);
   EXPECT_EQ(kiln(words).out,
             "1 config of scale covers 2 problems within 5%\n\n"
             "plain:block_size=128,items=1  (at worst 4.0% slower)\n  n=1048576\n  n=4096\n");
@@ -249,8 +249,8 @@ TEST_F(WisdomTest, LeavingOneOutKnowsTheFirstTrialsOfImportedRows) {
       R"("first":[{"config":"plain:block_size=128,items=1","slowdown":1.5}]})";
   write("w.jsonl", write_wisdom({{small, best(1 << 20, 128)}}));
   EXPECT_EQ(import("w.jsonl").exit_code, 0);
-  const Json left = kiln_json({"db", "portfolio", "scale", "--db", "kiln.db", "--kernel-path",
-                               kKernels, "--leave-one-out", "--json"});
+  const Json left = kiln_json(fmt::format(
+      "db portfolio scale --db kiln.db --kernel-path {} --leave-one-out --json", kKernels));
   EXPECT_EQ(left["problems"][1]["config"], "plain:block_size=128,items=1") << left;
   EXPECT_EQ(left["problems"][1]["slowdown"], 1.5);
 }
