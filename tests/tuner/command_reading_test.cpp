@@ -1,16 +1,31 @@
-// The times that programs tell of themselves.
+// Programs of the user, and a HIP in a folder.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/command_reading.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/errors.hpp"
+#include "core/scratch_folder.hpp"
+#include "tests/support/error_of.hpp"
+#include "tuner/workers/hip_root.hpp"
+#include "tuner/workers/worker_host.hpp"
+
 namespace kiln {
 namespace {
 
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+// The times that programs tell of themselves.
 
 std::vector<double> samples(const CommandSpec& command, const std::string& text) {
   const Result<std::vector<double>> read = read_samples(command, text);
@@ -119,6 +134,83 @@ TEST(CommandReading, Nvbench) {
   for (const char* text : {"{}", "[]", "3", R"({"benchmarks": 3})", R"({"benchmarks": [[]]})"}) {
     EXPECT_THAT(failure(command, text), HasSubstr("a benchmark with a 'nv/cold")) << text;
   }
+}
+
+// A HIP in a folder: found by its files, and how a program is started there.
+
+class HipRootTest : public testing::Test {
+ protected:
+  HipRootTest() {
+    ::unsetenv("KILN_HIP_ROOT");
+    ::unsetenv("KILN_HIP_LIBRARY");
+  }
+  ~HipRootTest() override {
+    ::unsetenv("KILN_HIP_ROOT");
+    ::unsetenv("KILN_HIP_LIBRARY");
+  }
+  void put(const fs::path& file) const {
+    fs::create_directories((folder_ / file).parent_path());
+    std::ofstream(folder_ / file) << "x";
+  }
+  [[nodiscard]] std::string error() const {
+    return test::error_of<UsageError>([&] { return find_hip_root(folder_); }, "found");
+  }
+
+  const ScratchFolder scratch_;
+  const fs::path folder_ = scratch_.path();
+};
+
+TEST_F(HipRootTest, IsTheNewestHipBesideALoader) {
+  const fs::path libraries = "usr/lib/x86_64-linux-gnu";
+  put(libraries / "ld-linux-x86-64.so.2");
+  for (const char* name : {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.6.4.43484",
+                           "libamdhip64.so.10x", "libother.so.9"})
+    put(libraries / name);
+  const HipRoot root = find_hip_root(folder_);
+  EXPECT_EQ(root.libraries, folder_ / libraries);
+  EXPECT_EQ(root.hip.filename(), "libamdhip64.so.7");
+  EXPECT_EQ(find_hip_root(folder_ / libraries).libraries, folder_ / libraries);
+}
+
+TEST_F(HipRootTest, WithoutBothIsOneErrorThatSaysWhatWasExpected) {
+  const std::string expected = "KILN_HIP_ROOT is '" + folder_.string() +
+                               "': expected a folder that holds ld-linux-x86-64.so.2 and "
+                               "libamdhip64.so.N, or has them in usr/lib/TRIPLE "
+                               "(scripts/install_dependencies makes one)";
+  EXPECT_EQ(error(), expected);
+  put("ld-linux-x86-64.so.2");
+  EXPECT_EQ(error(), expected);
+  fs::remove(folder_ / "ld-linux-x86-64.so.2");
+  put("libamdhip64.so.6");
+  EXPECT_EQ(error(), expected);
+  fs::remove_all(folder_);
+  EXPECT_EQ(error(), expected);
+}
+
+TEST_F(HipRootTest, StartsHipWorkersAndNoOthers) {
+  put("ld-linux-x86-64.so.2");
+  put("libamdhip64.so.6");
+  ::setenv("KILN_HIP_ROOT", folder_.c_str(), 1);
+  WorkerHost host;
+  const ChildCommand hip = host.command({WorkerKind::compile, "hip", 0});
+  EXPECT_EQ(hip.program, folder_ / "ld-linux-x86-64.so.2");
+  EXPECT_THAT(hip.arguments, ElementsAre("--library-path", folder_.string(),
+                                         "/proc/" + std::to_string(::getpid()) + "/exe", "worker",
+                                         "compile", "--backend", "hip", "--device", "0"));
+  EXPECT_EQ(hip.environment.at("KILN_HIP_LIBRARY"), folder_ / "libamdhip64.so.6");
+  const ChildCommand opencl = host.command({WorkerKind::compile, "opencl", 0});
+  EXPECT_EQ(opencl.program, "/proc/self/exe");
+  EXPECT_FALSE(opencl.environment.contains("KILN_HIP_LIBRARY"));
+}
+
+TEST_F(HipRootTest, LeavesALibraryThatWasChosen) {
+  put("ld-linux-x86-64.so.2");
+  put("libamdhip64.so.6");
+  ::setenv("KILN_HIP_LIBRARY", "/my/libamdhip64.so.6", 1);
+  ChildCommand command{"/usr/bin/kiln", {"worker"}, {}};
+  start_in(find_hip_root(folder_), command);
+  EXPECT_FALSE(command.environment.contains("KILN_HIP_LIBRARY"));
+  EXPECT_EQ(command.arguments[2], "/usr/bin/kiln");
 }
 
 }  // namespace

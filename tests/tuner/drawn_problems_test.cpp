@@ -1,17 +1,25 @@
-// Problems drawn at random: legal, the same every time, and of all kinds.
+// Problems that are drawn and their limits; slots of compilers.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/rules/drawn_problems.hpp"
 
 #include <algorithm>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/errors.hpp"
 #include "spec/parse_spec.hpp"
 #include "templates/library.hpp"
+#include "tuner/rules/problem_limits.hpp"
 #include "tuner/rules/shrink_problem.hpp"
+#include "tuner/workers/compile_slots.hpp"
 
 namespace kiln {
 namespace {
+
+using Member = CompileSlots::Member;
+
+// Problems drawn at random: legal, the same every time, and of all kinds.
 
 constexpr double kOperations = 3e5;
 
@@ -181,6 +189,134 @@ TEST_F(DrawnProblems, AreNoneWhereNoSizeMayChange) {
     text.insert(text.find(field) + std::string(field).size(), "specialize = true\n");
   spec_ = parse_spec(text, "whole/spec.toml");
   EXPECT_TRUE(draw("n=1024", 1).empty());
+}
+
+// Problems that no config can run are known before anything is tried.
+
+constexpr const char* kLimitedSpec = R"(
+name = "tiny"
+summary = "y = x"
+[problem.n]
+type = "int"
+[[arguments]]
+name = "x"
+access = "read"
+dtype = "f32"
+shape = ["n"]
+[[arguments]]
+name = "y"
+access = "write"
+dtype = "u8"
+shape = ["n"]
+[[arguments]]
+name = "n"
+access = "scalar"
+dtype = "TYPE"
+value = "n"
+[verify]
+formulas = { y = "x" }
+[[variants]]
+name = "v"
+summary = "s"
+template = "v.inja"
+[[variants.steps]]
+entry = "k"
+grid = [1]
+block = [1]
+arguments = ["x", "y", "n"]
+)";
+
+std::string fault(const std::string& type, const std::string& problem) {
+  std::string text = kLimitedSpec;
+  text.replace(text.find("TYPE"), 4, type);
+  const KernelSpec spec = parse_spec(text, "spec.toml");
+  const DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+  const Status fits = check_problem_fits({spec, Problem::parse(spec, problem), device});
+  return fits ? "" : fits.failure().message;
+}
+
+TEST(ProblemLimits, HoldWhatFits) {
+  EXPECT_EQ(fault("i32", "n=1e6"), "");
+  EXPECT_EQ(fault("i64", "n=1e10"), "");
+}
+
+TEST(ProblemLimits, NameAScalarThatItsTypeCannotHold) {
+  EXPECT_EQ(fault("i32", "n=3e9"), "scalar 'n' = 3000000000 does not fit in i32");
+}
+
+TEST(ProblemLimits, NameTheMemoryThatIsMissing) {
+  EXPECT_THAT(fault("i64", "n=2.4e12"),
+              ::testing::MatchesRegex("needs 12 TB for its arguments \\(9.6 TB for 'x'\\), the "
+                                      "device has [0-9.]+ GB"));
+  EXPECT_EQ(fault("i64", "n=4e18"), "'x' is too large: its size in bytes exceeds 2^63");
+}
+
+TEST(ProblemLimits, NameANegativeShape) {
+  EXPECT_THAT(fault("i64", "n=-4"), ::testing::HasSubstr("negative number of elements"));
+}
+
+// How sessions that run at the same time share the cores for their compilers.
+
+std::size_t take_all(Member& member) {
+  std::size_t taken = 0;
+  while (member.take()) ++taken;
+  return taken;
+}
+
+TEST(CompileSlots, OneSessionMayHaveThemAllWhileNoOtherAsks) {
+  CompileSlots slots(4, 2);
+  Member first(&slots);
+  Member second(&slots);
+  EXPECT_EQ(take_all(first), 4U);
+  EXPECT_FALSE(second.take());
+}
+
+TEST(CompileSlots, WhatBecomesFreeGoesToTheSessionBelowItsShare) {
+  CompileSlots slots(4, 2);
+  Member first(&slots);
+  Member second(&slots);
+  ASSERT_EQ(take_all(first), 4U);
+  ASSERT_FALSE(second.take());
+  first.give_back();
+  EXPECT_FALSE(first.take()) << "the second one waits";
+  EXPECT_TRUE(second.take());
+  first.give_back();
+  EXPECT_TRUE(first.take()) << "nobody waits any more";
+}
+
+TEST(CompileSlots, WhoRestsDoesNotHoldUpOthers) {
+  CompileSlots slots(2, 2);
+  Member first(&slots);
+  Member second(&slots);
+  ASSERT_EQ(take_all(first), 2U);
+  ASSERT_FALSE(second.take());
+  second.rest();
+  first.give_back();
+  EXPECT_TRUE(first.take());
+}
+
+TEST(CompileSlots, OfASessionThatEndedAreFree) {
+  CompileSlots slots(2, 2);
+  Member first(&slots);
+  {
+    Member second(&slots);
+    const bool taken = second.take();
+    ASSERT_TRUE(taken);
+    const CompileSlot slot(second);
+  }
+  EXPECT_EQ(take_all(first), 2U);
+}
+
+TEST(CompileSlots, WorkersOfASessionAreTwiceItsShareAtMost) {
+  EXPECT_EQ(CompileSlots(120, 8).most_of_one(), 30U);
+  EXPECT_EQ(CompileSlots(6, 2).most_of_one(), 6U);
+  EXPECT_EQ(CompileSlots(1, 4).most_of_one(), 1U);
+  EXPECT_EQ(CompileSlots(0, 4).count(), 1U);
+}
+
+TEST(CompileSlots, WithoutThemNothingIsLimited) {
+  Member alone(nullptr);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(alone.take());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "core/json.hpp"
 #include "core/setting.hpp"
 #include "session_fixture.hpp"
+#include "tests/support/error_of.hpp"
 #include "tuner/session/comparison.hpp"
 #include "tuner/session/earlier_trials.hpp"
 
@@ -70,14 +71,9 @@ TEST_F(ObjectiveTest, TheMostOfAMetricOfTimeIsTheFastestInASessionOfItsOwn) {
 }
 
 TEST_F(ObjectiveTest, EnergyWithoutAMeterEndsTheRunAndStoresNothing) {
-  try {
-    (void)tune_for("energy");
-    FAIL() << "time must never stand in for energy";
-  } catch (const DeviceError& error) {
-    EXPECT_STREQ(error.what(),
-                 "the objective 'energy' needs the device's energy, which cannot be measured: the "
-                 "backend has no meter of energy");
-  }
+  EXPECT_EQ(test::error_of<DeviceError>([&] { return tune_for("energy"); }),
+            "the objective 'energy' needs the device's energy, which cannot be measured: the "
+            "backend has no meter of energy");
   EXPECT_TRUE(Store(database(), Store::Mode::read).sessions().empty());
 }
 

@@ -8,6 +8,7 @@
 #include "core/config.hpp"
 #include "core/setting.hpp"
 #include "spec/parse_spec.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -108,14 +109,10 @@ TEST_F(OutsideFunctionTest, SeesEveryArgumentInItsType) {
 
 TEST_F(OutsideFunctionTest, TheCompilersWordsNameTheFileAndLine) {
   spec_.files["mix.c"] = "\nvoid mix(float* y) { z = y; }\n";
-  try {
-    (void)call();
-    FAIL() << "it does not compile";
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(),
-                testing::StartsWith("/nowhere/spec.toml:36:13: the reference does not compile:\n"));
-    EXPECT_THAT(error.what(), testing::HasSubstr("mix.c:2:"));
-  }
+  const std::string error = test::error_of<InputError>([&] { return call(); });
+  EXPECT_THAT(error,
+              testing::StartsWith("/nowhere/spec.toml:36:13: the reference does not compile:\n"));
+  EXPECT_THAT(error, testing::HasSubstr("mix.c:2:"));
 }
 
 }  // namespace

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "core/scratch_folder.hpp"
 #include "templates/library.hpp"
 #include "tuner/session/devices.hpp"
 #include "tuner/session/session.hpp"
@@ -19,13 +18,8 @@ namespace kiln {
 class SessionTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string folder =
-        (std::filesystem::temp_directory_path() / "kiln-tuner-test-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
     if (!has_opencl()) GTEST_SKIP() << "no OpenCL device here";
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   static bool has_opencl() {
     static const bool kHas = [] {
@@ -52,7 +46,8 @@ class SessionTest : public testing::Test {
   }
 
   KernelSpec spec_ = KernelLibrary().load(KILN_SOURCE_DIR "/tests/tuner/kernels/faulty");
-  std::filesystem::path folder_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 }  // namespace kiln

@@ -16,14 +16,8 @@ class StaticFacts : public SessionTest {
   void SetUp() override {
     ::setenv("KILN_HIP_LIBRARY", KILN_HIP_ON_CPU, /*replace=*/1);
     ::unsetenv("KILN_HIP_ROOT");
-    std::string folder = testing::TempDir() + "kiln-static-facts-XXXXXX";
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
   }
-  void TearDown() override {
-    SessionTest::TearDown();
-    ::unsetenv("KILN_HIP_LIBRARY");
-  }
+  void TearDown() override { ::unsetenv("KILN_HIP_LIBRARY"); }
 };
 
 // The default config keeps the device busy until both others are compiled.
