@@ -124,9 +124,7 @@ std::string describe(int status, const Shared& shared) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF) {
     return "ran for more than a second (and one for each 4 MiB)";
   }
-  if (WIFSIGNALED(status)) {
-    return std::string("died: ") + ::strsignal(WTERMSIG(status));
-  }
+  if (WIFSIGNALED(status)) return std::string("died: ") + ::strsignal(WTERMSIG(status));
   return "ended with exit code " + std::to_string(WEXITSTATUS(status));
 }
 
@@ -159,9 +157,7 @@ int fuzz(const Options& options) {
          (shared.next < seeds.size() || Clock::now() < until)) {
     std::fflush(stdout);
     const pid_t worker = ::fork();
-    if (worker == 0) {
-      work(target, seeds, shared, end, until);
-    }
+    if (worker == 0) work(target, seeds, shared, end, until);
     int status = 0;
     ::waitpid(worker, &status, 0);
     if (status != 0) {
@@ -211,9 +207,7 @@ int run(int argc, char** argv) {
     }
     return 2;
   }
-  for (int i = 2; i + 1 < argc; i += 2) {
-    options.values[argv[i]] = argv[i + 1];
-  }
+  for (int i = 2; i + 1 < argc; i += 2) options.values[argv[i]] = argv[i + 1];
   if (options.values.count("--file") > 0) return run_file(options);
   if (options.values.count("--write") > 0) return write_seeds(options);
   return fuzz(options);

@@ -5,6 +5,8 @@
 #include <array>
 #include <random>
 
+#include "tests/fuzz/targets.hpp"
+
 namespace kiln::fuzz {
 namespace {
 
@@ -16,9 +18,7 @@ class Mutator {
   std::string make() {
     text_ = seeds_[below(seeds_.size())];
     const std::size_t changes = 1 + below(8);
-    for (std::size_t i = 0; i < changes; ++i) {
-      change();
-    }
+    for (std::size_t i = 0; i < changes; ++i) change();
     text_.resize(std::min(text_.size(), kMaxInputBytes));
     return std::move(text_);
   }
@@ -91,38 +91,9 @@ class Mutator {
   }
 
   void put_word(std::size_t at) {
-    constexpr std::array<std::string_view, 32> kWords = {"-1",
-                                                         "0",
-                                                         "1e308",
-                                                         "9223372036854775807",
-                                                         "-9223372036854775808",
-                                                         "99999999999999999999",
-                                                         "nan",
-                                                         "inf",
-                                                         "''",
-                                                         "\"\"",
-                                                         "{{",
-                                                         "}}",
-                                                         "{%",
-                                                         "%}",
-                                                         "[",
-                                                         "]",
-                                                         "(",
-                                                         ")",
-                                                         "{",
-                                                         "}",
-                                                         "\n",
-                                                         "=",
-                                                         ",",
-                                                         "..",
-                                                         "../",
-                                                         "\\",
-                                                         "\xff",
-                                                         "\xed\xa0\x80",
-                                                         "0x",
-                                                         "2^63",
-                                                         "**",
-                                                         " if "};
+    static const std::vector<std::string> kWords = parts(
+        "-1@0@1e308@9223372036854775807@-9223372036854775808@99999999999999999999@nan@inf@"
+        "''@\"\"@{{@}}@{%@%}@[@]@(@)@{@}@\n@=@,@..@../@\\@\xff@\xed\xa0\x80@0x@2^63@**@ if ");
     text_.insert(at, kWords[below(kWords.size())]);
   }
 

@@ -31,10 +31,20 @@ std::vector<std::string> files_of_tree(std::string_view folder, std::string_view
   }
   std::sort(paths.begin(), paths.end());  // the same inputs in every run
   std::vector<std::string> texts;
-  for (const fs::path& path : paths) {
-    texts.push_back(read_file(path));
-  }
+  for (const fs::path& path : paths) texts.push_back(read_file(path));
   return texts;
+}
+
+std::vector<std::string> parts(std::string_view text) {
+  std::vector<std::string> all(1);
+  for (const char c : text) {
+    if (c == '@') {
+      all.emplace_back();
+    } else {
+      all.back() += c;
+    }
+  }
+  return all;
 }
 
 std::string nested(std::string_view text, std::string_view part) {
@@ -45,9 +55,7 @@ std::string nested(std::string_view text, std::string_view part) {
       whole += c;
       continue;
     }
-    for (int i = 0; i < kTimes; ++i) {
-      whole += part;
-    }
+    for (int i = 0; i < kTimes; ++i) whole += part;
   }
   return whole;
 }

@@ -64,13 +64,9 @@ void ask_launcher(const fs::path& path) {
     if (launcher.error().code == LaunchErrorCode::no_device) return;
     throw std::logic_error("the launcher does not open: " + launcher.error().message);
   }
-  if (launcher->warnings().size() > 1) {
-    throw std::logic_error("more than one warning");
-  }
+  if (launcher->warnings().size() > 1) throw std::logic_error("more than one warning");
   const auto match = launcher->select("reduce", "n=100000");
-  if (!match) {
-    throw std::logic_error("no config: " + match.error().message);
-  }
+  if (!match) throw std::logic_error("no config: " + match.error().message);
   if (!launcher->warnings().empty() &&
       (launcher->warnings()[0].kind != Launcher::Warning::Kind::database_unusable ||
        (*match)->grade != Launcher::Grade::fallback)) {
@@ -85,9 +81,7 @@ void run_database(std::string_view input) {
   static const test::MemoryFolder kFolder;
   static int runs = 0;
   const fs::path path = kFolder / "kiln.db";
-  for (const auto& entry : fs::directory_iterator(kFolder.path())) {
-    fs::remove(entry.path());
-  }
+  for (const auto& entry : fs::directory_iterator(kFolder.path())) fs::remove(entry.path());
   std::ofstream(path, std::ios::binary)
       .write(input.data(), static_cast<std::streamsize>(input.size()));
 
@@ -130,9 +124,7 @@ std::vector<std::string> database_seeds() {
   seeds.push_back(bytes_of_file(path));
   { const Store empty(folder / "empty.db", Store::Mode::write); }
   seeds.push_back(bytes_of_file(folder / "empty.db"));
-  for (std::string& text : corpus("database")) {
-    seeds.push_back(std::move(text));
-  }
+  for (std::string& text : corpus("database")) seeds.push_back(std::move(text));
   return seeds;
 }
 

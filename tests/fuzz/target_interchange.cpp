@@ -45,9 +45,7 @@ std::vector<std::string> interchange_seeds() {
   seeds.push_back(nested("{\"tune_params_keys\": [], \"cache\": {@", "\"a\":{x\n"));
   seeds.push_back(nested("{\"results\": [@, \"configuration\"", "{\"a\":\n"));
   seeds.push_back(nested("{\"Results\": [@, \"ComputationResults\"", "{\"Configuration\":\n"));
-  for (std::string& text : corpus("interchange")) {
-    seeds.push_back(std::move(text));
-  }
+  for (std::string& text : corpus("interchange")) seeds.push_back(std::move(text));
   return seeds;
 }
 

@@ -10,12 +10,8 @@ void run_plan(std::string_view input) {
 
 std::vector<std::string> plan_seeds() {
   std::vector<std::string> seeds = files_of_tree("examples", ".plan.toml");
-  for (const char* part : {"[", "{a=", "a."}) {
-    seeds.push_back(nested("name = @", part));
-  }
-  for (std::string& text : corpus("plan")) {
-    seeds.push_back(std::move(text));
-  }
+  for (const char* part : {"[", "{a=", "a."}) seeds.push_back(nested("name = @", part));
+  for (std::string& text : corpus("plan")) seeds.push_back(std::move(text));
   return seeds;
 }
 

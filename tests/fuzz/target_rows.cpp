@@ -22,7 +22,6 @@
 #include "db/store.hpp"
 #include "tests/db/scratch.hpp"
 #include "tests/fuzz/targets.hpp"
-#include "tests/reliability/size.hpp"
 
 namespace kiln::fuzz {
 namespace {
@@ -256,39 +255,16 @@ void run_rows(std::string_view input) {
 
 /// Each type of value in each column of each table.
 std::vector<std::string> rows_seeds() {
+  static const std::vector<std::string> kValues = parts(
+      "n @i 0@i -1@i 1@i 9223372036854775807@i -9223372036854775808@r 1e999@r -1e999@"
+      "r 1e308@r -0.5@t @t x@t {@t {}@t []@t null@t 1e999@t {\"n\":[1]}@"
+      "t {\"n\":1.5}@t {\"variant\":\"plain\",\"tunables\":{}}@"
+      "t {\"finalists\":[{}]}@t {\"finalists\":1}@t {\"first_run_ns\":[]}@"
+      "t {\"first_run_ns\":\"inf\"}@t ../../x@t \xff\xfe@t finished@b @b 00@"
+      "b 000000000000f87f@b 000000000000f07f000000000000f0ff");
   std::vector<std::string> seeds;
   for (std::size_t column = 0; column < prepared().columns.size(); ++column) {
-    for (const char* value : {"n ",
-                              "i 0",
-                              "i -1",
-                              "i 1",
-                              "i 9223372036854775807",
-                              "i -9223372036854775808",
-                              "r 1e999",
-                              "r -1e999",
-                              "r 1e308",
-                              "r -0.5",
-                              "t ",
-                              "t x",
-                              "t {",
-                              "t {}",
-                              "t []",
-                              "t null",
-                              "t 1e999",
-                              "t {\"n\":[1]}",
-                              "t {\"n\":1.5}",
-                              "t {\"variant\":\"plain\",\"tunables\":{}}",
-                              "t {\"finalists\":[{}]}",
-                              "t {\"finalists\":1}",
-                              "t {\"first_run_ns\":[]}",
-                              "t {\"first_run_ns\":\"inf\"}",
-                              "t ../../x",
-                              "t \xff\xfe",
-                              "t finished",
-                              "b ",
-                              "b 00",
-                              "b 000000000000f87f",
-                              "b 000000000000f07f000000000000f0ff"}) {
+    for (const std::string& value : kValues) {
       seeds.push_back(fmt::format("{} {}", column, value));
     }
   }

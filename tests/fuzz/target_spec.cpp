@@ -72,9 +72,7 @@ std::vector<std::string> spec_seeds() {
     seeds.push_back(
         nested("name = 'deep'\nsummary = ''\n[problem.n]\ntype = 'int'\ndefault = \"@1\"", part));
   }
-  for (std::string& text : corpus("spec")) {
-    seeds.push_back(std::move(text));
-  }
+  for (std::string& text : corpus("spec")) seeds.push_back(std::move(text));
   return seeds;
 }
 

@@ -14,9 +14,7 @@ constexpr int kTwins = 30;
 void run_template(std::string_view input) {
   static const KernelSpec kSpec = parse_spec(test::kScaleSpec, "scale/spec.toml");
   KernelSpec spec = kSpec;
-  for (const Variant& variant : spec.variants) {
-    spec.files[variant.template_file] = input;
-  }
+  for (const Variant& variant : spec.variants) spec.files[variant.template_file] = input;
   // Each includes the next one, or the input, twice: what is said in it is said very often.
   for (int i = 0; i < kTwins; ++i) {
     const std::string next = "{% include \"twin" + std::to_string(i + 1) + ".inja\" %}\n";
@@ -47,9 +45,7 @@ std::vector<std::string> template_seeds() {
     seeds.push_back("{% set t = \"a\" %}{% include \"" + std::string(first) + "\" %}\n");
   }
   seeds.push_back("{% for a in range(60000) %}{% set b = range(60000) %}\n{% endfor %}\n");
-  for (std::string& text : corpus("template")) {
-    seeds.push_back(std::move(text));
-  }
+  for (std::string& text : corpus("template")) seeds.push_back(std::move(text));
   return seeds;
 }
 

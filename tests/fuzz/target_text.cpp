@@ -81,9 +81,7 @@ std::vector<std::string> text_seeds() {
     seeds.push_back(nested("expression\n@1", part));
     seeds.push_back(nested("formula\n@x", part));
   }
-  for (std::string& text : corpus("text")) {
-    seeds.push_back(std::move(text));
-  }
+  for (std::string& text : corpus("text")) seeds.push_back(std::move(text));
   return seeds;
 }
 

@@ -41,9 +41,7 @@ std::vector<std::string> wisdom_seeds() {
     seeds.push_back(nested("@", part));
     seeds.push_back(nested("{\"kiln_wisdom\": @", part));
   }
-  for (std::string& text : corpus("wisdom")) {
-    seeds.push_back(std::move(text));
-  }
+  for (std::string& text : corpus("wisdom")) seeds.push_back(std::move(text));
   return seeds;
 }
 

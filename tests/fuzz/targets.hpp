@@ -30,6 +30,9 @@ struct Target {
 [[nodiscard]] std::vector<std::string> files_of_tree(std::string_view folder,
                                                      std::string_view extension);
 
+/// What stands between the @ of `text`.
+[[nodiscard]] std::vector<std::string> parts(std::string_view text);
+
 /// `text` with every "@" replaced by `part` 20,000 times over: deep nesting.
 [[nodiscard]] std::string nested(std::string_view text, std::string_view part);
 

@@ -61,26 +61,19 @@ TEST(ForeignUnits, AreTakenFromEachMeasurement) {
 }
 
 TEST(ForeignUnits, AreReadInAllUsualSpellings) {
-  for (const auto& [unit, ns] : std::vector<std::pair<std::string, double>>{{"s", 1e9},
-                                                                            {"sec", 1e9},
-                                                                            {"Seconds", 1e9},
-                                                                            {"ms", 1e6},
-                                                                            {"msec", 1e6},
-                                                                            {"MS", 1e6},
-                                                                            {"milliseconds", 1e6},
-                                                                            {"miliseconds", 1e6},
-                                                                            {"us", 1e3},
-                                                                            {"usec", 1e3},
-                                                                            {"\u00b5s", 1e3},
-                                                                            {"\u03bcs", 1e3},
-                                                                            {"microsecond", 1e3},
-                                                                            {"ns", 1},
-                                                                            {"nsecs", 1},
-                                                                            {"nanoseconds", 1},
-                                                                            {"Nanoseconds", 1}}) {
-    EXPECT_THAT(times(read_rows(t4(result(32, measured("4", unit))))), ElementsAre(4 * ns)) << unit;
-    const std::string metadata = fmt::format(R"({{"timeunit": "{}"}})", unit);
-    EXPECT_THAT(times(read_rows(t4(result(32, measured("4", "")), metadata))), ElementsAre(4 * ns));
+  const std::map<double, std::vector<std::string>> units = {
+      {1e9, {"s", "sec", "Seconds"}},
+      {1e6, {"ms", "msec", "MS", "milliseconds", "miliseconds"}},
+      {1e3, {"us", "usec", "\u00b5s", "\u03bcs", "microsecond"}},
+      {1, {"ns", "nsecs", "nanoseconds", "Nanoseconds"}}};
+  for (const auto& [ns, spellings] : units) {
+    for (const std::string& unit : spellings) {
+      EXPECT_THAT(times(read_rows(t4(result(32, measured("4", unit))))), ElementsAre(4 * ns))
+          << unit;
+      const std::string metadata = fmt::format(R"({{"timeunit": "{}"}})", unit);
+      EXPECT_THAT(times(read_rows(t4(result(32, measured("4", "")), metadata))),
+                  ElementsAre(4 * ns));
+    }
   }
 }
 
