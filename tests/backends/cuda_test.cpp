@@ -12,6 +12,7 @@
 #include "backends/cuda/nvrtc_api.hpp"
 #include "backends/elf_image.hpp"
 #include "tests/backends/stories.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -79,13 +80,9 @@ TEST_F(Nvrtc, CompilesForEveryArchitectureWithoutADevice) {
 
 TEST_F(Nvrtc, RefusesAnArchitectureItDoesNotKnow) {
   for (const std::string architecture : {"sm_12", "sm_9x", "gfx90a", "", "sm_90abc"}) {
-    try {
-      static_cast<void>(compiler_for(architecture));
-      ADD_FAILURE() << "opened a compiler for '" << architecture << "'";
-    } catch (const DeviceError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("does not know '" + architecture + "': it knows sm_"))
-          << architecture;
-    }
+    EXPECT_THAT(test::error_of<DeviceError>([&] { return compiler_for(architecture); }),
+                HasSubstr("does not know '" + architecture + "': it knows sm_"))
+        << architecture;
   }
 }
 
@@ -179,10 +176,7 @@ KERNEL size_of_cluster(GLOBAL int* out) {
   for (const std::uint32_t blocks : {1U, 4U, 16U}) {
     const Buffer out = upload(std::vector<int>(16, 0));
     const std::array arguments = {argument(out)};
-    Launch launch;
-    launch.module = module.get();
-    launch.entry = "size_of_cluster";
-    launch.grid = {16, 1, 1};
+    Launch launch = launch_of(module.get(), "size_of_cluster", {}, {1, 1, 1}, {16, 1, 1});
     launch.cluster = {blocks, 1, 1};
     launch.arguments = arguments;
     const Status status = device_->launch(launch);
@@ -238,11 +232,7 @@ KERNEL copy_box(const __grid_constant__ map_t map, GLOBAL int* out) {
   passed.tensor_map = &*map;
   const Buffer out = upload(std::vector<int>(32, -1));
   const std::array arguments = {passed, argument(out)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "copy_box";
-  launch.block = {32, 1, 1};
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "copy_box", arguments, {32, 1, 1});
   for (const bool programmatic : {false, true}) {
     launch.programmatic = programmatic;
     const Status status = device_->launch(launch);
@@ -309,10 +299,7 @@ TEST_F(CudaStory, WritingOutOfBoundsIsAStickyFault) {
   ASSERT_NE(module, nullptr);
   const std::array arguments = {argument(upload(std::vector<int>{0})),
                                 scalar(std::int64_t{1} << 40)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "stray";
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "stray", arguments);
   ASSERT_TRUE(device_->launch(launch));
   const Status status = device_->synchronize();
   ASSERT_FALSE(status);

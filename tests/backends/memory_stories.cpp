@@ -16,10 +16,7 @@ Status BackendStory::read_behind_a_fence() {
   const Result<Buffer> fenced = device_->allocate_fenced(256);
   if (!fenced) return fenced.failure();
   const std::array arguments = {argument(*fenced), argument(upload(std::vector<int>{0}))};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "copy";
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "copy", arguments);
   if (Status status = device_->launch(launch); !status) return status;
   return device_->synchronize();
 }
@@ -34,11 +31,7 @@ TEST_F(BackendStory, AKernelSeesAWindowOfABuffer) {
   const Buffer window{whole.handle, 4 * sizeof(float), guard * sizeof(float)};
   const Buffer ones = upload(std::vector<float>{1, 1, 1, 1});
   const std::array arguments = {argument(ones), argument(ones), argument(window), scalar(4)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "add";
-  launch.block = {4, 1, 1};
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "add", arguments, {4, 1, 1});
   const Status status = device_->launch(launch);
   ASSERT_TRUE(status) << status.failure().message;
 
@@ -98,12 +91,7 @@ TEST_F(BackendStory, FencedMemoryIsUsedLikeAnyOther) {
   ASSERT_TRUE(device_->upload(*fenced, 0, std::as_bytes(std::span(values))));
   const Buffer sums = upload(std::vector<float>(256));
   const std::array arguments = {argument(*fenced), argument(*fenced), argument(sums), scalar(256)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "add";
-  launch.grid = {4, 1, 1};
-  launch.block = {64, 1, 1};
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "add", arguments, {64, 1, 1}, {4, 1, 1});
   ASSERT_TRUE(device_->launch(launch));
   EXPECT_EQ(download<float>(sums, 256)[255], 510.0F);
   device_->release(*fenced);

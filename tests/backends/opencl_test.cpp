@@ -10,6 +10,7 @@
 
 #include "backends/opencl/opencl_devices.hpp"
 #include "tests/backends/stories.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -53,12 +54,8 @@ TEST_F(OpenClStory, TheBareArchitectureIsTheFirstDevice) {
 TEST_F(OpenClStory, AnotherArchitectureIsRefused) {
   DeviceInfo other;
   other.architecture = "opencl-amd-gfx90a";
-  try {
-    static_cast<void>(backend_->open_compiler(other));
-    FAIL() << "compiled for a device that is not there";
-  } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("none here is 'opencl-amd-gfx90a'"));
-  }
+  EXPECT_THAT(test::error_of<DeviceError>([&] { return backend_->open_compiler(other); }),
+              HasSubstr("none here is 'opencl-amd-gfx90a'"));
 }
 
 TEST_F(OpenClStory, StaticSharedMemoryIsReportedAndCountedBeforeALaunch) {
@@ -78,12 +75,8 @@ KERNEL stage(GLOBAL int* out DYNAMIC_SHARED_PARAM(int, more)) {
   Result<std::unique_ptr<Module>> module = device_->load(*binary);
   ASSERT_TRUE(module);
   const std::array arguments = {argument(upload(std::vector<int>(4, 0)))};
-  Launch launch;
-  launch.module = module->get();
-  launch.entry = "stage";
-  launch.block = {4, 1, 1};
+  Launch launch = launch_of(module->get(), "stage", arguments, {4, 1, 1});
   launch.shared_bytes = static_cast<std::uint32_t>(device_->info().max_shared_bytes);
-  launch.arguments = arguments;
   const Status status = device_->launch(launch);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.failure().outcome, Outcome::launch_error);
@@ -129,10 +122,7 @@ TEST_F(OpenClStory, AnArgumentMayHaveNoElements) {
   empty.bytes = 0;
   const int none = 0;
   const std::array arguments = {argument(whole), argument(empty), scalar(none)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "first";
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "first", arguments);
   const Status status = device_->launch(launch);
   EXPECT_TRUE(status) << status.failure().message;
   const Result<std::unique_ptr<PreparedLaunch>> prepared = device_->prepare_launch(launch, nullptr);

@@ -10,6 +10,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/error_of.hpp"
+
 namespace kiln {
 namespace {
 
@@ -31,12 +33,13 @@ constexpr std::string_view kOpenClWords = R"(#pragma OPENCL EXTENSION cl_khr_fp6
 )";
 
 constexpr std::string_view kCudaWords = R"(
+extern __shared__ unsigned char kiln_dynamic_shared[];
 #define KERNEL extern "C" __global__ void
 #define GLOBAL
 #define LONG long long
 #define SHARED __shared__
 #define DYNAMIC_SHARED_PARAM(T, name)
-#define DYNAMIC_SHARED(T, name) extern __shared__ T name[]
+#define DYNAMIC_SHARED(T, name) T* name = (T*)kiln_dynamic_shared
 #define CONSTANT_ARRAY(T, name, count) __constant__ T name[count];
 #define CONSTANT_PARAM(T, name)
 #define THREAD_X (int)threadIdx.x
@@ -87,10 +90,7 @@ void BackendStory::expect_too_few_arguments_are_refused() {
       load("KERNEL two(GLOBAL int* x, int a, int b) { x[0] = a + b; }\n", {"two"});
   ASSERT_NE(module, nullptr);
   const std::array arguments = {argument(upload(std::vector<int>{0}))};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "two";
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "two", arguments);
   const Status status = device_->launch(launch);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.failure().message, "kernel 'two' has 3 parameters, the step gives 1");
@@ -140,10 +140,7 @@ TEST_F(BackendStory, CapturedWorkRunsAtEachReplay) {
   ASSERT_NE(module, nullptr);
   const Buffer buffer = upload(std::vector<int>{5});
   const std::array arguments = {argument(buffer)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "add_one";
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "add_one", arguments);
   bool was_capturing = false;
   const auto work = [&]() -> Status {
     was_capturing = device_->is_capturing(nullptr);
@@ -177,12 +174,8 @@ TEST_F(BackendStory, CapturedWorkRunsAtEachReplay) {
 }
 
 TEST_F(BackendStory, ADeviceThatIsNotThereIsNamed) {
-  try {
-    static_cast<void>(backend_->open_device(99));
-    FAIL() << "opened a device that is not there";
-  } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no device " KILN_TEST_BACKEND ":99: there"));
-  }
+  EXPECT_THAT(test::error_of<DeviceError>([&] { return backend_->open_device(99); }),
+              HasSubstr("no device " KILN_TEST_BACKEND ":99: there"));
 }
 
 TEST_F(BackendStory, AVectorIsAdded) {
@@ -196,12 +189,7 @@ TEST_F(BackendStory, AVectorIsAdded) {
   const Buffer c = upload(std::vector<float>(n, -1.0F));
 
   const std::array arguments = {argument(upload(a)), argument(upload(b)), argument(c), scalar(n)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "add";
-  launch.grid = {8, 1, 1};
-  launch.block = {128, 1, 1};
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "add", arguments, {128, 1, 1}, {8, 1, 1});
   const Status status = device_->launch(launch);
   ASSERT_TRUE(status) << status.failure().message;
 
@@ -226,10 +214,7 @@ KERNEL scalars(GLOBAL double* out, unsigned char a, int b, unsigned int c, LONG 
                                 scalar(std::int64_t{-5000000000}),
                                 scalar(0.5F),
                                 scalar(0.1)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "scalars";
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "scalars", arguments);
   const Status status = device_->launch(launch);
   ASSERT_TRUE(status) << status.failure().message;
   EXPECT_EQ(download<double>(out, 6), (std::vector<double>{200, -7, 4e9, -5e9, 0.5, 0.1}));
@@ -243,12 +228,9 @@ TEST_F(BackendStory, DynamicSharedMemoryIsSizedAtTheLaunch) {
     std::iota(values.begin(), values.end(), 0);
     const Buffer buffer = upload(values);
     const std::array arguments = {argument(buffer)};
-    Launch launch;
-    launch.module = module.get();
-    launch.entry = "reverse";
-    launch.block = {static_cast<std::uint32_t>(n), 1, 1};
+    Launch launch =
+        launch_of(module.get(), "reverse", arguments, {static_cast<std::uint32_t>(n), 1, 1});
     launch.shared_bytes = static_cast<std::uint32_t>(n * sizeof(int));
-    launch.arguments = arguments;
     const Status status = device_->launch(launch);
     ASSERT_TRUE(status) << status.failure().message;
     std::reverse(values.begin(), values.end());
@@ -261,12 +243,8 @@ TEST_F(BackendStory, AllSharedMemoryTheDeviceHasCanBeAskedFor) {
   ASSERT_NE(module, nullptr);
   const Buffer buffer = upload(std::vector<int>{1, 2});
   const std::array arguments = {argument(buffer)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "reverse";
-  launch.block = {2, 1, 1};
+  Launch launch = launch_of(module.get(), "reverse", arguments, {2, 1, 1});
   launch.shared_bytes = static_cast<std::uint32_t>(device_->info().max_shared_bytes_optin);
-  launch.arguments = arguments;
   const Status status = device_->launch(launch);
   ASSERT_TRUE(status) << status.failure().message;
   EXPECT_EQ(download<int>(buffer, 2), (std::vector<int>{2, 1}));
@@ -277,12 +255,8 @@ TEST_F(BackendStory, MoreSharedMemoryThanThereIsIsRefusedAndTheDeviceLivesOn) {
   ASSERT_NE(module, nullptr);
   const Buffer buffer = upload(std::vector<int>{1, 2});
   const std::array arguments = {argument(buffer)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "reverse";
-  launch.block = {2, 1, 1};
+  Launch launch = launch_of(module.get(), "reverse", arguments, {2, 1, 1});
   launch.shared_bytes = static_cast<std::uint32_t>(device_->info().max_shared_bytes_optin + 4);
-  launch.arguments = arguments;
   const Status refused = device_->launch(launch);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.failure().outcome, Outcome::launch_error);
@@ -310,11 +284,7 @@ KERNEL weigh(GLOBAL float* out, float scale CONSTANT_PARAM(float, weights) CONST
   const std::array arguments = {argument(out), scalar(10.0F)};
   const std::array constants = {ConstantArgument{"weights", weights, 16},
                                 ConstantArgument{"offset", offset, 4}};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "weigh";
-  launch.block = {4, 1, 1};
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "weigh", arguments, {4, 1, 1});
   launch.constants = constants;
   ASSERT_TRUE(device_->launch(launch));
   EXPECT_EQ(download<float>(out, 4), (std::vector<float>{110, 120, 130, 140}));
@@ -344,9 +314,7 @@ TEST_F(BackendStory, AnEntryThatIsNotInTheSourceIsNamed) {
     return;
   }
   const std::unique_ptr<Module> module = load(kAddStory, {"add"});
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "subtract";
+  Launch launch = launch_of(module.get(), "subtract", {});
   const Status status = device_->launch(launch);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.failure().outcome, Outcome::launch_error);
@@ -358,11 +326,9 @@ TEST_F(BackendStory, ABlockTooLargeForTheDeviceIsRefused) {
   ASSERT_NE(module, nullptr);
   const Buffer buffer = upload(std::vector<float>(4, 0.0F));
   const std::array arguments = {argument(buffer), argument(buffer), argument(buffer), scalar(0)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "add";
-  launch.block = {static_cast<std::uint32_t>(device_->info().max_threads_per_block * 2), 1, 1};
-  launch.arguments = arguments;
+  Launch launch =
+      launch_of(module.get(), "add", arguments,
+                {static_cast<std::uint32_t>(device_->info().max_threads_per_block * 2), 1, 1});
   const Status status = device_->launch(launch);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.failure().outcome, Outcome::launch_error);
@@ -389,10 +355,7 @@ TEST_F(BackendStory, TensorMapsAreRefusedWhereThereAreNone) {
   passed.kind = KernelArgument::Kind::tensor_map;
   passed.tensor_map = &map;
   const std::array arguments = {argument(buffer), argument(buffer), passed, scalar(0)};
-  Launch launch;
-  launch.module = module.get();
-  launch.entry = "add";
-  launch.arguments = arguments;
+  Launch launch = launch_of(module.get(), "add", arguments);
   const Status status = device_->launch(launch);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.failure().outcome, Outcome::launch_error);
@@ -426,11 +389,7 @@ KERNEL spin(GLOBAL float* out, int rounds) {
   const Buffer out = upload(std::vector<float>(64, 1.0F));
   const auto time_of = [&](int rounds) {
     const std::array arguments = {argument(out), scalar(rounds)};
-    Launch launch;
-    launch.module = module.get();
-    launch.entry = "spin";
-    launch.block = {64, 1, 1};
-    launch.arguments = arguments;
+    Launch launch = launch_of(module.get(), "spin", arguments, {64, 1, 1});
     const Result<EventId> before = device_->record();
     EXPECT_TRUE(device_->launch(launch));
     const Result<EventId> after = device_->record();

@@ -5,7 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -32,6 +34,21 @@ KERNEL add(GLOBAL const float* a, GLOBAL const float* b, GLOBAL float* c, int n)
   if (i < n) c[i] = a[i] + b[i];
 }
 )";
+
+using Extent = std::array<std::uint32_t, 3>;
+
+[[nodiscard]] inline Launch launch_of(Module* module, std::string_view entry,
+                                      std::span<const KernelArgument> arguments,
+                                      const Extent& block = {1, 1, 1},
+                                      const Extent& grid = {1, 1, 1}) {
+  Launch launch;
+  launch.module = module;
+  launch.entry = entry;
+  launch.arguments = arguments;
+  launch.block = block;
+  launch.grid = grid;
+  return launch;
+}
 
 /// A device of the backend under test.
 class BackendStory : public testing::Test {

@@ -1,38 +1,45 @@
-// What the backends share: the registry, library loading, compiler messages.
+// What the backends share.
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <stdlib.h>
+
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "backends/backend.hpp"
+#include "backends/cached_compiler.hpp"
 #include "backends/compiler_log.hpp"
+#include "backends/cuda/nvml.hpp"
 #include "backends/cuda/ptxas_log.hpp"
 #include "backends/driver_errors.hpp"
 #include "backends/elf_image.hpp"
 #include "backends/hip/hip_partition.hpp"
 #include "backends/last_level_override.hpp"
+#include "core/device.hpp"
 #include "core/dynamic_library.hpp"
 #include "core/errors.hpp"
+#include "core/scratch_folder.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
 
 using testing::HasSubstr;
 
+// What the backends share: the registry, library loading, compiler messages.
+
 template <typename Error, typename Action>
 std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
+  return test::error_of<Error>([&] { action(); }, "nothing was thrown");
 }
 
 TEST(Registry, MakesEveryBackendItNamesWithoutLoadingAnything) {
@@ -58,18 +65,14 @@ TEST(LastLevel, IsWhatTheUserSays) {
 
 class AmdPartition : public testing::Test {
  protected:
-  AmdPartition() {
-    std::string name = testing::TempDir() + "kiln-partition-XXXXXX";
-    folder_ = ::mkdtemp(name.data());  // tests run side by side
-    std::filesystem::create_directories(folder_ / kBoard);
-  }
-  ~AmdPartition() override { std::filesystem::remove_all(folder_); }
+  AmdPartition() { std::filesystem::create_directories(folder_ / kBoard); }
   void write(const char* file, const char* text) const {
     std::ofstream(folder_ / kBoard / file) << text;
   }
 
   static constexpr const char* kBoard = "0000:c1:00.0";
-  std::filesystem::path folder_;
+  const ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(AmdPartition, IsWhatTheKernelDriverWrites) {
@@ -232,6 +235,166 @@ TEST(CompilerLog, StaysAsItIsWhereTheOriginIsNotKnown) {
                                 "2 errors detected", "ptxas info : Used 8 registers", "", "\n\n"}) {
     EXPECT_EQ(with_template_places(log, source), log);
   }
+}
+
+// Binaries that are kept: found again by the same source, made anew by anything else.
+
+/// Counts what it is asked for; fails for a source that is called "wrong".
+class CountingCompiler final : public Compiler {
+ public:
+  explicit CountingCompiler(int& calls) : calls_(calls) {}
+  Result<Binary> compile(const Source& source) override {
+    ++calls_;
+    if (source.name == "wrong") return Failure{Outcome::compile_error, "it is wrong"};
+    Binary binary;
+    binary.data = {std::byte{1}, std::byte{2}};
+    binary.registers = 40;
+    return binary;
+  }
+  void prepare_for(BinaryUse use) override { EXPECT_EQ(use, BinaryUse::ready); }
+
+ private:
+  int& calls_;
+};
+
+class CachedCompilerTest : public testing::Test {
+ protected:
+  CachedCompilerTest() { ::setenv("KILN_CACHE", folder_.path().c_str(), 1); }
+  ~CachedCompilerTest() override { ::unsetenv("KILN_CACHE"); }
+
+  /// Compiles as a process of its own would, on a device whose driver is `driver`.
+  Result<Binary> compile(const std::string& name, const std::string& text,
+                         const std::string& driver) {
+    DeviceInfo device = device_for_architecture("cuda", "sm_90a");
+    device.driver = driver;
+    CachedCompiler compiler(std::make_unique<CountingCompiler>(calls_), device, "--options");
+    Source source;
+    source.name = name;
+    source.text = text;
+    return compiler.compile(source);
+  }
+
+  ScratchFolder folder_;
+  int calls_ = 0;
+};
+
+TEST_F(CachedCompilerTest, CompilesASourceOnce) {
+  for (int i = 0; i < 3; ++i) {
+    const Result<Binary> binary = compile("fill", "void fill();", "580");
+    ASSERT_TRUE(binary);
+    EXPECT_EQ(binary->data.size(), 2U);
+    EXPECT_EQ(binary->registers, 40);
+  }
+  EXPECT_EQ(calls_, 1);
+}
+
+TEST_F(CachedCompilerTest, CompilesAnewForAnotherSourceOrDriver) {
+  ASSERT_TRUE(compile("fill", "void fill();", "580"));
+  ASSERT_TRUE(compile("fill", "void fill(int);", "580"));
+  ASSERT_TRUE(compile("fill", "void fill();", "590"));
+  EXPECT_EQ(calls_, 3);
+}
+
+TEST_F(CachedCompilerTest, KeepsNoFailure) {
+  EXPECT_FALSE(compile("wrong", "void fill();", "580"));
+  EXPECT_FALSE(compile("wrong", "void fill();", "580"));
+  EXPECT_EQ(calls_, 2);
+}
+
+TEST_F(CachedCompilerTest, WorksWithoutAFolder) {
+  ::setenv("KILN_CACHE", "/dev/null/nowhere", 1);
+  ASSERT_TRUE(compile("fill", "void fill();", "580"));
+  ASSERT_TRUE(compile("fill", "void fill();", "580"));
+  EXPECT_EQ(calls_, 2);
+}
+
+// What Kiln makes of NVML's answers, with a stub in NVML's place.
+
+constexpr const char* kBusId = "0000:18:00.0";
+
+class NvmlTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("KILN_NVML_LIBRARY", KILN_NVML_STUB, 1);  // read by the first question of the process
+    stub_ = ::dlopen(KILN_NVML_STUB, RTLD_NOW);
+    ASSERT_NE(stub_, nullptr) << ::dlerror();
+    variable<unsigned long long>("kiln_stub_reasons") = 0;
+    variable<bool>("kiln_stub_counts_energy") = true;
+    variable<bool>("kiln_stub_tells_power") = true;
+  }
+
+  template <typename T>
+  T& variable(const char* name) {
+    return *static_cast<T*>(::dlsym(stub_, name));
+  }
+
+  void* stub_ = nullptr;
+};
+
+TEST_F(NvmlTest, TellsClocksHeatAndPower) {
+  const Device::ClockState state = NvmlDevice(kBusId).clock_state();
+  EXPECT_EQ(state.clock_khz, 1980000);
+  EXPECT_EQ(state.memory_clock_khz, 3201000);
+  EXPECT_EQ(state.temperature_c, 61);
+  EXPECT_EQ(state.power_mw, 500000);
+  EXPECT_FALSE(state.throttled);
+  EXPECT_EQ(state.throttle, "none");
+}
+
+TEST_F(NvmlTest, NamesWhatHoldsTheClockBack) {
+  variable<unsigned long long>("kiln_stub_reasons") = 0x4 | 0x20;
+  const Device::ClockState state = NvmlDevice(kBusId).clock_state();
+  EXPECT_TRUE(state.throttled);
+  EXPECT_EQ(state.throttle, "power_cap,heat");
+  EXPECT_EQ(throttle_text(0x1 | 0x2 | 0x10 | 0x100), "none") << "idle, set by the user, in step";
+  EXPECT_EQ(throttle_text(0x8 | 0x40 | 0x80), "slowdown,hardware_heat,power_brake");
+}
+
+TEST_F(NvmlTest, CountsEnergyWithTheBoardsOwnMeter) {
+  NvmlDevice device(kBusId);
+  EXPECT_EQ(device.energy_unavailable(), "");
+  variable<unsigned long long>("kiln_stub_millijoules") = 1500;
+  EXPECT_DOUBLE_EQ(device.energy_j().value(), 1.5);
+  variable<unsigned long long>("kiln_stub_millijoules") = 4000;
+  EXPECT_DOUBLE_EQ(device.energy_j().value(), 4.0);
+}
+
+TEST_F(NvmlTest, SumsUpThePowerWhereTheBoardHasNoMeter) {
+  variable<bool>("kiln_stub_counts_energy") = false;
+  NvmlDevice device(kBusId);
+  EXPECT_EQ(device.energy_unavailable(), "");
+  const auto start = std::chrono::steady_clock::now();
+  const double before = device.energy_j().value();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const double joules = device.energy_j().value() - before;
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  EXPECT_GE(joules, 500 * 0.019);
+  EXPECT_LE(joules, 500 * spent.count() + 1e-6);
+}
+
+TEST_F(NvmlTest, SaysWhyEnergyIsNotKnown) {
+  variable<bool>("kiln_stub_counts_energy") = false;
+  variable<bool>("kiln_stub_tells_power") = false;
+  NvmlDevice silent(kBusId);
+  EXPECT_EQ(silent.energy_unavailable(), "NVML reports neither energy nor power for this device");
+  EXPECT_FALSE(silent.energy_j().has_value());
+  NvmlDevice unknown("0000:99:00.0");
+  EXPECT_EQ(unknown.energy_unavailable(), "NVML does not know the device 0000:99:00.0 (error 6)");
+  EXPECT_EQ(unknown.clock_state().throttle, "unknown");
+}
+
+TEST(NvmlDeathTest, WithoutTheLibraryNothingIsKnown) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has not asked before
+  const auto ask = [] {
+    ::setenv("KILN_NVML_LIBRARY", "/nowhere/libnvidia-ml.so.1", 1);
+    NvmlDevice device(kBusId);
+    std::fprintf(stderr, "%s; throttle %s", device.energy_unavailable().c_str(),
+                 device.clock_state().throttle.c_str());
+    std::exit(device.energy_j() ? 1 : 0);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0),
+              "unavailable: NVML library not found \\(no /nowhere/libnvidia-ml.so.1\\); throttle "
+              "unknown");
 }
 
 }  // namespace

@@ -12,9 +12,7 @@ namespace kiln::test {
 /// The output of a shell command; how it ended is not told.
 inline std::string command_output(const std::string& command) {
   FILE* output = ::popen(command.c_str(), "r");
-  if (output == nullptr) {
-    throw std::runtime_error("popen failed");
-  }
+  if (output == nullptr) throw std::runtime_error("popen failed");
   std::string text;
   std::array<char, 4096> part{};
   while (std::fgets(part.data(), static_cast<int>(part.size()), output) != nullptr) {

@@ -8,6 +8,7 @@
 
 #include "backends/backend.hpp"
 #include "core/errors.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln::test {
 namespace {
@@ -31,13 +32,9 @@ std::uint64_t ask(const char* symbol) {
 }  // namespace
 
 std::string missing_for_cuda_stub() {
-  try {
-    static_cast<void>(
-        make_backend("cuda")->open_compiler(device_for_architecture("cuda", "sm_90a")));
-    return "";
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
+  return test::error_of<DeviceError>([&] {
+    return make_backend("cuda")->open_compiler(device_for_architecture("cuda", "sm_90a"));
+  });
 }
 
 std::uint64_t cuda_stub_launches() { return ask("kiln_stub_launches"); }

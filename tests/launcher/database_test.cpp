@@ -208,9 +208,7 @@ TEST(LauncherDatabase, TunedConfigsOfTheApplicationsOwnKernelRunToo) {
                           scalar("a", 2), scalar("b", 3), scalar("c", 4)})
         .value();
     const std::vector<float> result = application.download<float>(y, n);
-    for (std::size_t i = 0; i < n; ++i) {
-      ASSERT_EQ(result[i], 2 * x[i] * x[i] + 3 * x[i] + 4) << i;
-    }
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(result[i], 2 * x[i] * x[i] + 3 * x[i] + 4) << i;
   }
 }
 

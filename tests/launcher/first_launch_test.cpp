@@ -54,14 +54,10 @@ TEST(FirstLaunch, AForkedChildDoesNotCountItsParentsCallsAgain) {
       << "that it is not exact was written at once";
 }
 
-// The host code of a HIP stream, over a library that offers the HIP calls on top of CUDA's, over a
-// CUDA driver without a GPU.
+// The host code of a HIP stream, over HIP on the CPU.
 TEST(FirstLaunch, RunsOnAHipStreamOfTheApplication) {
-  if (const std::string missing = test::missing_for_cuda_stub(); !missing.empty()) {
-    GTEST_SKIP() << missing;
-  }
   const LauncherFolder folder;
-  constexpr const char* kHip = "KILN_HIP_LIBRARY='" KILN_HIP_OVER_CUDA "'";
+  constexpr const char* kHip = "KILN_HIP_LIBRARY='" KILN_HIP_ON_CPU "' KILN_HIP_ON_CPU=gfx1100";
   EXPECT_THAT(first_launch(kHip, folder, "reduce", "n=100000", "hip"),
               StartsWith("compiled default "));
   EXPECT_THAT(first_launch(kHip, folder, "reduce", "n=100000", "hip"),

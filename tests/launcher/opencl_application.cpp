@@ -8,9 +8,7 @@ namespace kiln::test {
 namespace {
 
 void require(cl_int code, const char* call) {
-  if (code != CL_SUCCESS) {
-    throw std::runtime_error(std::string(call) + ": " + std::to_string(code));
-  }
+  if (code != CL_SUCCESS) throw std::runtime_error(std::string(call) + ": " + std::to_string(code));
 }
 
 }  // namespace

@@ -3,16 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stdlib.h>
-
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <CL/cl.h>
 
 #include <kiln/launcher.hpp>
+
+#include "tests/support/scratch_folder.hpp"
 
 namespace kiln::test {
 
@@ -60,20 +59,9 @@ class OpenClApplication {
 };
 
 /// A folder for databases and caches that goes with the test.
-class LauncherFolder {
+class LauncherFolder : public ScratchFolder {
  public:
-  LauncherFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "kiln-launcher-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~LauncherFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  LauncherFolder(const LauncherFolder&) = delete;
-  LauncherFolder& operator=(const LauncherFolder&) = delete;
-
-  [[nodiscard]] std::string operator/(const char* name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string operator/(const char* name) const { return (path() / name).string(); }
 
   /// On the application's queue, with a cache and a database in this folder, the only rows.
   [[nodiscard]] Launcher::Options options() const {
@@ -83,9 +71,6 @@ class LauncherFolder {
     options.cache_folder = *this / "cache";
     return options;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// The text of an Expected's error, or "no error".

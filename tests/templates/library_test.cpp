@@ -11,6 +11,7 @@
 
 #include "core/errors.hpp"
 #include "spec/parse_spec.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/templates/small_kernel.hpp"
 
 namespace kiln::test {
@@ -41,12 +42,7 @@ class Library : public testing::Test {
   }
 
   static std::string error_of(const KernelLibrary& library, const std::string& name) {
-    try {
-      (void)library.load(name);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return test::error_of<InputError>([&] { return library.load(name); });
   }
 
   fs::path root_;

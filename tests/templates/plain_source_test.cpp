@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "spec/parse_spec.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/templates/small_kernel.hpp"
 
 namespace kiln::test {
@@ -42,12 +43,7 @@ KernelSpec plain_spec(const std::string& more = "", const std::string& source = 
 }
 
 std::string plain_error(const KernelSpec& spec) {
-  try {
-    (void)render(spec);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of<InputError>([&] { return render(spec); });
 }
 
 TEST(PlainSourceText, ACommentMovesLinesAndNothingElse) {

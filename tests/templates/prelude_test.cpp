@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln {
 namespace {
@@ -145,12 +146,8 @@ TEST(Prelude, NoDialectIncludesAHeader) {
 }
 
 TEST(Prelude, AnUnknownBackendIsNamed) {
-  try {
-    (void)prelude_for("metal", "", 32);
-    FAIL() << "there is no such dialect";
-  } catch (const DeviceError& error) {
-    EXPECT_STREQ(error.what(), "there is no dialect for backend 'metal' (cuda, hip, opencl)");
-  }
+  EXPECT_EQ(test::error_of<DeviceError>([&] { return prelude_for("metal", "", 32); }),
+            "there is no dialect for backend 'metal' (cuda, hip, opencl)");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "core/errors.hpp"
 #include "core/setting.hpp"
 #include "spec/parse_spec.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/templates/golden_file.hpp"
 #include "tests/templates/small_kernel.hpp"
 
@@ -171,15 +172,10 @@ TEST(Renderer, NamesEntriesAndOptionsForTheCompiler) {
 }
 
 TEST(Renderer, AStepWithoutItsKernelIsAnError) {
-  try {
-    (void)render(scale_spec("KERNEL(1, 1, 1) scale_stride(void) {}\n"));
-    FAIL() << "the missing kernel was not seen";
-  } catch (const InputError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "scale/spec.toml:78:1: a step launches 'scale_strided', but the text rendered from "
-        "scale/strided.inja has no such kernel; did you mean 'scale_stride'?");
-  }
+  EXPECT_EQ(test::error_of<InputError>(
+                [&] { return render(scale_spec("KERNEL(1, 1, 1) scale_stride(void) {}\n")); }),
+            "scale/spec.toml:78:1: a step launches 'scale_strided', but the text rendered from "
+            "scale/strided.inja has no such kernel; did you mean 'scale_stride'?");
 }
 
 TEST(Renderer, LinesAreTidy) {
@@ -201,13 +197,8 @@ TEST(Renderer, TextOfAProblemCannotBecomeCode) {
   KernelSpec spec = parse_spec(text, "scale/spec.toml");
   spec.files["strided.inja"] = "KERNEL(1, 1, 1) scale_strided(void) { {{ mode }} }\n";
   EXPECT_THAT(render(spec).text, HasSubstr("{ plain }"));
-  try {
-    (void)render(spec, "strided", "n=1 mode='x; y'");
-    FAIL() << "code came in through the problem";
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "'mode' is the text \"x; y\"; templates take only letters, digits and '_'");
-  }
+  EXPECT_EQ(test::error_of<InputError>([&] { (void)render(spec, "strided", "n=1 mode='x; y'"); }),
+            "'mode' is the text \"x; y\"; templates take only letters, digits and '_'");
 }
 
 TEST(Renderer, ASummaryCannotLeaveItsComment) {

@@ -10,6 +10,7 @@
 #include "core/spec.hpp"
 #include "spec/parse_spec.hpp"
 #include "templates/renderer.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace kiln::test {
 
@@ -164,14 +165,9 @@ inline std::string body_of(const std::string& text, const std::string& config = 
 }
 
 /// The message of the InputError that the template text raises; "" when it renders.
-inline std::string error_of(const std::string& text, const std::string& config = "strided",
+inline std::string error_in(const std::string& text, const std::string& config = "strided",
                             const std::string& problem = "n=1000") {
-  try {
-    (void)body_of(text, config, problem);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of<InputError>([&] { return body_of(text, config, problem); });
 }
 
 }  // namespace kiln::test

@@ -80,7 +80,8 @@ int hipDeviceTotalMem(std::size_t* bytes, int) {
 
 int hipDeviceGetAttribute(int* value, int attribute, int) {
   const kiln::DeviceInfo& info = device_info();
-  const std::array<std::pair<HipDeviceAttribute, std::int64_t>, 13> known = {{
+  const std::array<std::pair<HipDeviceAttribute, std::int64_t>, 14> known = {{
+      {HipDeviceAttribute::l2_bytes, info.l2_bytes},
       {HipDeviceAttribute::max_block_x, info.max_block[0]},
       {HipDeviceAttribute::max_block_y, info.max_block[1]},
       {HipDeviceAttribute::max_block_z, info.max_block[2]},
@@ -202,8 +203,12 @@ int hipModuleGetGlobal(std::uintptr_t* address, std::size_t* bytes, void* module
 }
 
 int hipModuleLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned, void*,
-                          void** parameters, void**) {
+                          unsigned block_x, unsigned block_y, unsigned block_z,
+                          unsigned shared_bytes, void*, void** parameters, void**) {
+  if (block_x * block_y * block_z > device_info().max_threads_per_block ||
+      shared_bytes > device_info().max_shared_bytes) {
+    return kInvalidValue;
+  }
   kiln::hip_on_cpu::run_grid({{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}},
                              static_cast<int>(device_info().warp_size),
                              reinterpret_cast<KilnCpuKernel>(function), parameters);

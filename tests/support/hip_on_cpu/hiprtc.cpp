@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -20,11 +19,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/scratch_folder.hpp"
 #include "tests/support/hip_on_cpu/architecture.hpp"
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kCompilationError = 6;  // HIPRTC_ERROR_COMPILATION
 
@@ -33,25 +31,6 @@ struct Program {
   std::string name;
   std::string log;
   std::string code;
-};
-
-/// A folder that is removed at the end.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "kiln-hip-on-cpu-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
 };
 
 std::string read(const std::string& path) {
@@ -83,7 +62,7 @@ std::string as_cpp(const Program& program) {
       R"(typedef u32 (u32x[24]) __attribute__\(\(ext_vector_type\([24]\)\)\);)");
   static const std::regex kVectors(
       R"(typedef (\w+) (\w+) __attribute__\(\(ext_vector_type\(([^()]*)\)\)\);)");
-  static const std::regex kKernel(R"(\bKERNEL(?:_MIN_BLOCKS)?\([^\n]*\) (\w+)\()");
+  static const std::regex kKernel(R"(\bKERNEL(?:(?:_MIN_BLOCKS)?\([^\n]*\))? (\w+)\()");
   std::string text = std::regex_replace(program.text, kWords, "typedef kiln_$1 $1;");
   text = std::regex_replace(text, kVectors, "struct $2 { $1 e[$3]; };");
   std::string calls;
@@ -146,16 +125,17 @@ int hiprtcDestroyProgram(void** program) {
 
 int hiprtcCompileProgram(void* handle, int, const char**) {
   Program& program = *static_cast<Program*>(handle);
-  const Folder folder;
-  std::ofstream(folder / "kernel.cpp") << as_cpp(program);
+  const kiln::ScratchFolder folder;
+  const auto in = [&](const char* name) { return (folder.path() / name).string(); };
+  std::ofstream(in("kernel.cpp")) << as_cpp(program);
   const int code =
       run({KILN_HOST_COMPILER, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off",
            "-fno-strict-aliasing", family_of(kiln::hip_on_cpu::architecture()), "-include",
-           KILN_HIP_ON_CPU_FOLDER "/words.hpp", "-o", folder / "kernel.so", folder / "kernel.cpp"},
-          folder / "log");
-  program.log = read(folder / "log");
+           KILN_HIP_ON_CPU_FOLDER "/words.hpp", "-o", in("kernel.so"), in("kernel.cpp")},
+          in("log"));
+  program.log = read(in("log"));
   if (code != 0) return kCompilationError;
-  program.code = read(folder / "kernel.so");
+  program.code = read(in("kernel.so"));
   return 0;
 }
 
