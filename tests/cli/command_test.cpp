@@ -8,7 +8,7 @@ namespace kiln::cli {
 namespace {
 
 /// A "benchmark" that prints the JSON of nvbench: its times are the square of the tile.
-constexpr const char* kSpec = R"toml(name = "scan"
+constexpr const char* kProgramSpec = R"toml(name = "scan"
 [problem.n]
 type = "int"
 default = 100
@@ -47,7 +47,7 @@ class Command : public ProgramTest {
 };
 
 TEST_F(Command, AHangACrashAndAWrongAnswerCostOneConfigEach) {
-  write("mine/spec.toml", kSpec);
+  write("mine/spec.toml", kProgramSpec);
   write("mine/scan.sh", kProgram);
   const Output output = tune();
   ASSERT_EQ(output.exit_code, 0) << output.err;
@@ -79,7 +79,7 @@ TEST_F(Command, AHangACrashAndAWrongAnswerCostOneConfigEach) {
 }
 
 TEST_F(Command, AnEditOfAFileOfTheBuildStartsANewSession) {
-  write("mine/spec.toml", kSpec);
+  write("mine/spec.toml", kProgramSpec);
   write("mine/scan.sh", kProgram);
   ASSERT_EQ(tune("--trials 2").exit_code, 0);
   edit("mine/scan.sh", "0.0$tile", "0.1$tile");
@@ -116,7 +116,7 @@ tile = { values = [1, 2], default = 1 }
 }
 
 TEST_F(Command, AnotherDeviceIsRefused) {
-  write("mine/spec.toml", kSpec);
+  write("mine/spec.toml", kProgramSpec);
   write("mine/scan.sh", kProgram);
   const Output output = tune("--device cuda");
   EXPECT_EQ(output.exit_code, 2);

@@ -114,7 +114,7 @@ std::string t1_text(const std::string& parameters, const std::string& launch,
          arguments + "]}}";
 }
 
-constexpr const char* kScale = R"(
+constexpr const char* kScaleSource = R"(
 __kernel void scale(__global float* out, __global const float* in) {
   for (int t = 0; t < tile; ++t) {
     const int i = (get_group_id(0) * tile + t) * block_size_x + get_local_id(0);
@@ -131,7 +131,7 @@ constexpr const char* kArrays = R"({"Name": "out", "Type": "float", "MemoryType"
   "FillType": "Random", "Size": "ProblemSize[0] + max(tile) - 10", "FillValue": 1.0})";
 
 TEST_F(Init, LaunchesWhatKernelTunerLaunches) {
-  write("mine/scale.cl", kScale);
+  write("mine/scale.cl", kScaleSource);
   const std::string launch = R"("Language": "OpenCL", "KernelFile": "scale.cl",
     "GlobalSize": {"X": "(262144 // block_size_x) // tile"}, "LocalSize": {"X": "7"},
     "ProblemSize": [1000000], "GridDivX": ["block_size_x", "tile"])";
@@ -151,7 +151,7 @@ TEST_F(Init, LaunchesWhatKernelTunerLaunches) {
 }
 
 TEST_F(Init, LaunchesWhatKttLaunches) {
-  write("mine/scale.cl", kScale);
+  write("mine/scale.cl", kScaleSource);
   const std::string arrays = R"({"Type": "float", "Size": 1000000, "AccessType": "WriteOnly",
     "FillValue": 0.0}, {"Type": "float", "Size": 1000000, "AccessType": "ReadOnly",
     "FillType": "Random", "FillValue": 20.0})";
@@ -174,7 +174,7 @@ TEST_F(Init, LaunchesWhatKttLaunches) {
 }
 
 TEST_F(Init, MakesOfT1WhatRunsOrSaysWhatStopsIt) {
-  write("mine/scale.cl", kScale);
+  write("mine/scale.cl", kScaleSource);
   const std::string launch = R"("Language": "OpenCL", "KernelFile": "scale.cl",
     "ProblemSize": [1000000], "GridDivX": ["block_size_x", "tile"])";
   const auto refused = [&](const std::string& text, const std::string& message) {

@@ -195,7 +195,7 @@ TEST(TunerProgram, IsFoundByPathOrName) {
 // The CUDA path runs on a driver without a GPU (tests/support/cuda_stub.cpp), so that every line
 // that ThreadSanitizer watches is Kiln's. KILN_SOAK=1: a million selections and launches a thread.
 
-constexpr int kThreads = 16;
+constexpr int kSoakThreads = 16;
 constexpr int kProblems = 50;
 
 int rounds() { return std::getenv("KILN_SOAK") != nullptr ? 1'000'000 : 4'000; }
@@ -209,9 +209,9 @@ TEST(Soak, SixteenThreadsSelectAndLaunchFiftyProblems) {
   options.databases = {folder / "none.db"};
   options.cache_folder = folder / "cache";
   const Launcher launcher(options);
-  std::vector<std::string> failures(kThreads);
+  std::vector<std::string> failures(kSoakThreads);
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
+  for (int t = 0; t < kSoakThreads; ++t) {
     threads.emplace_back([&, t] {
       // Half of the threads share a queue; memory is never touched by the stub.
       char queue = 0;
@@ -241,7 +241,7 @@ TEST(Soak, SixteenThreadsSelectAndLaunchFiftyProblems) {
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
   // One step each at least, and nothing waited.
   EXPECT_GE(test::cuda_stub_launches(),
-            static_cast<std::uint64_t>(kThreads) * static_cast<std::uint64_t>(rounds()));
+            static_cast<std::uint64_t>(kSoakThreads) * static_cast<std::uint64_t>(rounds()));
   EXPECT_EQ(test::cuda_stub_waits(), 0U);
 }
 
