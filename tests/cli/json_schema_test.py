@@ -74,8 +74,10 @@ def closed(schema):
     if not isinstance(schema, dict):
         return schema
     result = {key: value if key.endswith("_members") else closed(value) for key, value in schema.items()}
-    if isinstance(schema.get("properties"), dict) or "allOf" in schema:
-        result.setdefault("unevaluatedProperties", False)
+    if "allOf" in schema:
+        result["unevaluatedProperties"] = False
+    elif isinstance(schema.get("properties"), dict):
+        result.setdefault("additionalProperties", False)
     return result
 
 
