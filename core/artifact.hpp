@@ -28,15 +28,7 @@ struct Source {
   friend bool operator==(const Source&, const Source&) = default;
 };
 
-template <IsA<Source> T, typename Visit>
-void visit_fields(T& source, Visit&& visit) {
-  visit("name", source.name);
-  visit("text", source.text);
-  visit("entries", source.entries);
-  visit("has_cpp_names", source.has_cpp_names);
-  visit("options", source.options);
-  visit("origins", source.origins);
-}
+KILN_FIELDS(Source, name, text, entries, has_cpp_names, options, origins);
 
 /// A compiled source, for one backend and architecture.
 struct Binary {
@@ -49,14 +41,7 @@ struct Binary {
 };
 
 /// All but `data`.
-template <IsA<Binary> T, typename Visit>
-void visit_fields(T& binary, Visit&& visit) {
-  visit("log", binary.log);
-  visit("registers", binary.registers);
-  visit("spill_bytes", binary.spill_bytes);
-  visit("shared_bytes", binary.shared_bytes);
-  visit("symbols", binary.symbols);
-}
+KILN_FIELDS(Binary, log, registers, spill_bytes, shared_bytes, symbols);
 
 /// What a binary is made for. Only PoCL, which generates code when a block size is known, makes
 /// them differently.

@@ -57,41 +57,12 @@ struct DeviceInfo {
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 };
 
-/// In the order of its JSON.
-template <IsA<DeviceInfo> T, typename Visit>
-void visit_fields(T& device, Visit&& visit) {
-  visit("backend", device.backend);
-  visit("ordinal", device.ordinal);
-  visit("name", device.name);
-  visit("vendor", device.vendor);
-  visit("architecture", device.architecture);
-  visit("driver", device.driver);
-  visit("compiler", device.compiler);
-  visit("runtime", device.runtime);
-  visit("compute_units", device.compute_units);
-  visit("compute_capability", device.compute_capability);
-  visit("warp_size", device.warp_size);
-  visit("max_threads_per_block", device.max_threads_per_block);
-  visit("max_block", device.max_block);
-  visit("max_grid", device.max_grid);
-  visit("max_shared_bytes", device.max_shared_bytes);
-  visit("max_shared_bytes_optin", device.max_shared_bytes_optin);
-  visit("shared_bytes_per_unit", device.shared_bytes_per_unit);
-  visit("registers_per_block", device.registers_per_block);
-  visit("max_threads_per_unit", device.max_threads_per_unit);
-  visit("l2_bytes", device.l2_bytes);
-  visit("global_bytes", device.global_bytes);
-  visit("clock_khz", device.clock_khz);
-  visit("memory_clock_khz", device.memory_clock_khz);
-  visit("memory_bus_bits", device.memory_bus_bits);
-  visit("has_f16", device.has_f16);
-  visit("has_f64", device.has_f64);
-  visit("has_shuffle", device.has_shuffle);
-  visit("has_f32_atomic_add", device.has_f32_atomic_add);
-  visit("is_cpu", device.is_cpu);
-  visit("last_level_bytes", device.last_level_bytes);
-  visit("partition", device.partition);
-}
+KILN_FIELDS(DeviceInfo, backend, ordinal, name, vendor, architecture, driver, compiler, runtime,
+            compute_units, compute_capability, warp_size, max_threads_per_block, max_block,
+            max_grid, max_shared_bytes, max_shared_bytes_optin, shared_bytes_per_unit,
+            registers_per_block, max_threads_per_unit, l2_bytes, global_bytes, clock_khz,
+            memory_clock_khz, memory_bus_bits, has_f16, has_f64, has_shuffle, has_f32_atomic_add,
+            is_cpu, last_level_bytes, partition);
 
 /// "cuda:0", "opencl:1": how the command line names it.
 [[nodiscard]] std::string selector_of(const DeviceInfo& device);

@@ -20,12 +20,7 @@ struct Failure {
   bool sticky = false;
 };
 
-template <IsA<Failure> T, typename Visit>
-void visit_fields(T& failure, Visit&& visit) {
-  visit("outcome", failure.outcome);
-  visit("message", failure.message);
-  visit("sticky", failure.sticky);
-}
+KILN_FIELDS(Failure, outcome, message, sticky);
 
 /// A value of type T or a Failure. `if (!result) return result.failure();`
 template <typename T>

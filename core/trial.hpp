@@ -1,6 +1,6 @@
 // Trial: one config put through render, compile, verify and measure.
 //
-// A new field is written in its struct and in visit_fields() below it, and nowhere else: JSON,
+// A new field is written in its struct and in the list below it, and nowhere else: JSON,
 // messages between processes and the database walk over the fields, and scripts/update_schemas
 // writes its comment into the schema of trials.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,13 +25,7 @@ struct TrialCost {
   std::int64_t measure_ns = 0;  ///< measuring, in nanoseconds of wall time
 };
 
-template <IsA<TrialCost> T, typename Visit>
-void visit_fields(T& cost, Visit&& visit) {
-  visit("render_ns", cost.render_ns);
-  visit("compile_ns", cost.compile_ns);
-  visit("verify_ns", cost.verify_ns);
-  visit("measure_ns", cost.measure_ns);
-}
+KILN_FIELDS(TrialCost, render_ns, compile_ns, verify_ns, measure_ns);
 
 /// Samples::throttle where nothing is known.
 inline constexpr const char* kThrottleUnknown = "unknown";
@@ -57,21 +51,8 @@ struct Samples {
   double first_run_ns = 0;
 };
 
-template <IsA<Samples> T, typename Visit>
-void visit_fields(T& samples, Visit&& visit) {
-  visit("ns", samples.ns);
-  visit("cold_cache", samples.cold_cache);
-  visit("batch", samples.batch);
-  visit("clock_khz_before", samples.clock_khz_before);
-  visit("clock_khz_after", samples.clock_khz_after);
-  visit("memory_clock_khz", samples.memory_clock_khz);
-  visit("temperature_c", samples.temperature_c);
-  visit("power_mw", samples.power_mw);
-  visit("throttled", samples.throttled);
-  visit("throttle", samples.throttle);
-  visit("dropped_early", samples.dropped_early);
-  visit("first_run_ns", samples.first_run_ns);
-}
+KILN_FIELDS(Samples, ns, cold_cache, batch, clock_khz_before, clock_khz_after, memory_clock_khz,
+            temperature_c, power_mw, throttled, throttle, dropped_early, first_run_ns);
 
 struct Trial {
   Config config;                   ///< the config that was tried
@@ -91,20 +72,7 @@ struct Trial {
   [[nodiscard]] bool ok() const { return outcome == Outcome::ok; }
 };
 
-template <IsA<Trial> T, typename Visit>
-void visit_fields(T& trial, Visit&& visit) {
-  visit("config", trial.config);
-  visit("outcome", trial.outcome);
-  visit("message", trial.message);
-  visit("time_ns", trial.time_ns);
-  visit("samples", trial.samples);
-  visit("cost", trial.cost);
-  visit("max_error", trial.max_error);
-  visit("registers", trial.registers);
-  visit("spill_bytes", trial.spill_bytes);
-  visit("shared_bytes", trial.shared_bytes);
-  visit("metrics", trial.metrics);
-  visit("source_key", trial.source_key);
-}
+KILN_FIELDS(Trial, config, outcome, message, time_ns, samples, cost, max_error, registers,
+            spill_bytes, shared_bytes, metrics, source_key);
 
 }  // namespace kiln

@@ -20,14 +20,7 @@ struct Ceilings {
   friend bool operator==(const Ceilings&, const Ceilings&) = default;
 };
 
-/// Calls `visit(name, field)` for each field (core/fields.hpp).
-template <IsA<Ceilings> T, typename Visit>
-void visit_fields(T& ceilings, Visit&& visit) {
-  visit("read_bytes_per_s", ceilings.read_bytes_per_s);
-  visit("copy_bytes_per_s", ceilings.copy_bytes_per_s);
-  visit("f32_flops", ceilings.f32_flops);
-  visit("f64_flops", ceilings.f64_flops);
-}
+KILN_FIELDS(Ceilings, read_bytes_per_s, copy_bytes_per_s, f32_flops, f64_flops);
 
 /// Blocks for a second or two. Needs two buffers of at most 2 GiB and at most an eighth of the
 /// device's memory each, and releases them. A shape that fails is skipped. A Failure means that no

@@ -34,24 +34,8 @@ struct MeasureOptions {
   StopOptions stop;
 };
 
-/// Calls `visit(name, field)` for each field (core/fields.hpp).
-template <IsA<FinalsOptions> T, typename Visit>
-void visit_fields(T& options, Visit&& visit) {
-  visit("min_rounds", options.min_rounds);
-  visit("max_rounds", options.max_rounds);
-  visit("max_ns", options.max_ns);
-  visit("energy", options.energy);
-}
+KILN_FIELDS(FinalsOptions, min_rounds, max_rounds, max_ns, energy);
 
-template <IsA<MeasureOptions> T, typename Visit>
-void visit_fields(T& options, Visit&& visit) {
-  visit("cold_cache", options.cold_cache);
-  visit("timing", options.timing);
-  visit("race", options.race);
-  visit("energy", options.energy);
-  visit("energy_ns", options.energy_ns);
-  visit("warm_up_ns", options.warm_up_ns);
-  visit("stop", options.stop);
-}
+KILN_FIELDS(MeasureOptions, cold_cache, timing, race, energy, energy_ns, warm_up_ns, stop);
 
 }  // namespace kiln

@@ -29,17 +29,8 @@ struct StopOptions {
   std::array<double, 4> drop_factors = {1.2, 1.08, 1.05, 1.03};
 };
 
-/// Calls `visit(name, field)` for each field (core/fields.hpp).
-template <IsA<StopOptions> T, typename Visit>
-void visit_fields(T& options, Visit&& visit) {
-  visit("min_samples", options.min_samples);
-  visit("max_samples", options.max_samples);
-  visit("behind_samples", options.behind_samples);
-  visit("relative_error", options.relative_error);
-  visit("max_ns", options.max_ns);
-  visit("most_ns", options.most_ns);
-  visit("drop_factors", options.drop_factors);
-}
+KILN_FIELDS(StopOptions, min_samples, max_samples, behind_samples, relative_error, max_ns, most_ns,
+            drop_factors);
 
 enum class StopDecision { more, enough, dropped };
 

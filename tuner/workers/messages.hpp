@@ -1,7 +1,7 @@
 // The messages between the supervisor and its workers, as plain values.
 //
-// A message has a type, the "type" of its frame, and lists its fields in visit_fields(): they
-// travel as JSON, and the bytes of binaries in the frame's blob.
+// A message has a type, the "type" of its frame, and lists its fields: they travel as
+// JSON, and the bytes of binaries in the frame's blob.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -44,11 +44,7 @@ struct Unavailable {
   std::string reason;
   ExitCode code = ExitCode::no_device;
 };
-template <IsA<Unavailable> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("reason", message.reason);
-  visit("code", message.code);
-}
+KILN_FIELDS(Unavailable, reason, code);
 
 // --- Listing worker: sends one of these and ends ---
 
@@ -56,10 +52,7 @@ struct DeviceList {
   static constexpr const char* kType = "devices";
   std::vector<DeviceInfo> devices;
 };
-template <IsA<DeviceList> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("devices", message.devices);
-}
+KILN_FIELDS(DeviceList, devices);
 
 // --- Compile worker: CompileJob -> CompileReport, one at a time ---
 
@@ -69,24 +62,14 @@ struct CompileJob {
   Source source;
   BinaryUse use = BinaryUse::kept;  ///< of all jobs of a worker
 };
-template <IsA<CompileJob> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("target", message.target);
-  visit("source", message.source);
-  visit("use", message.use);
-}
+KILN_FIELDS(CompileJob, target, source, use);
 struct CompileReport {
   static constexpr const char* kType = "compiled";
   std::optional<Failure> failure;
   Binary binary;
   std::int64_t compile_ns = 0;
 };
-template <IsA<CompileReport> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("failure", message.failure);
-  visit("binary", message.binary);
-  visit("compile_ns", message.compile_ns);
-}
+KILN_FIELDS(CompileReport, failure, binary, compile_ns);
 
 // --- Device worker ---
 
@@ -97,12 +80,7 @@ struct Opened {
   std::string energy_unavailable;  ///< why energy cannot be measured; empty if it can
   std::string graphs_unavailable;  ///< why launches cannot be captured; empty if they can
 };
-template <IsA<Opened> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("device", message.device);
-  visit("energy_unavailable", message.energy_unavailable);
-  visit("graphs_unavailable", message.graphs_unavailable);
-}
+KILN_FIELDS(Opened, device, energy_unavailable, graphs_unavailable);
 
 /// Everything that trials of one problem share: the worker makes arguments and references from it.
 struct ProblemJob {
@@ -117,38 +95,21 @@ struct ProblemJob {
   double extra_operations = 0;    ///< of the CPU loop on each extra problem; 0: no extra problems
   double reference_seconds = 2;   ///< of one run of the CPU loop; above, a config stands in
 };
-template <IsA<ProblemJob> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("spec_path", message.spec_path);
-  visit("spec_text", message.spec_text);
-  visit("spec_files", message.spec_files);
-  visit("problem", message.problem);
-  visit("seed", message.seed);
-  visit("measure", message.measure);
-  visit("max_cpu_operations", message.max_cpu_operations);
-  visit("extra_operations", message.extra_operations);
-  visit("reference_seconds", message.reference_seconds);
-}
+KILN_FIELDS(ProblemJob, spec_path, spec_text, spec_files, problem, seed, measure,
+            max_cpu_operations, extra_operations, reference_seconds);
 struct ProblemReport {
   static constexpr const char* kType = "prepared";
   std::optional<Failure> failure;
   std::string reference;  ///< how results are proved, in words
 };
-template <IsA<ProblemReport> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("failure", message.failure);
-  visit("reference", message.reference);
-}
+KILN_FIELDS(ProblemReport, failure, reference);
 
 /// Sent before work that may take long, such as a run of the reference; empty when that is over.
 struct Doing {
   static constexpr const char* kType = "doing";
   std::string what;
 };
-template <IsA<Doing> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("what", message.what);
-}
+KILN_FIELDS(Doing, what);
 
 /// The task of a config on the device.
 enum class TrialPurpose {
@@ -162,13 +123,7 @@ struct TrialJob {
   double incumbent_ns = 0;  ///< best median so far; 0: none
   TrialPurpose purpose = TrialPurpose::measure;
 };
-template <IsA<TrialJob> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("config", message.config);
-  visit("binary", message.binary);
-  visit("incumbent_ns", message.incumbent_ns);
-  visit("purpose", message.purpose);
-}
+KILN_FIELDS(TrialJob, config, binary, incumbent_ns, purpose);
 struct TrialReport {
   static constexpr const char* kType = "measured";
   std::optional<Failure> failure;
@@ -180,17 +135,8 @@ struct TrialReport {
   std::int64_t measure_ns = 0;
   std::int64_t runs = 0;  ///< of all steps, on the problem that is tuned
 };
-template <IsA<TrialReport> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("failure", message.failure);
-  visit("proven", message.proven);
-  visit("max_error", message.max_error);
-  visit("samples", message.samples);
-  visit("energy_j", message.energy_j);
-  visit("verify_ns", message.verify_ns);
-  visit("measure_ns", message.measure_ns);
-  visit("runs", message.runs);
-}
+KILN_FIELDS(TrialReport, failure, proven, max_error, samples, energy_j, verify_ns, measure_ns,
+            runs);
 
 /// Sent between the first check and the measuring, so that the supervisor can set the next
 /// deadline.
@@ -198,10 +144,7 @@ struct Checked {
   static constexpr const char* kType = "checked";
   double run_ns = 0;  ///< one warm run
 };
-template <IsA<Checked> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("run_ns", message.run_ns);
-}
+KILN_FIELDS(Checked, run_ns);
 
 /// `ok` configs that run in turn.
 struct FinalsJob {
@@ -214,14 +157,7 @@ struct FinalsJob {
   std::string against;
   bool other_cache = false;  ///< measure with a warm cache where the session's is cold, and back
 };
-template <IsA<FinalsJob> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("configs", message.configs);
-  visit("binaries", message.binaries);
-  visit("rounds", message.rounds);
-  visit("against", message.against);
-  visit("other_cache", message.other_cache);
-}
+KILN_FIELDS(FinalsJob, configs, binaries, rounds, against, other_cache);
 struct FinalsReport {
   static constexpr const char* kType = "finished";
   std::optional<Failure> failure;
@@ -235,15 +171,6 @@ struct FinalsReport {
   std::string library;      ///< what ran against them: "cublas 13.1.0"
   std::string unavailable;  ///< why it did not run; the configs were measured without it
 };
-template <IsA<FinalsReport> T, typename Visit>
-void visit_fields(T& message, Visit&& visit) {
-  visit("failure", message.failure);
-  visit("wrong", message.wrong);
-  visit("samples", message.samples);
-  visit("energy_j", message.energy_j);
-  visit("errors", message.errors);
-  visit("library", message.library);
-  visit("unavailable", message.unavailable);
-}
+KILN_FIELDS(FinalsReport, failure, wrong, samples, energy_j, errors, library, unavailable);
 
 }  // namespace kiln
