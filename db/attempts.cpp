@@ -7,8 +7,7 @@ namespace kiln {
 
 void count_attempt(sql::Database& database, SessionId session, const std::string& config) {
   sql::Statement upsert(database,
-                        "INSERT INTO attempts (session, config, begun, deaths) "
-                        "VALUES (?, ?, 1, 0) "
+                        "INSERT INTO attempts (session, config, begun, deaths) VALUES (?, ?, 1, 0) "
                         "ON CONFLICT (session, config) DO UPDATE SET begun = attempts.begun + 1");
   upsert.bind_all(session, config);
   upsert.run();

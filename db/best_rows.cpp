@@ -60,34 +60,29 @@ void set_session(BestRecord& best, SessionRecord session) {
 // the session of every best there is.
 constexpr const char* kReadNewest =
     "WITH theirs AS MATERIALIZED (SELECT best.id, kernel, problem, device, timing FROM sessions "
-    "JOIN best "
-    "ON best.session = sessions.id WHERE (?1 = '' OR kernel = ?1) AND NOT EXISTS ("
-    "SELECT 1 FROM sessions AS here JOIN trials ON trials.session = here.id "
-    "WHERE here.kernel = sessions.kernel AND here.problem = sessions.problem "
-    "AND here.device = sessions.device AND trials.config = best.config "
-    "AND trials.outcome = 'wrong_result' AND (here.spec_hash = sessions.spec_hash OR EXISTS ("
-    "SELECT 1 FROM trials AS own WHERE own.session = sessions.id AND own.config = best.config "
-    "AND own.source_key = trials.source_key)))) "
-    "SELECT sessions.id, kernel, spec_hash, problem, problem_json, device, device_info, driver, "
-    "compiler, tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, "
-    "state, wall_seconds, 0, timing, "
-    "best.session, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, verdict, "
-    "bytes, flops, trials, failures, evidence, published_at, "
-    "objectives.name, objectives.value, objectives.default_value "
-    "FROM best JOIN sessions ON sessions.id = best.session "
-    "LEFT JOIN objectives ON objectives.best = best.id "
-    "WHERE best.id IN (SELECT max(theirs.id) FROM theirs "
-    "LEFT JOIN objectives AS wanted ON wanted.best = theirs.id "
-    "WHERE coalesce(wanted.name, 'time') = ?2 "
-    "GROUP BY theirs.kernel, theirs.problem, theirs.device, theirs.timing) ORDER BY best.id";
+    "JOIN best ON best.session = sessions.id WHERE (?1 = '' OR kernel = ?1) AND NOT EXISTS (SELECT "
+    "1 FROM sessions AS here JOIN trials ON trials.session = here.id WHERE here.kernel = "
+    "sessions.kernel AND here.problem = sessions.problem AND here.device = sessions.device AND "
+    "trials.config = best.config AND trials.outcome = 'wrong_result' AND (here.spec_hash = "
+    "sessions.spec_hash OR EXISTS (SELECT 1 FROM trials AS own WHERE own.session = sessions.id AND "
+    "own.config = best.config AND own.source_key = trials.source_key)))) SELECT sessions.id, "
+    "kernel, spec_hash, problem, problem_json, device, device_info, driver, compiler, "
+    "tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, state, "
+    "wall_seconds, 0, timing, best.session, config_json, template_hash, time_ns, default_time_ns, "
+    "naive_time_ns, verdict, bytes, flops, trials, failures, evidence, published_at, "
+    "objectives.name, objectives.value, objectives.default_value FROM best JOIN sessions ON "
+    "sessions.id = best.session LEFT JOIN objectives ON objectives.best = best.id WHERE best.id IN "
+    "(SELECT max(theirs.id) FROM theirs LEFT JOIN objectives AS wanted ON wanted.best = theirs.id "
+    "WHERE coalesce(wanted.name, 'time') = ?2 GROUP BY theirs.kernel, theirs.problem, "
+    "theirs.device, theirs.timing) ORDER BY best.id";
 constexpr int kBestOfNewest = 21;
 constexpr int kObjectiveOfNewest = 34;
 
 BestRecord read_best(sql::Database& database, std::int64_t id) {
-  sql::Statement query(database,
-                       "SELECT session, config_json, template_hash, time_ns, "
-                       "default_time_ns, naive_time_ns, verdict, bytes, flops, trials, "
-                       "failures, evidence, published_at FROM best WHERE id = ?");
+  sql::Statement query(
+      database,
+      "SELECT session, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, "
+      "verdict, bytes, flops, trials, failures, evidence, published_at FROM best WHERE id = ?");
   query.bind(1, id);
   (void)query.step();
   BestRecord best = best_from_row(query, 0);
@@ -139,12 +134,12 @@ namespace {
 
 constexpr const char* kInsertBest =
     "INSERT INTO best (session, config, config_json, template_hash, time_ns, default_time_ns, "
-    "verdict, bytes, flops, trials, failures, evidence, published_at, naive_time_ns) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+    "verdict, bytes, flops, trials, failures, evidence, published_at, naive_time_ns) VALUES (?, ?, "
+    "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
 constexpr const char* kInsertBestAt =
     "INSERT INTO best (session, config, config_json, template_hash, time_ns, default_time_ns, "
-    "verdict, bytes, flops, trials, failures, evidence, published_at, naive_time_ns, id) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+    "verdict, bytes, flops, trials, failures, evidence, published_at, naive_time_ns, id) VALUES "
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
 
 void bind_best(sql::Statement& insert, SessionId session, const BestRecord& best) {
   insert.bind_all(session, best.config.text(), json_text(to_json(best.config)), best.template_hash,
@@ -175,19 +170,19 @@ void insert_best(sql::Database& database, SessionId session, const BestRecord& b
 }
 
 bool is_refused(sql::Database& database, const BestRecord& best) {
-  sql::Statement query(database,
-                       "SELECT 1 FROM sessions JOIN trials ON trials.session = sessions.id WHERE "
-                       "kernel = ? AND problem = ? AND device = ? AND config = ? AND "
-                       "outcome = 'wrong_result'");
+  sql::Statement query(
+      database,
+      "SELECT 1 FROM sessions JOIN trials ON trials.session = sessions.id WHERE kernel = ? AND "
+      "problem = ? AND device = ? AND config = ? AND outcome = 'wrong_result'");
   query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.config.text());
   return query.step();
 }
 
 void refuse_trial(sql::Database& database, SessionId session, const std::string& config,
                   const Failure& failure) {
-  sql::Statement update(database,
-                        "UPDATE trials SET outcome = ?, message = ?, time_ns = 0 WHERE session = ? "
-                        "AND config = ?");
+  sql::Statement update(
+      database,
+      "UPDATE trials SET outcome = ?, message = ?, time_ns = 0 WHERE session = ? AND config = ?");
   update.bind_all(std::string(name_of(failure.outcome)), failure.message, session, config);
   update.run();
 }
@@ -199,10 +194,10 @@ std::string objective_of(sql::Database& database, std::int64_t best) {
 }
 
 bool has_best(sql::Database& database, const BestRecord& best) {
-  sql::Statement query(database,
-                       "SELECT 1 FROM best JOIN sessions ON sessions.id = best.session WHERE "
-                       "kernel = ? AND problem = ? AND device = ? AND config = ? AND "
-                       "published_at = ? AND timing = ?");
+  sql::Statement query(
+      database,
+      "SELECT 1 FROM best JOIN sessions ON sessions.id = best.session WHERE kernel = ? AND problem "
+      "= ? AND device = ? AND config = ? AND published_at = ? AND timing = ?");
   query.bind_all(best.key.kernel, best.key.problem, best.key.device, best.config.text(),
                  best.published_at, std::string(name_of(best.key.timing)));
   return query.step();
@@ -210,14 +205,13 @@ bool has_best(sql::Database& database, const BestRecord& best) {
 
 std::optional<std::int64_t> id_behind_newer(sql::Database& database, const BestRecord& best) {
   if (best.published_at.empty()) return std::nullopt;  // it is published now
-  sql::Statement query(database,
-                       "SELECT (SELECT CASE WHEN min(id) < 0 THEN min(id) ELSE 0 END - 1 FROM "
-                       "best) WHERE EXISTS (SELECT 1 "
-                       "FROM best JOIN sessions ON sessions.id = best.session "
-                       "LEFT JOIN objectives ON objectives.best = best.id WHERE kernel = ?1 "
-                       "AND problem = ?2 AND device = ?3 AND timing = ?4 "
-                       "AND coalesce(objectives.name, 'time') = ?5 AND (published_at > ?6 "
-                       "OR (published_at = ?6 AND best.time_ns < ?7)))");
+  sql::Statement query(
+      database,
+      "SELECT (SELECT CASE WHEN min(id) < 0 THEN min(id) ELSE 0 END - 1 FROM best) WHERE EXISTS "
+      "(SELECT 1 FROM best JOIN sessions ON sessions.id = best.session LEFT JOIN objectives ON "
+      "objectives.best = best.id WHERE kernel = ?1 AND problem = ?2 AND device = ?3 AND timing = "
+      "?4 AND coalesce(objectives.name, 'time') = ?5 AND (published_at > ?6 OR (published_at = ?6 "
+      "AND best.time_ns < ?7)))");
   // Of bests without a date, the faster one counts.
   const double slower_than = best.published_at == kUndated ? best.time_ns : 0;
   query.bind_all(best.key.kernel, best.key.problem, best.key.device,

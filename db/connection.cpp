@@ -156,10 +156,9 @@ bool FileConnection::is_in_place() {
 void FileConnection::require_in_place() {
   if (lock_ == nullptr || is_in_place()) return;
   const std::string path = database_->file().getFilename();
-  throw DatabaseError(
-      path +
-      ": was removed, or replaced by another file, while it was being written; what it held is "
-      "lost unless there is a copy of it");
+  throw DatabaseError(path +
+                      ": was removed, or replaced by another file, while it was being written; "
+                      "what it held is lost unless there is a copy of it");
 }
 
 // One file at rest. Readers that are in it now keep the WAL; the last of them cleans up.

@@ -46,8 +46,7 @@ std::string explain(const SQLite::Exception& error) {
              "); mend its permissions or name another file with --db";
     case kInterrupt:
       return "is damaged (its pages lead in circles); `sqlite3 FILE .recover` saves what can be "
-             "read; "
-             "name another file with --db";
+             "read; name another file with --db";
     case kInputOutput:
       if (is_size_limit(error)) {
         return "may not grow further (the limit of a file's size, `ulimit -f`); what was stored "

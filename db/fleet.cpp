@@ -2,7 +2,6 @@
 #include "db/fleet.hpp"
 
 #include <mutex>
-#include <utility>
 
 #include "core/errors.hpp"
 #include "db/fleet_rules.hpp"

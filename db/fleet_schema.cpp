@@ -96,14 +96,13 @@ GRANT UPDATE (state, epoch, deaths, trials, worker, place, outbox, leased_at, le
 
 // An earlier fleet may hold rows that are out of range: they are skipped, not refused.
 constexpr const char* kFleetRanges =
-    "ALTER TABLE jobs DROP CONSTRAINT IF EXISTS jobs_in_range;"
-    "ALTER TABLE jobs ADD CONSTRAINT jobs_in_range CHECK " KILN_SOUND_JOB
+    "ALTER TABLE jobs DROP CONSTRAINT IF EXISTS jobs_in_range;ALTER TABLE jobs ADD CONSTRAINT "
+    "jobs_in_range CHECK " KILN_SOUND_JOB
     " NOT VALID;\n"
-    "ALTER TABLE plans DROP CONSTRAINT IF EXISTS plans_in_range;"
-    "ALTER TABLE plans ADD CONSTRAINT plans_in_range CHECK (length(name) <= 500) NOT VALID;\n"
-    "ALTER TABLE lease_log DROP CONSTRAINT IF EXISTS lease_log_in_range;"
-    "ALTER TABLE lease_log ADD CONSTRAINT lease_log_in_range CHECK (length(worker) <= 500) "
-    "NOT VALID;";
+    "ALTER TABLE plans DROP CONSTRAINT IF EXISTS plans_in_range;ALTER TABLE plans ADD CONSTRAINT "
+    "plans_in_range CHECK (length(name) <= 500) NOT VALID;\n"
+    "ALTER TABLE lease_log DROP CONSTRAINT IF EXISTS lease_log_in_range;ALTER TABLE lease_log ADD "
+    "CONSTRAINT lease_log_in_range CHECK (length(worker) <= 500) NOT VALID;";
 
 // Rights on columns cannot tell what a state becomes: a submitter cancels and retries, and a worker
 // leases, returns and ends; nobody but the owner changes what is done.

@@ -20,10 +20,9 @@ inline constexpr const char* kEndedLeases =
     "AND " KILN_SOUND_JOB " FOR UPDATE SKIP LOCKED";
 
 inline constexpr const char* kChooseJob =
-    "SELECT id, kernel, spec_hash, problem, device, settings, weight FROM jobs "
-    "WHERE state = 'waiting' AND (kernel || ' ' || spec_hash) = ANY (?1::text[]) AND "
-    "device = ANY (?2::text[]) AND " KILN_SOUND_JOB
-    " ORDER BY weight DESC, id LIMIT 1 FOR UPDATE SKIP LOCKED";
+    "SELECT id, kernel, spec_hash, problem, device, settings, weight FROM jobs WHERE state = "
+    "'waiting' AND (kernel || ' ' || spec_hash) = ANY (?1::text[]) AND device = ANY (?2::text[]) "
+    "AND " KILN_SOUND_JOB " ORDER BY weight DESC, id LIMIT 1 FOR UPDATE SKIP LOCKED";
 
 // What the rules know of a job (JobRow), which stays as it is until the transaction ends.
 inline constexpr const char* kReadJob =
@@ -34,29 +33,26 @@ inline constexpr const char* kReadJob =
 // One statement: the guard of jobs judges each change of a row by itself. Empty texts, and a count
 // below 0, leave what is there.
 inline constexpr const char* kStoreJob =
-    "UPDATE jobs SET state = ?2, deaths = ?4, worker = ?5, reason = left(?6, 10000), "
-    "leased_at = CASE WHEN epoch = ?3 THEN leased_at ELSE clock_timestamp() END, epoch = ?3, "
-    "lease_until = CASE WHEN ?2 = 'leased' THEN clock_timestamp() + make_interval(secs => ?7) "
-    "ELSE lease_until END, "
-    "finished_at = CASE WHEN ?2 IN ('done', 'failed') THEN clock_timestamp() ELSE finished_at END, "
-    "place = coalesce(nullif(?8::text, ''), place), "
-    "outbox = coalesce(nullif(?9::text, ''), outbox), "
-    "result = coalesce(nullif(?10::text, ''), result), "
-    "trials = CASE WHEN ?11::bigint >= 0 THEN ?11::bigint ELSE "
-    "coalesce((nullif(?10::text, '')::json ->> 'trials')::bigint, trials) END "
-    "WHERE id = ?1";
+    "UPDATE jobs SET state = ?2, deaths = ?4, worker = ?5, reason = left(?6, 10000), leased_at = "
+    "CASE WHEN epoch = ?3 THEN leased_at ELSE clock_timestamp() END, epoch = ?3, lease_until = "
+    "CASE WHEN ?2 = 'leased' THEN clock_timestamp() + make_interval(secs => ?7) ELSE lease_until "
+    "END, finished_at = CASE WHEN ?2 IN ('done', 'failed') THEN clock_timestamp() ELSE finished_at "
+    "END, place = coalesce(nullif(?8::text, ''), place), outbox = coalesce(nullif(?9::text, ''), "
+    "outbox), result = coalesce(nullif(?10::text, ''), result), trials = CASE WHEN ?11::bigint >= "
+    "0 THEN ?11::bigint ELSE coalesce((nullif(?10::text, '')::json ->> 'trials')::bigint, trials) "
+    "END WHERE id = ?1";
 
 inline constexpr const char* kCountWork =
     "SELECT count(*) FROM jobs WHERE state IN ('waiting', 'leased') AND (kernel || ' ' || "
     "spec_hash) = ANY (?1::text[]) AND device = ANY (?2::text[]) AND " KILN_SOUND_JOB;
 
 inline constexpr const char* kLog =
-    "INSERT INTO lease_log (job, epoch, worker, event) SELECT id, epoch, ?2, ?3 FROM jobs "
-    "WHERE id = ?1";
+    "INSERT INTO lease_log (job, epoch, worker, event) SELECT id, epoch, ?2, ?3 FROM jobs WHERE id "
+    "= ?1";
 
 inline constexpr const char* kInsertJob =
-    "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, weight, lives) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, weight, lives) VALUES "
+    "(?, ?, ?, ?, ?, ?, ?, ?)";
 
 inline constexpr const char* kCancel = R"sql(
 WITH moved AS (

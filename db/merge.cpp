@@ -108,8 +108,7 @@ MergeReport merge_into_file(std::vector<std::unique_ptr<MergedSource>> sources,
   if (fs::exists(target.string() + "-wal", error)) {
     fs::remove(temporary, error);
     throw DatabaseError(target.string() +
-                        ": is being read by another program; try again when that "
-                        "has ended");
+                        ": is being read by another program; try again when that has ended");
   }
   replace_file(temporary, target);
   return report;

@@ -8,28 +8,91 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
 #include <nlohmann/json.hpp>
 
+#include "core/field_json.hpp"
 #include "core/json.hpp"
 #include "core/json_line.hpp"
 #include "core/json_text.hpp"
+#include "core/trial.hpp"
 #include "core/utc_time.hpp"
 #include "db/measured_rows.hpp"
 #include "db/sql.hpp"
-#include "db/trial_fields.hpp"
 
 namespace kiln {
 namespace {
+
+// The column `fields` of the table `trials`: the fields of a trial that have no column of their
+// own, as a JSON object by name. Fields from before schema version 5 have columns. Every later
+// field of Trial, Samples and TrialCost (core/trial.hpp) is stored here and needs no change in db/.
+// A name means the same for ever; a field at its default value is left out, so most rows hold "{}".
+
+// By table. Nothing is ever added: a new field has no column.
+constexpr auto kFieldsWithColumn = std::to_array<std::string_view>(
+    {"config", "outcome", "message", "time_ns", "max_error", "registers", "spill_bytes",
+     "shared_bytes", "source_key", "render_ns", "compile_ns", "verify_ns", "measure_ns",
+     // samples
+     "ns", "cold_cache", "batch", "clock_khz_before", "clock_khz_after", "throttled",
+     "dropped_early",
+     // conditions
+     "memory_clock_khz", "temperature_c", "power_mw", "throttle",
+     // A table of its own.
+     "metrics"});
+
+bool has_column(std::string_view name) {
+  return std::find(kFieldsWithColumn.begin(), kFieldsWithColumn.end(), name) !=
+         kFieldsWithColumn.end();
+}
+
+/// Calls `visit(name, field)` for each field without a column, those of nested structs included.
+template <typename T, typename Visit>
+void visit_without_column(T& value, const Visit& visit) {
+  visit_fields(value, [&](const char* name, auto& field) {
+    if constexpr (HasFields<std::remove_reference_t<decltype(field)>>) {
+      visit_without_column(field, visit);
+    } else if (!has_column(name)) {
+      visit(name, field);
+    }
+  });
+}
+
+Json fields_without_column(const Trial& trial) {
+  Json json = Json::object();
+  visit_without_column(
+      trial, [&](const char* name, const auto& field) { json[name] = field_json(field); });
+  return json;
+}
+
+std::string trial_fields_text(const Trial& trial) {
+  static const Json kDefaults = fields_without_column(Trial());
+  Json json = fields_without_column(trial);
+  for (const auto& [name, value] : kDefaults.items()) {
+    if (json[name] == value) json.erase(name);
+  }
+  return json_text(json);
+}
+
+/// Sets the fields that `text` names and ignores names that are not known. Throws Json::exception
+/// or InputError for text that trial_fields_text() does not write.
+void read_trial_fields(const std::string& text, Trial& trial) {
+  if (text == "{}") return;
+  const Json json = Json::parse(text);
+  visit_without_column(trial, [&](const char* name, auto& field) {
+    if (json.contains(name)) read_field(json.at(name), field);
+  });
+}
 
 static_assert(std::endian::native == std::endian::little, "sample blobs are little-endian");
 
 constexpr const char* kReadSessions =
     "SELECT id, kernel, spec_hash, problem, problem_json, device, device_info, driver, compiler, "
-    "tool_version, strategy, "
-    "seed, options, budget, space_size, started_at, finished_at, state, wall_seconds, "
-    "(SELECT count(*) FROM trials WHERE trials.session = sessions.id) "
-    ", timing FROM sessions WHERE id BETWEEN ? AND ? ORDER BY id";
+    "tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, state, "
+    "wall_seconds, (SELECT count(*) FROM trials WHERE trials.session = sessions.id) , timing FROM "
+    "sessions WHERE id BETWEEN ? AND ? ORDER BY id";
 
 template <typename Enum, std::size_t Size>
 Enum parse_name(const std::string& text, const std::array<Enum, Size>& all) {
@@ -138,8 +201,8 @@ std::optional<SessionRecord> find_session(sql::Database& database, const Session
   sql::Statement query(
       database,
       "SELECT id FROM sessions WHERE kernel = ? AND spec_hash = ? AND problem = ? AND device = ? "
-      "AND driver = ? AND compiler = ? AND tool_version = ? AND strategy = ? AND seed = ? "
-      "AND options = ? AND (state = 'finished') = ? AND timing = ? ORDER BY id DESC LIMIT 1");
+      "AND driver = ? AND compiler = ? AND tool_version = ? AND strategy = ? AND seed = ? AND "
+      "options = ? AND (state = 'finished') = ? AND timing = ? ORDER BY id DESC LIMIT 1");
   int slot = 0;
   for (const std::string* text : {&key.kernel, &key.spec_hash, &key.problem, &key.device,
                                   &key.driver, &key.compiler, &key.tool_version, &key.strategy}) {
@@ -167,9 +230,8 @@ std::vector<SessionRecord> read_sessions(sql::Database& database, std::optional<
 }
 
 std::vector<SessionRecord> read_unfinished(sql::Database& database, const std::string& kernel) {
-  sql::Statement query(database,
-                       "SELECT id FROM sessions WHERE kernel = ? AND state <> 'finished' "
-                       "ORDER BY id");
+  sql::Statement query(
+      database, "SELECT id FROM sessions WHERE kernel = ? AND state <> 'finished' ORDER BY id");
   query.bind(1, kernel);
   std::vector<SessionRecord> rows;
   while (query.step()) rows.push_back(read_sessions(database, query.integer(0)).at(0));
@@ -179,13 +241,10 @@ std::vector<SessionRecord> read_unfinished(sql::Database& database, const std::s
 std::vector<TrialRecord> read_trials(sql::Database& database, SessionId session) {
   sql::Statement query(
       database,
-      "SELECT id, sequence, config_json, outcome, message, time_ns, max_error, "
-      "registers, spill_bytes, shared_bytes, "
-      "source_key, render_ns, compile_ns, verify_ns, measure_ns, ns, "
-      "cold_cache, batch, clock_khz_before, "
-      "clock_khz_after, throttled, dropped_early, fields FROM trials LEFT JOIN samples "
-      "ON samples.trial = trials.id "
-      "WHERE session = ? ORDER BY sequence");
+      "SELECT id, sequence, config_json, outcome, message, time_ns, max_error, registers, "
+      "spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, measure_ns, ns, "
+      "cold_cache, batch, clock_khz_before, clock_khz_after, throttled, dropped_early, fields FROM "
+      "trials LEFT JOIN samples ON samples.trial = trials.id WHERE session = ? ORDER BY sequence");
   query.bind(1, session);
   std::vector<TrialRecord> rows;
   while (query.step()) {
@@ -197,12 +256,11 @@ std::vector<TrialRecord> read_trials(sql::Database& database, SessionId session)
 }
 
 SessionId insert_session(sql::Database& database, const SessionRecord& record) {
-  sql::Statement insert(
-      database,
-      "INSERT INTO sessions (kernel, spec_hash, problem, problem_json, device, device_info, "
-      "driver, compiler, "
-      "tool_version, strategy, seed, options, budget, timing, space_size, started_at, state) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running') RETURNING id");
+  sql::Statement insert(database,
+                        "INSERT INTO sessions (kernel, spec_hash, problem, problem_json, device, "
+                        "device_info, driver, compiler, tool_version, strategy, seed, options, "
+                        "budget, timing, space_size, started_at, state) VALUES (?, ?, ?, ?, ?, ?, "
+                        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running') RETURNING id");
   const std::string device_info = json_text(to_json(record.device_info));
   const std::string seed = std::to_string(record.key.seed);
   const std::string timing(name_of(record.key.timing));
@@ -225,11 +283,9 @@ void insert_trial(sql::Database& database, SessionId session, std::int64_t seque
   sql::Statement insert(
       database,
       "INSERT INTO trials (session, sequence, config, config_json, outcome, message, time_ns, "
-      "max_error, "
-      "registers, spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, "
-      "measure_ns, "
-      "recorded_at, fields) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+      "max_error, registers, spill_bytes, shared_bytes, source_key, render_ns, compile_ns, "
+      "verify_ns, measure_ns, recorded_at, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?, ?, ?, ?, ?) RETURNING id");
   insert.bind_all(session, sequence, trial.config.text(), json_text(to_json(trial.config)),
                   std::string(name_of(trial.outcome)), trial.message, number_or(trial.time_ns, 0),
                   number_or(trial.max_error, std::numeric_limits<double>::infinity()),
@@ -241,10 +297,10 @@ void insert_trial(sql::Database& database, SessionId session, std::int64_t seque
   if (trial.samples.ns.empty()) {
     return;
   }
-  sql::Statement samples(database,
-                         "INSERT INTO samples (trial, cold_cache, batch, clock_khz_before, "
-                         "clock_khz_after, throttled, "
-                         "dropped_early, ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  sql::Statement samples(
+      database,
+      "INSERT INTO samples (trial, cold_cache, batch, clock_khz_before, clock_khz_after, "
+      "throttled, dropped_early, ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   samples.bind_all(id, static_cast<int>(trial.samples.cold_cache), trial.samples.batch,
                    trial.samples.clock_khz_before, trial.samples.clock_khz_after,
                    static_cast<int>(trial.samples.throttled),
@@ -286,17 +342,16 @@ void insert_finished(sql::Database& database, const FinishedSession& session) {
 std::vector<std::string> check_rows(sql::Database& database) {
   std::vector<std::string> findings = database.damage();
   sql::Statement gaps(database,
-                      "SELECT session, count(*), max(sequence) FROM trials GROUP BY session "
-                      "HAVING count(*) <> max(sequence)");
+                      "SELECT session, count(*), max(sequence) FROM trials GROUP BY session HAVING "
+                      "count(*) <> max(sequence)");
   while (gaps.step()) {
     findings.push_back("session " + gaps.text(0) + " has " + gaps.text(1) +
                        " trials but its last sequence number is " + gaps.text(2));
   }
   sql::Statement lone(database,
                       "SELECT sessions.id FROM sessions JOIN best ON best.session = sessions.id "
-                      "WHERE NOT EXISTS (SELECT 1 FROM "
-                      "trials WHERE trials.session = sessions.id AND trials.config = "
-                      "best.config AND outcome = 'ok')");
+                      "WHERE NOT EXISTS (SELECT 1 FROM trials WHERE trials.session = sessions.id "
+                      "AND trials.config = best.config AND outcome = 'ok')");
   while (lone.step()) {
     findings.push_back("session " + lone.text(0) +
                        " publishes a best that none of its trials proved");

@@ -6,6 +6,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/errors.hpp"
+#include "db/sql.hpp"
 
 namespace kiln {
 namespace {
@@ -108,8 +109,8 @@ CREATE TABLE attempts (
 )sql";
 
 constexpr const char* kShowAttempts =
-    "CREATE TEMP VIEW attempts (id, session, config, begun, deaths) AS "
-    "SELECT 0, 0, 0, 0, 0 WHERE false";
+    "CREATE TEMP VIEW attempts (id, session, config, begun, deaths) AS SELECT 0, 0, 0, 0, 0 WHERE "
+    "false";
 
 // Version 3: what is measured beside time. Rows are there only where something is known.
 constexpr const char* kMeasured = R"sql(
@@ -158,12 +159,12 @@ CREATE TEMP VIEW drift (id, session, sequence, config, ratio, low, high, took_ns
 
 // Version 4: how the launches of a session were timed. Older sessions were all timed eagerly.
 constexpr const char* kTiming =
-    "ALTER TABLE sessions ADD COLUMN timing TEXT NOT NULL DEFAULT 'eager' "
-    "CHECK (timing IN ('eager', 'graph'))";
+    "ALTER TABLE sessions ADD COLUMN timing TEXT NOT NULL DEFAULT 'eager' CHECK (timing IN "
+    "('eager', 'graph'))";
 constexpr const char* kShowTiming =
     "CREATE TEMP VIEW sessions AS SELECT *, 'eager' AS timing FROM main.sessions";
 
-// Version 5: a JSON object of the fields that have no column of their own (db/trial_fields.hpp).
+// Version 5: a JSON object of the fields that have no column of their own (db/rows.cpp).
 constexpr const char* kFields = "ALTER TABLE trials ADD COLUMN fields TEXT NOT NULL DEFAULT '{}'";
 constexpr const char* kShowFields =
     "CREATE TEMP VIEW trials AS SELECT *, '{}' AS fields FROM main.trials";
@@ -184,6 +185,23 @@ constexpr const char* kMarkAsOurs = "PRAGMA application_id = 1263094862";
 static_assert(kSchemaVersion == 5);
 constexpr const char* kMarkVersion = "PRAGMA user_version = 5";
 
+// A server has the same tables in the schema "kiln", and its version in a table.
+constexpr const char* kServerFrame = R"sql(
+CREATE SCHEMA IF NOT EXISTS kiln;
+CREATE TABLE schema_version (version integer NOT NULL);
+INSERT INTO schema_version (version) VALUES (3);
+)sql";
+constexpr int kFirstServerVersion = 3;
+constexpr const char* kMarkServer4 = "UPDATE schema_version SET version = 4";
+constexpr const char* kMarkServer5 = "UPDATE schema_version SET version = 5";
+constexpr const char* kShowServerTiming =
+    "CREATE TEMP VIEW sessions AS SELECT *, 'eager'::text AS timing FROM kiln.sessions";
+constexpr const char* kShowServerFields =
+    "CREATE TEMP VIEW trials AS SELECT *, '{}'::text AS fields FROM kiln.trials";
+
+// Two programs that create the tables at the same time: one waits for the other.
+constexpr const char* kLockSchema = "SELECT pg_advisory_xact_lock(1263094862)";
+
 int application_of(SQLite::Database& database) {
   return database.execAndGet("PRAGMA application_id").getInt();
 }
@@ -196,13 +214,22 @@ bool is_empty(SQLite::Database& database) {
   return database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
 }
 
+void require_version(int version, int first, const std::string& name) {
+  const std::string found = name + ": has schema version " + std::to_string(version);
+  if (version > kSchemaVersion) {
+    throw DatabaseError(found + ", this Kiln knows versions up to " +
+                        std::to_string(kSchemaVersion) + "; use the newer Kiln that wrote it");
+  }
+  if (version < first)
+    throw DatabaseError(found + ", expected " + std::to_string(first) + " or later");
+}
+
 // Ours holds tables and indexes. A view under the name of a table could compute for ever, a virtual
 // table runs other code.
 void require_plain(SQLite::Database& database, const std::string& name) {
-  SQLite::Statement query(
-      database,
-      "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index') "
-      "OR (type = 'table' AND rootpage = 0) LIMIT 1");
+  SQLite::Statement query(database,
+                          "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', "
+                          "'index') OR (type = 'table' AND rootpage = 0) LIMIT 1");
   if (query.executeStep()) {
     const std::string type = query.getColumn(0).getString();
     throw DatabaseError(name + ": holds the " + (type == "table" ? "virtual table" : type) + " '" +
@@ -221,15 +248,7 @@ void require_schema(SQLite::Database& database, const std::string& name) {
   if (application != kApplicationId) {
     throw DatabaseError(name + ": is an SQLite file of another program, not a Kiln database");
   }
-  if (version > kSchemaVersion) {
-    throw DatabaseError(name + ": has schema version " + std::to_string(version) +
-                        ", this Kiln knows versions up to " + std::to_string(kSchemaVersion) +
-                        "; use the newer Kiln that wrote it");
-  }
-  if (version < 1) {
-    throw DatabaseError(name + ": has schema version " + std::to_string(version) +
-                        ", expected 1 or later");
-  }
+  require_version(version, 1, name);
   require_plain(database, name);
 }
 
@@ -258,5 +277,55 @@ void show_as_current(SQLite::Database& database) {
 }
 
 void show_as_stored(SQLite::Database& database) { database.exec(kShowTables); }
+
+void require_server_schema(sql::Database& database, const std::string& name) {
+  const int version = database.schema_version();
+  if (version == 0) {
+    throw DatabaseError(
+        name +
+        ": holds no tables of Kiln; `kiln fleet init`, `kiln tune` or `kiln sweep` creates them");
+  }
+  require_version(version, kFirstServerVersion, name);
+}
+
+void prepare_server_schema(sql::Database& database, const std::string& name) {
+  if (database.schema_version() > 0) require_server_schema(database, name);
+  if (database.schema_version() == kSchemaVersion) return;
+  sql::Transaction transaction(database, sql::Access::write);
+  (void)sql::query_integer(database, kLockSchema);
+  if (database.schema_version() == 0) {
+    database.exec(kServerFrame);
+    database.exec(kSchema);
+    database.exec(kAttempts);
+    database.exec(kMeasured);
+  }
+  if (database.schema_version() < 4) {
+    database.exec(kTiming);
+    database.exec(kMarkServer4);
+  }
+  if (database.schema_version() < 5) {
+    database.exec(kFields);
+    database.exec(kMarkServer5);
+  }
+  transaction.commit();
+}
+
+void show_server_as_current(sql::Database& database, const std::string& name) {
+  const int version = database.schema_version();
+  if (version == kSchemaVersion) return;
+  try {
+    sql::Transaction transaction(database, sql::Access::write);
+    database.exec("SET TRANSACTION READ WRITE");  // a reader's are read-only unless told
+    if (version < 4) database.exec(kShowServerTiming);
+    if (version < 5) database.exec(kShowServerFields);
+    transaction.commit();
+  } catch (const sql::Error& error) {
+    if (error.failure() == sql::Failure::lost) throw;
+    throw DatabaseError(
+        name + ": has schema version " + std::to_string(version) +
+        ", which this Kiln reads through temporary views, but the server refuses them (" +
+        error.what() + "); the next command that writes migrates it");
+  }
+}
 
 }  // namespace kiln

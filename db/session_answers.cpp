@@ -18,14 +18,13 @@ Verdict verdict_from(const std::string& name) {
 }
 
 constexpr const char* kPublished =
-    "SELECT session, time_ns, default_time_ns, verdict, id, published_at FROM best "
-    "ORDER BY id DESC";
+    "SELECT session, time_ns, default_time_ns, verdict, id, published_at FROM best ORDER BY id "
+    "DESC";
 
 /// The fastest trial, and the first one, which is the default config, of each session without best.
 constexpr const char* kSoFar =
-    "SELECT session, min(time_ns), coalesce(max(CASE WHEN sequence = 1 THEN time_ns END), 0) "
-    "FROM trials WHERE outcome = 'ok' AND session NOT IN (SELECT session FROM best) "
-    "GROUP BY session";
+    "SELECT session, min(time_ns), coalesce(max(CASE WHEN sequence = 1 THEN time_ns END), 0) FROM "
+    "trials WHERE outcome = 'ok' AND session NOT IN (SELECT session FROM best) GROUP BY session";
 
 }  // namespace
 

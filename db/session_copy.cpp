@@ -47,23 +47,21 @@ void copy_rows_of(const CopiedTrials& trials, sql::Statement& select, sql::State
 }
 
 void copy_samples(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
-  sql::Statement select(
-      source,
-      "SELECT trial, ns, cold_cache, batch, clock_khz_before, clock_khz_after, "
-      "throttled, dropped_early FROM samples JOIN trials ON trials.id = samples.trial "
-      "WHERE session = ? AND sequence > ? ORDER BY sequence");
-  sql::Statement insert(target,
-                        "INSERT INTO samples (trial, ns, cold_cache, batch, clock_khz_before, "
-                        "clock_khz_after, throttled, dropped_early) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  sql::Statement select(source,
+                        "SELECT trial, ns, cold_cache, batch, clock_khz_before, clock_khz_after, "
+                        "throttled, dropped_early FROM samples JOIN trials ON trials.id = "
+                        "samples.trial WHERE session = ? AND sequence > ? ORDER BY sequence");
+  sql::Statement insert(
+      target,
+      "INSERT INTO samples (trial, ns, cold_cache, batch, clock_khz_before, clock_khz_after, "
+      "throttled, dropped_early) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   copy_rows_of(trials, select, insert);
 }
 
 void copy_metrics(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
-  sql::Statement select(
-      source,
-      "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = metrics.trial "
-      "WHERE session = ? AND sequence > ? ORDER BY sequence, name");
+  sql::Statement select(source,
+                        "SELECT trial, name, value FROM metrics JOIN trials ON trials.id = "
+                        "metrics.trial WHERE session = ? AND sequence > ? ORDER BY sequence, name");
   sql::Statement insert(target, "INSERT INTO metrics (trial, name, value) VALUES (?, ?, ?)");
   copy_rows_of(trials, select, insert);
 }
@@ -71,8 +69,8 @@ void copy_metrics(const CopiedTrials& trials, sql::Database& source, sql::Databa
 void copy_conditions(const CopiedTrials& trials, sql::Database& source, sql::Database& target) {
   sql::Statement select(source,
                         "SELECT trial, memory_clock_khz, temperature_c, power_mw, throttle FROM "
-                        "conditions JOIN trials ON trials.id = conditions.trial "
-                        "WHERE session = ? AND sequence > ? ORDER BY sequence");
+                        "conditions JOIN trials ON trials.id = conditions.trial WHERE session = ? "
+                        "AND sequence > ? ORDER BY sequence");
   sql::Statement insert(target,
                         "INSERT INTO conditions (trial, memory_clock_khz, temperature_c, power_mw, "
                         "throttle) VALUES (?, ?, ?, ?, ?)");
@@ -82,18 +80,18 @@ void copy_conditions(const CopiedTrials& trials, sql::Database& source, sql::Dat
 // The trials after the first `there`.
 void copy_trials(sql::Database& source, SessionId from, sql::Database& target, SessionId to,
                  std::int64_t there) {
-  sql::Statement row(source,
-                     "SELECT id, sequence, config, config_json, outcome, message, time_ns, "
-                     "max_error, registers, spill_bytes, shared_bytes, source_key, render_ns, "
-                     "compile_ns, verify_ns, measure_ns, recorded_at, fields FROM trials "
-                     "WHERE session = ? AND sequence > ? ORDER BY sequence");
+  sql::Statement row(
+      source,
+      "SELECT id, sequence, config, config_json, outcome, message, time_ns, max_error, registers, "
+      "spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, measure_ns, "
+      "recorded_at, fields FROM trials WHERE session = ? AND sequence > ? ORDER BY sequence");
   row.bind_all(from, there);
   sql::Statement insert(
       target,
       "INSERT INTO trials (session, sequence, config, config_json, outcome, message, time_ns, "
       "max_error, registers, spill_bytes, shared_bytes, source_key, render_ns, compile_ns, "
-      "verify_ns, measure_ns, recorded_at, fields) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+      "verify_ns, measure_ns, recorded_at, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?, ?, ?, ?, ?) RETURNING id");
   CopiedTrials trials = {from, there, {}};
   while (row.step()) {
     insert.bind(1, to);
@@ -118,19 +116,19 @@ std::vector<BestRow> best_rows_of(sql::Database& source, SessionId session) {
 }
 
 SessionId copy_session(sql::Database& source, SessionId from, sql::Database& target) {
-  sql::Statement row(source,
-                     "SELECT kernel, spec_hash, problem, problem_json, device, device_info, "
-                     "driver, compiler, tool_version, strategy, seed, options, budget, "
-                     "space_size, started_at, finished_at, state, wall_seconds, timing "
-                     "FROM sessions WHERE id = ?");
+  sql::Statement row(
+      source,
+      "SELECT kernel, spec_hash, problem, problem_json, device, device_info, driver, compiler, "
+      "tool_version, strategy, seed, options, budget, space_size, started_at, finished_at, state, "
+      "wall_seconds, timing FROM sessions WHERE id = ?");
   row.bind(1, from);
   (void)row.step();
   sql::Statement insert(
       target,
       "INSERT INTO sessions (kernel, spec_hash, problem, problem_json, device, device_info, "
       "driver, compiler, tool_version, strategy, seed, options, budget, space_size, started_at, "
-      "finished_at, state, wall_seconds, timing) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+      "finished_at, state, wall_seconds, timing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?, ?, ?, ?, ?) RETURNING id");
   bind_columns(insert, 1, row, 0);
   const SessionId to = insert.run_for_id();
   copy_trials(source, from, target, to, 0);
@@ -161,21 +159,21 @@ namespace {
 
 constexpr const char* kCopyBest =
     "INSERT INTO best (session, config, config_json, template_hash, time_ns, default_time_ns, "
-    "naive_time_ns, verdict, bytes, flops, trials, failures, evidence, published_at) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+    "naive_time_ns, verdict, bytes, flops, trials, failures, evidence, published_at) VALUES (?, ?, "
+    "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
 constexpr const char* kCopyBestTo =
     "INSERT INTO best (session, config, config_json, template_hash, time_ns, default_time_ns, "
-    "naive_time_ns, verdict, bytes, flops, trials, failures, evidence, published_at, id) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+    "naive_time_ns, verdict, bytes, flops, trials, failures, evidence, published_at, id) VALUES "
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
 
 }  // namespace
 
 void copy_best(sql::Database& source, std::int64_t best, sql::Database& target, SessionId to,
                std::optional<std::int64_t> id) {
-  sql::Statement row(source,
-                     "SELECT config, config_json, template_hash, time_ns, default_time_ns, "
-                     "naive_time_ns, verdict, bytes, flops, trials, failures, evidence, "
-                     "published_at FROM best WHERE id = ?");
+  sql::Statement row(
+      source,
+      "SELECT config, config_json, template_hash, time_ns, default_time_ns, naive_time_ns, "
+      "verdict, bytes, flops, trials, failures, evidence, published_at FROM best WHERE id = ?");
   row.bind(1, best);
   (void)row.step();
   const auto copied = [&](sql::Statement&& insert) {
@@ -188,9 +186,8 @@ void copy_best(sql::Database& source, std::int64_t best, sql::Database& target, 
       id ? copied(sql::Statement(target, kCopyBestTo)) : copied(sql::Statement(target, kCopyBest));
   sql::Statement objectives(source,
                             "SELECT name, value, default_value FROM objectives WHERE best = ?");
-  sql::Statement objective(target,
-                           "INSERT INTO objectives (best, name, value, default_value) "
-                           "VALUES (?, ?, ?, ?)");
+  sql::Statement objective(
+      target, "INSERT INTO objectives (best, name, value, default_value) VALUES (?, ?, ?, ?)");
   copy_rows(objectives, best, objective, copy);
 }
 

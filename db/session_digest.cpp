@@ -67,8 +67,8 @@ int rank_of(const std::string& state) {
 constexpr const char* kSessions =
     "SELECT id, started_at, kernel, problem, problem_json, device, device_info, driver, compiler, "
     "tool_version, spec_hash, strategy, seed, options, budget, space_size, timing, state, "
-    "finished_at, wall_seconds FROM sessions "
-    "WHERE (?1 = '' OR (kernel = ?1 AND problem = ?2 AND device = ?3)) ORDER BY id";
+    "finished_at, wall_seconds FROM sessions WHERE (?1 = '' OR (kernel = ?1 AND problem = ?2 AND "
+    "device = ?3)) ORDER BY id";
 constexpr int kFirstOfIdentity = 1;
 constexpr int kFirstOfProgress = 17;
 constexpr int kSessionColumns = 20;
@@ -112,10 +112,9 @@ void add_objective(sql::Database& database, std::int64_t best, Json& json) {
 constexpr const char* kTrials =
     "SELECT sequence, config, config_json, outcome, message, time_ns, max_error, registers, "
     "spill_bytes, shared_bytes, source_key, render_ns, compile_ns, verify_ns, measure_ns, "
-    "cold_cache, batch, clock_khz_before, clock_khz_after, throttled, dropped_early, "
-    "ns AS samples_ns, recorded_at, trials.id, fields "
-    "FROM trials LEFT JOIN samples ON samples.trial = trials.id "
-    "WHERE session = ? ORDER BY sequence";
+    "cold_cache, batch, clock_khz_before, clock_khz_after, throttled, dropped_early, ns AS "
+    "samples_ns, recorded_at, trials.id, fields FROM trials LEFT JOIN samples ON samples.trial = "
+    "trials.id WHERE session = ? ORDER BY sequence";
 constexpr int kTrialColumns = 22;
 constexpr int kTrialId = 23;
 constexpr int kTrialFields = 24;

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "core/json.hpp"
 #include "core/transient_error.hpp"
 #include "db/attempts.hpp"
 #include "db/connection.hpp"

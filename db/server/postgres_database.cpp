@@ -1,18 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/server/postgres_database.hpp"
 
+#include <libpq-fe.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "core/dynamic_library.hpp"
+#include "core/errors.hpp"
 #include "db/schema.hpp"
-#include "db/server/postgres_api.hpp"
 #include "db/server/postgres_text.hpp"
 
 namespace kiln {
 namespace {
+
+// libpq is opened at run time: the program runs where there is none, and says so when a server is
+// named.
+
+/// The functions of libpq that Kiln calls; libpq's manual describes them.
+struct PostgresApi {
+  decltype(&::PQconnectdbParams) connect = nullptr;
+  decltype(&::PQfinish) finish = nullptr;
+  decltype(&::PQstatus) status = nullptr;
+  decltype(&::PQerrorMessage) error_message = nullptr;
+  decltype(&::PQsetNoticeReceiver) set_notice_receiver = nullptr;
+  decltype(&::PQparameterStatus) parameter_status = nullptr;
+  decltype(&::PQserverVersion) server_version = nullptr;
+  decltype(&::PQbackendPID) backend_pid = nullptr;
+  decltype(&::PQexec) exec = nullptr;
+  decltype(&::PQexecParams) exec_params = nullptr;
+  decltype(&::PQresultStatus) result_status = nullptr;
+  decltype(&::PQresultErrorField) error_field = nullptr;
+  decltype(&::PQclear) clear = nullptr;
+  decltype(&::PQntuples) rows = nullptr;
+  decltype(&::PQnfields) columns = nullptr;
+  decltype(&::PQfname) column_name = nullptr;
+  decltype(&::PQftype) column_type = nullptr;
+  decltype(&::PQgetisnull) is_null = nullptr;
+  decltype(&::PQgetvalue) value = nullptr;
+  decltype(&::PQgetlength) length = nullptr;
+};
+
+PostgresApi load_postgres() {
+  const DynamicLibrary library("PostgreSQL", library_candidates("KILN_LIBPQ", {"libpq.so.5"}));
+  PostgresApi api;
+  library.bind(api.connect, "PQconnectdbParams");
+  library.bind(api.finish, "PQfinish");
+  library.bind(api.status, "PQstatus");
+  library.bind(api.error_message, "PQerrorMessage");
+  library.bind(api.set_notice_receiver, "PQsetNoticeReceiver");
+  library.bind(api.parameter_status, "PQparameterStatus");
+  library.bind(api.server_version, "PQserverVersion");
+  library.bind(api.backend_pid, "PQbackendPID");
+  library.bind(api.exec, "PQexec");
+  library.bind(api.exec_params, "PQexecParams");
+  library.bind(api.result_status, "PQresultStatus");
+  library.bind(api.error_field, "PQresultErrorField");
+  library.bind(api.clear, "PQclear");
+  library.bind(api.rows, "PQntuples");
+  library.bind(api.columns, "PQnfields");
+  library.bind(api.column_name, "PQfname");
+  library.bind(api.column_type, "PQftype");
+  library.bind(api.is_null, "PQgetisnull");
+  library.bind(api.value, "PQgetvalue");
+  library.bind(api.length, "PQgetlength");
+  return api;
+}
+
+/// Loads libpq at the first call ($KILN_LIBPQ names another file). Throws DatabaseError if it is
+/// not there or lacks a function. Any thread may call it.
+const PostgresApi& postgres_api() {
+  try {
+    static const PostgresApi api = load_postgres();
+    return api;
+  } catch (const DeviceError& error) {
+    throw DatabaseError(std::string(error.what()) +
+                        "; a database on a server needs libpq (Debian: libpq5); KILN_LIBPQ names "
+                        "its file");
+  }
+}
 
 // Types of columns, as the server numbers them (pg_type.dat of PostgreSQL; they never change).
 constexpr Oid kBool = 16;
@@ -241,7 +311,8 @@ std::unique_ptr<sql::Cursor> PostgresDatabase::prepare(const char* statement) {
 }
 
 void PostgresDatabase::exec(const char* statements) {
-  (void)wire_->checked(postgres_api().exec(wire_->connection, statements));
+  (void)wire_->checked(
+      postgres_api().exec(wire_->connection, with_server_types(statements).c_str()));
 }
 
 void PostgresDatabase::begin(sql::Access access) {

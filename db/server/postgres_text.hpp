@@ -16,6 +16,10 @@ struct DollarText {
 /// Replaces the placeholders "?" and "?1" of a statement; quoted text stays.
 [[nodiscard]] DollarText with_dollar_placeholders(std::string_view statement);
 
+/// Statements with SQLite's types, INTEGER to BLOB in capitals, with the server's: text compares by
+/// its bytes there too, and rows are numbered from 1. An import may number a row itself.
+[[nodiscard]] std::string with_server_types(std::string_view statements);
+
 /// The text as a server of encoding UTF-8 accepts it: what is no UTF-8, and NUL, becomes U+FFFD.
 [[nodiscard]] std::string storable_text(std::string_view text);
 

@@ -241,8 +241,8 @@ TEST_F(PostgresFleet, RolesHaveTheRightsThatTheyNeedAndNoMore) {
   PostgresServer& server = PostgresServer::shared();
   const std::string name = PostgresServer::database_of(url_);
   server.run("postgres",
-             "DROP ROLE IF EXISTS sam; DROP ROLE IF EXISTS wes; CREATE ROLE sam LOGIN; CREATE "
-             "ROLE wes LOGIN; GRANT kiln_submit TO sam; GRANT kiln_work TO wes");
+             "DROP ROLE IF EXISTS sam; DROP ROLE IF EXISTS wes; CREATE ROLE sam LOGIN; CREATE ROLE "
+             "wes LOGIN; GRANT kiln_submit TO sam; GRANT kiln_work TO wes");
   Fleet submitter(server.url(name, "sam"));
   Fleet worker(server.url(name, "wes"));
   submitter.submit("plan", {job("n=1"), job("n=2")}, 3);
@@ -289,18 +289,18 @@ TEST_F(PostgresFleet, EachRoleDoesByPlainSqlWhatItMayAndNothingElse) {
         << role << ": " << statement;
   };
   const std::string insert =
-      "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, "
-      "weight, lives) VALUES (1, 'k', 'h', 'n=1', '', '{}', ";
+      "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, weight, lives) VALUES "
+      "(1, 'k', 'h', 'n=1', '', '{}', ";
   allowed("kiln_submit", insert + "1, 3)");
   denied("kiln_submit", insert + "'NaN', 3)");
   denied("kiln_submit", insert + "'Infinity', 3)");
   denied("kiln_submit", insert + "1, 9223372036854775807)");
   denied("kiln_submit",
-         "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, "
-         "weight, lives) VALUES (1, 'k', 'h', 'n=1', '', repeat('x', 70000), 1, 3)");
+         "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, weight, lives) "
+         "VALUES (1, 'k', 'h', 'n=1', '', repeat('x', 70000), 1, 3)");
   denied("kiln_submit",
-         "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, "
-         "weight, lives, state) VALUES (1, 'k', 'h', 'n', '', '{}', 1, 3, 'done')");
+         "INSERT INTO jobs (plan, kernel, spec_hash, problem, device, settings, weight, lives, "
+         "state) VALUES (1, 'k', 'h', 'n', '', '{}', 1, 3, 'done')");
   denied("kiln_submit", "INSERT INTO plans (name) VALUES (repeat('x', 1000))");
   denied("kiln_submit", "UPDATE jobs SET state = 'leased' WHERE id = 1");
   denied("kiln_submit", "UPDATE jobs SET state = 'done' WHERE id = 1");
@@ -308,15 +308,14 @@ TEST_F(PostgresFleet, EachRoleDoesByPlainSqlWhatItMayAndNothingElse) {
   denied("kiln_submit", "UPDATE jobs SET deaths = 9223372036854775807 WHERE id = 1");
   denied("kiln_submit", "UPDATE jobs SET reason = 'x' WHERE id = 1");
   denied("kiln_submit",
-         "INSERT INTO lease_log (job, epoch, worker, event) VALUES (1, 1, 'x', "
-         "'done')");
+         "INSERT INTO lease_log (job, epoch, worker, event) VALUES (1, 1, 'x', 'done')");
   allowed("kiln_submit", "UPDATE jobs SET state = 'cancelled', finished_at = now() WHERE id = 1");
   denied("kiln_work", "UPDATE jobs SET state = 'waiting' WHERE id = 1");
   denied("kiln_work", "UPDATE jobs SET state = 'leased' WHERE id = 1");
   allowed("kiln_submit", "UPDATE jobs SET state = 'waiting', deaths = 0 WHERE id = 1");
   allowed("kiln_work",
-          "UPDATE jobs SET state = 'leased', epoch = epoch + 1, lease_until = now() + "
-          "interval '1 hour' WHERE id = 1");
+          "UPDATE jobs SET state = 'leased', epoch = epoch + 1, lease_until = now() + interval '1 "
+          "hour' WHERE id = 1");
   denied("kiln_work", "UPDATE jobs SET lease_until = 'infinity' WHERE id = 1");
   denied("kiln_work", "UPDATE jobs SET epoch = 9223372036854775807 WHERE id = 1");
   denied("kiln_work", "UPDATE jobs SET state = 'cancelled' WHERE id = 1");
@@ -334,11 +333,11 @@ TEST_F(PostgresFleet, ARowThatIsOutOfRangeIsSkippedAndNamed) {
   Fleet fleet(url_);
   fleet.submit("plan", {job("n=1", 9), job("n=2", 8), job("n=3", 7), job("n=4")}, 3);
   server.run(name,
-             "SET search_path = kiln; ALTER TABLE jobs DROP CONSTRAINT jobs_in_range;"
-             "UPDATE jobs SET weight = 'NaN', settings = repeat('x', 1000000) WHERE id = 1;"
-             "UPDATE jobs SET state = 'leased', deaths = 9223372036854775807, lease_until = "
-             "'-infinity', leased_at = '-infinity' WHERE id = 2;"
-             "UPDATE jobs SET lease_until = 'infinity', epoch = 9223372036854775807 WHERE id = 3");
+             "SET search_path = kiln; ALTER TABLE jobs DROP CONSTRAINT jobs_in_range;UPDATE jobs "
+             "SET weight = 'NaN', settings = repeat('x', 1000000) WHERE id = 1;UPDATE jobs SET "
+             "state = 'leased', deaths = 9223372036854775807, lease_until = '-infinity', leased_at "
+             "= '-infinity' WHERE id = 2;UPDATE jobs SET lease_until = 'infinity', epoch = "
+             "9223372036854775807 WHERE id = 3");
   Fleet::init(url_);  // the constraint again, over rows that break it
   EXPECT_EQ(fleet.lease(kFirst, kOffer, 60)->work.problem, "n=4");
   EXPECT_FALSE(fleet.lease(kFirst, kOffer, 60));

@@ -121,7 +121,7 @@ TEST_F(Postgres, AnotherSchemaVersionIsRefused) {
     EXPECT_EQ(message_of([&] { const Store store(url, mode); }),
               url +
                   ": has schema version 9, this Kiln knows versions up to 5; use the newer Kiln "
-                  "that made it");
+                  "that wrote it");
   }
 }
 

@@ -139,8 +139,7 @@ TEST(StoreDamage, ATruncatedFileIsAnErrorNotACrash) {
   EXPECT_EQ(error_of_open(path, Store::Mode::read),
             path.string() +
                 ": is damaged (database disk image is malformed); `sqlite3 FILE .recover` saves "
-                "what can be "
-                "read; name another file with --db");
+                "what can be read; name another file with --db");
 }
 
 TEST(StoreDamage, FlippedBytesAreFoundByCheck) {
@@ -178,10 +177,9 @@ TEST(StoreDamage, ANewerSchemaAsksForTheNewerKiln) {
   write_database(path, 1);
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 7");
   for (const Store::Mode mode : {Store::Mode::write, Store::Mode::read}) {
-    EXPECT_EQ(error_of_open(path, mode),
-              path.string() +
-                  ": has schema version 7, this Kiln knows versions up to 5; use the "
-                  "newer Kiln that wrote it");
+    EXPECT_EQ(error_of_open(path, mode), path.string() +
+                                             ": has schema version 7, this Kiln knows versions up "
+                                             "to 5; use the newer Kiln that wrote it");
   }
   SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 0");
   EXPECT_EQ(error_of_open(path, Store::Mode::read),
