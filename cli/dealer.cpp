@@ -12,6 +12,7 @@ Dealer::Dealer(std::vector<Session> sessions, std::size_t devices)
     : order_(sessions.size()), places_(devices, Place::here), held_(devices) {
   for (Session& session : sessions) items_.push_back({std::move(session)});
   std::iota(order_.begin(), order_.end(), std::size_t{0});
+  if (devices == 1) return;  // whichever comes first, the last one ends at the same time
   std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
     const Session& first = items_[a].session;
     const Session& second = items_[b].session;

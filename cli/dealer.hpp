@@ -1,5 +1,6 @@
-// Dealer: hands the sessions of a sweep to the devices of one class, one at a time, the longest
-// first. Devices of a class are equal for the database: what one has tuned, none tunes again.
+// Dealer: hands the sessions of a sweep to the devices of one class, one at a time: to one device
+// in their order, to several the longest first. Devices of a class are equal for the database: what
+// one has tuned, none tunes again.
 //
 // A device that goes away returns its session. A session that a device has begun goes to that
 // device while it is there: equal cards differ by several percent, so one session's trials all come

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
@@ -16,6 +15,7 @@
 #include "cli/help_text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/options.hpp"
 #include "cli/planned.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
@@ -30,7 +30,6 @@
 #include "core/command_spec.hpp"
 #include "core/input_file.hpp"
 #include "core/metrics.hpp"
-#include "core/suggest.hpp"
 #include "core/transient_error.hpp"
 #include "db/store.hpp"
 #include "lookup/call_records.hpp"
@@ -125,18 +124,6 @@ std::vector<ReadySession> called_sessions(const SweepFlags& options) {
   return sessions;
 }
 
-/// Adds a summary for each session that was begun: all of them, or those until a signal came, or
-/// until the error that it throws.
-void run_sessions(const std::vector<ReadySession>& sessions, const DeviceInfo& device, Store& store,
-                  const SweepFlags& options, std::vector<SessionSummary>& summaries) {
-  for (const ReadySession& ready : sessions) {
-    summaries.push_back(summarise({ready.spec, ready.problem, device_of(ready.spec, device)}));
-    const std::string title = fmt::format("[{}/{}]", summaries.size(), sessions.size());
-    run_ready(ready, title, device_of(ready.spec, device), store, options.search, summaries.back());
-    if (stop_on_signals()) return;
-  }
-}
-
 ReportFormat format_of(const SweepFlags& options) {
   if (options.common.json) return ReportFormat::json;
   return options.markdown ? ReportFormat::markdown : ReportFormat::text;
@@ -152,11 +139,6 @@ void print_remarks(const std::vector<SessionSummary>& summaries, const Screen& s
   for (std::string& line : doubts(summaries)) lines.push_back(std::move(line));
   if (!lines.empty()) print_shown("\n");
   for (const std::string& line : lines) print_shown("{}", paragraph(line, screen.width));
-}
-
-bool was_interrupted(const SessionSummary& summary) {
-  if (!summary.result) return stop_on_signals();
-  return summary.result->end == SessionEnd::interrupted;
 }
 
 /// One table for each class of devices, with its name above where there are several.
@@ -223,7 +205,8 @@ ExitCode sweep_on(const std::vector<DeviceInfo>& devices, const std::vector<Read
   std::vector<DeviceClass> programs = {{{command_device()}, {}}};
   classes = dealt_classes(std::move(classes), programs.front(), planned, options);
   if (options.requested && count_sessions(classes) == 0) {
-    print_shown("{}: nothing to tune on these devices\n", options.requests.string());
+    print_shown("{}: nothing to tune on {}\n", options.requests.string(),
+                devices.size() > 1 ? "these devices" : identity_of(devices.front()));
     return ExitCode::ok;
   }
   Store store = open_store(options.common, options.search);
@@ -276,43 +259,7 @@ ExitCode run_sweep(const SweepFlags& options) {
                           : fmt::format("shard {} has no session of this plan\n", options.shard));
     return ExitCode::ok;
   }
-  std::vector<const KernelSpec*> specs;
-  for (const ReadySession& session : sessions) specs.push_back(&session.spec);
-  const std::vector<DeviceInfo> devices = choose_devices(specs, options.device);
-  if (devices.size() > 1) return sweep_on(devices, sessions, options);
-  const DeviceInfo& device = devices.front();
-  if (options.requested) {
-    sessions = requested_sessions(requested_calls(options), options, device);
-    if (sessions.empty()) {
-      print_shown("{}: nothing to tune on {}\n", options.requests.string(), identity_of(device));
-      return ExitCode::ok;
-    }
-  }
-  Store store = open_store(options.common, options.search);
-  std::optional<Ceilings> ceilings;
-  if (options.ceilings) ceilings = measure_device_ceilings(device.backend, device.ordinal);
-
-  std::vector<SessionSummary> summaries;
-  std::exception_ptr fatal;
-  try {
-    run_sessions(sessions, device, store, options, summaries);
-  } catch (const TransientError&) {
-    if (!stop_on_signals()) fatal = std::current_exception();
-  } catch (const Error&) {
-    fatal = std::current_exception();
-  }
-  // What was done comes first, whatever ended it.
-  const Screen screen = screen_of(STDOUT_FILENO);
-  print_shown("{}", report(summaries, ceilings, format_of(options), screen));
-  if (!options.common.json) print_remarks(summaries, screen);
-  if (fatal) std::rethrow_exception(fatal);
-  if (summaries.size() < sessions.size() || was_interrupted(summaries.back())) {
-    print_interrupted(fmt::format("session {} of {}", summaries.size(), sessions.size()),
-                      options.search.fresh);
-    return interrupted_exit_code();
-  }
-  const bool all_found = std::all_of(summaries.begin(), summaries.end(), found_best);
-  return all_found ? ExitCode::ok : ExitCode::failed;
+  return sweep_on(choose_devices(specs_of(sessions), options.device), sessions, options);
 }
 
 }  // namespace
@@ -321,44 +268,30 @@ void add_sweep_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<SweepFlags>();
   CLI::App* command =
       app.add_subcommand("sweep", "Run the sessions of a plan file and print what they found");
-  command->add_option("plan", options->plan, "Plan file (docs/cli.md shows one)")
-      ->type_name("FILE");
-  command
-      ->add_option("--kernel", options->kernels,
-                   "Only the sessions of this kernel of the plan; may repeat")
-      ->type_name("KERNEL")
+  add_value(*command, "plan", options->plan, "FILE", "Plan file (docs/cli.md shows one)");
+  add_value(*command, "--kernel", options->kernels, "KERNEL",
+            "Only the sessions of this kernel of the plan; may repeat")
       ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--shard", options->shard,
-          "Only part K of N of the plan, for N hosts with a database each; `kiln db merge`\n"
-          "joins the databases (docs/fleet.md)")
-      ->type_name("K/N")
+  add_value(*command, "--shard", options->shard, "K/N",
+            "Only part K of N of the plan, for N hosts with a database each; `kiln db merge`\n"
+            "joins the databases (docs/fleet.md)")
       ->group(kMoreOptions);
   command
       ->add_flag("--requested", options->requested,
                  "Instead of a plan: tune the problems that launchers called without an exact\n"
-                 "match and that the database still lacks, the most called first "
-                 "(docs/lookup.md)")
+                 "match and that the database still lacks, the most called first (docs/lookup.md)")
       ->group(kMoreOptions);
-  command
-      ->add_option("--calls", options->calls,
-                   "Instead of a plan: tune the products that `kiln run --record` saw, the most\n"
-                   "expensive first, against the library that was called")
-      ->type_name("FILE")
+  add_value(*command, "--calls", options->calls, "FILE",
+            "Instead of a plan: tune the products that `kiln run --record` saw, the most\n"
+            "expensive first, against the library that was called")
       ->group(kMoreOptions);
   options->requests = call_records_path().value_or("");
-  command
-      ->add_option("--requests", options->requests,
-                   "File of these calls, as KILN_STATISTICS named it (default: $KILN_STATISTICS)")
-      ->type_name("FILE")
+  add_value(*command, "--requests", options->requests, "FILE",
+            "File of these calls, as KILN_STATISTICS named it (default: $KILN_STATISTICS)")
       ->group(kMoreOptions);
-  command
-      ->add_option(
-          "--device", options->device,
-          "auto, a backend, or a device as `kiln devices` names it; all, or several names\n"
-          "with commas between them: one session on each at the same time")
-      ->type_name("DEVICE")
+  add_value(*command, "--device", options->device, "DEVICE",
+            "auto, a backend, or a device as `kiln devices` names it; all, or several names\n"
+            "with commas between them: one session on each at the same time")
       ->capture_default_str();
   command->add_flag("--ceilings", options->ceilings,
                     "Measure what the device can do first, and print each best's share of it");

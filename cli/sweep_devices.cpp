@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include "cli/dealer.hpp"
-#include "cli/device_choice.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/status_area.hpp"
@@ -89,6 +88,7 @@ std::size_t compile_slots(const SearchOptions& options, std::size_t devices) {
 struct SharedSweep {
   Store& store;
   const SearchOptions& options;
+  std::size_t devices;
   StatusArea area;
   CompileSlots slots;
   std::size_t sessions = 0;         ///< of all classes
@@ -138,6 +138,7 @@ class SweptDevice {
   [[nodiscard]] bool wait_for_device(const TransientError& error, const AttemptWitness& witness,
                                      std::size_t index);
   void end_session(std::size_t index, SessionSummary summary);
+  void note_summary(std::size_t index, SessionSummary summary);
   [[nodiscard]] TuneOptions options_of(const ReadySession& session) const;
   void warn(const std::string& message) {
     shared_.area.print(fmt::format("kiln: warning: {}\n", message));
@@ -156,7 +157,7 @@ TuneOptions SweptDevice::options_of(const ReadySession& session) const {
   TuneOptions tune = tune_options(shared_.options, session.settings);
   tune.stop = &shared_.stop;
   tune.compile_slots = &shared_.slots;
-  tune.same_card = true;
+  tune.same_card = group_.devices.size() > 1;
   return tune;
 }
 
@@ -166,8 +167,9 @@ bool SweptDevice::tune_one(std::size_t index) {
   const TuneOptions tune_with = options_of(ready);
   summary.variants = tune_with.variants;
   ProgressLine progress(
-      fmt::format("[{}/{}] {} {} {}", place_.first + index + 1, shared_.sessions,
-                  selector_of(device()), summary.kernel, summary.problem),
+      fmt::format("[{}/{}] {}{} {}", place_.first + index + 1, shared_.sessions,
+                  shared_.devices > 1 ? selector_of(device()) + ' ' : "", summary.kernel,
+                  summary.problem),
       tune_with.budget,
       shared_.options.quiet ? ProgressLine::Mode::quiet : ProgressLine::suited_mode(), shared_.area,
       place_.row);
@@ -179,13 +181,16 @@ bool SweptDevice::tune_one(std::size_t index) {
         tune_patiently({ready.spec, ready.problem, device().backend, device().ordinal, tune_with},
                        shared_.store, witness, patience);
     summary.trials = shared_.store.trials(summary.result->id);
-  } catch (const TransientError& error) {
-    if (error.code() != ExitCode::no_device) throw;
-    return wait_for_device(error, witness, index);
   } catch (const Error& error) {
-    if (ends_all(error)) throw;
+    const auto* passing = dynamic_cast<const TransientError*>(&error);
+    if (passing != nullptr && passing->code() == ExitCode::no_device)
+      return wait_for_device(*passing, witness, index);
     summary.error = error.what();
     summary.trials = stored_trials(shared_.store, witness.session);
+    if (ends_all(error)) {
+      note_summary(index, std::move(summary));
+      throw;
+    }
     progress.on_warning(summary.error);
   } catch (const std::exception& error) {
     summary.error = fmt::format("defect of Kiln: {}", error.what());
@@ -199,6 +204,10 @@ bool SweptDevice::tune_one(std::size_t index) {
 void SweptDevice::end_session(std::size_t index, SessionSummary summary) {
   const bool is_interrupted = summary.result && summary.result->end == SessionEnd::interrupted;
   if (!is_interrupted) dealer_.done(place_.index);
+  note_summary(index, std::move(summary));
+}
+
+void SweptDevice::note_summary(std::size_t index, SessionSummary summary) {
   const std::scoped_lock lock(shared_.mutex);
   group_.summaries[index] = std::move(summary);
 }
@@ -277,7 +286,7 @@ SweepEnd sweep_devices(std::vector<DeviceClass>& classes, Store& store,
                        const SearchOptions& options) {
   std::size_t devices = 0;
   for (const DeviceClass& group : classes) devices += group.devices.size();
-  SharedSweep shared{store, options, StatusArea(devices),
+  SharedSweep shared{store, options, devices, StatusArea(devices),
                      CompileSlots(compile_slots(options, devices), devices)};
   (void)stop_on_signals();  // before the first thread
   for (DeviceClass& group : classes) {

@@ -1,4 +1,4 @@
-// A sweep over several devices at the same time: one session on each, one store, shared compilers.
+// A sweep over one or several devices: one session on each at a time, one store, shared compilers.
 //
 // Devices with equal identity, driver and compiler form a class. Each class tunes each of its
 // sessions once. A device that goes away returns its session and is tried again until the patience
