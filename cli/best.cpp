@@ -3,14 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/best_list.hpp"
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
@@ -18,25 +18,76 @@
 #include "cli/help_text.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/options.hpp"
 #include "cli/pareto.hpp"
 #include "cli/print.hpp"
 #include "cli/search_options.hpp"
+#include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_files.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/units.hpp"
+#include "core/errors.hpp"
 #include "core/input_file.hpp"
 #include "core/metrics.hpp"
+#include "core/problem.hpp"
+#include "core/spec.hpp"
+#include "db/store.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/best_so_far.hpp"
 #include "lookup/lookup.hpp"
 #include "tuner/rules/problem_limits.hpp"
 #include "wisdom/selection_lock.hpp"
-#include "wisdom/shipped.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;
 namespace {
+
+std::string problem_text(const KernelSpec& spec, const BestRecord& best) {
+  try {
+    return Problem::make(spec, stored_fields(best.problem_json, best.session)).short_text(spec);
+  } catch (const Error&) {
+    return best.key.problem;  // of an older spec
+  }
+}
+
+/// A row for each problem of the database, the newest first, with its config; below it how many
+/// problems the shipped wisdom knows, by device.
+std::string best_list(const KernelSpec& spec, const std::vector<BestRecord>& bests,
+                      const Screen& screen) {
+  std::vector<const BestRecord*> own;
+  std::map<std::string, std::int64_t> shipped;
+  for (const BestRecord& best : bests) {
+    if (best.layer == kShippedLayer) {
+      ++shipped[best.device_info.name];
+    } else {
+      own.push_back(&best);
+    }
+  }
+  std::stable_sort(own.begin(), own.end(), [](const BestRecord* a, const BestRecord* b) {
+    return a->published_at > b->published_at;
+  });
+  Table table({{"problem"},
+               {"best", Table::Align::right},
+               {"speed-up", Table::Align::right},
+               {"verdict"},
+               {"device"}});
+  for (const BestRecord* best : own) {
+    const std::string timed = best->key.timing == Timing::graph ? " (in a graph)" : "";
+    table.add_row({problem_text(spec, *best) + timed, pretty_time(best->time_ns),
+                   pretty_speedup(best->default_time_ns, best->time_ns),
+                   verdict_text(*best, screen), best->device_info.name},
+                  {best->config.text()});
+  }
+  std::string out = table.empty() ? paragraph(spec.name + ": nothing in the database", screen.width)
+                                  : table.text(screen.width);
+  for (const auto& [device, count] : shipped) {
+    out += paragraph(fmt::format("shipped with Kiln: {} on {}", counted(count, "problem"), device),
+                     screen.width);
+  }
+  return out +
+         paragraph(fmt::format("one problem: kiln best {} --problem ...", spec.name), screen.width);
+}
 
 struct BestFlags {
   CommonOptions common;
@@ -261,24 +312,17 @@ void add_best_command(CLI::App& app, Work& work) {
   CLI::App* command = app.add_subcommand(
       "best", "Ask the database for the config to run, and how good the match is");
   add_kernel_and_problem(*command, options->kernel, options->problem);
-  command
-      ->add_option("--device", options->device,
-                   "auto: the one the database was tuned on, else the best present; or a backend,\n"
-                   "a device as `kiln devices` names it, an identity as `kiln db info` prints it")
-      ->type_name("DEVICE")
+  add_value(*command, "--device", options->device, "DEVICE",
+            "auto: the one the database was tuned on, else the best present; or a backend,\n"
+            "a device as `kiln devices` names it, an identity as `kiln db info` prints it")
       ->capture_default_str();
-  command
-      ->add_option("--objective", options->objective,
-                   "time, energy or a metric of the kernel: what it was tuned for")
-      ->type_name("OBJECTIVE")
+  add_value(*command, "--objective", options->objective, "OBJECTIVE",
+            "time, energy or a metric of the kernel: what it was tuned for")
       ->capture_default_str()
       ->group(kMoreOptions);
-  command
-      ->add_option(
-          "--pareto", options->pareto,
-          "Two objectives, e.g. time,energy: list the stored configs of this problem that\n"
-          "no other beats in both")
-      ->type_name("A,B")
+  add_value(*command, "--pareto", options->pareto, "A,B",
+            "Two objectives, e.g. time,energy: list the stored configs of this problem that\n"
+            "no other beats in both")
       ->group(kMoreOptions);
   add_timing_option(*command, options->timing);
   command->add_flag("--explain", options->explain, "Print the lookup chain as it was walked");
@@ -286,15 +330,11 @@ void add_best_command(CLI::App& app, Work& work) {
       ->add_flag("--no-shipped", options->no_shipped,
                  "Ask the database alone, not the wisdom that is part of Kiln")
       ->group(kMoreOptions);
-  command
-      ->add_option("--lock", options->lock,
-                   "Ask this lock of `kiln db lock` alone, as a launcher with KILN_LOCK does")
-      ->type_name("FILE")
+  add_value(*command, "--lock", options->lock, "FILE",
+            "Ask this lock of `kiln db lock` alone, as a launcher with KILN_LOCK does")
       ->check(file_name())
       ->group(kMoreOptions);
-  add_database_option(*command, options->common);
-  add_kernel_path_option(*command, options->common);
-  add_json_option(*command, options->common);
+  add_common_options(*command, options->common);
   command->footer(
       "Without --problem: lists the problems of the kernel that are known.\n"
       "Grades, best first: exact, near_size, same_arch, same_vendor, default. A session that has\n"

@@ -12,7 +12,6 @@
 #include <optional>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -23,6 +22,7 @@
 #include "cli/help_text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/planned.hpp"
 #include "cli/print.hpp"
 #include "cli/table.hpp"
@@ -30,7 +30,6 @@
 #include "cli/text_layout.hpp"
 #include "cli/trust.hpp"
 #include "cli/units.hpp"
-#include "core/metrics.hpp"
 #include "core/setting.hpp"
 #include "core/statistics.hpp"
 #include "db/file_system.hpp"
@@ -387,19 +386,14 @@ void add_check_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<CheckFlags>();
   CLI::App* command =
       app.add_subcommand("check", "Measure stored bests again and print which still hold");
-  command
-      ->add_option("plan", options->plan,
-                   "Plan file with the problems; without it: every best of the database that was\n"
-                   "measured on this device. A kernel's folder: as --kernel; a\n"
-                   "database: as --db")
-      ->type_name("FILE");
-  command
-      ->add_option("--kernel", options->kernels,
-                   "Only this kernel, by its name or its folder; may repeat")
-      ->type_name("KERNEL")
+  add_value(*command, "plan", options->plan, "FILE",
+            "Plan file with the problems; without it: every best of the database that was\n"
+            "measured on this device. A kernel's folder: as --kernel; a\n"
+            "database: as --db");
+  add_value(*command, "--kernel", options->kernels, "KERNEL",
+            "Only this kernel, by its name or its folder; may repeat")
       ->allow_extra_args(false);
-  command->add_option("--rounds", options->rounds, "Rounds of a best's finals at most")
-      ->type_name("COUNT")
+  add_value(*command, "--rounds", options->rounds, "COUNT", "Rounds of a best's finals at most")
       ->check(whole_number(8))
       ->capture_default_str()
       ->group(kMoreOptions);

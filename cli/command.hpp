@@ -34,6 +34,8 @@ struct CommonOptions {
 void add_database_option(CLI::App& command, CommonOptions& options);
 void add_kernel_path_option(CLI::App& command, CommonOptions& options);
 void add_json_option(CLI::App& command, CommonOptions& options);
+/// The three of them.
+void add_common_options(CLI::App& command, CommonOptions& options);
 
 void add_kernel_option(CLI::App& command, std::string& kernel);
 /// --problem that may repeat: a session each.

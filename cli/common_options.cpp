@@ -1,9 +1,9 @@
 // Options that several commands share, with one help text each.
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
+#include "cli/options.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
@@ -20,19 +20,15 @@ KernelLibrary CommonOptions::library() const {
 
 void add_database_option(CLI::App& command, CommonOptions& options) {
   options.database = default_database_path();
-  command
-      .add_option("--db", options.database,
-                  "Database: a file, or postgresql://... of a server (default: $KILN_DB, else\n"
-                  "kiln/kiln.db in the user's data folder)")
-      ->type_name("FILE")
+  add_value(command, "--db", options.database, "FILE",
+            "Database: a file, or postgresql://... of a server (default: $KILN_DB, else\n"
+            "kiln/kiln.db in the user's data folder)")
       ->check(database_name());
 }
 
 void add_kernel_path_option(CLI::App& command, CommonOptions& options) {
-  command
-      .add_option("--kernel-path", options.kernel_paths,
-                  "Folder with kernels of your own; may repeat")
-      ->type_name("DIR")
+  add_value(command, "--kernel-path", options.kernel_paths, "DIR",
+            "Folder with kernels of your own; may repeat")
       ->allow_extra_args(false);
 }
 
@@ -40,30 +36,34 @@ void add_json_option(CLI::App& command, CommonOptions& options) {
   command.add_flag("--json", options.json, "Print JSON instead of text");
 }
 
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  add_database_option(command, options);
+  add_kernel_path_option(command, options);
+  add_json_option(command, options);
+}
+
 void add_force_option(CLI::App& command, bool& force) {
   command.add_flag("--force", force, "Replace a file that is there and that Kiln did not write");
 }
 
 void add_kernel_option(CLI::App& command, std::string& kernel) {
-  command.add_option("kernel", kernel, "Name of a kernel, or the folder of your own")
-      ->type_name("KERNEL")
+  add_value(command, "kernel", kernel, "KERNEL", "Name of a kernel, or the folder of your own")
       ->required();
 }
 
 void add_problem_option(CLI::App& command, std::vector<std::string>& problems) {
-  command.add_option("--problem", problems, kProblemText + ". May repeat: a session each")
-      ->type_name("TEXT")
+  add_value(command, "--problem", problems, "TEXT", kProblemText + ". May repeat: a session each")
       ->allow_extra_args(false);
 }
 
 void add_kernel_and_problem(CLI::App& command, std::string& kernel, std::string& problem) {
   add_kernel_option(command, kernel);
-  command.add_option("--problem", problem, kProblemText)->type_name("TEXT");
+  add_value(command, "--problem", problem, "TEXT", kProblemText);
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "auto, a backend, or a device as `kiln devices` names it")
-      ->type_name("DEVICE")
+  add_value(command, "--device", device, "DEVICE",
+            "auto, a backend, or a device as `kiln devices` names it")
       ->capture_default_str();
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/search_options.hpp"
 #include "cli/table.hpp"
@@ -239,31 +239,23 @@ ExitCode run_compare(const CompareFlags& options) {
 }
 
 void add_config_options(CLI::App& command, CompareFlags& options) {
-  command
-      .add_option("--config", options.configs,
-                  "A config as `kiln show` prints it, default, or best (what a lookup in the\n"
-                  "database gives); may repeat. Without any: default and best")
-      ->type_name("TEXT")
+  add_value(command, "--config", options.configs, "TEXT",
+            "A config as `kiln show` prints it, default, or best (what a lookup in the\n"
+            "database gives); may repeat. Without any: default and best")
       ->allow_extra_args(false);
-  command
-      .add_option("--session", options.sessions,
-                  "The best of this session of the database; may repeat")
-      ->type_name("NUMBER")
+  add_value(command, "--session", options.sessions, "NUMBER",
+            "The best of this session of the database; may repeat")
       ->allow_extra_args(false);
-  command.add_option("--copies", options.copies, "Enter each config COUNT times")
-      ->type_name("COUNT")
+  add_value(command, "--copies", options.copies, "COUNT", "Enter each config COUNT times")
       ->check(whole_number(1, kMostRepeats))
       ->capture_default_str();
-  command.add_option("--finals", options.finals, "Repeat all finals COUNT times")
-      ->type_name("COUNT")
+  add_value(command, "--finals", options.finals, "COUNT", "Repeat all finals COUNT times")
       ->check(whole_number(1, kMostRepeats))
       ->capture_default_str();
-  command.add_option("--rounds", options.rounds, "Rounds of one final at most")
-      ->type_name("COUNT")
+  add_value(command, "--rounds", options.rounds, "COUNT", "Rounds of one final at most")
       ->check(whole_number(1))
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the inputs")
-      ->type_name("COUNT")
+  add_value(command, "--seed", options.seed, "COUNT", "Seed of the inputs")
       ->check(whole_number(0))
       ->capture_default_str();
   command.add_flag("--warm-cache", options.warm_cache,

@@ -11,7 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +18,7 @@
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
@@ -28,7 +28,6 @@
 #include "core/input_file.hpp"
 #include "core/metrics.hpp"
 #include "core/shell_word.hpp"
-#include "db/database_place.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -265,15 +264,12 @@ void add_coverage_command(CLI::App& app, Work& work) {
   CLI::App* command = app.add_subcommand(
       "coverage",
       "How much of an application's recorded calls ran tuned, and what the rest is worth");
-  command->add_option("files", options->files, "Files that KILN_STATISTICS named")
-      ->type_name("FILE")
+  add_value(*command, "files", options->files, "FILE", "Files that KILN_STATISTICS named")
       ->required()
       ->check(file_name());
   command->add_flag("--no-shipped", options->no_shipped,
                     "Estimate from the database alone, not the wisdom that is part of Kiln");
-  add_database_option(*command, options->common);
-  add_kernel_path_option(*command, options->common);
-  add_json_option(*command, options->common);
+  add_common_options(*command, options->common);
   command->footer(
       "An application records its calls if KILN_STATISTICS (or Launcher::Options::statistics)\n"
       "names a file. Calls are launches, or selections if it launches by its own means.\n"

@@ -1,17 +1,16 @@
 // `kiln db ...`: the database file itself; each subcommand is a file of cli/db/.
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
+#include "cli/options.hpp"
 
 namespace kiln::cli {
 
 void add_reading_options(CLI::App& command, const std::shared_ptr<CommonOptions>& options,
                          Work& work, ExitCode (*run)(const CommonOptions&)) {
   CLI::Option* file =
-      command.add_option("file", options->database, "Database file, the same as --db")
-          ->type_name("FILE")
+      add_value(command, "file", options->database, "FILE", "Database file, the same as --db")
           ->check(database_name());
   add_database_option(command, *options);
   add_json_option(command, *options);

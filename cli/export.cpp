@@ -3,9 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <optional>
-#include <span>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/export_header.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/search_options.hpp"
 #include "cli/text_files.hpp"
@@ -128,10 +127,9 @@ void require_other_folder(const fs::path& folder, const KernelSpec& spec) {
   std::error_code error;
   const fs::path own = fs::path(spec.path).parent_path();
   if (folder.empty() || !fs::equivalent(folder, own.empty() ? "." : own, error)) return;
-  throw UsageError(
-      fmt::format("{}: is the folder of the kernel, whose files would be replaced; "
-                  "name another one",
-                  folder.string()));
+  throw UsageError(fmt::format(
+      "{}: is the folder of the kernel, whose files would be replaced; name another one",
+      folder.string()));
 }
 
 class Exporter {
@@ -211,8 +209,8 @@ void add_export_command(CLI::App& app, Work& work) {
   CLI::App* command = app.add_subcommand(
       "export",
       "Write the kernel that the launcher would run as files: source, binary, C++ header");
-  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
-      ->type_name("KERNEL")
+  add_value(*command, "kernel", options->kernel, "KERNEL",
+            "Name of a kernel, or the folder of your own")
       ->required();
   command
       ->add_option("--problem", options->problems, "Sizes and types, as for kiln tune; may repeat")
@@ -220,17 +218,12 @@ void add_export_command(CLI::App& app, Work& work) {
       ->type_name("TEXT")
       ->allow_extra_args(false);
   add_timing_option(*command, options->timing);
-  command
-      ->add_option("--source", options->source,
-                   "Folder for the whole source, and its launch geometry as JSON")
-      ->type_name("DIR");
+  add_value(*command, "--source", options->source, "DIR",
+            "Folder for the whole source, and its launch geometry as JSON");
   add_force_option(*command, options->force);
-  command->add_option("--cubin", options->cubin, "Folder for the compiled binary")
-      ->type_name("DIR");
-  command
-      ->add_option("--header", options->header,
-                   "Folder for a C++17 header: sources, geometry and a table over the problems")
-      ->type_name("DIR");
+  add_value(*command, "--cubin", options->cubin, "DIR", "Folder for the compiled binary");
+  add_value(*command, "--header", options->header, "DIR",
+            "Folder for a C++17 header: sources, geometry and a table over the problems");
   add_target_options(*command, options->target);
   add_database_option(*command, options->common);
   add_kernel_path_option(*command, options->common);

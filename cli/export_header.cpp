@@ -183,8 +183,8 @@ std::string tensor_maps_text(const Winner& winner, std::size_t number) {
   std::string text = fmt::format("inline constexpr TensorMap kTensorMaps{}[] = {{\n", number);
   for (const TensorMapPlan& map : winner.plan.tensor_maps) {
     text += fmt::format(
-        "    {{{}, {}, {}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}, {{{}}}, {{{}}}, {{{}}}, {}, {}, "
-        "{}, {}}},\n",
+        "    {{{}, {}, {}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}, {{{}}}, {{{}}}, {{{}}}, {}, {}, {}, "
+        "{}}},\n",
         literal(map.name), literal(map.buffer), literal(name_of(map.dtype)), map.offset_bytes,
         map.shape.size(), fmt::join(map.shape, ", "), fmt::join(map.stride_bytes, ", "),
         fmt::join(map.box, ", "), map.lower.size(), fmt::join(map.lower, ", "),
@@ -199,8 +199,7 @@ std::string entry_text(const Winner& winner, std::size_t number, std::size_t sou
   for (const std::string& name : size_names(winner)) sizes.push_back(winner.problem.integer(name));
   return fmt::format(
       "    {{{},\n     {{{}}},\n     {},\n     {},\n     kSource{},\n     kSteps{}, {}, "
-      "kBuffers{}, {}, "
-      "kScalars{}, {},\n     kTensorMaps{}, {}}},\n",
+      "kBuffers{}, {}, kScalars{}, {},\n     kTensorMaps{}, {}}},\n",
       literal(winner.problem.text()), fmt::join(sizes, ", "), literal(winner.match.config.text()),
       literal(fmt::format("{}", fmt::join(winner.source.options, " "))), source, number,
       winner.plan.steps.size(), number, winner.plan.buffers.size(), number,

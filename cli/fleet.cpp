@@ -1,27 +1,24 @@
 // `kiln fleet ...`: plans as rows of a server, and the workers that tune them; each subcommand is a
 // file of cli/fleet/.
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 
 #include "cli/checks.hpp"
 #include "cli/fleet/command.hpp"
+#include "cli/options.hpp"
 #include "db/store.hpp"
 
 namespace kiln::cli {
 
 void add_server_option(CLI::App& command, CommonOptions& options) {
   options.database = default_database_path();
-  command
-      .add_option("--db", options.database,
-                  "The server, as postgresql://HOST/DATABASE (default: $KILN_DB)")
-      ->type_name("URL")
+  add_value(command, "--db", options.database, "URL",
+            "The server, as postgresql://HOST/DATABASE (default: $KILN_DB)")
       ->check(database_name());
 }
 
 void add_plan_option(CLI::App& command, std::int64_t& plan) {
-  command
-      .add_option("--plan", plan, "Number of the plan, as submit prints it (default: all plans)")
-      ->type_name("NUMBER")
+  add_value(command, "--plan", plan, "NUMBER",
+            "Number of the plan, as submit prints it (default: all plans)")
       ->check(whole_number(1));
 }
 

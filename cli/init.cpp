@@ -5,11 +5,11 @@
 #include <memory>
 #include <sstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
 #include "cli/init/draft.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/recorded_files.hpp"
 #include "cli/text_files.hpp"
@@ -162,19 +162,15 @@ void add_init_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<InitFlags>();
   CLI::App* command =
       app.add_subcommand("init", "Write a first spec for a plain source, for you to confirm");
-  command->add_option("source", options->source, "File with the kernel: .cu, .hip, .cpp or .cl")
-      ->type_name("FILE");
-  command
-      ->add_option("--t1", options->t1,
-                   "Description of a kernel in the T1 format of other tuners, in place of a source")
-      ->type_name("FILE");
-  command
-      ->add_option("--kernel-tuner", options->kernel_tuner,
-                   "A T1 file as Kernel Tuner reads it, in place of a source; or a cache that it\n"
-                   "wrote, with the source: its tunables take the values that were tried")
-      ->type_name("FILE");
-  command->add_option("--kernel", options->kernel, "Which kernel, where the file has several")
-      ->type_name("NAME");
+  add_value(*command, "source", options->source, "FILE",
+            "File with the kernel: .cu, .hip, .cpp or .cl");
+  add_value(*command, "--t1", options->t1, "FILE",
+            "Description of a kernel in the T1 format of other tuners, in place of a source");
+  add_value(*command, "--kernel-tuner", options->kernel_tuner, "FILE",
+            "A T1 file as Kernel Tuner reads it, in place of a source; or a cache that it\n"
+            "wrote, with the source: its tunables take the values that were tried");
+  add_value(*command, "--kernel", options->kernel, "NAME",
+            "Which kernel, where the file has several");
   command->add_flag("--force", options->force, "Replace a spec.toml that is there");
   command->footer(
       "Writes spec.toml beside the source, or beside the T1 file. Parameters are read from the "

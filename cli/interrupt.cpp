@@ -10,8 +10,6 @@
 #include <cstdlib>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "cli/print.hpp"
 
 namespace kiln::cli {

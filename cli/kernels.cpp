@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
@@ -211,10 +211,8 @@ void add_kernels_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<KernelsFlags>();
   CLI::App* command = app.add_subcommand(
       "kernels", "List the kernels, or one kernel's problem, arguments, variants and tunables");
-  command
-      ->add_option("kernel", options->kernel,
-                   "Name of a kernel, or the folder of your own; of a folder with several: a list")
-      ->type_name("KERNEL");
+  add_value(*command, "kernel", options->kernel, "KERNEL",
+            "Name of a kernel, or the folder of your own; of a folder with several: a list");
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);
   command->footer(

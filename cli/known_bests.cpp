@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "cli/print.hpp"
 #include "core/metrics.hpp"
 #include "db/server/server_place.hpp"

@@ -4,14 +4,13 @@
 #include <memory>
 #include <set>
 
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "backends/backend.hpp"
 #include "backends/binary_cache.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
@@ -171,22 +170,16 @@ void add_prebuild_command(CLI::App& app, Work& work) {
   CLI::App* command = app.add_subcommand(
       "prebuild",
       "Compile what the launcher would run into its cache, for machines without a compiler");
-  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
-      ->type_name("KERNEL");
-  command
-      ->add_option("--problem", options->problems, "Sizes and types, as for kiln tune; may repeat")
-      ->type_name("TEXT")
+  add_value(*command, "kernel", options->kernel, "KERNEL",
+            "Name of a kernel, or the folder of your own");
+  add_value(*command, "--problem", options->problems, "TEXT",
+            "Sizes and types, as for kiln tune; may repeat")
       ->allow_extra_args(false);
-  command->add_option("--plan", options->plan, "Plan file: the problems of its sessions")
-      ->type_name("FILE");
+  add_value(*command, "--plan", options->plan, "FILE", "Plan file: the problems of its sessions");
   add_target_options(*command, options->target);
-  command
-      ->add_option("--cache", options->cache,
-                   "Folder (default: $KILN_CACHE, else kiln in the user's cache folder)")
-      ->type_name("DIR");
-  add_database_option(*command, options->common);
-  add_kernel_path_option(*command, options->common);
-  add_json_option(*command, options->common);
+  add_value(*command, "--cache", options->cache, "DIR",
+            "Folder (default: $KILN_CACHE, else kiln in the user's cache folder)");
+  add_common_options(*command, options->common);
   command->footer(
       "CUDA and HIP kernels need no GPU: give --arch to compile for every device of that\n"
       "architecture in the database, and for one that it does not know; or give the identity of\n"

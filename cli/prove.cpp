@@ -5,9 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -15,6 +13,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/trust.hpp"
 #include "cli/units.hpp"
@@ -168,11 +167,9 @@ void add_prove_command(CLI::App& app, Work& work) {
   CLI::App* command =
       app.add_subcommand("prove", "Put one config through every check, and measure it once");
   add_kernel_and_problem(*command, flags->kernel, flags->problem);
-  command
-      ->add_option("--config", flags->config,
-                   "A config as `kiln show` prints it, default, or best: what a lookup in the\n"
-                   "database gives, which is the default config if there is nothing better")
-      ->type_name("TEXT")
+  add_value(*command, "--config", flags->config, "TEXT",
+            "A config as `kiln show` prints it, default, or best: what a lookup in the\n"
+            "database gives, which is the default config if there is nothing better")
       ->capture_default_str();
   command->add_flag("--sanitizer", flags->sanitizer,
                     "Repeat it under compute-sanitizer: memcheck, racecheck, initcheck (CUDA)");

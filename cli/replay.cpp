@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/recorded_files.hpp"
 #include "cli/status_area.hpp"
@@ -206,18 +206,14 @@ void add_replay_command(CLI::App& app, Work& work) {
       ->required()
       ->type_name("FILE")
       ->check(file_name());
-  command
-      ->add_option(
-          "--strategy", options->strategies,
-          "Names of strategies, separated by commas, or all (kiln tune --help describes them)")
-      ->type_name("STRATEGY")
+  add_value(*command, "--strategy", options->strategies, "STRATEGY",
+            "Names of strategies, separated by commas, or all (kiln tune --help describes them)")
       ->delimiter(',')
       ->check([](const std::string& name) {
         return name == "all" ? std::string() : strategy_name()(name);
       })
       ->capture_default_str();
-  command->add_option("--seeds", options->seeds, "Runs of each strategy on each space")
-      ->type_name("COUNT")
+  add_value(*command, "--seeds", options->seeds, "COUNT", "Runs of each strategy on each space")
       ->check(whole_number(1))
       ->capture_default_str();
   command->add_flag("--skip-bad", options->skip_bad,

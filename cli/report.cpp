@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
@@ -148,32 +148,22 @@ void add_report_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<ReportFlags>();
   CLI::App* command = app.add_subcommand(
       "report", "Write sessions as one HTML file with plots, to look at offline and to send");
-  command
-      ->add_option("file", options->words,
-                   "Database, the same as --db; or a session, the same as --session")
-      ->type_name("FILE");
-  command
-      ->add_option("--session", options->sessions,
-                   "Only this session: its number, or latest; twice: two side by side")
-      ->type_name("SESSION")
+  add_value(*command, "file", options->words, "FILE",
+            "Database, the same as --db; or a session, the same as --session");
+  add_value(*command, "--session", options->sessions, "SESSION",
+            "Only this session: its number, or latest; twice: two side by side")
       ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--db", options->databases,
-          "Database file or server (default: $KILN_DB, else kiln/kiln.db in the user's data\n"
-          "folder); twice: two side by side")
-      ->type_name("FILE")
+  add_value(*command, "--db", options->databases, "FILE",
+            "Database file or server (default: $KILN_DB, else kiln/kiln.db in the user's data\n"
+            "folder); twice: two side by side")
       ->check(database_name())
       ->allow_extra_args(false);
-  command->add_option("-o,--output", options->output, "The file to write; - is stdout")
-      ->type_name("FILE")
+  add_value(*command, "-o,--output", options->output, "FILE", "The file to write; - is stdout")
       ->check(file_name())
       ->capture_default_str();
-  command
-      ->add_option("--ceilings", options->ceilings,
-                   "Ceilings of the device for rooflines: the output of `kiln sweep --ceilings\n"
-                   "--json`")
-      ->type_name("FILE")
+  add_value(*command, "--ceilings", options->ceilings, "FILE",
+            "Ceilings of the device for rooflines: the output of `kiln sweep --ceilings\n"
+            "--json`")
       ->check(file_name());
   add_force_option(*command, options->force);
   add_kernel_path_option(*command, options->common);

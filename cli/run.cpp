@@ -8,12 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +20,7 @@
 #include "cli/device_choice.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/planned.hpp"
 #include "cli/print.hpp"
 #include "cli/recorded_calls.hpp"
@@ -91,10 +90,9 @@ fs::path blas_library() {
     std::error_code error;
     if (fs::exists(place, error)) return fs::weakly_canonical(place);
   }
-  throw Error(ExitCode::failed,
-              fmt::format("{} is not where this program is, nor in lib/kiln of its prefix; "
-                          "name it with KILN_BLAS_LIBRARY",
-                          kName));
+  throw Error(ExitCode::failed, fmt::format("{} is not where this program is, nor in lib/kiln of "
+                                            "its prefix; name it with KILN_BLAS_LIBRARY",
+                                            kName));
 }
 
 struct Finished {
@@ -294,18 +292,17 @@ void print_run(const RecordedRun& before, const std::vector<TunedCall>& tuned,
     return;
   }
   say(fmt::format(
-      "products: {} of GPU time, {:.0f}% of the wall time; {} not understood, which the "
-      "library keeps",
+      "products: {} of GPU time, {:.0f}% of the wall time; {} not understood, which the library "
+      "keeps",
       pretty_time(all_ns), 100 * all_ns / wall_ns, counted(before.program.not_understood, "call")));
   if (!after) {
     say(fmt::format("wall time: {:.2f} s", before.finished.seconds));
     return;
   }
-  say(
-      fmt::format("wall time: {:.2f} s before, {:.2f} s after ({:.2f}x), start-up and recording "
-                  "included",
-                  before.finished.seconds, after->finished.seconds,
-                  before.finished.seconds / after->finished.seconds));
+  say(fmt::format(
+      "wall time: {:.2f} s before, {:.2f} s after ({:.2f}x), start-up and recording included",
+      before.finished.seconds, after->finished.seconds,
+      before.finished.seconds / after->finished.seconds));
 }
 
 Json run_json(const RecordedRun& before, const std::vector<TunedCall>& tuned,
@@ -374,18 +371,14 @@ void add_run_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<RunFlags>();
   CLI::App* command = app.add_subcommand(
       "run", "Run a program as it is and show, tune or take over its products of cuBLAS");
-  command->add_option("program", options->program, "The program and its arguments, behind --")
-      ->type_name("PROGRAM");
-  command
-      ->add_option("--tune", options->tune_seconds,
-                   "Spend this many seconds on the products that cost most, then run the program\n"
-                   "again with what won")
-      ->type_name("NUMBER")
+  add_value(*command, "program", options->program, "PROGRAM",
+            "The program and its arguments, behind --");
+  add_value(*command, "--tune", options->tune_seconds, "NUMBER",
+            "Spend this many seconds on the products that cost most, then run the program\n"
+            "again with what won")
       ->check(positive_number(kLongestTuning));
-  command
-      ->add_option("--record", options->record,
-                   "Write what the program computed to FILE, for kiln sweep --calls")
-      ->type_name("FILE");
+  add_value(*command, "--record", options->record, "FILE",
+            "Write what the program computed to FILE, for kiln sweep --calls");
   command->add_flag("--env", options->environment,
                     "Print the line that turns it on for a shell, and run nothing");
   command->add_flag("--quiet", options->quiet, "No progress on stderr");

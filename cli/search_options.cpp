@@ -3,12 +3,12 @@
 
 #include <cstdlib>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/checks.hpp"
 #include "cli/help_text.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "core/metrics.hpp"
 #include "core/suggest.hpp"
@@ -45,17 +45,13 @@ std::string target_fault(const std::string& text) {
 }
 
 void add_budget_options(CLI::App& command, SearchSettings& settings) {
-  command
-      .add_option(
-          "--seconds", settings.seconds,
-          fmt::format("Search time per session in seconds, not counting the finals (default {}\n"
-                      "if no budget is given)",
-                      kDefaultSeconds))
-      ->type_name("NUMBER")
+  add_value(command, "--seconds", settings.seconds, "NUMBER",
+            fmt::format("Search time per session in seconds, not counting the finals (default {}\n"
+                        "if no budget is given)",
+                        kDefaultSeconds))
       ->check(positive_number(kLongestWait))
       ->group("Budget: the first limit reached ends the session");
-  command.add_option("--trials", settings.trials, "Trials of a session, failures included")
-      ->type_name("COUNT")
+  add_value(command, "--trials", settings.trials, "COUNT", "Trials of a session, failures included")
       ->check(whole_number(1))
       ->group("Budget: the first limit reached ends the session");
   command
@@ -65,8 +61,8 @@ void add_budget_options(CLI::App& command, SearchSettings& settings) {
       ->type_name("SPEEDUP")
       ->check(CLI::Validator(target_fault, ""))
       ->group("Budget: the first limit reached ends the session");
-  command.add_option("--no-progress", settings.no_progress, "Trials without a better config")
-      ->type_name("COUNT")
+  add_value(command, "--no-progress", settings.no_progress, "COUNT",
+            "Trials without a better config")
       ->check(whole_number(1))
       ->group(kMoreOptions);
 }
@@ -76,32 +72,26 @@ std::string timing_fault(const std::string& name) {
 }
 
 void add_space_options(CLI::App& command, SearchSettings& settings) {
-  command.add_option("--strategy", settings.strategy, strategy_help())
-      ->type_name("STRATEGY")
+  add_value(command, "--strategy", settings.strategy, "STRATEGY", strategy_help())
       ->check(strategy_name())
       ->group(kMoreOptions);
-  command.add_option("--seed", settings.seed, "Seed of the strategy and of the inputs (default 1)")
-      ->type_name("COUNT")
+  add_value(command, "--seed", settings.seed, "COUNT",
+            "Seed of the strategy and of the inputs (default 1)")
       ->check(whole_number(0))
       ->group(kMoreOptions);
-  command
-      .add_option("--objective", settings.objective,
-                  "What is looked for: time (default), energy (joules of a run, by NVML), or a\n"
-                  "metric of the kernel (`kiln kernels KERNEL` lists them)")
-      ->type_name("OBJECTIVE")
+  add_value(command, "--objective", settings.objective, "OBJECTIVE",
+            "What is looked for: time (default), energy (joules of a run, by NVML), or a\n"
+            "metric of the kernel (`kiln kernels KERNEL` lists them)")
       ->group(kMoreOptions);
-  command.add_option("--variant", settings.variants, "Only this variant; may repeat")
-      ->type_name("NAME")
+  add_value(command, "--variant", settings.variants, "NAME", "Only this variant; may repeat")
       ->allow_extra_args(false);
 }
 
 void add_warm_start_option(CLI::App& command, SearchOptions& options) {
   CLI::Option* count =
-      command
-          .add_option("--warm-start", options.warm_configs,
-                      "Start from up to COUNT configs that were best on similar problems and\n"
-                      "devices")
-          ->type_name("COUNT")
+      add_value(command, "--warm-start", options.warm_configs, "COUNT",
+                "Start from up to COUNT configs that were best on similar problems and\n"
+                "devices")
           ->check(whole_number(1))
           ->capture_default_str()
           ->group(kMoreOptions);
@@ -114,25 +104,18 @@ void add_warm_start_option(CLI::App& command, SearchOptions& options) {
 }
 
 void add_process_options(CLI::App& command, SearchOptions& options) {
-  command
-      .add_option("--compile-seconds", options.compile_seconds,
-                  "Deadline of one compile; later is outcome compile_timeout")
-      ->type_name("NUMBER")
+  add_value(command, "--compile-seconds", options.compile_seconds, "NUMBER",
+            "Deadline of one compile; later is outcome compile_timeout")
       ->check(positive_number(kLongestWait))
       ->capture_default_str()
       ->group(kMoreOptions);
-  command
-      .add_option(
-          "--first-run-seconds", options.first_run_seconds,
-          "Deadline of a config's first run; later is outcome run_timeout (default: 60, of\n"
-          "which 10 once the time of the session is over, as for preparing the problem)")
-      ->type_name("NUMBER")
+  add_value(command, "--first-run-seconds", options.first_run_seconds, "NUMBER",
+            "Deadline of a config's first run; later is outcome run_timeout (default: 60, of\n"
+            "which 10 once the time of the session is over, as for preparing the problem)")
       ->check(positive_number(kLongestWait))
       ->group(kMoreOptions);
-  command
-      .add_option("--compile-workers", options.compile_workers,
-                  "Compiler processes (default: one a core, less one)")
-      ->type_name("COUNT")
+  add_value(command, "--compile-workers", options.compile_workers, "COUNT",
+            "Compiler processes (default: one a core, less one)")
       ->check(whole_number(1, kMostCompileWorkers))
       ->group(kMoreOptions);
   command
@@ -164,22 +147,18 @@ void add_search_options(CLI::App& command, SearchOptions& options, std::int64_t 
   add_setting_options(command, options.settings);
   add_warm_start_option(command, options);
   add_process_options(command, options);
-  command
-      .add_option("--against", options.against,
-                  "Run the best in turn with this library's own call, and store both times and\n"
-                  "both errors: cublas, for matmul")
-      ->type_name("LIBRARY")
+  add_value(command, "--against", options.against, "LIBRARY",
+            "Run the best in turn with this library's own call, and store both times and\n"
+            "both errors: cublas, for matmul")
       ->check(CLI::IsMember({"cublas"}))
       ->group(kMoreOptions);
   command.add_flag("--fresh", options.fresh,
                    "Start a new session, even if a stored one could continue or answer");
   command.add_flag("--quiet", options.quiet, "No progress on stderr, only warnings");
   options.patience = patience;
-  command
-      .add_option("--patience", options.patience,
-                  "Seconds to wait for a device that went away, or for room on a full disk,\n"
-                  "before the command gives up")
-      ->type_name("COUNT")
+  add_value(command, "--patience", options.patience, "COUNT",
+            "Seconds to wait for a device that went away, or for room on a full disk,\n"
+            "before the command gives up")
       ->check(whole_number(0, static_cast<std::int64_t>(kLongestWait)))
       ->capture_default_str()
       ->group(kMoreOptions);

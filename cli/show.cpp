@@ -6,7 +6,6 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "core/field_json.hpp"
 #include "core/suggest.hpp"
@@ -106,19 +106,14 @@ void add_show_command(CLI::App& app, Work& work) {
   TrialChoice& choice = options->choice;
   CLI::App* command = app.add_subcommand(
       "show", "List the sessions, or show what one found: the best first, then its trials");
-  command->add_option("session", options->session, "Number of a session, or latest")
-      ->type_name("SESSION");
-  command->add_option("file", options->file, "Database, the same as --db")->type_name("FILE");
-  command->add_option("--top", choice.top, "How many of the fastest trials")
-      ->type_name("COUNT")
+  add_value(*command, "session", options->session, "SESSION", "Number of a session, or latest");
+  add_value(*command, "file", options->file, "FILE", "Database, the same as --db");
+  add_value(*command, "--top", choice.top, "COUNT", "How many of the fastest trials")
       ->check(whole_number(0))
       ->capture_default_str();
   command->add_flag("--all", choice.all, "Every trial and every part, whatever the terminal holds");
-  command
-      ->add_option(
-          "--sort", choice.sort,
-          fmt::format("Order of the trials: {} (default: time)", comma_list(trial_columns())))
-      ->type_name("COLUMN")
+  add_value(*command, "--sort", choice.sort, "COLUMN",
+            fmt::format("Order of the trials: {} (default: time)", comma_list(trial_columns())))
       ->check(one_of("column", trial_columns()));
   command
       ->add_option("--where", choice.where,
@@ -129,9 +124,7 @@ void add_show_command(CLI::App& app, Work& work) {
   command->add_flag("--csv", options->csv,
                     "Print the trials, all of them, as comma-separated values");
   command->add_flag("--failures", options->failures, "Every failed trial with its whole message");
-  add_database_option(*command, options->common);
-  add_kernel_path_option(*command, options->common);
-  add_json_option(*command, options->common);
+  add_common_options(*command, options->common);
   command->footer(
       "Works while a session is running. A compile time of \"shared\" means that another config\n"
       "rendered to the same source. Times of the finals are of one clock; times of the search,\n"

@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,7 @@
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
@@ -236,31 +236,22 @@ void add_space_command(CLI::App& app, Work& work) {
   auto options = std::make_shared<SpaceFlags>();
   CLI::App* command = app.add_subcommand(
       "space", "Count the configs of a problem and print how many each constraint removes");
-  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
-      ->type_name("KERNEL");
-  command
-      ->add_option("--problem", options->problem,
-                   "Sizes and types, e.g. m=512,n=2^20,dtype=f32; `kiln kernels KERNEL` lists them")
-      ->type_name("TEXT");
-  command
-      ->add_option("--file", options->file,
-                   "Instead of a kernel: a T1 file, or a JSON list of spaces (docs/search.md)")
-      ->type_name("FILE")
+  add_value(*command, "kernel", options->kernel, "KERNEL",
+            "Name of a kernel, or the folder of your own");
+  add_value(*command, "--problem", options->problem, "TEXT",
+            "Sizes and types, e.g. m=512,n=2^20,dtype=f32; `kiln kernels KERNEL` lists them");
+  add_value(*command, "--file", options->file, "FILE",
+            "Instead of a kernel: a T1 file, or a JSON list of spaces (docs/search.md)")
       ->check(file_name());
-  CLI::Option* device = command->add_option(
-      "--device", options->device,
-      "auto, a backend, or a device as `kiln devices` names it (default: none, made up "
-      "from --arch)");
+  CLI::Option* device = command->add_option("--device", options->device,
+                                            "auto, a backend, or a device as `kiln devices` names "
+                                            "it (default: none, made up from --arch)");
   device->type_name("DEVICE");
-  command
-      ->add_option("--backend", options->backend,
-                   "cuda, hip or opencl (default: the first for which the kernel has a variant)")
-      ->type_name("BACKEND")
+  add_value(*command, "--backend", options->backend, "BACKEND",
+            "cuda, hip or opencl (default: the first for which the kernel has a variant)")
       ->excludes(device);
-  command
-      ->add_option("--arch", options->architecture,
-                   "Architecture, e.g. sm_80 (default: sm_90a, gfx90a, opencl)")
-      ->type_name("NAME")
+  add_value(*command, "--arch", options->architecture, "NAME",
+            "Architecture, e.g. sm_80 (default: sm_90a, gfx90a, opencl)")
       ->excludes(device);
   add_kernel_path_option(*command, options->common);
   add_json_option(*command, options->common);

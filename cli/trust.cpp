@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/print.hpp"
-#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "core/hash.hpp"
 #include "core/input_file.hpp"

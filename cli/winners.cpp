@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/device_choice.hpp"
 #include "cli/known_bests.hpp"
+#include "cli/options.hpp"
 #include "core/errors.hpp"
 #include "core/setting.hpp"
 #include "db/store.hpp"
@@ -19,18 +18,13 @@ namespace kiln::cli {
 namespace fs = std::filesystem;
 
 void add_target_options(CLI::App& command, TargetOptions& options) {
-  command
-      .add_option("--device", options.device,
-                  "auto, a backend, a device as `kiln devices` names it, or the identity of one\n"
-                  "that the database knows, which need not be here")
-      ->type_name("DEVICE")
+  add_value(command, "--device", options.device, "DEVICE",
+            "auto, a backend, a device as `kiln devices` names it, or the identity of one\n"
+            "that the database knows, which need not be here")
       ->capture_default_str();
-  command
-      .add_option("--arch", options.architecture,
-                  "Architecture to compile for where no such device is, e.g. sm_90a")
-      ->type_name("NAME");
-  command.add_option("--backend", options.backend, "Backend of --arch: cuda or hip")
-      ->type_name("BACKEND")
+  add_value(command, "--arch", options.architecture, "NAME",
+            "Architecture to compile for where no such device is, e.g. sm_90a");
+  add_value(command, "--backend", options.backend, "BACKEND", "Backend of --arch: cuda or hip")
       ->capture_default_str();
   command.add_flag("--no-shipped", options.no_shipped,
                    "Leave out the wisdom that is part of Kiln, as a launcher that does so");

@@ -1,10 +1,9 @@
 // `kiln db dump`: everything a database holds, as text that depends on nothing but the content.
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "db/merge.hpp"
 
@@ -27,10 +26,9 @@ void add_db_dump(CLI::App& db, Work& work) {
   auto options = std::make_shared<DbDumpFlags>();
   CLI::App* command =
       db.add_subcommand("dump", "Print everything as JSON lines; equal content, equal text");
-  CLI::Option* file =
-      command->add_option("file", options->common.database, "Database file, the same as --db")
-          ->type_name("FILE")
-          ->check(database_name());
+  CLI::Option* file = add_value(*command, "file", options->common.database, "FILE",
+                                "Database file, the same as --db")
+                          ->check(database_name());
   add_database_option(*command, options->common);
   command->callback([=, &work] {
     if (file->count() > 0 && command->count("--db") > 0) {

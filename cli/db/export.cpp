@@ -5,11 +5,11 @@
 #include <cctype>
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
@@ -107,18 +107,14 @@ void add_db_export(CLI::App& db, Work& work) {
       ->type_name("FILE")
       ->check(file_name());
   add_force_option(*command, options->force);
-  command->add_option("--kernel", options->kernels, "Only bests of this kernel; may repeat")
-      ->type_name("KERNEL")
+  add_value(*command, "--kernel", options->kernels, "KERNEL",
+            "Only bests of this kernel; may repeat")
       ->allow_extra_args(false);
-  command
-      ->add_option("--device", options->devices,
-                   "Only bests of this device, as `kiln db info` prints it; may repeat")
-      ->type_name("IDENTITY")
+  add_value(*command, "--device", options->devices, "IDENTITY",
+            "Only bests of this device, as `kiln db info` prints it; may repeat")
       ->allow_extra_args(false);
-  command
-      ->add_option("--format", options->format,
-                   "wisdom, or t4: a file for each best, with the trials of its variant")
-      ->type_name("NAME")
+  add_value(*command, "--format", options->format, "NAME",
+            "wisdom, or t4: a file for each best, with the trials of its variant")
       ->check(CLI::IsMember({"wisdom", "t4"}))
       ->capture_default_str();
   add_database_option(*command, options->common);

@@ -4,16 +4,15 @@
 #include <map>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/db/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/recorded_files.hpp"
-#include "cli/text_files.hpp"
 #include "cli/units.hpp"
 #include "db/server/server_place.hpp"
 #include "db/store.hpp"
@@ -46,10 +45,9 @@ struct Import {
 void refuse_foreign(const std::string& file, const std::string& text) {
   const std::string_view format = foreign_format(text);
   if (format.empty() || text.starts_with("{\"kiln_wisdom\"")) return;
-  throw InputError({file, 0, 0},
-                   fmt::format("this is {}: say whose tunables it holds with --kernel and which "
-                               "problem it is with --problem",
-                               format));
+  throw InputError({file, 0, 0}, fmt::format("this is {}: say whose tunables it holds with "
+                                             "--kernel and which problem it is with --problem",
+                                             format));
 }
 
 class Importer {
@@ -172,28 +170,19 @@ void add_db_import(CLI::App& db, Work& work) {
                    "another tool")
       ->required()
       ->type_name("FILE");
-  command
-      ->add_option(
-          "--kernel", options->kernel,
-          "The files are another tuner's (caches of Kernel Tuner, T4, results of KTT) and\n"
-          "their tunables those of a variant of this kernel, which is given by its name or\n"
-          "its folder")
-      ->type_name("KERNEL");
-  command
-      ->add_option("--problem", options->problem,
-                   "With --kernel: the problem; {0}, {1}, ... stand for the sizes in the file,\n"
-                   "{NAME} for the tunable of that name")
-      ->type_name("TEXT");
-  command
-      ->add_option("--device", options->device,
-                   "With --kernel: where it was measured, as `kiln db info` or `kiln devices`\n"
-                   "prints it")
-      ->type_name("DEVICE")
+  add_value(*command, "--kernel", options->kernel, "KERNEL",
+            "The files are another tuner's (caches of Kernel Tuner, T4, results of KTT) and\n"
+            "their tunables those of a variant of this kernel, which is given by its name or\n"
+            "its folder");
+  add_value(*command, "--problem", options->problem, "TEXT",
+            "With --kernel: the problem; {0}, {1}, ... stand for the sizes in the file,\n"
+            "{NAME} for the tunable of that name");
+  add_value(*command, "--device", options->device, "DEVICE",
+            "With --kernel: where it was measured, as `kiln db info` or `kiln devices`\n"
+            "prints it")
       ->capture_default_str();
   command->add_flag("--skip-bad", options->skip_bad, "Skip bad lines and import the rest");
-  add_database_option(*command, options->common);
-  add_kernel_path_option(*command, options->common);
-  add_json_option(*command, options->common);
+  add_common_options(*command, options->common);
   command->footer(
       "Each best is held against the spec of its kernel. Importing the same again changes "
       "nothing.\n"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 
 #include <CLI/CLI.hpp>
@@ -158,12 +157,11 @@ void print_db_info_text(const Content& content) {
   std::int64_t stale = 0;
   for (const auto& [name, group] : content.kernels) stale += group.stale;
   if (stale == 0) return;
-  print_shown(
-      "\n{}",
-      paragraph(fmt::format("{} measured with another driver, compiler or source: `kiln best` "
-                            "says so, and `kiln tune` measures anew",
-                            stale == 1 ? "1 best was" : fmt::format("{} bests were", stale)),
-                output_width()));
+  print_shown("\n{}", paragraph(fmt::format("{} measured with another driver, compiler or source: "
+                                            "`kiln best` says so, and `kiln tune` measures anew",
+                                            stale == 1 ? "1 best was"
+                                                       : fmt::format("{} bests were", stale)),
+                                output_width()));
 }
 
 ExitCode run_db_info(const CommonOptions& options) {

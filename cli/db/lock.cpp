@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/text_files.hpp"
 #include "cli/units.hpp"
@@ -92,10 +92,8 @@ void add_db_lock(CLI::App& db, Work& work) {
       ->required()
       ->type_name("FILE")
       ->check(file_name());
-  command
-      ->add_option("--device", options->devices,
-                   "Only bests of this device, as `kiln db info` prints it; may repeat")
-      ->type_name("IDENTITY")
+  add_value(*command, "--device", options->devices, "IDENTITY",
+            "Only bests of this device, as `kiln db info` prints it; may repeat")
       ->allow_extra_args(false);
   add_force_option(*command, options->force);
   command->add_flag("--no-shipped", options->no_shipped,

@@ -3,7 +3,6 @@
 #include "db/merge.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/checks.hpp"
@@ -11,7 +10,6 @@
 #include "cli/json_output.hpp"
 #include "cli/print.hpp"
 #include "cli/units.hpp"
-#include "core/json.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -70,8 +68,7 @@ void add_db_merge(CLI::App& db, Work& work) {
   add_json_option(*command, options->common);
   command->footer(
       "Of copies of one session the furthest stays; copies that went on apart are both kept.\n"
-      "A target file is replaced in one step, its sessions get new numbers; sessions of a "
-      "server\n"
+      "A target file is replaced in one step, its sessions get new numbers; sessions of a server\n"
       "keep their numbers.");
   command->callback([options, &work] { work = [options] { return run_db_merge(*options); }; });
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
@@ -192,23 +192,19 @@ void add_db_portfolio(CLI::App& db, Work& work) {
   auto options = std::make_shared<DbPortfolioFlags>();
   CLI::App* command = db.add_subcommand(
       "portfolio", "The fewest configs that are good enough for all tuned problems");
-  command->add_option("kernel", options->kernel, "Name of a kernel, or the folder of your own")
-      ->type_name("KERNEL")
+  add_value(*command, "kernel", options->kernel, "KERNEL",
+            "Name of a kernel, or the folder of your own")
       ->required();
-  command->add_option("--within", options->within, "How much slower than the best is good enough")
-      ->type_name("PERCENT")
+  add_value(*command, "--within", options->within, "PERCENT",
+            "How much slower than the best is good enough")
       ->check(positive_number())
       ->capture_default_str();
-  command
-      ->add_option("--device", options->device,
-                   "Which device, as `kiln db info` prints it, where there are several")
-      ->type_name("IDENTITY");
+  add_value(*command, "--device", options->device, "IDENTITY",
+            "Which device, as `kiln db info` prints it, where there are several");
   command->add_flag("--leave-one-out", options->leave_one_out,
                     "For each tuned problem: what a lookup would say without it, and how much\n"
                     "slower that is than its best");
-  add_database_option(*command, options->common);
-  add_kernel_path_option(*command, options->common);
-  add_json_option(*command, options->common);
+  add_common_options(*command, options->common);
   command->callback([options, &work] { work = [options] { return run_db_portfolio(*options); }; });
 }
 

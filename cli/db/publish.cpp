@@ -1,7 +1,6 @@
 // `kiln db publish`: a compact read-only copy for launchers.
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "cli/checks.hpp"
 #include "cli/db/command.hpp"

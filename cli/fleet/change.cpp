@@ -1,7 +1,6 @@
 // `kiln fleet cancel` and `kiln fleet retry`.
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "cli/fleet/command.hpp"
 #include "cli/print.hpp"

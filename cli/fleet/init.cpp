@@ -1,7 +1,6 @@
 // `kiln fleet init`: makes the tables and the roles.
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "cli/fleet/command.hpp"
 #include "cli/print.hpp"

@@ -70,8 +70,7 @@ Outbox::Outbox(const fs::path& root, const std::string& identity) {
   fs::create_directories(folder_, error);
   if (error) {
     throw DatabaseError(
-        fmt::format("{}: cannot create the outbox: {}; name another folder with "
-                    "--outbox",
+        fmt::format("{}: cannot create the outbox: {}; name another folder with --outbox",
                     folder_.string(), error.message()));
   }
 }

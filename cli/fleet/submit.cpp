@@ -1,24 +1,79 @@
 // `kiln fleet submit PLAN`: the problems of a plan as jobs; with --slurm also the workers.
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
+#include <string>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/checks.hpp"
 #include "cli/fleet/command.hpp"
 #include "cli/fleet/job_text.hpp"
-#include "cli/fleet/slurm.hpp"
+#include "cli/options.hpp"
 #include "cli/planned.hpp"
 #include "cli/print.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
+#include "core/program.hpp"
+#include "core/shell_word.hpp"
 #include "db/fleet.hpp"
 #include "db/server/server_place.hpp"
 
 namespace kiln::cli {
 namespace fs = std::filesystem;
 namespace {
+
+struct SlurmOptions {
+  int tasks = 1;                     ///< of the array: workers
+  int at_once = 0;                   ///< tasks that run at the same time; 0: all
+  std::vector<std::string> options;  ///< of sbatch, as "--gres=gpu:1"
+};
+
+// One line of the script: a line end would begin a command.
+std::string checked_option(const std::string& option) {
+  if (option.starts_with("-") && option.find('\n') == std::string::npos) return option;
+  throw UsageError(fmt::format(
+      "--slurm-option: expected an option of sbatch, as --gres=gpu:1, not '{}'", option));
+}
+
+/// The script for sbatch. `words`: the command of a task.
+std::string slurm_script(const std::string& name, const SlurmOptions& options,
+                         const std::vector<std::string>& words) {
+  std::string plain;
+  for (const char c : name) plain += c == '\n' || c == '\r' ? ' ' : c;
+  std::string script = fmt::format(
+      "#!/bin/sh\n"
+      "#SBATCH --job-name={}\n"
+      "#SBATCH --array=1-{}{}\n"
+      "#SBATCH --requeue\n"
+      "#SBATCH --open-mode=append\n"
+      "# Two minutes before the end: the session is stored and the lease returned.\n"
+      "#SBATCH --signal=B:TERM@120\n",
+      shell_word("kiln-" + plain), options.tasks,
+      options.at_once > 0 ? fmt::format("%{}", options.at_once) : "");
+  for (const std::string& option : options.options)
+    script += fmt::format("#SBATCH {}\n", checked_option(option));
+  script += "exec";
+  for (const std::string& word : words) script += ' ' + shell_word(word);
+  return script + '\n';
+}
+
+/// Hands the script to sbatch, which prints the number of the array. Throws Error (exit code 1) if
+/// there is no sbatch or it refuses.
+void submit_to_slurm(const std::string& script) {
+  const Ended ended = run_program({.words = {"sbatch"}, .folder = {}, .input = script});
+  print_shown("{}", ended.out);
+  if (ended.is_ok()) return;
+  constexpr int kNotFound = 127;
+  if (ended.exit_code == kNotFound) {
+    throw Error(
+        ExitCode::failed,
+        "there is no sbatch on this host; --print shows the script, for a host of the cluster");
+  }
+  throw Error(ExitCode::failed, fmt::format("sbatch refused the job array ({}: {}); the jobs are "
+                                            "submitted: `kiln fleet work` tunes them anywhere",
+                                            ended.ending(), last_lines(ended.err, 3)));
+}
 
 struct SubmitFlags {
   CommonOptions common;
@@ -46,10 +101,9 @@ std::vector<FleetJob> jobs_of(const std::vector<ReadySession>& sessions,
   std::vector<FleetJob> jobs;
   for (const ReadySession& session : sessions) {
     if (session.spec.command) {
-      throw UsageError(
-          fmt::format("'{}' is a program ([command]), which chooses its own devices; "
-                      "`kiln sweep` runs it",
-                      session.spec.name));
+      throw UsageError(fmt::format(
+          "'{}' is a program ([command]), which chooses its own devices; `kiln sweep` runs it",
+          session.spec.name));
     }
     for (const std::string& device : devices) {
       jobs.push_back({.kernel = session.spec.name,
@@ -121,19 +175,16 @@ void add_slurm_options(CLI::App& command, SubmitFlags& options) {
       ->group(group);
   command.add_flag("--print", options.print, "Print the script of --slurm; submit nothing")
       ->group(group);
-  command.add_option("--tasks", options.array.tasks, "Workers of the array")
-      ->type_name("COUNT")
+  add_value(command, "--tasks", options.array.tasks, "COUNT", "Workers of the array")
       ->check(whole_number(1, 100'000))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--at-once", options.array.at_once, "Workers that run at the same time")
-      ->type_name("COUNT")
+  add_value(command, "--at-once", options.array.at_once, "COUNT",
+            "Workers that run at the same time")
       ->check(whole_number(1, 100'000))
       ->group(group);
-  command
-      .add_option("--slurm-option", options.array.options,
-                  "An option of sbatch, as --gres=gpu:1; may repeat")
-      ->type_name("TEXT")
+  add_value(command, "--slurm-option", options.array.options, "TEXT",
+            "An option of sbatch, as --gres=gpu:1; may repeat")
       ->allow_extra_args(false)
       ->group(group);
 }
@@ -147,21 +198,15 @@ void add_fleet_submit(CLI::App& fleet, Work& work) {
       ->required()
       ->type_name("FILE");
   add_server_option(*command, options->common);
-  command
-      ->add_option("--kernel", options->kernels,
-                   "Only the sessions of this kernel of the plan; may repeat")
-      ->type_name("NAME")
+  add_value(*command, "--kernel", options->kernels, "NAME",
+            "Only the sessions of this kernel of the plan; may repeat")
       ->allow_extra_args(false);
-  command
-      ->add_option("--device", options->devices,
-                   "Devices that may take the jobs: the beginning of an identity, as cuda/nvidia;\n"
-                   "may repeat, with a job for each (default: any device)")
-      ->type_name("TEXT")
+  add_value(*command, "--device", options->devices, "TEXT",
+            "Devices that may take the jobs: the beginning of an identity, as cuda/nvidia;\n"
+            "may repeat, with a job for each (default: any device)")
       ->allow_extra_args(false);
-  command
-      ->add_option("--lives", options->lives,
-                   "Set a job aside after this many leases ended without their worker")
-      ->type_name("COUNT")
+  add_value(*command, "--lives", options->lives, "COUNT",
+            "Set a job aside after this many leases ended without their worker")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
   command->add_flag("--warm-cache", options->warm_cache,

@@ -3,7 +3,6 @@
 #include <deque>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/checks.hpp"
@@ -12,6 +11,7 @@
 #include "cli/fleet/job_text.hpp"
 #include "cli/fleet/worker.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/units.hpp"
 #include "core/errors.hpp"
@@ -79,14 +79,12 @@ ExitCode run_fleet_work(const WorkFlags& options) {
 
 void add_lease_options(CLI::App& command, WorkFlags& options) {
   constexpr double kLongestLease = 86400;
-  command
-      .add_option("--lease", options.lease_seconds,
-                  "Seconds that a lease lasts without a renewal; four renewals are tried in them")
-      ->type_name("NUMBER")
+  add_value(command, "--lease", options.lease_seconds, "NUMBER",
+            "Seconds that a lease lasts without a renewal; four renewals are tried in them")
       ->check(positive_number(kLongestLease))
       ->capture_default_str();
-  command.add_option("--poll", options.poll_seconds, "Seconds between two looks for a job")
-      ->type_name("NUMBER")
+  add_value(command, "--poll", options.poll_seconds, "NUMBER",
+            "Seconds between two looks for a job")
       ->check(positive_number(kLongestLease))
       ->capture_default_str();
   command.add_flag("--stay", options.stay, "Wait for further jobs when none is left");
@@ -94,16 +92,12 @@ void add_lease_options(CLI::App& command, WorkFlags& options) {
 
 void add_host_options(CLI::App& command, WorkFlags& options) {
   options.search.patience = 3600;
-  command
-      .add_option("--patience", options.search.patience,
-                  "Seconds that the server, the device or room on the disk may be missing")
-      ->type_name("COUNT")
+  add_value(command, "--patience", options.search.patience, "COUNT",
+            "Seconds that the server, the device or room on the disk may be missing")
       ->check(whole_number(0))
       ->capture_default_str();
-  command
-      .add_option("--compile-workers", options.search.compile_workers,
-                  "Compiler processes (default: one a core, less one a device)")
-      ->type_name("COUNT")
+  add_value(command, "--compile-workers", options.search.compile_workers, "COUNT",
+            "Compiler processes (default: one a core, less one a device)")
       ->check(whole_number(1, 1024));
   command.add_flag("--quiet", options.search.quiet, "Print warnings only, no progress");
 }
@@ -115,17 +109,12 @@ void add_fleet_work(CLI::App& fleet, Work& work) {
   CLI::App* command =
       fleet.add_subcommand("work", "Tune jobs on the devices of this host until none is left");
   add_server_option(*command, options->common);
-  command
-      ->add_option("--device", options->device,
-                   "all, a backend, or devices as `kiln devices` names them, with commas between")
-      ->type_name("NAME")
+  add_value(*command, "--device", options->device, "NAME",
+            "all, a backend, or devices as `kiln devices` names them, with commas between")
       ->capture_default_str();
-  command
-      ->add_option(
-          "--outbox", options->outbox,
-          "Folder for what the server has not got yet (default: kiln/outbox in the user's\n"
-          "data folder)")
-      ->type_name("DIR");
+  add_value(*command, "--outbox", options->outbox, "DIR",
+            "Folder for what the server has not got yet (default: kiln/outbox in the user's\n"
+            "data folder)");
   add_lease_options(*command, *options);
   add_host_options(*command, *options);
   add_kernel_path_option(*command, options->common);

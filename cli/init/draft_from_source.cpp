@@ -1,7 +1,6 @@
 // Guesses a spec from what a source declares.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <map>

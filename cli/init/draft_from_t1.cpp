@@ -72,10 +72,10 @@ void add_fill(const T1Part& argument, bool from_ktt, DraftTable& table) {
     const std::string source = argument.required("DataSource");
     table.lines.push_back({"elements", list_of({toml_text(renamed(source, "i", "index"))}), ""});
   } else {
-    argument.fail(fmt::format(
-        "has the \"FillType\" '{}'; expected Constant, Random or Generator: record such inputs as "
-        "`[[verify.expected]]` instead",
-        fill));
+    argument.fail(
+        fmt::format("has the \"FillType\" '{}'; expected Constant, Random or Generator: record "
+                    "such inputs as `[[verify.expected]]` instead",
+                    fill));
   }
 }
 
@@ -98,10 +98,8 @@ DraftTable argument_table(const T1Part& argument, const std::string& name, const
                            : access == "ReadWrite" ? "read_write"
                                                    : "";
   if (word.empty()) {
-    argument.fail(
-        fmt::format("has the \"AccessType\" '{}'; expected ReadOnly, WriteOnly or "
-                    "ReadWrite",
-                    access));
+    argument.fail(fmt::format(
+        "has the \"AccessType\" '{}'; expected ReadOnly, WriteOnly or ReadWrite", access));
   }
   table.lines.push_back({"access", toml_text(word), ""});
   table.lines.push_back(dtype);
@@ -189,10 +187,10 @@ std::string source_text(const T1Part& kernel, const std::string& path) {
   const bool has_ending = name.ends_with(".cu") || name.ends_with(".hip") ||
                           name.ends_with(".cpp") || name.ends_with(".cl");
   if (!has_ending) {
-    kernel.fail(fmt::format(
-        "names the \"KernelFile\" '{}'; Kiln takes sources that end with .cu, .hip, .cpp or .cl: "
-        "copy it under such a name and put that name here",
-        name));
+    kernel.fail(
+        fmt::format("names the \"KernelFile\" '{}'; Kiln takes sources that end with .cu, .hip, "
+                    ".cpp or .cl: copy it under such a name and put that name here",
+                    name));
   }
   const std::filesystem::path file = std::filesystem::path(path).parent_path() / name;
   std::error_code error;

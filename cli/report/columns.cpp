@@ -1,7 +1,6 @@
 // Trials as columns, which take a tenth of the room that a list of objects takes.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <nlohmann/json.hpp>

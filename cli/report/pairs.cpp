@@ -1,6 +1,5 @@
 // Two sides of a report: sessions of one kernel and problem, put beside each other.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <map>
 #include <tuple>
 

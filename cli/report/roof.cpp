@@ -1,6 +1,5 @@
 // The arithmetic roof of a session: of the units that its best uses, by the clock of the device.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 
 #include "cli/report/report.hpp"
 #include "core/errors.hpp"

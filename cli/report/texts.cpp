@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "cli/failures.hpp"
 #include "cli/report/report.hpp"
@@ -132,8 +131,7 @@ std::string pairs_html(const Report& report) {
   if (report.sides.size() != 2) return "";
   if (report.pairs.empty()) {
     return html_paragraph(
-        fmt::format("Nothing is paired: no kernel and problem has a best in both "
-                    "{} and {}.",
+        fmt::format("Nothing is paired: no kernel and problem has a best in both {} and {}.",
                     report.sides[0], report.sides[1]));
   }
   std::vector<std::vector<std::string>> rows;
@@ -267,8 +265,8 @@ std::string commands_html(const ReportedSession& session) {
   std::string out = "<h3>Commands</h3>\n";
   for (const std::string& command : commands) {
     out += fmt::format(
-        "<div class=\"command\"><pre>{}</pre><button type=\"button\" data-copy "
-        "aria-label=\"Copy the command\">Copy</button></div>\n",
+        "<div class=\"command\"><pre>{}</pre><button type=\"button\" data-copy aria-label=\"Copy "
+        "the command\">Copy</button></div>\n",
         html_text(command));
   }
   return out;

@@ -153,8 +153,7 @@ std::vector<std::string> importance(const std::vector<TrialRecord>& rows) {
   for (const Importance& each : importance_of(variants.front())) {
     if (lines.size() == kToldFactors) break;
     lines.push_back(
-        fmt::format("{}: {} explains {:.0f}% of the spread of times ({}); the fastest "
-                    "has {}",
+        fmt::format("{}: {} explains {:.0f}% of the spread of times ({}); the fastest has {}",
                     each.variant, each.tunable, 100 * each.share, each.certainty, each.fastest));
   }
   return lines;

@@ -1,9 +1,6 @@
 // The list of sessions.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "cli/show/show.hpp"
 #include "cli/table.hpp"
