@@ -18,7 +18,6 @@
 #include <span>
 #include <sstream>
 #include <string_view>
-#include <type_traits>
 
 #include "backends/cache_trim.hpp"
 #include "core/hash.hpp"

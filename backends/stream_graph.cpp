@@ -1,6 +1,5 @@
 // Graphs of captured launches of CUDA and HIP devices.
 // SPDX-License-Identifier: Apache-2.0
-#include <utility>
 
 #include "backends/stream_device.hpp"
 

@@ -239,8 +239,7 @@ class PlanBuilder {
           std::min<std::int64_t>(limits[d], std::numeric_limits<std::uint32_t>::max());
       if (extent < 1 || extent > limit) {
         illegal(
-            fmt::format("step '{}': {} dimension {} must be from 1 to {} on this device ({} = "
-                        "{})",
+            fmt::format("step '{}': {} dimension {} must be from 1 to {} on this device ({} = {})",
                         step.entry.text(), what, "xyz"[d], limit, expressions[d].text(), extent));
       }
       out[d] = static_cast<std::uint32_t>(extent);
@@ -256,8 +255,7 @@ class PlanBuilder {
       threads *= extent;
       if (threads <= limit) continue;
       illegal(
-          fmt::format("step '{}': a block of {} x {} x {} threads exceeds the device's limit of "
-                      "{}",
+          fmt::format("step '{}': a block of {} x {} x {} threads exceeds the device's limit of {}",
                       step.entry, step.block[0], step.block[1], step.block[2], limit));
     }
   }
@@ -268,8 +266,8 @@ class PlanBuilder {
       const std::uint64_t threads = std::uint64_t{step.grid[d]} * step.block[d];
       if (threads <= limit) continue;
       illegal(
-          fmt::format("step '{}': {} blocks of {} threads in dimension {} are {} threads, and "
-                      "this device takes at most {}",
+          fmt::format("step '{}': {} blocks of {} threads in dimension {} are {} threads, and this "
+                      "device takes at most {}",
                       step.entry, step.grid[d], step.block[d], "xyz"[d], threads, limit));
     }
   }
@@ -298,10 +296,9 @@ class PlanBuilder {
     const std::int64_t bytes = step.shared_bytes->evaluate_int(scope_);
     const LaunchLimits limits = shared_limits(device_);
     if (bytes < limits.low || bytes > limits.high[0]) {
-      illegal(
-          fmt::format("step '{}': {} bytes of dynamic shared memory are not from 0 to the "
-                      "device's limit of {}",
-                      out.entry, bytes, limits.high[0]));
+      illegal(fmt::format(
+          "step '{}': {} bytes of dynamic shared memory are not from 0 to the device's limit of {}",
+          out.entry, bytes, limits.high[0]));
     }
     out.shared_bytes = static_cast<std::uint32_t>(bytes);
   }

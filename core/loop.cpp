@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "core/errors.hpp"
-
 namespace kiln {
 
 const std::array<LoopField, 10>& loop_fields() {

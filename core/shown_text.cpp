@@ -2,7 +2,6 @@
 #include "core/shown_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>

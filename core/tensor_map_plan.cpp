@@ -112,10 +112,9 @@ class Builder {
       fail(fmt::format("its 'fill' is 'nan', which {} does not have", name_of(out_.dtype)));
     }
     if (map_.fill_nan && element_bytes_ == 1) {
-      fail(
-          fmt::format("its 'fill' is 'nan', which the hardware has for f16, bf16, f32 and f64, "
-                      "not for {}",
-                      name_of(out_.dtype)));
+      fail(fmt::format(
+          "its 'fill' is 'nan', which the hardware has for f16, bf16, f32 and f64, not for {}",
+          name_of(out_.dtype)));
     }
     out_.to_tf32 = map_.tf32 && map_.tf32->evaluate_bool(scope_);
     if (out_.to_tf32 && out_.dtype != DType::f32) {

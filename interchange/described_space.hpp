@@ -1,8 +1,8 @@
 // DescribedSpace: tunables and constraints of another tuner's kernel, without the kernel.
 //
-// The readers of foreign formats fill it (t1.hpp, space_list.hpp); a Space is built from its
-// variant. Constraints are texts in Python syntax, which our expression language reads as Python
-// means them; what it cannot read is refused with the place in the file.
+// The readers of foreign formats fill it; a Space is built from its variant. Constraints are texts
+// in Python syntax, which our expression language reads as Python means them; what it cannot read
+// is refused with the place in the file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -22,8 +22,7 @@ std::optional<BudgetLimit> Budget::exhausted(const Progress& progress) const {
 void check(const Budget& budget) {
   if (budget.seconds && !(*budget.seconds > 0 && std::isfinite(*budget.seconds))) {
     throw UsageError(
-        fmt::format("a budget of {} s leaves no time for a single trial; give a number "
-                    "above 0",
+        fmt::format("a budget of {} s leaves no time for a single trial; give a number above 0",
                     *budget.seconds));
   }
   if (budget.trials && *budget.trials < 1) {
@@ -32,8 +31,7 @@ void check(const Budget& budget) {
   }
   if (budget.no_progress_trials && *budget.no_progress_trials < 1) {
     throw UsageError(
-        fmt::format("stopping after {} trials without progress allows none; give at "
-                    "least 1",
+        fmt::format("stopping after {} trials without progress allows none; give at least 1",
                     *budget.no_progress_trials));
   }
   if (budget.target && !(*budget.target > 1 && std::isfinite(*budget.target))) {

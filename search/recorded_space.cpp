@@ -2,9 +2,7 @@
 #include "search/recorded_space.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>

@@ -13,7 +13,6 @@
 #include "db/session_options.hpp"
 #include "db/stored_problem.hpp"
 #include "lookup/lookup.hpp"
-#include "wisdom/wisdom.hpp"
 
 namespace kiln {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "core/dynamic_library.hpp"
 #include "core/errors.hpp"
-#include "core/trial.hpp"
 
 namespace kiln {
 namespace {

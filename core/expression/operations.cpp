@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "core/dtype.hpp"
 #include "core/expression/comparisons.hpp"

@@ -13,7 +13,6 @@
 #include "core/json.hpp"
 #include "core/json_text.hpp"
 #include "core/setting.hpp"
-#include "lookup/candidates.hpp"
 
 namespace kiln {
 namespace {

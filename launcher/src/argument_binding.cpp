@@ -240,10 +240,9 @@ std::optional<LaunchError> ArgumentBinder::bind_buffer(std::size_t index,
   const auto handle = reinterpret_cast<std::uintptr_t>(given.memory);
   const std::size_t begin = given.offset + (offsets_in_handle_ ? handle : 0);
   if (begin % kMemoryAlignment != 0 && needed > 0) {
-    return error(
-        fmt::format("argument '{}' begins {} bytes after a multiple of {}: configs may "
-                    "load whole vectors",
-                    plan.name, begin % kMemoryAlignment, kMemoryAlignment));
+    return error(fmt::format(
+        "argument '{}' begins {} bytes after a multiple of {}: configs may load whole vectors",
+        plan.name, begin % kMemoryAlignment, kMemoryAlignment));
   }
   bound.buffers[index] = offsets_in_handle_ ? Buffer{handle + given.offset, needed, 0}
                                             : Buffer{handle, needed, given.offset};

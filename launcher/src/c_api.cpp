@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include <kiln/kiln.h>
 #include <kiln/launcher.hpp>

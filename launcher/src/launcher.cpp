@@ -4,7 +4,6 @@
 #include <cmath>
 #include <exception>
 #include <new>
-#include <utility>
 
 #include <kiln/launcher.hpp>
 

@@ -4,7 +4,6 @@
 // optimization over continuous spaces" (1997). A member gives way to its successor when that one
 // is faster; successors that are no legal configs are approached as far as they are legal.
 // SPDX-License-Identifier: Apache-2.0
-#include <limits>
 #include <unordered_map>
 #include <vector>
 

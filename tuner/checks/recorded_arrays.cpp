@@ -95,8 +95,7 @@ std::optional<RecordedValues> read_recorded(const KernelSpec& spec, const Proble
     if (file == nullptr) {
       throw InputError(
           recorded->where,
-          fmt::format("[[verify.expected]]: {} '{}' of {} has no file; expected one "
-                      "for each",
+          fmt::format("[[verify.expected]]: {} '{}' of {} has no file; expected one for each",
                       is_output ? "the output" : "the input", buffer.name, problem.text()));
     }
     arrays.emplace(buffer.name, read_array(spec, problem, *file, buffer, is_output));

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/command_engine.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -20,7 +19,6 @@
 #include "core/statistics.hpp"
 #include "spec/parse_spec.hpp"
 #include "tuner/device/command_reading.hpp"
-#include "tuner/rules/stop_rule.hpp"
 #include "tuner/workers/worker_options.hpp"
 
 namespace kiln {

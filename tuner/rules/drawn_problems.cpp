@@ -9,7 +9,6 @@
 #include <random>
 #include <string>
 
-#include "core/errors.hpp"
 #include "tuner/rules/shrink_problem.hpp"
 
 namespace kiln {

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "core/statistics.hpp"
-#include "core/trial.hpp"
 
 namespace kiln {
 namespace {

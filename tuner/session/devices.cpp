@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session/devices.hpp"
 
-#include <algorithm>
 #include <memory>
 
 #include "backends/backend.hpp"
-#include "core/errors.hpp"
 #include "tuner/workers/messages.hpp"
 #include "tuner/workers/worker_host.hpp"
 #include "tuner/workers/worker_process.hpp"

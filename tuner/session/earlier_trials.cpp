@@ -9,8 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/errors.hpp"
-#include "core/json.hpp"
-#include "core/launch_plan.hpp"
 #include "core/setting.hpp"
 #include "db/session_options.hpp"
 #include "templates/renderer.hpp"

@@ -17,7 +17,6 @@
 #include "tuner/checks/recorded_arrays.hpp"
 #include "tuner/rules/drawn_scalars.hpp"
 #include "tuner/rules/problem_limits.hpp"
-#include "tuner/rules/time_use.hpp"
 #include "tuner/session/earlier_trials.hpp"
 #include "tuner/session/pipeline.hpp"
 #include "tuner/session/published_best.hpp"
@@ -178,8 +177,7 @@ void SessionRun::judge_open_attempts() {
       trial.outcome = Outcome::device_fault;
       trial.message = fmt::format(
           "quarantined after {} attempts that came to no end, its worker seen to die in {} of "
-          "them; "
-          "--fresh tries it again",
+          "them; --fresh tries it again",
           attempt.begun, attempt.deaths);
       submitted_.insert(attempt.config);
       record(trial, Then::wait);

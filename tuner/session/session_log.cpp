@@ -17,7 +17,6 @@
 #include "core/version.hpp"
 #include "db/session_options.hpp"
 #include "lookup/best_so_far.hpp"
-#include "lookup/lookup.hpp"
 #include "tuner/checks/recorded_arrays.hpp"
 #include "tuner/session/earlier_trials.hpp"
 

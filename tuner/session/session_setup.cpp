@@ -8,11 +8,9 @@
 #include <chrono>
 #include <iterator>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "core/setting.hpp"
 #include "search/prior.hpp"
@@ -147,8 +145,7 @@ void require_meter(const Objective& objective, const TuneOptions& options,
   }
   if (!objective.needs_energy || device.energy_unavailable().empty()) return;
   throw DeviceError(
-      fmt::format("the objective '{}' needs the device's energy, which cannot be "
-                  "measured: {}",
+      fmt::format("the objective '{}' needs the device's energy, which cannot be measured: {}",
                   objective.name, device.energy_unavailable()));
 }
 
