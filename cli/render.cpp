@@ -19,6 +19,7 @@
 #include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
+#include "core/command_spec.hpp"
 #include "core/config.hpp"
 #include "core/errors.hpp"
 #include "core/launch_plan.hpp"

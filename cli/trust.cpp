@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/print.hpp"
+#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "core/hash.hpp"
 #include "core/input_file.hpp"

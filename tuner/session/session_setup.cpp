@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/command_spec.hpp"
 #include "core/errors.hpp"
 #include "core/setting.hpp"
 #include "search/prior.hpp"
