@@ -210,21 +210,20 @@ DistanceTerm parse_distance_term(const TomlNode& node) {
   return {table.expression("of"), weight_of(table)};
 }
 
-Argument parse_argument(const TomlNode& node) {
-  const TableReader table(
-      node, "[[arguments]]",
-      {"name", "doc", "access", "dtype", "shape", "when", "value", "example", "fill", "fill_verify",
-       "fill_extra", "low", "high", "special", "elements", "elements_verify"});
+namespace {
+
+Argument read_argument(const TableReader& table, const std::string& name,
+                       const SourceLocation& where, std::optional<Expression> value) {
   Argument argument;
-  argument.where = node.where;
-  argument.name = table.text("name");
-  check_identifier(argument.name, table.find("name")->text_where, "an argument");
+  argument.where = where;
+  argument.name = name;
+  check_identifier(name, where, "an argument");
   argument.doc = table.text_or("doc", "");
   argument.access = parse_word(table, "access", Access::scalar);
   argument.dtype = table.expression("dtype");
   argument.shape = table.expressions("shape");
   argument.when = table.optional_expression("when");
-  argument.value = table.optional_expression("value");
+  argument.value = std::move(value);
   argument.example = table.optional_expression("example");
   argument.fill = table.find("fill") ? table.expression("fill") : Expression::defer("uniform");
   argument.fill_verify =
@@ -242,6 +241,36 @@ Argument parse_argument(const TomlNode& node) {
     check_buffer(table, argument);
   }
   return argument;
+}
+
+}  // namespace
+
+std::vector<Argument> parse_arguments(const TomlNode& node) {
+  const TableReader table(
+      node, "[[arguments]]",
+      {"name", "names", "doc", "access", "dtype", "shape", "when", "value", "example", "fill",
+       "fill_verify", "fill_extra", "low", "high", "special", "elements", "elements_verify"});
+  const TomlNode* names = table.find("names");
+  if (names == nullptr) {
+    const std::string name = table.text("name");
+    return {read_argument(table, name, table.find("name")->text_where,
+                          table.optional_expression("value"))};
+  }
+  const std::vector<std::string> texts = table.texts("names");
+  if (texts.empty()) table.fail("names", "'names' needs at least one name");
+  if (parse_word(table, "access", Access::scalar) != Access::scalar)
+    table.fail("access", "'names' is for scalars: expected \"scalar\"");
+  for (const char* key : {"name", "value", "example"}) {
+    if (table.find(key))
+      table.fail(key,
+                 fmt::format("'names' are values of the problem by these names: no '{}'", key));
+  }
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const SourceLocation& where = names->children[i].text_where;
+    arguments.push_back(read_argument(table, texts[i], where, Expression::defer(texts[i], where)));
+  }
+  return arguments;
 }
 
 }  // namespace kiln

@@ -274,7 +274,7 @@ KernelSpec parse_spec(const std::string& text, const std::string& path, SpecOrig
     spec.command = std::make_shared<const CommandSpec>(parse_command(*node));
   }
   for (const TomlNode* node : table.tables("arguments")) {
-    spec.arguments.push_back(parse_argument(*node));
+    for (Argument& argument : parse_arguments(*node)) spec.arguments.push_back(std::move(argument));
   }
   const VariantKind kind = spec.command ? VariantKind::command : VariantKind::kernel;
   VariantGroups groups(table, kind);

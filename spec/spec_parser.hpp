@@ -19,8 +19,8 @@ namespace kiln {
 [[nodiscard]] ProblemField parse_problem_field(const TomlNode& node);
 /// [[distance]]
 [[nodiscard]] DistanceTerm parse_distance_term(const TomlNode& node);
-/// [[arguments]]
-[[nodiscard]] Argument parse_argument(const TomlNode& node);
+/// [[arguments]]: one, or the scalars of its `names`.
+[[nodiscard]] std::vector<Argument> parse_arguments(const TomlNode& node);
 /// What a variant is made of.
 enum class VariantKind {
   kernel,   ///< a template or a plain source, and steps

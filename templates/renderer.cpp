@@ -317,6 +317,7 @@ std::vector<LintFinding> lint(const KernelSpec& spec) {
       findings.emplace_back().message = error.what();
     }
   }
+  if (findings.empty()) findings = lint_heads(templates);
   if (!findings.empty()) return findings;
   for (const Variant& variant : spec.variants) {
     for (LintFinding& finding : lint_variant(spec, variant, templates))

@@ -8,6 +8,7 @@
 
 #include "core/command_spec.hpp"
 #include "core/device.hpp"
+#include "core/source_text.hpp"
 #include "core/suggest.hpp"
 #include "spec/visit_expressions.hpp"
 #include "templates/plain_source.hpp"
@@ -205,6 +206,35 @@ class Linter {
   bool is_full_ = false;  // nothing more is looked at
 };
 
+/// The names that a template's own text reads before it sets them.
+class FreeNames {
+ public:
+  void nodes(const std::vector<TemplateNode>& all) {
+    for (const TemplateNode& node : all) {
+      for (const std::string& name : node.expression.tree.names) {
+        if (!set_.contains(name) && !name.starts_with("loop.")) found.insert(name);
+      }
+      const std::set<std::string> outside = set_;
+      if (!node.name.empty() && node.kind != TemplateNode::Kind::include) set_.insert(node.name);
+      nodes(node.body);
+      if (node.kind == TemplateNode::Kind::loop) set_ = outside;
+    }
+  }
+
+  std::set<std::string> found;
+
+ private:
+  std::set<std::string> set_;
+};
+
+/// The names behind "Needs" in the comment at the start of a template.
+std::set<std::string> names_in_head(const std::string& text) {
+  const std::string head = text.starts_with("{#") ? text.substr(0, text.find("#}")) : "";
+  const std::size_t needs = head.find("Needs");
+  if (needs == std::string::npos) return {};
+  return identifiers_of(head.substr(needs + 5));
+}
+
 void note(const Expression& expression, std::set<std::string>& used) {
   used.insert(expression.names().begin(), expression.names().end());
 }
@@ -322,6 +352,23 @@ std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& var
   Linter linter(templates, names);
   linter.file(variant.template_file);
   return std::move(linter.findings);
+}
+
+std::vector<LintFinding> lint_heads(const TemplateSet& templates) {
+  std::vector<LintFinding> findings;
+  for (const auto& [name, parsed] : templates.files) {
+    if (!name.starts_with("shared/")) continue;
+    FreeNames free;
+    free.nodes(parsed.nodes);
+    const std::string needs =
+        free.found.empty() ? "" : "Needs " + comma_list(as_list(free.found)) + ".";
+    if (parsed.text.starts_with("{#") && names_in_head(parsed.text) == free.found) continue;
+    findings.push_back({parsed.where(0),
+                        "a shared template begins with a comment of what it does and what it "
+                        "reads: expected {# ... " +
+                            needs + " #}"});
+  }
+  return findings;
 }
 
 std::vector<LintFinding> unused_tunables(const KernelSpec& spec, const Variant& variant,

@@ -36,6 +36,11 @@ struct TemplateNames {
 [[nodiscard]] std::vector<LintFinding> lint_variant(const KernelSpec& spec, const Variant& variant,
                                                     const TemplateSet& templates);
 
+/// Finds shared fragments (shared/NAME.inja) whose head does not say what they read: they begin
+/// with a comment that ends in "Needs a, b.", the names that whoever includes them has set or the
+/// spec gives.
+[[nodiscard]] std::vector<LintFinding> lint_heads(const TemplateSet& templates);
+
 /// Finds tunables of several values that neither the template nor an expression of the variant
 /// reads. A constraint alone does not count: the kernel is the same for each value. `templates` has
 /// passed lint_variant().

@@ -199,6 +199,26 @@ TEST(Spec, WantsArgumentsThatMakeSense) {
               HasSubstr("unknown name 'zeros' in 'fill_extra' of argument 'in'"));
 }
 
+TEST(Spec, ReadsSeveralScalarsThatTheProblemGives) {
+  const auto with_names = [](const std::string& lines) {
+    return with("[verify]", "[[arguments]]\n" + lines + "\ndtype = \"i64\"\n\n[verify]");
+  };
+  const std::string scalar = "\naccess = \"scalar\"";
+  const KernelSpec spec =
+      parse_spec(with_names("names = [\"rows\", \"matrix_bytes\"]" + scalar), "x");
+  EXPECT_EQ(spec.find_argument("rows")->value->text(), "rows");
+  EXPECT_EQ(spec.find_argument("matrix_bytes")->value->text(), "matrix_bytes");
+  EXPECT_EQ(spec.find_argument("matrix_bytes")->access, Access::scalar);
+  EXPECT_THAT(spec_error(with_names("names = [\"rowz\"]" + scalar)),
+              HasSubstr("unknown name 'rowz' in 'value' of argument 'rowz'"));
+  EXPECT_THAT(spec_error(with_names("names = []" + scalar)),
+              HasSubstr("'names' needs at least one name"));
+  EXPECT_THAT(spec_error(with_names("names = [\"rows\"]\nvalue = \"1\"" + scalar)),
+              HasSubstr("'names' are values of the problem by these names: no 'value'"));
+  EXPECT_THAT(spec_error(with_names("names = [\"rows\"]\naccess = \"read\"")),
+              HasSubstr("'names' is for scalars"));
+}
+
 TEST(Spec, ReadsElementsThatAreComputed) {
   const std::string fill = "fill = \"'ramp' if dtype == u8 else uniform\"";
   const std::string both = fill + "\nfill_verify = \"integers\"";

@@ -17,6 +17,28 @@ TEST(Lint, NamesAreCheckedInBranchesNotTaken) {
             "scale/strided.inja:2:6: unknown name 'blocck'; did you mean 'block'?");
 }
 
+TEST(Lint, SharedTemplatesListWhatTheyRead) {
+  const auto message = [](const std::string& text) {
+    KernelSpec spec = scale_spec("{% include \"shared/load.inja\" %}\n");
+    spec.files["shared/load.inja"] = text;
+    const std::vector<LintFinding> findings = lint(spec);
+    return findings.empty() ? ""
+                            : to_text(findings.front().where) + ": " + findings.front().message;
+  };
+  const std::string code =
+      "## set size = 2 * block\n## for i in range(unroll)\n{{ size + i }}\n## endfor\n";
+  const std::string expected =
+      "scale/shared/load.inja:1:1: a shared template begins with a comment of what it does and "
+      "what "
+      "it reads: expected {# ... Needs block, unroll. #}";
+  EXPECT_EQ(message("{# Sizes. Needs\n   block, unroll. #}\n" + code), "");
+  EXPECT_EQ(message(code), expected);
+  EXPECT_EQ(message("{# Sizes. #}\n" + code), expected);
+  EXPECT_EQ(message("{# Sizes. Needs block. #}\n" + code), expected);
+  EXPECT_EQ(message("{# Sizes. Needs block, tile, unroll. #}\n" + code), expected);
+  EXPECT_EQ(message("{# Two. #}\n2\n"), "");
+}
+
 TEST(Lint, RunTimeFieldsAreHidden) {
   EXPECT_EQ(error_in("{{ n }}"),
             "scale/strided.inja:1:4: 'n' is a run-time field of the problem: mark it 'specialize = "
