@@ -16,9 +16,11 @@ struct Properties {
 };
 
 // In the order of the enum: properties_of() indexes by it.
-constexpr std::array<Properties, 12> kTypes = {{
+constexpr std::array<Properties, 14> kTypes = {{
     {DType::i8, "i8", 1, false, 0},
     {DType::u8, "u8", 1, false, 0},
+    {DType::i16, "i16", 2, false, 0},
+    {DType::u16, "u16", 2, false, 0},
     {DType::i32, "i32", 4, false, 0},
     {DType::u32, "u32", 4, false, 0},
     {DType::i64, "i64", 8, false, 0},

@@ -15,7 +15,7 @@ namespace kiln {
 /// e4m3 and e5m2 are the 8-bit floats of the Open Compute Project (OCP 8-bit Floating Point
 /// Specification, revision 1.0, 2023), named by their bits of exponent and mantissa. e4m3 has no
 /// infinities; its largest number is 448. e5m2 follows IEEE 754; its largest number is 57344.
-enum class DType { i8, u8, i32, u32, i64, u64, e4m3, e5m2, f16, bf16, f32, f64 };
+enum class DType { i8, u8, i16, u16, i32, u32, i64, u64, e4m3, e5m2, f16, bf16, f32, f64 };
 
 /// All element types, in the order above.
 [[nodiscard]] std::span<const DType> all_dtypes();

@@ -11,6 +11,7 @@
 
 #include "core/command_spec.hpp"
 #include "core/constraint_text.hpp"
+#include "core/integer_range.hpp"
 #include "core/launch_limits.hpp"
 #include "core/launch_plan_rules.hpp"
 #include "core/setting.hpp"
@@ -154,30 +155,8 @@ class PlanBuilder {
   static void check_scalar_range(const ScalarPlan& scalar) {
     const auto* value = std::get_if<std::int64_t>(&scalar.value);
     if (value == nullptr) return;
-    std::int64_t low = 0;
-    std::int64_t high = std::numeric_limits<std::int64_t>::max();
-    switch (scalar.dtype) {
-      case DType::i8:
-        low = -std::int64_t{1} - std::numeric_limits<std::int8_t>::max();
-        high = std::numeric_limits<std::int8_t>::max();
-        break;
-      case DType::u8:
-        high = std::numeric_limits<std::uint8_t>::max();
-        break;
-      case DType::u32:
-        high = std::numeric_limits<std::uint32_t>::max();
-        break;
-      case DType::i32:
-        low = std::numeric_limits<std::int32_t>::min();
-        high = std::numeric_limits<std::int32_t>::max();
-        break;
-      case DType::i64:
-        low = std::numeric_limits<std::int64_t>::min();
-        break;
-      default:
-        break;  // u64: a Value holds no more than int64
-    }
-    if (*value < low || *value > high) {
+    const IntegerRange range = integer_range(scalar.dtype);
+    if (*value < range.low || *value > range.high) {
       illegal(fmt::format("scalar '{}' = {} does not fit in {}", scalar.name, *value,
                           name_of(scalar.dtype)));
     }

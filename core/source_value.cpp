@@ -16,9 +16,11 @@ struct TypeNames {
   std::string_view opencl;
 };
 
-constexpr std::array<TypeNames, 12> kTypeNames = {{
+constexpr std::array<TypeNames, 14> kTypeNames = {{
     {DType::i8, "signed char", "signed char", "char"},
     {DType::u8, "unsigned char", "unsigned char", "uchar"},
+    {DType::i16, "short", "short", "short"},
+    {DType::u16, "unsigned short", "unsigned short", "ushort"},
     {DType::i32, "int", "int", "int"},
     {DType::u32, "unsigned", "unsigned", "uint"},
     {DType::i64, "long long", "long long", "long"},

@@ -56,6 +56,10 @@ double HostArray::get(std::size_t index) const {
       return read_as<std::int8_t>(from);
     case DType::u8:
       return read_as<std::uint8_t>(from);
+    case DType::i16:
+      return read_as<std::int16_t>(from);
+    case DType::u16:
+      return read_as<std::uint16_t>(from);
     case DType::i32:
       return read_as<std::int32_t>(from);
     case DType::u32:
@@ -87,6 +91,10 @@ void HostArray::set(std::size_t index, double value) {
       return write_as(to, static_cast<std::int8_t>(to_integer(value)));
     case DType::u8:
       return write_as(to, static_cast<std::uint8_t>(to_integer(value)));
+    case DType::i16:
+      return write_as(to, static_cast<std::int16_t>(to_integer(value)));
+    case DType::u16:
+      return write_as(to, static_cast<std::uint16_t>(to_integer(value)));
     case DType::i32:
       return write_as(to, static_cast<std::int32_t>(to_integer(value)));
     case DType::u32:

@@ -229,6 +229,11 @@ class Reader {
         {"char", DType::i8},
         {"signed char", DType::i8},
         {"int8_t", DType::i8},
+        {"short", DType::i16},
+        {"int16_t", DType::i16},
+        {"ushort", DType::u16},
+        {"unsigned short", DType::u16},
+        {"uint16_t", DType::u16},
         {"uchar", DType::u8},
         {"unsigned char", DType::u8},
         {"uint8_t", DType::u8}};

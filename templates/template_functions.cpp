@@ -58,8 +58,8 @@ std::string storage_type(DType type) {
 
 DType arithmetic_type(DType type) {
   if (is_stored_as_code(type)) return DType::f32;
-  if (type == DType::i8) return DType::i32;
-  return type == DType::u8 ? DType::u32 : type;
+  if (type == DType::i8 || type == DType::i16) return DType::i32;
+  return type == DType::u8 || type == DType::u16 ? DType::u32 : type;
 }
 
 /// The name of `type` in the words that convert it, such as F16 in F16_TO_F32.

@@ -21,6 +21,9 @@ CudaTensorType type_of(DType type) {
     case DType::e4m3:
     case DType::e5m2:
       return CudaTensorType::u8;  // copies look at no byte's meaning
+    case DType::i16:
+    case DType::u16:
+      return CudaTensorType::u16;
     case DType::i32:
       return CudaTensorType::i32;
     case DType::u32:

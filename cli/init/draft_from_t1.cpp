@@ -31,6 +31,7 @@ std::string dtype_of(const T1Part& argument) {
       {"int", "i32"},     {"uint32", "u32"},  {"uint", "u32"},   {"int64", "i64"},
       {"long", "i64"},    {"uint64", "u64"},  {"ulong", "u64"},  {"int8", "i8"},
       {"char", "i8"},     {"uint8", "u8"},    {"uchar", "u8"},   {"unsigned int", "u32"},
+      {"int16", "i16"},   {"short", "i16"},   {"uint16", "u16"}, {"ushort", "u16"},
       {"float32", "f32"}, {"float64", "f64"}, {"float16", "f16"}};
   const std::string type = argument.required("Type");
   for (const auto& [name, dtype] : kTypes) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/integer_range.hpp"
 #include "core/suggest.hpp"
 #include "templates/small_floats.hpp"
 
@@ -73,22 +74,10 @@ bool fits_integer(DType dtype, const LaunchArgument& given) {
   if (given.kind == LaunchArgument::Kind::large_integer && dtype != DType::u64 && value < 0) {
     return false;
   }
-  switch (dtype) {
-    case DType::i8:
-      return value >= std::numeric_limits<std::int8_t>::min() &&
-             value <= std::numeric_limits<std::int8_t>::max();
-    case DType::u8:
-      return value >= 0 && value <= std::numeric_limits<std::uint8_t>::max();
-    case DType::u32:
-      return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
-    case DType::u64:
-      return value >= 0 || given.kind == LaunchArgument::Kind::large_integer;
-    case DType::i32:
-      return value >= std::numeric_limits<std::int32_t>::min() &&
-             value <= std::numeric_limits<std::int32_t>::max();
-    default:
-      return true;
-  }
+  if (dtype == DType::u64) return value >= 0 || given.kind == LaunchArgument::Kind::large_integer;
+  if (is_floating(dtype)) return true;
+  const IntegerRange range = integer_range(dtype);
+  return value >= range.low && value <= range.high;
 }
 
 /// As the application gave it: infinity stays infinity, which the conversion alone would not keep.
@@ -111,6 +100,12 @@ ScalarBytes encode_scalar(DType dtype, const Value& value) {
       break;
     case DType::u8:
       put(scalar, static_cast<std::uint8_t>(integer));
+      break;
+    case DType::i16:
+      put(scalar, static_cast<std::int16_t>(integer));
+      break;
+    case DType::u16:
+      put(scalar, static_cast<std::uint16_t>(integer));
       break;
     case DType::i32:
       put(scalar, static_cast<std::int32_t>(integer));

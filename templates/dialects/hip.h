@@ -80,6 +80,8 @@ typedef unsigned short bf16_t;  // the bits of a bfloat16
 
 typedef signed char i8;
 
+typedef short i16;
+
 typedef unsigned char e4m3_t;  // the bits of an 8-bit float with 4 bits of exponent
 typedef unsigned char e5m2_t;  // the bits of an 8-bit float with 5 bits of exponent
 

@@ -80,6 +80,8 @@ typedef ushort bf16_t;  // the bits of a bfloat16
 
 typedef char i8;
 
+typedef short i16;
+
 typedef uchar e4m3_t;  // the bits of an 8-bit float with 4 bits of exponent
 typedef uchar e5m2_t;  // the bits of an 8-bit float with 5 bits of exponent
 

@@ -157,7 +157,7 @@ TEST(StrategyName, ListsTheStrategiesAndGuessesTheOneMeant) {
                                     "are: auto, annealing, bandit, "));
 }
 
-// The element types of 8 bits go the road of any other: drawn, computed, checked, timed, stored.
+// The element types of 8 bits, and integers of 16, go the road of any other: drawn, computed, checked, timed, stored.
 
 class NarrowTypes : public TuningTest {
  protected:
@@ -182,7 +182,7 @@ class NarrowTypes : public TuningTest {
 };
 
 TEST_F(NarrowTypes, AreTunedAndFoundAgain) {
-  for (const std::string dtype : {"i8", "e4m3", "e5m2"}) {
+  for (const std::string dtype : {"i8", "i16", "u16", "e4m3", "e5m2"}) {
     EXPECT_EQ(tune(dtype), (std::vector<std::string>{"ok: ", "ok: "})) << dtype;
     const Json best = kiln_json(
         {"best", "./narrow", "--db", "kiln.db", "--json", "--problem", "n=1001 dtype=" + dtype});

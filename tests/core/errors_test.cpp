@@ -75,12 +75,12 @@ TEST(Outcome, ComesBackFromItsName) {
 // Element types: names, sizes and rounding units.
 
 TEST(DType, IsFoundByTheNameItGoesBy) {
-  ASSERT_EQ(all_dtypes().size(), 12U);
+  ASSERT_EQ(all_dtypes().size(), 14U);
   for (const DType type : all_dtypes()) EXPECT_EQ(parse_dtype(name_of(type)), type);
 }
 
 TEST(DType, IsNotFoundByAnyOtherName) {
-  for (const char* name : {"", "f", "F32", "float", "f32 ", "i16", "e4m3fn", "fp8"}) {
+  for (const char* name : {"", "f", "F32", "float", "f32 ", "i24", "e4m3fn", "fp8"}) {
     EXPECT_EQ(parse_dtype(name), std::nullopt) << name;
   }
 }
@@ -88,7 +88,7 @@ TEST(DType, IsNotFoundByAnyOtherName) {
 TEST(DType, KnowsItsSizeInBytes) {
   std::vector<std::size_t> sizes;
   for (const DType type : all_dtypes()) sizes.push_back(size_of(type));
-  EXPECT_THAT(sizes, testing::ElementsAre(1, 1, 4, 4, 8, 8, 1, 1, 2, 2, 4, 8));
+  EXPECT_THAT(sizes, testing::ElementsAre(1, 1, 2, 2, 4, 4, 8, 8, 1, 1, 2, 2, 4, 8));
 }
 
 TEST(DType, HasARoundingUnitOnlyWhenFloating) {

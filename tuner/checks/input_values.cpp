@@ -9,6 +9,8 @@
 #include <limits>
 #include <random>
 
+#include "core/integer_range.hpp"
+
 namespace kiln {
 namespace {
 
@@ -40,26 +42,14 @@ double next_to(DType dtype, double value, int direction) {
 }
 
 double lowest(DType dtype) {
-  if (is_floating(dtype)) return -HUGE_VAL;
-  if (dtype == DType::i8) return std::numeric_limits<std::int8_t>::min();
-  if (dtype == DType::i32) return std::numeric_limits<std::int32_t>::min();
-  return dtype == DType::i64 ? static_cast<double>(std::numeric_limits<std::int64_t>::min()) : 0;
+  return is_floating(dtype) ? -HUGE_VAL : static_cast<double>(integer_range(dtype).low);
 }
 
 double largest(DType dtype) {
   if (is_floating(dtype)) return HUGE_VAL;
-  switch (dtype) {
-    case DType::i8:
-      return std::numeric_limits<std::int8_t>::max();
-    case DType::u8:
-      return std::numeric_limits<std::uint8_t>::max();
-    case DType::i32:
-      return std::numeric_limits<std::int32_t>::max();
-    case DType::u32:
-      return std::numeric_limits<std::uint32_t>::max();
-    default:
-      return 9223372036854774784.0;  // the largest f64 that an i64 holds
-  }
+  if (size_of(dtype) == sizeof(std::int64_t))
+    return 9223372036854774784.0;  // the largest f64 that an i64 holds
+  return static_cast<double>(integer_range(dtype).high);
 }
 
 double plausible(const Fill& fill, DType dtype, std::mt19937_64& random) {
@@ -210,27 +200,14 @@ void alter_few(HostArray& array, std::uint64_t seed) {
 }
 
 SpecialValues special_values(DType dtype) {
-  const auto whole = [](auto limits) -> SpecialValues {
+  if (dtype == DType::i64 || dtype == DType::u64)  // a double holds these; references are in i64
+    return {{}, {}, {}, {0x1p62, dtype == DType::i64 ? -0x1p62 : 0}};
+  if (!is_floating(dtype)) {
     SpecialValues values;
-    if (limits.min() < 0) values.limits.push_back(-1);
-    values.limits.push_back(static_cast<double>(limits.max()));
-    values.limits.push_back(static_cast<double>(limits.min()));
+    if (lowest(dtype) < 0) values.limits.push_back(-1);
+    values.limits.push_back(largest(dtype));
+    values.limits.push_back(lowest(dtype));
     return values;
-  };
-  switch (dtype) {
-    case DType::i8:
-      return whole(std::numeric_limits<std::int8_t>());
-    case DType::u8:
-      return whole(std::numeric_limits<std::uint8_t>());
-    case DType::i32:
-      return whole(std::numeric_limits<std::int32_t>());
-    case DType::u32:
-      return whole(std::numeric_limits<std::uint32_t>());
-    case DType::i64:
-    case DType::u64:  // a double holds these, and references compute with i64
-      return {{}, {}, {}, {0x1p62, dtype == DType::i64 ? -0x1p62 : 0}};
-    default:
-      break;
   }
   // Smallest normal number and largest number, of each type.
   struct Range {

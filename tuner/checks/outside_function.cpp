@@ -28,9 +28,9 @@ namespace fs = std::filesystem;
 using Call = void (*)(void** operands);
 
 std::string_view c_type(DType type) {
-  constexpr std::array<std::string_view, 12> kTypes = {
-      "int8_t",  "uint8_t", "int32_t",  "uint32_t", "int64_t", "uint64_t",
-      "uint8_t", "uint8_t", "uint16_t", "uint16_t", "float",   "double"};
+  constexpr std::array<std::string_view, 14> kTypes = {
+      "int8_t",   "uint8_t", "int16_t", "uint16_t", "int32_t",  "uint32_t", "int64_t",
+      "uint64_t", "uint8_t", "uint8_t", "uint16_t", "uint16_t", "float",    "double"};
   return kTypes[static_cast<std::size_t>(type)];
 }
 

@@ -141,9 +141,7 @@ HostArray named_in_numpy(const HostArray& array) {
 }
 
 std::string numpy_name(DType dtype) {
-  const char kind = is_floating(dtype)                                                 ? 'f'
-                    : dtype == DType::u8 || dtype == DType::u32 || dtype == DType::u64 ? 'u'
-                                                                                       : 'i';
+  const char kind = is_floating(dtype) ? 'f' : name_of(dtype).front();
   return fmt::format("<{}{}", kind, size_of(dtype));
 }
 
