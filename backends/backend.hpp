@@ -49,10 +49,10 @@ struct alignas(64) TensorMapBytes {
 
 /// One kernel argument in the order of the kernel's parameters.
 struct KernelArgument {
-  enum class Kind { buffer, scalar, tensor_map } kind = Kind::buffer;
+  enum class Kind { buffer, scalar, tensor_map, local } kind = Kind::buffer;
   Buffer buffer;
   std::array<std::byte, 8> scalar{};  ///< value in the machine's byte order
-  std::size_t scalar_bytes = 0;
+  std::size_t scalar_bytes = 0;       ///< local: of memory that a block shares; OpenCL only
   const TensorMapBytes* tensor_map = nullptr;  ///< must live as long as the launch is used
 };
 

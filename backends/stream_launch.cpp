@@ -57,6 +57,7 @@ class StreamDevice::PreparedKernelLaunch final : public PreparedLaunch {
       case KernelArgument::Kind::tensor_map:
         return const_cast<TensorMapBytes*>(argument.tensor_map);
       case KernelArgument::Kind::scalar:
+      case KernelArgument::Kind::local:  // no plan for these devices has one
         break;
     }
     return const_cast<std::byte*>(argument.scalar.data());

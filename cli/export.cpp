@@ -41,14 +41,16 @@ std::string extension_of(const std::string& backend) {
 
 Json step_json(const StepPlan& step) {
   if (step.kind == StepKind::clear) return {{"clear", step.buffer}};
-  return {{"entry", step.entry},
-          {"grid", step.grid},
-          {"block", step.block},
-          {"cluster", step.cluster},
-          {"shared_bytes", step.shared_bytes},
-          {"programmatic", step.programmatic},
-          {"arguments", step.arguments},
-          {"constants", step.constants}};
+  Json json = {{"entry", step.entry},
+               {"grid", step.grid},
+               {"block", step.block},
+               {"cluster", step.cluster},
+               {"shared_bytes", step.shared_bytes},
+               {"programmatic", step.programmatic},
+               {"arguments", step.arguments},
+               {"constants", step.constants}};
+  for (const auto& [name, bytes] : step.locals) json["local"][name] = bytes;
+  return json;
 }
 
 Json tensor_map_json(const TensorMapPlan& map) {

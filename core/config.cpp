@@ -35,6 +35,14 @@ std::string Config::text() const {
   return out;
 }
 
+KernelSpec spec_for(const KernelSpec& spec, const Config& config) {
+  KernelSpec own = spec;
+  for (auto& [name, value] : own.config_values) {
+    if (const Value* const given = config.find(name)) value = *given;
+  }
+  return own;
+}
+
 const Value* Config::find(std::string_view tunable) const {
   for (const auto& [name, value] : values) {
     if (name == tunable) return &value;

@@ -28,6 +28,9 @@ struct Config {
 /// stands in quotes, 'a b', with a backslash before quotes and backslashes in it.
 [[nodiscard]] std::string value_in_config(const Value& value);
 
+/// The spec as it is for one config: KernelSpec::config_values are the config's.
+[[nodiscard]] KernelSpec spec_for(const KernelSpec& spec, const Config& config);
+
 /// How `config` differs from another config of its variant: "tile_m=64 instead of 128, splits=4,
 /// without ping_pong".
 [[nodiscard]] std::string difference_text(const Config& config, const Config& other);

@@ -177,13 +177,13 @@ class PlanBuilder {
     check_block(out);
     check_threads(out);
     if (!step.cluster.empty()) set_cluster(step, out);
-    if (step.shared_bytes) set_shared_bytes(step, out);
+    set_shared_bytes(step, out);
     // Elsewhere the launch waits for the step before it, which is right, too.
     out.programmatic =
         step.programmatic && has_tensor_maps(device_) && exists(*step.programmatic, scope_);
     for (const std::string& name : step.arguments) add_value(name);
-    out.arguments = present(step.arguments);
-    out.constants = present(step.constants);
+    out.arguments = present(step.arguments, out);
+    out.constants = present(step.constants, out);
     plan_.steps.push_back(std::move(out));
   }
 
@@ -272,21 +272,34 @@ class PlanBuilder {
   }
 
   void set_shared_bytes(const Step& step, StepPlan& out) const {
-    const std::int64_t bytes = step.shared_bytes->evaluate_int(scope_);
     const LaunchLimits limits = shared_limits(device_);
-    if (bytes < limits.low || bytes > limits.high[0]) {
-      illegal(fmt::format(
-          "step '{}': {} bytes of dynamic shared memory are not from 0 to the device's limit of {}",
-          out.entry, bytes, limits.high[0]));
+    std::int64_t left = limits.high[0];
+    const auto bytes_of = [&](const Expression& expression) {
+      const std::int64_t bytes = expression.evaluate_int(scope_);
+      if (bytes < limits.low || bytes > left) {
+        illegal(fmt::format(
+            "step '{}': {} bytes of dynamic shared memory are not from 0 to the device's limit of {}",
+            out.entry, bytes, left));
+      }
+      left -= bytes;
+      return static_cast<std::uint32_t>(bytes);
+    };
+    if (step.shared_bytes) out.shared_bytes = bytes_of(*step.shared_bytes);
+    if (!step.local.empty() && device_.backend != "opencl") {
+      illegal(fmt::format("step '{}': 'local' is for __local parameters, which only OpenCL has",
+                          out.entry));
     }
-    out.shared_bytes = static_cast<std::uint32_t>(bytes);
+    for (const Derived& local : step.local)
+      out.locals.emplace_back(local.name, bytes_of(local.value));
   }
 
   // Arguments that do not exist for this problem are no parameters of the kernel either.
-  [[nodiscard]] std::vector<std::string> present(const std::vector<std::string>& names) const {
+  [[nodiscard]] std::vector<std::string> present(const std::vector<std::string>& names,
+                                                 const StepPlan& step) const {
     std::vector<std::string> out;
     for (const std::string& name : names) {
-      if (plan_.find_buffer(name) || plan_.find_scalar(name) || plan_.find_tensor_map(name)) {
+      if (plan_.find_buffer(name) || plan_.find_scalar(name) || plan_.find_tensor_map(name) ||
+          step.find_local(name)) {
         out.push_back(name);
       }
     }
@@ -302,6 +315,12 @@ class PlanBuilder {
 };
 
 }  // namespace
+
+const std::uint32_t* StepPlan::find_local(std::string_view name) const {
+  const auto found = std::find_if(locals.begin(), locals.end(),
+                                  [&](const auto& local) { return local.first == name; });
+  return found == locals.end() ? nullptr : &found->second;
+}
 
 const BufferPlan* LaunchPlan::find_buffer(std::string_view name) const {
   for (const BufferPlan& buffer : buffers) {

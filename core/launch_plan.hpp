@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config.hpp"
@@ -68,10 +69,14 @@ struct StepPlan {
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::array<std::uint32_t, 3> cluster = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
+  std::vector<std::pair<std::string, std::uint32_t>> locals;  ///< __local parameters, their bytes
   bool programmatic = false;
   std::vector<std::string> arguments;
   std::vector<std::string> constants;
   std::string buffer;  ///< clear
+
+  /// Bytes of a __local parameter of that name; nullptr: there is none.
+  [[nodiscard]] const std::uint32_t* find_local(std::string_view name) const;
 };
 
 struct LaunchPlan {

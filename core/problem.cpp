@@ -223,6 +223,7 @@ std::string Problem::short_text(const KernelSpec& spec) const {
 
 void Problem::add_to_scope(const KernelSpec& spec, Scope& scope) const {
   for (const auto& [name, value] : fields_) scope.set(name, value);
+  for (const auto& [name, value] : spec.config_values) scope.set(name, value);
   for (const Derived& derived : spec.derived) {
     scope.set(derived.name, derived.value.evaluate(scope));
   }

@@ -99,6 +99,7 @@ void add_launches(SpecKey& key, const Variant& variant) {
     key.add(step.when).add(step.entry.text()).add(step.buffer).add(step.shared_bytes);
     key.add(step.grid).add(step.block).add(step.cluster);
     key.add(step.arguments).add(step.constants);
+    if (!step.local.empty()) key.add(step.local);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/expression.hpp"
@@ -146,6 +147,7 @@ struct Step {
   std::vector<Expression> block;           ///< launch: threads per dimension (1 to 3)
   std::vector<Expression> cluster;         ///< launch: blocks per cluster; empty: none
   std::optional<Expression> shared_bytes;  ///< launch: dynamic shared memory
+  std::vector<Derived> local;              ///< launch: __local parameters and their bytes
   std::optional<Expression> programmatic;  ///< launch: may begin before the step before has ended
   /// Launch: names of arguments, workspaces and tensor maps in the kernel's order.
   std::vector<std::string> arguments;
@@ -248,6 +250,9 @@ struct KernelSpec {
   std::vector<Argument> arguments;
   std::vector<Variant> variants;  ///< the first possible one holds the default config
   Verification verify;
+  /// Tunables that arguments or references name, with their defaults: what these are without a
+  /// config. spec_for() sets those of a config.
+  std::vector<std::pair<std::string, Value>> config_values;
   Cost cost;
   std::vector<Metric> metrics;  ///< in the order of the file
   /// [command]: a program is what is measured, not a kernel; nullptr: a kernel.

@@ -170,6 +170,8 @@ void RuleSet::add_launch_limits(const Step& step, const DeviceInfo& device) {
   if (step.shared_bytes) {
     add_extents(step, {*step.shared_bytes}, "shared_bytes", shared_limits(device));
   }
+  for (const Derived& local : step.local)
+    add_extents(step, {local.value}, "local " + local.name, shared_limits(device));
 }
 
 void RuleSet::add_extents(const Step& step, const std::vector<Expression>& extents,

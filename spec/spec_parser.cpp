@@ -135,6 +135,7 @@ std::vector<std::string> formula_names(const KernelSpec& spec) {
   }
   for (const ProblemField& field : spec.problem) names.push_back(field.name);
   for (const Derived& derived : spec.derived) names.push_back(derived.name);
+  for (std::string& name : tunables_of_all(spec)) names.push_back(std::move(name));
   std::sort(names.begin(), names.end());  // an argument may have the name of a field
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
@@ -285,6 +286,7 @@ KernelSpec parse_spec(const std::string& text, const std::string& path, SpecOrig
   spec.verify = spec.command ? no_verification() : parse_verification(root, path, spec.arguments);
   parse_formulas(root, spec);
   parse_written(root, spec);
+  spec.config_values = config_values_of(spec);
   spec.cost = parse_cost(root);
   for (const TomlNode* node : table.entries("metrics")) spec.metrics.push_back(parse_metric(*node));
   if (origin == SpecOrigin::user) validate_spec(spec);

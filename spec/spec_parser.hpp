@@ -92,6 +92,12 @@ void check_name(const std::string& name, const SourceLocation& where, std::strin
 /// Throws InputError for a problem or an argument that the spec does not have.
 void validate_recorded(const KernelSpec& spec);
 
+/// Names of tunables that every variant always has: a config of any of them gives a value.
+[[nodiscard]] std::vector<std::string> tunables_of_all(const KernelSpec& spec);
+
+/// For KernelSpec::config_values, of a spec that has all else.
+[[nodiscard]] std::vector<std::pair<std::string, Value>> config_values_of(const KernelSpec& spec);
+
 /// Everything that needs the whole spec: unknown and repeated names, steps and verification that
 /// refer to what is not there. Throws InputError.
 void validate_spec(const KernelSpec& spec);

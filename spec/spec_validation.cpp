@@ -163,6 +163,16 @@ void check_step_buffers(const KernelSpec& spec, const Variant& variant, const St
   }
   std::vector<std::string> passable = buffer_names(spec, variant, true);
   for (const TensorMap& map : variant.tensor_maps) passable.push_back(map.name);
+  for (const Derived& local : step.local) {
+    if (std::find(passable.begin(), passable.end(), local.name) != passable.end())
+      throw InputError(local.value.where(),
+                       fmt::format("local '{}': the name is already taken", local.name));
+    if (std::find(step.arguments.begin(), step.arguments.end(), local.name) == step.arguments.end())
+      throw InputError(local.value.where(),
+                       fmt::format("local '{}' is not among the 'arguments' of step '{}'",
+                                   local.name, step.entry.text()));
+  }
+  for (const Derived& local : step.local) passable.push_back(local.name);
   const auto is_value = [&](const std::string& name) {
     const auto has_name = [&](const auto& each) { return each.name == name; };
     return std::any_of(variant.tunables.begin(), variant.tunables.end(), has_name) ||
@@ -300,10 +310,54 @@ void validate_metrics(const KernelSpec& spec, KnownNames known) {
 
 }  // namespace
 
+std::vector<std::string> tunables_of_all(const KernelSpec& spec) {
+  std::vector<std::string> names;
+  if (spec.variants.empty()) return names;
+  for (const Tunable& tunable : spec.variants.front().tunables) {
+    const auto has_it = [&](const Variant& variant) {
+      return std::any_of(
+          variant.tunables.begin(), variant.tunables.end(),
+          [&](const Tunable& each) { return each.name == tunable.name && !each.when; });
+    };
+    if (std::all_of(spec.variants.begin(), spec.variants.end(), has_it) &&
+        spec.find_argument(tunable.name) == nullptr)
+      names.push_back(tunable.name);
+  }
+  return names;
+}
+
+std::vector<std::pair<std::string, Value>> config_values_of(const KernelSpec& spec) {
+  std::set<std::string> used;
+  const auto use = [&](const std::optional<Expression>& expression) {
+    if (expression) used.insert(expression->names().begin(), expression->names().end());
+  };
+  for (const Argument& argument : spec.arguments) {
+    for (const Expression& extent : argument.shape) use(extent);
+    use(argument.value);
+  }
+  const Verification& verify = spec.verify;
+  if (verify.outside && verify.outside->function) {
+    for (const OutsideFunction::Operand& operand : verify.outside->function->operands)
+      use(operand.value);
+  }
+  for (const auto* formulas : {&verify.formulas, &verify.written}) {
+    for (const auto& [output, formula] : *formulas) use(formula);
+  }
+  std::vector<std::pair<std::string, Value>> values;
+  for (const std::string& name : tunables_of_all(spec)) {
+    if (used.count(name) == 0) continue;
+    for (const Tunable& tunable : spec.variants.front().tunables) {
+      if (tunable.name == name) values.emplace_back(name, tunable.fallback);
+    }
+  }
+  return values;
+}
+
 void validate_spec(const KernelSpec& spec) {
-  const KnownNames problem = validate_problem(spec);
+  KnownNames problem = validate_problem(spec);
   const KnownNames known = with_device(problem);
-  if (!spec.command) validate_arguments(spec, known);
+  problem.add(tunables_of_all(spec));
+  if (!spec.command) validate_arguments(spec, with_device(problem));
   if (spec.verify.outside && spec.verify.outside->function) {
     for (const OutsideFunction::Operand& operand : spec.verify.outside->function->operands) {
       check_optional(problem, operand.value, "'function' of [verify]");

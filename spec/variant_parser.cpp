@@ -203,14 +203,14 @@ void check_dimensions(const TableReader& table, const char* key, std::size_t cou
 
 Step parse_step(const TomlNode& node, const Variant& variant) {
   const TableReader table(node, "[[variants.steps]]",
-                          {"entry", "grid", "block", "cluster", "shared_bytes", "programmatic",
-                           "arguments", "constants", "clear", "when"});
+                          {"entry", "grid", "block", "cluster", "shared_bytes", "local",
+                           "programmatic", "arguments", "constants", "clear", "when"});
   Step step;
   step.where = node.where;
   step.when = table.optional_expression("when");
   if (table.find("clear")) {
-    for (const char* key : {"entry", "grid", "block", "cluster", "shared_bytes", "programmatic",
-                            "arguments", "constants"}) {
+    for (const char* key : {"entry", "grid", "block", "cluster", "shared_bytes", "local",
+                            "programmatic", "arguments", "constants"}) {
       if (table.find(key)) table.fail(key, fmt::format("a step with 'clear' has no '{}'", key));
     }
     step.kind = StepKind::clear;
@@ -225,6 +225,7 @@ Step parse_step(const TomlNode& node, const Variant& variant) {
   check_dimensions(table, "block", step.block.size(), true);
   check_dimensions(table, "cluster", step.cluster.size(), false);
   step.shared_bytes = table.optional_expression("shared_bytes");
+  step.local = parse_derived(table, "local");
   step.programmatic = table.optional_expression("programmatic");
   table.require("arguments",
                 "the names of arguments, workspaces and tensor maps in the kernel's order");

@@ -65,6 +65,7 @@ void visit_expressions(const Step& step, const Visit& visit) {
   detail::visit_each(visit, "block", step.block);
   detail::visit_each(visit, "cluster", step.cluster);
   detail::visit_each(visit, "shared_bytes", step.shared_bytes);
+  for (const Derived& local : step.local) visit("local", local.value);
   detail::visit_each(visit, "programmatic", step.programmatic);
 }
 

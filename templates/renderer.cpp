@@ -146,7 +146,9 @@ std::string launch_text(const StepPlan& step) {
   for (const auto& extents : {step.grid, step.block, step.cluster}) {
     for (const std::uint32_t extent : extents) text << ' ' << extent;
   }
-  text << ' ' << step.shared_bytes << (step.programmatic ? " programmatic" : "");
+  text << ' ' << step.shared_bytes;
+  for (const auto& [name, bytes] : step.locals) text << ' ' << name << '=' << bytes;
+  text << (step.programmatic ? " programmatic" : "");
   return text.str();
 }
 

@@ -65,7 +65,10 @@ Status OpenClDevice::check_limits(const Launch& launch, const OpenClKernel& kern
   // GPU drivers refuse too much on their own; what NVIDIA's reports is not what it allows: 256
   // threads where the kernel asks for 512, and a placeholder for the dynamic part counted in.
   const std::size_t fixed = entry_.info.is_cpu ? kernel.static_shared_bytes : 0;
-  const std::size_t shared = fixed + launch.shared_bytes;
+  std::size_t shared = fixed + launch.shared_bytes;
+  for (const KernelArgument& argument : launch.arguments) {
+    if (argument.kind == KernelArgument::Kind::local) shared += argument.scalar_bytes;
+  }
   const auto limit = static_cast<std::size_t>(entry_.info.max_shared_bytes);
   if (shared > limit) {
     return refused(fmt::format("kernel '{}' needs {} bytes of shared memory, the device has {}",
@@ -126,8 +129,12 @@ Status OpenClDevice::set_arguments(const Launch& launch, const OpenClKernel& ker
       if (Status status = set_memory(argument.buffer); !status) return status;
       continue;
     }
+    const bool is_local = argument.kind == KernelArgument::Kind::local;
     const cl_int code =
-        opencl().set_kernel_arg(handle, index, argument.scalar_bytes, argument.scalar.data());
+        is_local
+            ? opencl().set_kernel_arg(handle, index,
+                                      std::max<std::size_t>(argument.scalar_bytes, 1), nullptr)
+            : opencl().set_kernel_arg(handle, index, argument.scalar_bytes, argument.scalar.data());
     if (code != CL_SUCCESS) return parameter_failure(code, kernel, index);
     ++index;
   }

@@ -281,14 +281,14 @@ DraftTable step_table(const SourceKernel& kernel, const Knobs& knobs,
   table.lines.push_back({"grid", list_of(in_quotes(grid)), "blocks (work-groups) per dimension"});
   table.lines.push_back({"block", list_of(in_quotes(block)), "threads (work-items) per dimension"});
   std::vector<std::string> names;
+  std::string locals;
   for (const SourceParameter& parameter : kernel.parameters) {
-    if (!parameter.is_local) names.push_back(parameter.name);
+    names.push_back(parameter.name);
+    if (!parameter.is_local) continue;
+    locals += (locals.empty() ? "{ " : ", ") + parameter.name + " = " + toml_text(x.block + " * 4");
   }
-  const bool has_local = names.size() < kernel.parameters.size();
-  if (has_local) {
-    table.lines.push_back({"shared_bytes", toml_text(x.block + " * 4"),
-                           "bytes of the __local parameter, which must be the last one"});
-  }
+  if (!locals.empty())
+    table.lines.push_back({"local", locals + " }", "bytes of each __local parameter"});
   table.lines.push_back({"arguments", list_of(in_quotes(names)), ""});
   return table;
 }

@@ -116,12 +116,16 @@ Status QueueLaunch::prepare_step(const StepPlan& plan, Step& step) {
     return take(device.prepare_clear(bound_.buffers[buffer_slot(plan.buffer)], queue_));
   }
   for (const std::string& name : plan.arguments) {
-    const Slot slot = slot_of(name);
+    const std::uint32_t* local = plan.find_local(name);
+    const Slot slot = local != nullptr ? Slot{Slot::Kind::local, *local} : slot_of(name);
     step.slots.push_back(slot);
     KernelArgument& argument = step.arguments.emplace_back();
     if (slot.kind == Slot::Kind::scalar) {
       argument.kind = KernelArgument::Kind::scalar;
       argument.scalar_bytes = bound_.scalars[slot.index].size;
+    } else if (slot.kind == Slot::Kind::local) {
+      argument.kind = KernelArgument::Kind::local;
+      argument.scalar_bytes = slot.index;
     } else if (slot.kind == Slot::Kind::tensor_map) {
       argument.kind = KernelArgument::Kind::tensor_map;
       argument.tensor_map = &maps_[slot.index].bytes;
@@ -214,7 +218,7 @@ Status QueueLaunch::fill_in(Step& step) {
       if (Status updated = update_map(slot.index); !updated) {
         return updated;
       }
-    } else {
+    } else if (slot.kind == Slot::Kind::scalar) {
       step.arguments[i].scalar = bound_.scalars[slot.index].bytes;
     }
   }

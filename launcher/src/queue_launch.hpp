@@ -74,8 +74,8 @@ class QueueLaunch {
  private:
   /// The source of a step's parameter.
   struct Slot {
-    enum class Kind { buffer, scalar, tensor_map } kind = Kind::buffer;
-    std::size_t index = 0;  ///< in the plan's buffers, scalars or tensor maps
+    enum class Kind { buffer, scalar, tensor_map, local } kind = Kind::buffer;
+    std::size_t index = 0;  ///< in the plan's buffers, scalars or tensor maps; local: its bytes
   };
   /// A tensor map, encoded for the memory of the last launch.
   struct Map {

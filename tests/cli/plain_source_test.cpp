@@ -1,5 +1,9 @@
 // Plain sources, tuned as they were found: docs/bring_your_kernel.md.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+
 #include <nlohmann/json.hpp>
 
 #include "kiln_program.hpp"
@@ -45,6 +49,84 @@ TEST_F(PlainKernel, ATiledMatrixProductIsTunedAgainstACFunction) {
 
 TEST_F(PlainKernel, AConvolutionWithMappedMacrosIsTuned) {
   expect_four_good_trials("convolution", "width=70,height=33,radius=3");
+}
+
+TEST_F(PlainKernel, LocalMemoryIsPassedAnywhere) {
+  write("mine/k.cl", R"(__kernel void gain(__local float* a, __global const ushort* raw,
+                   __local float* b, __global float* out, const int n) {
+  const int i = get_global_id(0), l = get_local_id(0), last = get_local_size(0) - 1;
+  a[l] = i < n ? raw[i] : 0;
+  b[last - l] = 0.25f;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (i < n) out[i] = a[l] * b[l];
+})");
+  ASSERT_EQ(kiln({"init", "mine/k.cl"}).exit_code, 0);
+  edit("mine/spec.toml", "device_reference = \"plain\"", "formulas.out = \"raw * 0.25\"");
+  const std::string spec = read_text(folder_ / "mine/spec.toml");
+  EXPECT_NE(spec.find("\nlocal = { a = \"256 * 4\", b = \"256 * 4\" }  # GUESS"),
+            std::string::npos);
+  EXPECT_NE(spec.find("\ndtype = \"u16\"\n"), std::string::npos) << spec;
+  EXPECT_EQ(tune("n=1000").exit_code, 0);
+  EXPECT_EQ(outcomes(), std::vector<std::string>{"ok: "});
+  // Answered when the spec is loaded, or a config that is not legal.
+  const auto message_with = [&](const std::string& line) {
+    write("mine/spec.toml", std::regex_replace(spec, std::regex("\nlocal = [^\n]*"), "\n" + line));
+    return tune("n=1000").err;
+  };
+  EXPECT_NE(
+      message_with("local = { a = \"4\", raw = \"4\" }").find("local 'raw': the name is already"),
+      std::string::npos);
+  EXPECT_NE(message_with("local = { a = \"4\", b = \"4\", c = \"4\" }")
+                .find("local 'c' is not among the 'arguments' of step 'gain'"),
+            std::string::npos);
+  EXPECT_NE(message_with("local = { a = \"2**40\", b = \"4\" }").find("local a = 2**40"),
+            std::string::npos);
+}
+
+// One sum for each block of 32 * tile elements: another output, and another reference, by config.
+TEST_F(PlainKernel, OutputsAndReferencesFollowTheConfig) {
+  write("mine/k.cl",
+        R"(__kernel void partial(__global const float* in, __global float* sums, int n) {
+  const int begin = get_group_id(0) * 32 * tile;
+  float sum = tile == 2 ? wrong : 0;
+  for (int i = begin; i < n && i < begin + 32 * tile; ++i) sum += in[i];
+  sums[get_group_id(0)] = sum;
+})");
+  write("mine/r.c", R"(void partial(const float* in, float* sums, int n, int tile) {
+  for (int begin = 0; begin < n; begin += 32 * tile) {
+    double sum = 0;
+    for (int i = begin; i < n && i < begin + 32 * tile; ++i) sum += in[i];
+    sums[begin / (32 * tile)] = sum;
+  }
+})");
+  const std::string spec = R"toml(name = "partial"
+problem.n = { type = "int", min = 1 }
+arguments = [{ name = "in", access = "read", dtype = "f32", shape = ["n"] },
+             { name = "n", access = "scalar", dtype = "i32", value = "n" },
+             { name = "sums", access = "write", dtype = "f32", shape = ["ceil_div(n, 32 * tile)"] }]
+verify = { REFERENCE, sum_length = 64 }
+[[variants]]
+name = "plain"
+source = "k.cl"
+tunables.tile = { values = [1, 2], default = 1 }
+tunables.wrong = { values = [0, 1], default = 0 }
+steps = [{ entry = "partial", grid = ["ceil_div(n, 32 * tile)"], block = [1], arguments = ["in", "sums", "n"] }]
+)toml";
+  for (const std::string reference :
+       {"function = \"r.c:partial(in, sums, n, tile)\"", "device_reference = \"plain\""}) {
+    write("mine/spec.toml", std::regex_replace(spec, std::regex("REFERENCE"), reference));
+    const Output output = tune("n=1000", {"--strategy", "exhaustive", "--trust"});
+    EXPECT_EQ(output.exit_code, 0) << output.err;
+    std::vector<std::string> all = outcomes();
+    EXPECT_EQ(std::count(all.begin(), all.end(), "ok: "), 3) << output.out << output.err;
+    EXPECT_EQ(
+        std::count_if(all.begin(), all.end(),
+                      [](const std::string& each) { return each.starts_with("wrong_result: "); }),
+        1);
+  }
+  write("mine/spec.toml",
+        std::regex_replace(spec, std::regex("REFERENCE"), "formulas.sums = \"lanes\""));
+  EXPECT_NE(tune("n=1000").err.find("'lanes'"), std::string::npos);
 }
 
 TEST_F(PlainKernel, ACompilerErrorNamesTheFileAndLineOfTheUser) {

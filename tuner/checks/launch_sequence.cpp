@@ -17,8 +17,10 @@ const Buffer& require_buffer(const BufferLookup& find_buffer, const std::string&
   return *buffer;
 }
 
-KernelArgument argument_named(const std::string& name, const LaunchPlan& plan,
+KernelArgument argument_named(const std::string& name, const LaunchPlan& plan, const StepPlan& step,
                               const BufferLookup& find_buffer) {
+  if (const std::uint32_t* bytes = step.find_local(name))
+    return {.kind = KernelArgument::Kind::local, .buffer = {}, .scalar_bytes = *bytes};
   if (const ScalarPlan* scalar = plan.find_scalar(name))
     return scalar_argument(scalar->dtype, scalar->value);
   KernelArgument argument;
@@ -60,7 +62,7 @@ LaunchSequence::LaunchSequence(const LaunchPlan& plan, Module& module,
           argument.kind = KernelArgument::Kind::tensor_map;
           argument.tensor_map = &step->maps.back()->bytes;
         } else {
-          step->arguments.push_back(argument_named(name, plan, find_buffer));
+          step->arguments.push_back(argument_named(name, plan, planned, find_buffer));
         }
       }
       for (const std::string& name : planned.constants) {

@@ -66,7 +66,14 @@ bool is_for_cpu(const Setting& setting, const ReferenceLimits& limits) {
 /// A Failure where it cannot run on this problem; on others it may.
 Result<Config> device_reference(const Setting& setting) {
   const std::string& named = setting.spec().verify.device_reference;
-  return named.empty() ? setting.launchable_default() : setting.launchable(named);
+  Result<Config> config = named.empty() ? setting.launchable_default() : setting.launchable(named);
+  if (!config || setting.spec().config_values.empty()) return config;
+  for (const auto& [name, value] : setting.spec().config_values) {
+    for (auto& [tunable, its_value] : config->values) {
+      if (tunable == name) its_value = value;
+    }
+  }
+  return setting.launchable(config->text());
 }
 
 }  // namespace

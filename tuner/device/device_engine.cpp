@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -19,6 +20,9 @@
 
 namespace kiln {
 namespace {
+
+/// Places whose memory is kept at a time.
+constexpr std::size_t kPlacesKept = 4;
 
 class Stopwatch {
  public:
@@ -74,6 +78,15 @@ class DeviceEngine final : public TrialEngine {
   /// Adds the error of the result that the outputs hold now.
   [[nodiscard]] Status add_error(FinalsReport& report);
   [[nodiscard]] Failure examined(Failure failure);
+  /// Arguments and references of the problem for configs that agree in what these depend on.
+  struct Place {
+    KernelSpec spec;
+    std::unique_ptr<ProblemBench> bench;
+    std::unique_ptr<ExtraChecks> extras;
+  };
+  /// Makes the place of the config the current one.
+  [[nodiscard]] Status enter(const Config& config);
+  [[nodiscard]] Status enter(KernelSpec spec);
   [[nodiscard]] ProblemBench::Tools tools() { return {*device_, *compiler_, toolbox_, doing_}; }
 
   std::unique_ptr<Backend> backend_;
@@ -84,8 +97,11 @@ class DeviceEngine final : public TrialEngine {
   std::function<void(const std::string&)> doing_;
   KernelSpec spec_;
   std::optional<Setting> setting_;
-  std::unique_ptr<ProblemBench> problem_;
-  std::unique_ptr<ExtraChecks> extras_;
+  std::uint64_t seed_ = 0;
+  std::optional<ReferenceCost> cost_;
+  std::map<std::string, Place> places_;  ///< by KernelSpec::config_values
+  ProblemBench* problem_ = nullptr;      ///< these two: of the current place
+  ExtraChecks* extras_ = nullptr;
   MeasureOptions options_;
   std::optional<Measurer> measurer_;
 };
@@ -107,8 +123,8 @@ Failure DeviceEngine::examined(Failure failure) {
 }
 
 ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
-  extras_.reset();
-  problem_.reset();
+  problem_ = nullptr;
+  places_.clear();
   spec_ = parse_spec(job.spec_text, job.spec_path);
   spec_.files = job.spec_files;
   const Problem problem = Problem::make(spec_, job.problem);
@@ -122,15 +138,38 @@ ProblemReport DeviceEngine::prepare(const ProblemJob& job) {
   const Result<ReferenceCost> cost =
       measure_reference(tools(), spec_, problem, job.seed, stated, job.reference_seconds);
   if (!cost) return {examined(cost.failure()), {}};
-  Result<std::unique_ptr<ProblemBench>> made =
-      ProblemBench::create(tools(), spec_, problem, job.seed, cost->limits);
-  if (!made) return {examined(made.failure()), {}};
-  problem_ = std::move(*made);
-  extras_ =
-      std::make_unique<ExtraChecks>(tools(), spec_, problem, job.seed, cost->extra_operations);
+  cost_ = *cost;
+  seed_ = job.seed;
+  if (Status status = enter(spec_); !status) return {examined(status.failure()), {}};
   measurer_->set_stir(
-      [data = &problem_->bench().data](std::size_t most_bytes) { return data->stir(most_bytes); });
+      [this](std::size_t most_bytes) { return problem_->bench().data.stir(most_bytes); });
   return {std::nullopt, problem_->reference()};
+}
+
+Status DeviceEngine::enter(const Config& config) {
+  return spec_.config_values.empty() ? Status(Done{}) : enter(spec_for(spec_, config));
+}
+
+Status DeviceEngine::enter(KernelSpec spec) {
+  std::string key;
+  for (const auto& [name, value] : spec.config_values) key += value_in_config(value) + ',';
+  const auto [found, is_new] = places_.try_emplace(key);
+  Place& place = found->second;
+  if (is_new) {
+    place.spec = std::move(spec);
+    Result<std::unique_ptr<ProblemBench>> made =
+        ProblemBench::create(tools(), place.spec, setting_->problem(), seed_, cost_->limits);
+    if (!made) {
+      places_.erase(found);
+      return made.failure();
+    }
+    place.bench = std::move(*made);
+    place.extras = std::make_unique<ExtraChecks>(tools(), place.spec, setting_->problem(), seed_,
+                                                 cost_->extra_operations);
+  }
+  problem_ = place.bench.get();
+  extras_ = place.extras.get();
+  return Done{};
 }
 
 Status DeviceEngine::measure_config(const TrialJob& job, ConfigRun& run,
@@ -203,6 +242,8 @@ Status DeviceEngine::run_trial(const TrialJob& job,
                                const std::function<void(const Checked&)>& checked,
                                TrialReport& report) {
   const Stopwatch first_check;
+  if (places_.size() > kPlacesKept) places_.clear();
+  if (Status status = enter(job.config); !status) return status;
   const Result<LaunchPlan> plan = setting_->plan(job.config);
   if (!plan) return plan.failure();
   Result<ConfigRun> run = ConfigRun::load(problem_->bench(), *plan, job.binary);
@@ -223,7 +264,7 @@ Status DeviceEngine::run_trial(const TrialJob& job,
 
 TrialReport DeviceEngine::run(const TrialJob& job,
                               const std::function<void(const Checked&)>& checked) {
-  if (!problem_) throw InputError("the device worker was sent a trial before a problem");
+  if (!setting_) throw InputError("the device worker was sent a trial before a problem");
   TrialReport report;
   if (Status status = run_trial(job, checked, report); !status)
     report.failure = examined(status.failure());
@@ -270,24 +311,27 @@ Status DeviceEngine::judge_rival_result(const RivalCall& rival, FinalsReport& re
 
 Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report) {
   // Workspaces are shared by position and grow: first make them large enough for all, then bind.
-  Workspaces& workspaces = problem_->bench().workspaces;
   std::vector<LaunchPlan> plans;
   for (const Config& config : job.configs) {
+    if (Status status = enter(config); !status) return status;
     Result<LaunchPlan> plan = setting_->plan(config);
     if (!plan) return plan.failure();
-    if (Status status = workspaces.prepare(*plan); !status) return status;
+    if (Status status = problem_->bench().workspaces.prepare(*plan); !status) return status;
     plans.push_back(std::move(*plan));
   }
   std::vector<ConfigRun> runs;
   std::vector<const DeviceWork*> works;
   for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (Status status = enter(job.configs[i]); !status) return status;
     Result<ConfigRun> run = ConfigRun::load(problem_->bench(), plans[i], job.binaries[i]);
     if (!run) return run.failure();
     if (Status status = run->run_once(InputSet::timing); !status) return status;
     runs.push_back(std::move(*run));
   }
   // The red zones behind one config's workspaces lie inside longer ones of another.
-  if (Status status = workspaces.clear_zeroed(); !status) return status;
+  for (const auto& [key, place] : places_) {
+    if (Status status = place.bench->bench().workspaces.clear_zeroed(); !status) return status;
+  }
   for (const ConfigRun& run : runs) works.push_back(&run.sequence(InputSet::timing));
   std::unique_ptr<RivalCall> rival;
   if (!job.against.empty()) {
@@ -305,6 +349,8 @@ Status DeviceEngine::measure_in_turn(const FinalsJob& job, FinalsReport& report)
   if (Status status = take_rounds(job, works, report); !status) return status;
   // A result that is right most of the time shows after so many runs, if ever.
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (Status status = enter(job.configs[i]); !status) return status;
+    Workspaces& workspaces = problem_->bench().workspaces;
     if (Status status = workspaces.clear_zeroed(); !status) return status;
     if (Status status = workspaces.prepare(plans[i]); !status) return status;
     // Outputs hold what another config has left: its right results of these very inputs.
