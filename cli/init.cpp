@@ -15,6 +15,7 @@
 #include "cli/text_files.hpp"
 #include "cli/trust.hpp"
 #include "core/input_file.hpp"
+#include "core/shell_word.hpp"
 #include "core/suggest.hpp"
 #include "interchange/kernel_tuner_cache.hpp"
 #include "spec/parse_spec.hpp"
@@ -71,7 +72,14 @@ std::string unwritten_text(const std::string& fault, const std::string& file,
 }
 
 /// Writes the spec beside the source, and proves that Kiln reads it.
-ExitCode write(const Draft& draft, const fs::path& folder, bool force) {
+ExitCode write(Draft draft, const fs::path& folder, bool force) {
+  const std::vector<std::string> taken = KernelLibrary().names();
+  const bool is_taken = std::find(taken.begin(), taken.end(), draft.name) != taken.end();
+  if (is_taken) {
+    draft.comments.push_back(
+        fmt::format("Called my_{0}, as {0} is a kernel that comes with Kiln.", draft.name));
+    draft.name.insert(0, "my_");
+  }
   const fs::path file = folder / "spec.toml";
   std::error_code unused;
   if (!force && fs::exists(file, unused)) {
@@ -89,12 +97,16 @@ ExitCode write(const Draft& draft, const fs::path& folder, bool force) {
   (void)Renderer(spec);
   // A bare name may be that of a built-in kernel, which comes first.
   const bool is_bare = folder.is_relative() && folder.string().front() != '.';
-  print_shown("{}: {} lines are guesses; confirm them, then\n  kiln tune {}{} --problem ",
-              file.string(), guesses_in(draft), is_bare ? "./" : "", folder.string());
+  const std::size_t guesses = guesses_in(draft);
+  print_shown("{}: {}, then\n  kiln tune {}", file.string(),
+              guesses == 1 ? "1 line is a guess; confirm it"
+                           : fmt::format("{} lines are guesses; confirm them", guesses),
+              shell_word((is_bare ? "./" : "") + folder.string()));
   for (const ProblemField& field : spec.problem) {
-    print_shown("{}{}=...", &field == &spec.problem.front() ? "" : ",", field.name);
+    print_shown("{}{}=...", &field == &spec.problem.front() ? " --problem " : ",", field.name);
   }
   print_shown("\n");
+  if (is_taken) print_shown("{}\n", draft.comments.back());
   return ExitCode::ok;
 }
 

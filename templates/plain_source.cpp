@@ -32,7 +32,18 @@ std::vector<Derived> own_names(const KernelSpec& spec, const Variant& variant,
       return std::find(step.arguments.begin(), step.arguments.end(), name) != step.arguments.end();
     });
   };
+  // Nor of a template parameter, whose place a macro would take, too.
+  const auto file = spec.files.find(variant.plain->file);
+  const std::vector<SourceKernel> kernels =
+      read_source(file == spec.files.end() ? "" : file->second).kernels;
+  const auto is_template_parameter = [&](const std::string& name) {
+    return std::any_of(kernels.begin(), kernels.end(), [&](const SourceKernel& kernel) {
+      return std::any_of(kernel.template_parameters.begin(), kernel.template_parameters.end(),
+                         [&](const TemplateParameter& each) { return each.name == name; });
+    });
+  };
   const auto add = [&](const std::string& name) {
+    if (is_template_parameter(name)) return;
     if (names.visible.count(name) == 0 || identifiers.count(name) == 0) return;
     if (is_passed(name)) return;  // a macro would take the place of the parameter
     defines.push_back({name, Expression::parse(name)});

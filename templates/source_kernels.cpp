@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -64,6 +65,7 @@ class Reader {
     for (const auto& [opens, closes] : {std::pair{'(', ')'}, {'[', ']'}, {'{', '}'}, {'<', '>'}}) {
       pair_brackets(opens, closes);
     }
+    find_aliases();
   }
 
   std::vector<SourceKernel> kernels() {
@@ -193,8 +195,41 @@ class Reader {
     words.pop_back();
     for (const std::string& word : words)
       parameter.type += (parameter.type.empty() ? "" : " ") + word;
-    parameter.dtype = dtype_of(parameter.type);
+    const auto alias = aliases_.find(parameter.type);
+    std::string type = alias == aliases_.end() ? parameter.type : alias->second;
+    parameter.dtype = dtype_of(type);
+    for (const int lanes : {2, 3, 4, 8, 16}) {
+      const std::string ending = std::to_string(lanes);
+      if (parameter.dtype || !type.ends_with(ending)) continue;
+      type.resize(type.size() - ending.size());
+      parameter.dtype = dtype_of(type);
+      parameter.lanes = lanes == 3 && is_opencl_ ? 4 : lanes;  // where OpenCL aligns it so
+    }
+    if (!parameter.dtype) parameter.lanes = 1;
     return parameter;
+  }
+
+  /// Names that the text gives to types: `typedef float4 vec;`, `using vec = float4;`.
+  void find_aliases() {
+    for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
+      const std::string& text = tokens_[i].text;
+      is_opencl_ = is_opencl_ || text == "__kernel" || text == "kernel";
+      const bool is_using = text == "using" && is(i + 2, "=");
+      if (text != "typedef" && !is_using) continue;
+      std::size_t end = i + 1;
+      while (end < tokens_.size() && is_name(tokens_[end])) ++end;
+      if (is_using) {
+        end = i + 3;
+        while (end < tokens_.size() && is_name(tokens_[end])) ++end;
+      }
+      if (!is(end, ";") || end < i + 3) continue;
+      const std::string name = tokens_[is_using ? i + 1 : end - 1].text;
+      std::string type;
+      for (std::size_t word = is_using ? i + 3 : i + 1; word < (is_using ? end : end - 1); ++word)
+        type += (type.empty() ? "" : " ") + tokens_[word].text;
+      const auto known = aliases_.find(type);
+      aliases_[name] = known == aliases_.end() ? type : known->second;
+    }
   }
 
   static bool is_qualifier(std::string_view word) {
@@ -281,6 +316,8 @@ class Reader {
     parameter.is_read = parameter.is_read || !assigns;
   }
 
+  std::map<std::string, std::string> aliases_;
+  bool is_opencl_ = false;
   std::vector<Token> tokens_;
   std::vector<std::size_t> partner_;  ///< of each bracket; elsewhere the number of tokens
 };

@@ -20,6 +20,7 @@ struct SourceParameter {
   std::string name;
   std::string type;            ///< as written, without qualifiers and '*': "float", "T"
   std::optional<DType> dtype;  ///< where Kiln knows the type
+  int lanes = 1;               ///< elements of a vector type: 4 of "float4"
   bool is_buffer = false;      ///< a pointer
   bool is_const = false;
   bool is_local = false;  ///< OpenCL: dynamic local memory

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -104,6 +105,14 @@ class NvrtcCompiler final : public Compiler {
     if (is_minimal_) options.emplace_back(kMinimal);
     if (!nvrtc().include_folder.empty())
       options.push_back("--include-path=" + nvrtc().include_folder);
+    // Toolkits from 13.0 on have CUB, Thrust and libcu++ in a folder of their own.
+    const std::filesystem::path cccl = std::filesystem::path(nvrtc().include_folder) / "cccl";
+    const bool asks = source.text.find("<cub/") != std::string::npos ||
+                      source.text.find("<thrust/") != std::string::npos ||
+                      source.text.find("<cuda/") != std::string::npos;
+    std::error_code ignored;
+    if (asks && std::filesystem::is_directory(cccl, ignored))
+      options.push_back("--include-path=" + cccl.string());
     options.insert(options.end(), source.options.begin(), source.options.end());
     return options;
   }

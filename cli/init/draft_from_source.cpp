@@ -204,7 +204,9 @@ DraftTable parameter_table(const SourceParameter& parameter, const std::vector<s
   table.lines.push_back({"access", toml_text(access),
                          access == "read" && parameter.is_const ? "" : "by its use in the kernel"});
   table.lines.push_back(dtype);
-  table.lines.push_back({"shape", list_of(in_quotes(shape)), "elements, outermost first"});
+  std::vector<std::string> own = shape;
+  if (parameter.lanes > 1) own.back() += fmt::format(" * {}", parameter.lanes);
+  table.lines.push_back({"shape", list_of(in_quotes(own)), "elements, outermost first"});
   return table;
 }
 
@@ -213,7 +215,8 @@ DraftTable cost_table(const SourceKernel& kernel, const std::vector<std::string>
   std::map<std::string, int> moves;  // by element type
   for (const SourceParameter& parameter : kernel.parameters) {
     if (!parameter.is_buffer || parameter.is_local) continue;
-    moves[likely_dtype(parameter)] += is_both_read_and_written(parameter) ? 2 : 1;
+    moves[likely_dtype(parameter)] +=
+        parameter.lanes * (is_both_read_and_written(parameter) ? 2 : 1);
   }
   std::vector<std::string> terms;
   for (const auto& [dtype, times] : moves) {
@@ -316,6 +319,13 @@ Draft draft_from_source(const SourceFacts& facts, const SourceKernel& kernel,
     throw InputError({source, kernel.line, 0}, "kernel '" + kernel.name +
                                                    "' writes to none of its parameters, as far as "
                                                    "Kiln can see: there is nothing to check");
+  }
+  for (const SourceParameter& parameter : kernel.parameters) {
+    if (parameter.is_buffer || parameter.lanes == 1) continue;
+    throw InputError({source, kernel.line, 0},
+                     fmt::format("kernel '{}' takes '{}' by value as a {}; Kiln passes scalars of "
+                                 "one element: pass its elements one by one",
+                                 kernel.name, parameter.name, parameter.type));
   }
   Draft draft;
   draft.name = kernel_name_of(kernel.name);

@@ -97,6 +97,7 @@ TEST_F(Init, ReadsT1) {
    {"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 1024}]}})");
   const Output output = kiln("init --t1 mine/t1.json");
   ASSERT_EQ(output.exit_code, 0) << output.err;
+  EXPECT_TRUE(output.out.ends_with("then\n  kiln tune ./mine\n")) << output.out;  // no fields
   const std::string spec = read_text(folder_ / "mine/spec.toml");
   ASSERT_EQ(kiln("init --kernel-tuner mine/t1.json --force").exit_code, 0);
   EXPECT_EQ(read_text(folder_ / "mine/spec.toml"), spec);
@@ -234,6 +235,27 @@ TEST_F(Init, ReadsValuesInAnySpellingAndMacrosThatAreLeftOpen) {
                            "\nUNROLL = { values = [1, 2, 4, 8], default = 4",
                            "\nBLOCK_SIZE = { values = [", "\nTILE = { values = ["})
     EXPECT_THAT(spec, HasSubstr(part)) << part;
+}
+
+TEST_F(Init, ReadsVectorTypesAndNamesThatAreTaken) {
+  write("a b/reduce.cl",
+        "typedef float4 vec;\nusing other = int;\n"
+        "__kernel void reduce(__global vec* y, __global const uchar3* max, const int n) {\n"
+        "  const int i = get_global_id(0);\n  if (i < n) y[i] = convert_float4(max[i].x);\n}\n");
+  const Output output = kiln({"init", "a b/reduce.cl"});
+  EXPECT_NE(
+      output.out.find("\n  kiln tune './a b' --problem n=...\nCalled my_reduce, as reduce is"),
+      std::string::npos)
+      << output.out << output.err;
+  const std::string spec = read_text(folder_ / "a b/spec.toml");
+  for (const char* part : {"\nname = \"my_reduce\"\n", "\ndtype = \"f32\"\nshape = [\"n * 4\"]",
+                           "\ndtype = \"u8\"\nshape = [\"n * 4\"]", "4 * n * sizeof(u8)"})
+    EXPECT_NE(spec.find(part), std::string::npos) << part << spec;
+  write("a b/k.cl",
+        "__kernel void k(__global float* y, float2 a) { y[get_global_id(0)] = a.x; }\n");
+  expect_refused({"init", "a b/k.cl", "--force"}, 3,
+                 "kiln: error: k.cl:1: kernel 'k' takes 'a' by value as a float2; Kiln passes "
+                 "scalars of one element");
 }
 
 TEST_F(Init, AnswersMistakes) {

@@ -129,6 +129,26 @@ steps = [{ entry = "partial", grid = ["ceil_div(n, 32 * tile)"], block = [1], ar
   EXPECT_NE(tune("n=1000").err.find("'lanes'"), std::string::npos);
 }
 
+// The kernel of docs/bring_your_kernel.md; its template parameter has the name of the tunable.
+TEST_F(PlainKernel, CubIsFoundInTheToolkit) {
+  std::filesystem::path include;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/local")) {
+    if (std::filesystem::exists(entry.path() / "include/cccl/cub/block"))
+      include = entry.path() / "include";
+  }
+  if (include.empty()) GTEST_SKIP() << "no CUDA toolkit with CUB in /usr/local";
+  std::string page =
+      read_text(std::filesystem::path(KILN_SOURCE_DIR) / "docs/bring_your_kernel.md");
+  page.erase(0, page.find("#include <cub/"));
+  write("mine/sums.cu", page.substr(0, page.find("```")));
+  ASSERT_EQ(kiln({"init", "mine/sums.cu"}).exit_code, 0);
+  const Output output = kiln({"render", "./mine", "--problem", "n=1000", "--report", "--backend",
+                              "cuda", "--arch", "sm_90"},
+                             {{"KILN_CUDA_INCLUDE", include.string()}});
+  if (output.err.find("unavailable") != std::string::npos) GTEST_SKIP() << output.err;
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+}
+
 TEST_F(PlainKernel, ACompilerErrorNamesTheFileAndLineOfTheUser) {
   copy_kernel("examples/plain/vector_add", "mine");
   edit("mine/vector_add.cl", "c[i] = a[i] + b[i];\n", "c[i] = a[i] + d[i];\n");

@@ -137,6 +137,15 @@ TEST(PlainSourceText, MistakesAreNamedWithTheirPlace) {
                             "has no such kernel; did you mean 'scale'."));
 }
 
+TEST(PlainSourceText, AMacroOverAParameterIsRefused) {
+  const std::string source =
+      "template <int U> __global__ void scale(const float* x, int block) {}\n";
+  EXPECT_THAT(
+      plain_error(plain_spec("", source)),
+      HasSubstr("'block' becomes a macro over the parameter 'block' of 'scale' in scale.cu: "
+                "rename one of them"));
+}
+
 TEST(PlainSourceText, HeadersWithoutGuardsThatGoInCirclesAreRefused) {
   KernelSpec spec = plain_spec("", "#include \"a.h\"\nscale block\n", "scale");
   spec.files["a.h"] = "int a;\n#include \"b.h\"\n";
