@@ -119,6 +119,23 @@ TEST(CommandReading, GoogleBenchmarkWithCountersThatAreNoNumbers) {
               HasSubstr("expected a positive number, not nan"));
 }
 
+TEST(CommandReading, GoogleBenchmarkOfAggregatesAlone) {
+  const CommandSpec command = reader(CommandReader::google_benchmark, "real_time");
+  const std::string begin = "warming up\n{\"benchmarks\": [";
+  const auto aggregate = [](const std::string& kind, const std::string& time) {
+    return R"({"name": "copy_)" + kind + R"(", "run_name": "copy", "run_type": "aggregate",
+              "aggregate_name": ")" +
+           kind + R"(", "real_time": )" + time + R"(, "time_unit": "us"})";
+  };
+  const std::string all = aggregate("mean", "3") + ", " + aggregate("median", "2") + ", " +
+                          aggregate("stddev", "0.1") + ", " + aggregate("BigO", "9");
+  EXPECT_THAT(samples(command, begin + all + "]}"), ElementsAre(2000));
+  EXPECT_THAT(samples(command, begin + aggregate("mean", "3") + "]}"), ElementsAre(3000));
+  EXPECT_THAT(samples(command, begin + all + R"(, {"name": "copy", "run_name": "copy",
+      "run_type": "iteration", "real_time": 4, "time_unit": "us"}]})"),
+              ElementsAre(4000));
+}
+
 TEST(CommandReading, Nvbench) {
   const CommandSpec command = reader(CommandReader::nvbench, "nv/cold/time/gpu/mean");
   const std::string json = R"({"benchmarks": [{"name": "scan", "states": [{"name": "Device=0",

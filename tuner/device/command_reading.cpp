@@ -123,13 +123,20 @@ double ns_of_unit(const std::string& unit) {
   return unit == "s" ? kNsPerSecond : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
 }
 
-/// {"benchmarks": [{"name", "run_type", "real_time", "time_unit"}, ...]}
+/// {"benchmarks": [{"name", "run_name", "run_type", "aggregate_name", "real_time", "time_unit"},
+/// ...]}. Where only aggregates are reported, the median counts, else the mean.
 Result<std::vector<double>> from_google_benchmark(const CommandSpec& command,
                                                   const SortedJson& json) {
   std::map<std::string, std::vector<double>> times;
+  std::map<std::string, std::vector<double>> aggregates;
   for (const SortedJson& run : member(json, "benchmarks")) {
-    const std::string name = text_of(member(run, "name"));
-    if (!is_wanted(command, name) || text_of(member(run, "run_type")) == "aggregate") continue;
+    std::string name = text_of(member(run, "name"));
+    if (!is_wanted(command, name)) continue;
+    const bool is_aggregate = text_of(member(run, "run_type")) == "aggregate";
+    if (is_aggregate) name = text_of(member(run, "run_name"));
+    const std::string kind = text_of(member(run, "aggregate_name"));
+    if (is_aggregate && kind != "median" && (kind != "mean" || aggregates.count(name) > 0))
+      continue;
     if (member(run, "skipped") == SortedJson(true)) {
       return Failure{Outcome::launch_error, fmt::format("benchmark '{}' was skipped: {}", name,
                                                         text_of(member(run, "skip_message")))};
@@ -139,9 +146,15 @@ Result<std::vector<double>> from_google_benchmark(const CommandSpec& command,
                                                         text_of(member(run, "error_message")))};
     }
     if (const auto time = number_of_text(member(run, command.time.c_str()))) {
-      times[name].push_back(*time * ns_of_unit(text_of(member(run, "time_unit"))));
+      const double ns = *time * ns_of_unit(text_of(member(run, "time_unit")));
+      if (is_aggregate) {
+        aggregates[name] = {ns};
+      } else {
+        times[name].push_back(ns);
+      }
     }
   }
+  times.merge(aggregates);  // those alone that have no repetitions
   return sums(command, times);
 }
 
@@ -174,8 +187,11 @@ Result<std::vector<double>> from_nvbench(const CommandSpec& command, const Sorte
 
 Result<std::vector<double>> from_json(const CommandSpec& command, const std::string& text) {
   SortedJson json;
+  // A program may say other things before.
+  const std::size_t line = text.starts_with('{') ? 0 : text.find("\n{");
   try {
-    json = parse_json(text, {.reads_not_finite = true});  // counters may be NaN, which JSON has not
+    json = parse_json(line == std::string::npos ? text : text.substr(line),
+                      {.reads_not_finite = true});  // counters may be NaN, which JSON has not
   } catch (const InputError&) {
     return unreadable(fmt::format("the JSON of {}", name_of(command.reader)));
   }
