@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/text_files.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,6 +34,14 @@ void put_text(const fs::path& path, const char* mode, std::string_view text,
   const int fault = errno;
   if (std::fclose(file) == 0 && is_whole) return;
   refuse_to_write(shown, std::strerror(is_whole ? errno : fault));
+}
+
+/// The same for what is no file. A pipe that nobody reads would be waited for.
+void put_text_into(const fs::path& path, std::string_view text) {
+  const int opened = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (opened < 0 && errno == ENXIO) refuse_to_write(path, "it is a pipe that no program reads");
+  put_text(path, "we", text, path);
+  if (opened >= 0) ::close(opened);
 }
 
 /// The file that a link leads to, which may not be there yet; else `path` itself.
@@ -77,7 +86,7 @@ void write_text_file(const fs::path& path, std::string_view text, const Replacin
   const fs::file_status there = fs::status(path, error);
   if (fs::is_directory(there)) refuse_to_write(path, "it is a folder");
   if (fs::exists(there) && !fs::is_regular_file(there)) {  // /dev/null, a pipe: never replaced
-    put_text(path, "we", text, path);
+    put_text_into(path, text);
     return;
   }
   if (is_sqlite_file(path)) refuse_to_write(path, "it is a database; name another file");

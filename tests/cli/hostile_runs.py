@@ -7,13 +7,14 @@ Each run gives one command one file that was changed: bits and lines, numbers th
 escapes, names of fields, a copy cut short; or something that is no file at all, a pipe, a device, a
 folder. Memory is limited (ulimit -v); some runs have little of it, few open files, or no PATH. A run
 fails if the program ends with 70 or by a signal, takes longer than its time, or writes a byte that
-steers a terminal. The first failures are kept.
+steers a terminal. No run may hold more than LARGEST bytes. The first failures are kept.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import random
@@ -28,6 +29,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SECONDS = 30  # of one run, on a machine that does other things too
 MEMORY = 3 << 30
 LITTLE_MEMORY = 1 << 30
+LARGEST = 3 << 29  # resident, of which LLVM and PoCL take a part
+COSTLY = 100  # one run in so many is of a command that compiles or measures
 STEERS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 SPECIAL = ("/dev/zero", "/dev/null", "/proc/self/maps", "/proc/kmsg", "fifo", ".", "nowhere")
 PLANTS = (b"\x1b[2J", b"\xc2\x9b31m", b"\x00", b"\xff\xfe", b"-1", b"1e308", b"NaN", b"Infinity", b"null",
@@ -40,12 +43,12 @@ def read(path):
 
 
 def seeds(kiln, folder):
-    """Commands with {} for the file, each with the bytes that are changed and the name of the file."""
-    cache, t1 = read("tests/fuzz/corpus/interchange/cache.json"), None
-    kernel = ROOT / "examples/polynomial"
-    subprocess.run([kiln, "db", "import", ROOT / "tests/fuzz/corpus/interchange/cache.json", "--kernel", kernel, "--problem",
-                    "n=4096", "--device", "opencl", "--db", "seed.db", "--skip-bad"], cwd=folder, capture_output=True)
-    subprocess.run([kiln, "db", "lock", "seed.lock", "--db", "seed.db"], cwd=folder, capture_output=True)
+    """Commands with {} for the file, each with the bytes that are changed and the name of the file: those that answer at
+    once, then those that compile or measure."""
+    scale = ROOT / "tests/cli/kernels/scale"
+    for words in (["tune", scale, "--problem", "n=100", "--trials", "3", "--device", "opencl:0"], ["db", "export", "seed.jsonl"],
+                  ["db", "lock", "seed.lock", "--kernel-path", scale.parent], ["db", "export", "t4", "--format", "t4"]):
+        subprocess.run([kiln, *words, "--db", "seed.db"], cwd=folder, stdout=subprocess.DEVNULL, check=True)
     t1 = (b'{"General": {"BenchmarkName": "x"}, "ConfigurationSpace": {"TuningParameters": [{"Name": "block_size_x", '
           b'"Type": "int", "Values": "[16*i for i in range(1,9)]", "Default": 32}], "Conditions": [{"Expression": '
           b'"block_size_x % 32 == 0"}]}, "KernelSpecification": {"Language": "OpenCL", "KernelName": "f", "KernelFile": '
@@ -53,36 +56,62 @@ def seeds(kiln, folder):
           b'"Size": "ProblemSize[0] * max(block_size_x)", "FillType": "Random", "FillValue": 1.0}]}}')
     source = (b"#ifndef BLOCK\n#define BLOCK 64\n#endif\ntemplate <int N>\n__global__ void f(float* x, const float* y, int n) {\n"
               b"  int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) x[i] += y[i] * TILE;\n}\n")
-    (folder / "k.cl").write_bytes(b"__kernel void f(__global float* x) { x[get_global_id(0)] = block_size_x; }\n")
+    (folder / "k.cl").write_bytes(b"#ifndef block_size\n#define block_size 32\n#endif\n__kernel void f(__global float* x) { x[get_global_id(0)] = block_size_x * block_size; }\n")
     request = b'{"kernel":"reduce","problem":"n=1000","device":"cpu","grade":"default","recorded_at":"2026-01-01T00:00:00Z"}\n'
     call = (b'{"kernel":"reduce","problem":"n=1000","device":"cpu","grade":"default","config":"atomic","selections":1,'
             b'"launches":5,"recorded_at":"2026-01-01T00:00:00Z"}\n')
     plan = read("tests/fuzz/corpus/plan/all_keys.plan.toml")
     spec = read("tests/cli/kernels/scale/spec.toml")
-    database = (folder / "seed.db").read_bytes() if (folder / "seed.db").exists() else b""
-    lock = (folder / "seed.lock").read_bytes() if (folder / "seed.lock").exists() else b'{"kiln_lock":1}\n'
+    database, lock, wisdom = ((folder / name).read_bytes() for name in ("seed.db", "seed.lock", "seed.jsonl"))
+    t4 = next((folder / "t4").iterdir()).read_bytes()
+    name = next(json.loads(line)["info"]["name"] for line in wisdom.splitlines() if b'"info"' in line)
+    rows = {f"{block},2": {"block_size": block, "items": 2, "time": block / 8, "times": [0.5, block / 4], "GFLOP/s": 12.5,
+                           "timestamp": "2026-05-01 10:00:00"} for block in (32, 64)}
+    rows["128,2"] = {"block_size": 128, "items": 2, "time": "CompilationFailedConfig"}
+    cache = json.dumps({"device_name": name, "kernel_name": "scale", "problem_size": [4096], "tune_params_keys": ["block_size", "items"],
+                        "tune_params": {"block_size": [32, 64, 128], "items": [2]}, "objective": "time", "cache": rows}).encode()
     opencl = ["--backend", "opencl", "--arch", "opencl"]
-    return [
+    path = ["--kernel-path", str(scale.parent)]
+    measured = ["--problem", "n=100", "--device", "opencl:0", "--db", "to.db"]
+    night = b'name = "night"\n[[kernels]]\nkernel = "./own"\nproblems = ["n=1", "n=100"]\ntrials = 1\nseed = 7\n'
+    answered = [
         (["kernels", "{}"], spec, "own/spec.toml"), (["render", "{}", "--problem", "n=100", *opencl], spec, "own/spec.toml"),
         (["space", "{}", "--problem", "n=100", *opencl], spec, "own/spec.toml"),
         (["space", "--file", "{}"], t1, "t1.json"), (["init", "--t1", "{}", "--force"], t1, "t1.json"),
         (["init", "{}", "--force"], source, "k.cu"), (["replay", "{}", "--seeds", "1"], cache, "cache.json"),
         (["init", "k.cl", "--kernel-tuner", "{}", "--force"], cache, "cache.json"),
-        (["db", "import", "{}", "--kernel", str(kernel), "--problem", "n=4096", "--device", "opencl", "--db", "to.db"], cache,
+        (["db", "import", "{}", "--kernel", str(scale), "--problem", "n={0}", "--device", "opencl:0", "--db", "to.db"], cache,
          "cache.json"),
         (["replay", "{}", "--seeds", "1"], read("tests/interchange/foreign/ktt.json"), "ktt.json"),
-        (["replay", "{}", "--seeds", "1"], read("tests/fuzz/corpus/interchange/t4.json"), "t4.json"),
-        (["db", "import", "{}", "--db", "to.db"], read("tests/fuzz/corpus/wisdom/overflow.jsonl"), "w.jsonl"),
+        (["replay", "{}", "--seeds", "1"], t4, "t4.json"),
+        (["db", "import", "{}", "--db", "to.db", *path], wisdom, "w.jsonl"),
+        (["db", "import", "{}", "--db", "to.db", *path], t4, "t4.json"),
         (["best", "reduce", "--problem", "n=1000", "--lock", "{}"], lock, "a.lock"),
         (["coverage", "{}"], call, "calls.jsonl"), (["sweep", "--requested", "--requests", "{}", "--db", "to.db"], request, "r.jsonl"),
-        (["prebuild", "--plan", "{}"], plan, "p.plan.toml"),
         (["show", "--db", "{}"], database, "some.db"), (["show", "1", "--db", "{}"], database, "some.db"),
         (["show", "1", "--csv", "--db", "{}"], database, "some.db"), (["db", "info", "--db", "{}"], database, "some.db"),
         (["db", "check", "{}"], database, "some.db"), (["db", "dump", "--db", "{}"], database, "some.db"),
         (["db", "merge", "--into", "m.db", "{}"], database, "some.db"), (["report", "-o", "-", "--db", "{}"], database, "some.db"),
-        (["best", "polynomial", "--kernel-path", str(kernel), "--problem", "n=4096", "--db", "{}"], database, "some.db"),
+        (["best", "scale", *path, "--problem", "n=99", "--db", "{}"], database, "some.db"),
         (["report", "--db", "seed.db", "-o", "-", "--ceilings", "{}"], b'{"ceilings": {"read_bytes_per_s": 1e9}}', "c.json"),
+        (["db", "publish", "public.db", "--db", "{}"], database, "some.db"), (["db", "export", "-", "--db", "{}"], database, "some.db"),
+        (["db", "export", "t4", "--format", "t4", "--db", "{}"], database, "some.db"), (["db", "rm", "1", "--db", "{}"], database, "some.db"),
+        (["db", "lock", "{}", "--db", "seed.db"], lock, "a.lock"), (["db", "lock", "-", "--db", "{}"], database, "some.db"),
+        (["db", "portfolio", "scale", *path, "--db", "{}"], database, "some.db"),
+        (["fleet", "submit", "{}", "--db", "postgresql://127.0.0.1:1/none"], plan, "p.plan.toml"),
+        (["fleet", "work", "--db", "postgresql://127.0.0.1:1/none", "--patience", "0", "--outbox", "{}"], b"x", "outbox"),
+        (["run", "--record", "{}", "--", "true"], call, "calls.jsonl"),
     ]
+    costly = [
+        (["prebuild", "--plan", "{}"], plan, "p.plan.toml"),
+        (["tune", "{}", "--trials", "1", *measured], spec, "own/spec.toml"), (["prove", "{}", *measured], spec, "own/spec.toml"),
+        (["compare", "{}", "--config", "default", "--config", "plain:block_size=64,items=1", *measured[:-1], "seed.db"], spec, "own/spec.toml"),
+        (["sweep", "{}", "--db", "to.db"], night, "night.toml"), (["check", "{}", "--device", "opencl:0", "--db", "seed.db"], night, "night.toml"),
+        (["check", "{}", "--device", "opencl:0", *path], database, "some.db"),
+        (["export", "{}", "--source", "out", *measured], spec, "own/spec.toml"),
+        (["prebuild", "{}", "--cache", "out", *measured], spec, "own/spec.toml"),
+    ]
+    return answered, costly
 
 
 def changed(data, draw):
@@ -120,9 +149,12 @@ def limits(memory, files):
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
 
-def one_run(kiln, folder, seed, number, seeds_of):
+def one_run(kiln, folder, seed, number, seeds_of, patience=1):
+    """What was wrong with the run; None: nothing. A busy machine gets a second try, with more time."""
     draw = random.Random(f"{seed} {number}")
-    words, data, name = seeds_of[number % len(seeds_of)]
+    commands = seeds_of[draw.randrange(COSTLY) == 0]
+    words, data, name = commands[number % len(commands)]
+    seconds = SECONDS * patience * (4 if commands is seeds_of[1] else 1)
     with tempfile.TemporaryDirectory(prefix="run-", dir=folder) as own:
         own = pathlib.Path(own)
         for shared in ("seed.db", "k.cl"):
@@ -144,9 +176,11 @@ def one_run(kiln, folder, seed, number, seeds_of):
         files = draw.randrange(3, 16) if draw.randrange(10) == 0 else 0
         try:
             done = subprocess.run(command, cwd=own, env=environment, capture_output=True, stdin=subprocess.DEVNULL,
-                                  timeout=SECONDS, preexec_fn=lambda: limits(memory, files))
+                                  timeout=seconds, preexec_fn=lambda: limits(memory, files))
         except subprocess.TimeoutExpired:
-            return f"{number}: {' '.join(words)}: no answer within {SECONDS} s (memory {memory}, files {files or 'all'})"
+            if patience == 1:
+                return one_run(kiln, folder, seed, number, seeds_of, patience=3)
+            return f"{number}: {' '.join(words)}: no answer within {seconds} s (memory {memory}, files {files or 'all'})"
         html = words[0] == "report"
         steers = [where for where, text in (("stdout", done.stdout), ("stderr", done.stderr)) if STEERS.search(text)]
         if done.returncode == 70 or done.returncode < 0 or (steers and not html):
@@ -176,6 +210,8 @@ def main():
                     if failure:
                         failures.append(failure)
                         print(failure, flush=True)
+                if numbers[-1] % 1000 == 999:
+                    print(f"{numbers[-1] + 1} runs, {len(failures)} failures", flush=True)
                 if len(failures) >= 20:
                     break
         if failures:
@@ -184,8 +220,9 @@ def main():
                 shutil.move(str(failed), kept)
             print(f"{len(failures)} failures of {options.runs} runs; their files are in {kept}")
             return 1
-    print(f"{options.runs} runs, each answered")
-    return 0
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+    print(f"{options.runs} runs, each answered; the largest held {largest >> 20} MiB")
+    return 0 if largest <= LARGEST else 1
 
 
 if __name__ == "__main__":

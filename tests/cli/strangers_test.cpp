@@ -127,6 +127,15 @@ TEST_F(Strangers, FilesWithoutAnEndAreRefusedAtOnce) {
           << words[0] << ' ' << file << ": " << output.exit_code << output.err;
     }
   }
+  for (const Words& words :
+       {Words{"db", "lock", "fifo"}, {"db", "export", "fifo"}, {"report", "-o", "fifo"}}) {
+    Words of = words;
+    of.insert(of.end(), {"--db", "kiln.db"});
+    const Output output = kiln(of);
+    EXPECT_EQ(output.exit_code, 2) << words[1];
+    EXPECT_THAT(output.err,
+                HasSubstr("fifo: cannot be written: it is a pipe that no program reads"));
+  }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
