@@ -277,9 +277,10 @@ class PlanBuilder {
     const auto bytes_of = [&](const Expression& expression) {
       const std::int64_t bytes = expression.evaluate_int(scope_);
       if (bytes < limits.low || bytes > left) {
-        illegal(fmt::format(
-            "step '{}': {} bytes of dynamic shared memory are not from 0 to the device's limit of {}",
-            out.entry, bytes, left));
+        illegal(
+            fmt::format("step '{}': {} bytes of dynamic shared memory are not from 0 to the "
+                        "device's limit of {}",
+                        out.entry, bytes, left));
       }
       left -= bytes;
       return static_cast<std::uint32_t>(bytes);

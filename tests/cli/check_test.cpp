@@ -157,7 +157,8 @@ TEST(StrategyName, ListsTheStrategiesAndGuessesTheOneMeant) {
                                     "are: auto, annealing, bandit, "));
 }
 
-// The element types of 8 bits, and integers of 16, go the road of any other: drawn, computed, checked, timed, stored.
+// The element types of 8 bits, and integers of 16, go the road of any other: drawn, computed,
+// checked, timed, stored.
 
 class NarrowTypes : public TuningTest {
  protected:
