@@ -197,10 +197,10 @@ TEST(EvaluationErrors, NameTheTypeThatIsNeeded) {
   EXPECT_EQ(evaluation_error("log2(zero)"),
             "spec.toml:12:11: 'log2' needs a positive whole number, "
             "found 0, in 'log2(zero)'");
-  EXPECT_EQ(
-      evaluation_error("sizeof(n)"),
-      "spec.toml:12:11: 'sizeof' needs an element type (i8, u8, i32, u32, i64, u64, e4m3, e5m2, "
-      "f16, bf16, f32, f64), found 1000, in 'sizeof(n)'");
+  EXPECT_EQ(evaluation_error("sizeof(n)"),
+            "spec.toml:12:11: 'sizeof' needs an element type (i8, u8, i16, u16, i32, u32, i64, "
+            "u64, e4m3, e5m2, "
+            "f16, bf16, f32, f64), found 1000, in 'sizeof(n)'");
   EXPECT_EQ(evaluation_error("uses('x + 1', n)"),
             "spec.toml:12:11: 'uses' needs a formula and a name, found the string 'x + 1' and "
             "1000, in 'uses('x + 1', n)'");
