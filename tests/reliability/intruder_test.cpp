@@ -18,6 +18,7 @@
 #include "templates/library.hpp"
 #include "templates/renderer.hpp"
 #include "tests/reliability/size.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tests/templates/small_kernel.hpp"
 
 namespace kiln {
