@@ -95,7 +95,7 @@ class CloseOfProblem {
   UnlikeConfigs unlike_;  ///< the same
 };
 
-// Of the nearest problems around, without the one that is asked about: its own sessions know those.
+// Of the nearest tuned problems. The problem itself is left out: its own sessions know its configs.
 std::vector<CloseOfProblem> close_around(std::span<const Candidate> candidates) {
   constexpr std::size_t kAround = 8;
   std::vector<CloseOfProblem> around;
@@ -110,8 +110,8 @@ std::vector<CloseOfProblem> close_around(std::span<const Candidate> candidates) 
   return around;
 }
 
-// What the problems around together expect the most of, the first of each kind, until there are
-// `kForecastConfigs`. Devices of other vendors are not trusted so far.
+// The configs with the best forecast from nearby problems, the first of each kind, until there are
+// `kForecastConfigs`. Devices of other vendors do not take part.
 void add_forecasts(Collection& collection, const Setting& setting,
                    std::span<const Candidate> candidates) {
   while (!candidates.empty() && candidates.front().grade == Grade::exact) {
@@ -124,7 +124,7 @@ void add_forecasts(Collection& collection, const Setting& setting,
       if (each.best->config.text() == expected.config)
         return best_of(each, setting.problem(), setting.device());
     }
-    return fmt::format("forecast by {} problem{} around: {:.2f} times the best time",
+    return fmt::format("forecast from {} nearby problem{}: {:.2f} times the best time",
                        neighbourhood.problems(), neighbourhood.problems() == 1 ? "" : "s",
                        expected.slowdown);
   };

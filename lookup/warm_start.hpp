@@ -20,7 +20,7 @@ namespace kiln {
 /// A config that did well elsewhere, and where.
 struct WarmConfig {
   Config config;
-  /// "the best of n=2048 on this device", "forecast by 8 problems around: 1.05 times the best
+  /// "the best of n=2048 on this device", "forecast from 8 nearby problems: 1.05 times the best
   /// time", "close to the best of ..."
   std::string from;
   friend bool operator==(const WarmConfig&, const WarmConfig&) = default;

@@ -21,7 +21,7 @@ using test::some_device;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Neighbours: what the tuned problems around say together of one that was never tuned.
+// Neighbours: tuned problems near an untuned one forecast its best config.
 
 /// So many doublings away, with configs and their slowdowns.
 struct Around {
@@ -256,9 +256,10 @@ TEST_F(WarmStart, BeginsWithWhatTheProblemsAroundTogetherExpectTheMostOf) {
   EXPECT_THAT(
       ask("n=6144",
           {with_close(tuned("n=4096", 512), 256, 64), with_close(tuned("n=16384", 64), 256, 512)}),
-      ElementsAre("vector:block_size=256: forecast by 2 problems around: 1.26 times the best time",
-                  "vector:block_size=512: the best of n=4096 on this device",
-                  "vector:block_size=64: the best of n=16384 on this device"));
+      ElementsAre(
+          "vector:block_size=256: forecast from 2 nearby problems: 1.26 times the best time",
+          "vector:block_size=512: the best of n=4096 on this device",
+          "vector:block_size=64: the best of n=16384 on this device"));
 }
 
 TEST_F(WarmStart, AsksNoCpuAboutAGpu) {
@@ -308,12 +309,12 @@ TEST_F(WarmStart, GoesRoundTheProblemsForWhatIsUnlike) {
       with_close(tuned("n=2048", 256), {"vector:block_size=64,unroll=8"})};
   EXPECT_THAT(
       ask("n=4096", bests, 6),
-      ElementsAre(
-          "vector:block_size=256,unroll=1: the best of n=2048 on this device",
-          "vector:block_size=64,unroll=8: forecast by 2 problems around: 1.59 times the best time",
-          "vector:block_size=1024,unroll=1: the best of n=9000 on this device",
-          "vector:block_size=128,unroll=4: close to the best of n=9000 on this device",
-          "vector:block_size=512,unroll=1: close to the best of n=9000 on this device"))
+      ElementsAre("vector:block_size=256,unroll=1: the best of n=2048 on this device",
+                  "vector:block_size=64,unroll=8: forecast from 2 nearby problems: 1.59 times the "
+                  "best time",
+                  "vector:block_size=1024,unroll=1: the best of n=9000 on this device",
+                  "vector:block_size=128,unroll=4: close to the best of n=9000 on this device",
+                  "vector:block_size=512,unroll=1: close to the best of n=9000 on this device"))
       << "512 is a step from the best, and comes when nothing else is left";
 }
 
