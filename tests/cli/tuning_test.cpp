@@ -191,7 +191,7 @@ TEST_F(Tuning, ASweepGoesOnAfterASessionThatFails) {
   again.push_back("--json");
   const Json json = Json::parse(kiln(again).out);
   EXPECT_TRUE(json["sessions"][0].contains("error"));
-  EXPECT_EQ(json["sessions"][1]["config_text"], "plain:block_size=32,items=1");
+  EXPECT_THAT(json["sessions"][1]["config_text"], StartsWith("plain:block_size="));
   EXPECT_EQ(json["sessions"][1]["session"], 1) << "answered from the database";
 
   again.insert(again.end(), {"--kernel", "scale"});
