@@ -18,7 +18,7 @@ constexpr double kSimilarNs = 2e8;
 DeviceDeadlines deadlines() {
   DeviceDeadlines made;
   made.run_floor = std::chrono::seconds(1);
-  made.run_cap = std::chrono::minutes(10);  // blocks of 1024 on PoCL: 40 s on an idle machine
+  made.run_cap = std::chrono::minutes(10);      // blocks of 1024 on PoCL: 40 s on an idle machine
   made.first_launch = std::chrono::seconds(0);  // the binary holds the code, see the test
   return made;
 }
