@@ -19,7 +19,7 @@ namespace kiln::test {
 namespace {
 
 constexpr std::string_view kMark = "//= ";
-constexpr std::size_t kFewestLines = 5;    // a run of fewer is easier to read where it stands
+constexpr std::size_t kFewestLines = 4;    // a run of fewer is easier to read where it stands
 constexpr std::size_t kShortestBegin = 3;  // a run does not begin with a brace alone
 constexpr std::size_t kLongestQuote = 48;
 
@@ -35,8 +35,6 @@ Lines lines_of(const std::string& text) {
 std::string_view without_indent(std::string_view line) {
   return line.substr(std::min(line.find_first_not_of(' '), line.size()));
 }
-
-bool is_mark(const std::string& line) { return line.starts_with(kMark); }
 
 std::string quote_of(const std::string& line) {
   return std::string(without_indent(line).substr(0, kLongestQuote));
@@ -64,32 +62,67 @@ struct Run {
   std::size_t lines = 0;
 };
 
-/// The lines of `other` from `begin` on that equal those of `text` from `at` on.
-Run run_at(const Lines& text, std::size_t at, const Lines& other, std::size_t begin) {
+/// How many lines of `other` from `begin` to `end` equal those of `text` from `at` on.
+std::size_t run_at(const Lines& text, std::size_t at, const Lines& other, std::size_t begin,
+                   std::size_t end) {
   std::size_t count = 0;
-  while (at + count < text.size() && begin + count < other.size() &&
+  while (at + count < text.size() && begin + count < end &&
          text[at + count] == other[begin + count])
     ++count;
   while (count > 0 && text[at + count - 1].empty()) --count;
-  return {begin, count};
+  return count;
 }
 
-Run run_of(const std::string& mark, const GoldenFiles& files, Lines& other) {
-  static const std::regex pattern(
-      R"re(//= (\S+), "(.*)"(?: \((\d+)\))? to "(.*)"(?: \((\d+)\))?)re");
-  std::smatch parts;
-  if (!std::regex_match(mark, parts, pattern))
-    throw std::runtime_error("expected //= FILE, \"BEGIN\" to \"END\"");
-  const auto number = [](const auto& part) { return part.matched ? std::stoi(part.str()) : 1; };
-  const auto file = files.find(parts[1].str());
-  if (file == files.end()) throw std::runtime_error("no golden file " + parts[1].str());
-  other = lines_of(file->second);
-  const std::size_t begin = find(other, 0, parts[2].str(), number(parts[3]));
-  if (begin == other.size()) throw std::runtime_error("its first line is not there");
-  const std::size_t last = find(other, begin + 1, parts[4].str(), number(parts[5]));
-  if (last == other.size()) throw std::runtime_error("its last line is not there");
-  return {begin, last + 1 - begin};
-}
+/// Whole texts of golden files, each read once.
+class WholeTexts {
+ public:
+  explicit WholeTexts(const GoldenFiles& files) : files_(files) {}
+
+  /// While the file is being read: its lines so far, for marks that name lines above them.
+  const Lines& of(const std::string& name) {
+    const auto [found, is_new] = whole_.try_emplace(name);
+    Lines& text = found->second;
+    if (!is_new) return text;
+    const auto file = files_.find(name);
+    if (file == files_.end()) throw std::runtime_error("no golden file " + name);
+    int number = 0;
+    for (const std::string& line : lines_of(file->second)) {
+      ++number;
+      if (!line.starts_with(kMark)) {
+        text.push_back(line);
+        continue;
+      }
+      try {
+        const Lines named = lines_named_by(line);
+        text.insert(text.end(), named.begin(), named.end());
+      } catch (const std::runtime_error& error) {
+        throw std::runtime_error(name + ":" + std::to_string(number) + ": " + error.what() + ": " +
+                                 line + "; scripts/update_golden writes it anew");
+      }
+    }
+    return text;
+  }
+
+ private:
+  Lines lines_named_by(const std::string& mark) {
+    static const std::regex pattern(
+        R"re(//= (\S+), "(.*)"(?: \((\d+)\))? to "(.*)"(?: \((\d+)\))?)re");
+    std::smatch parts;
+    if (!std::regex_match(mark, parts, pattern))
+      throw std::runtime_error("expected //= FILE, \"BEGIN\" to \"END\"");
+    const auto number = [](const auto& part) { return part.matched ? std::stoi(part.str()) : 1; };
+    const Lines& other = of(parts[1].str());
+    const std::size_t begin = find(other, 0, parts[2].str(), number(parts[3]));
+    if (begin == other.size()) throw std::runtime_error("its first line is not there");
+    const std::size_t last = find(other, begin + 1, parts[4].str(), number(parts[5]));
+    if (last == other.size()) throw std::runtime_error("its last line is not there");
+    return {other.begin() + static_cast<std::ptrdiff_t>(begin),
+            other.begin() + static_cast<std::ptrdiff_t>(last) + 1};
+  }
+
+  const GoldenFiles& files_;
+  std::map<std::string, Lines> whole_;
+};
 
 GoldenFiles stored_files() {
   GoldenFiles files;
@@ -114,15 +147,15 @@ void expect_golden(const std::string& name, const std::string& text) {
         << "golden/" << name << " differs; scripts/update_golden writes it anew";
     return;
   }
-  static GoldenFiles written;
-  const std::string stored = shortened(text, written);
-  written[name] = stored;
+  static GoldenFiles written;  // whole texts
   const std::filesystem::path path = golden_folder() / name;
   std::filesystem::create_directories(path.parent_path());
-  std::ofstream(path) << stored;
+  std::ofstream(path) << shortened(name, text, written);
+  written[name] = text;
 }
 
-std::string shortened(const std::string& text, const GoldenFiles& earlier) {
+std::string shortened(const std::string& name, const std::string& text,
+                      const GoldenFiles& earlier) {
   struct Place {
     const std::string* file;
     const Lines* lines;
@@ -130,59 +163,42 @@ std::string shortened(const std::string& text, const GoldenFiles& earlier) {
   };
   std::map<std::string, Lines> held;
   std::unordered_map<std::string, std::vector<Place>> places;  // by line
-  for (const auto& [name, stored] : earlier) {
-    const Lines& lines = held[name] = lines_of(stored);
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      if (without_indent(lines[i]).size() >= kShortestBegin && !is_mark(lines[i]))
-        places[lines[i]].push_back({&name, &lines, i});
+  const auto hold = [&](const std::string& file, const Lines& lines, std::size_t at) {
+    if (without_indent(lines[at]).size() >= kShortestBegin)
+      places[lines[at]].push_back({&file, &lines, at});
+  };
+  for (const auto& [file, whole] : earlier) {
+    const Lines& lines = held[file] = lines_of(whole);
+    for (std::size_t i = 0; i < lines.size(); ++i) hold(file, lines, i);
   }
   const Lines lines = lines_of(text);
   std::string result;
   for (std::size_t at = 0; at < lines.size();) {
-    Run longest;
+    std::size_t longest = 1;
     const Place* origin = nullptr;
     for (const Place& place : places[lines[at]]) {
-      const Run run = run_at(lines, at, *place.lines, place.at);
-      if (run.lines <= longest.lines) continue;
+      const std::size_t end = place.lines == &lines ? at : place.lines->size();
+      const std::size_t run = run_at(lines, at, *place.lines, place.at, end);
+      if (run <= longest || run < kFewestLines) continue;
       longest = run;
       origin = &place;
     }
-    if (longest.lines < kFewestLines) {
-      result += lines[at++] + "\n";
-      continue;
+    if (origin == nullptr) {
+      result += lines[at] + "\n";
+    } else {
+      const Lines& other = *origin->lines;
+      result += std::string(kMark) + *origin->file + ", " + order_of(other, 0, origin->at) +
+                " to " + order_of(other, origin->at + 1, origin->at + longest - 1) + "\n";
     }
-    const Lines& other = *origin->lines;
-    const std::size_t last = longest.begin + longest.lines - 1;
-    result += std::string(kMark) + *origin->file + ", " + order_of(other, 0, longest.begin) +
-              " to " + order_of(other, longest.begin + 1, last) + "\n";
-    at += longest.lines;
+    for (const std::size_t next = at + longest; at < next; ++at) hold(name, lines, at);
   }
   return result;
 }
 
 std::string whole_text(const std::string& name, const GoldenFiles& files) {
-  const auto found = files.find(name);
-  if (found == files.end()) throw std::runtime_error("no golden file " + name);
+  WholeTexts whole(files);
   std::string text;
-  int number = 0;
-  for (const std::string& line : lines_of(found->second)) {
-    ++number;
-    if (!is_mark(line)) {
-      text += line + "\n";
-      continue;
-    }
-    try {
-      Lines other;
-      const Run run = run_of(line, files, other);
-      for (std::size_t i = run.begin; i < run.begin + run.lines; ++i) {
-        if (is_mark(other[i])) throw std::runtime_error("one of its lines names others");
-        text += other[i] + "\n";
-      }
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error(name + ":" + std::to_string(number) + ": " + error.what() + ": " +
-                               line + "; scripts/update_golden writes it anew");
-    }
-  }
+  for (const std::string& line : whole.of(name)) text += line + "\n";
   return text;
 }
 

@@ -36,7 +36,7 @@ std::string mark_error(const std::string& stored) {
 
 TEST(GoldenFile, LinesThatAnotherFileHoldsAreNamed) {
   const GoldenFiles files = {{"k/sum.cu", kSum}, {"k/new.cu", "// new\n" + kSumMark + "// end\n"}};
-  EXPECT_EQ(shortened(with_sum("// new\n") + "// end\n", {{"k/sum.cu", kSum}}),
+  EXPECT_EQ(shortened("k/new.cu", with_sum("// new\n") + "// end\n", {{"k/sum.cu", kSum}}),
             files.at("k/new.cu"));
   EXPECT_EQ(whole_text("k/new.cu", files), with_sum("// new\n") + "// end\n");
   EXPECT_EQ(whole_text("k/sum.cu", files), kSum);
@@ -44,12 +44,24 @@ TEST(GoldenFile, LinesThatAnotherFileHoldsAreNamed) {
 
 TEST(GoldenFile, FewLinesStayWhereTheyStand) {
   const std::string text = "// new\nint last(int a) {\n  return a;\n}\n";
-  EXPECT_EQ(shortened(text, {{"k/sum.cu", kSum}}), text);
+  EXPECT_EQ(shortened("k/new.cu", text, {{"k/sum.cu", kSum}}), text);
 }
 
-TEST(GoldenFile, MarksNameLinesThatStandThereAndNoOtherMarks) {
-  const GoldenFiles files = {{"k/sum.cu", kSum}, {"k/new.cu", "// new\n" + kSumMark}};
-  EXPECT_EQ(shortened(with_sum("// more\n"), files), "// more\n" + kSumMark);
+TEST(GoldenFile, LinesThatStandFurtherUpAreNamedToo) {
+  const std::string stored = kSum + "//= k/sum.cu, \"int sum(int a) {\" to \"int last(int a) {\"\n";
+  const std::string text = kSum + kSum.substr(7, kSum.find("  return") - 7);
+  EXPECT_EQ(shortened("k/sum.cu", text, {}), stored);
+  EXPECT_EQ(whole_text("k/sum.cu", {{"k/sum.cu", stored}}), text);
+}
+
+TEST(GoldenFile, MarksNameLinesOfWholeTexts) {
+  const std::string text = "// more\n" + with_sum("// new\n");
+  const std::string mark = "//= k/new.cu, \"// new\" to \"}\" (3)\n";
+  EXPECT_EQ(shortened("k/more.cu", text, {{"k/new.cu", with_sum("// new\n")}}), "// more\n" + mark);
+  EXPECT_EQ(whole_text("k/more.cu", {{"k/sum.cu", kSum},
+                                     {"k/new.cu", "// new\n" + kSumMark},
+                                     {"k/more.cu", "// more\n" + mark}}),
+            text);
 }
 
 TEST(GoldenFile, AChangedLineChangesTheTextOfEachFileThatNamesIt) {
@@ -74,8 +86,8 @@ TEST(GoldenFile, AMarkThatNamesNothingIsAnErrorWithItsPlace) {
   EXPECT_THAT(mark_error("//= k/sum.cu, \"int sum\" to \"}\" (4)\n"),
               testing::HasSubstr("its last line is not there"));
   EXPECT_THAT(mark_error("//= k/sum.cu\n"), testing::HasSubstr("expected //= FILE"));
-  EXPECT_THAT(mark_error("//= k/new.cu, \"//= k/sum\" to \"//=\"\n" + kSumMark + kSumMark),
-              testing::HasSubstr("one of its lines names others"));
+  EXPECT_THAT(mark_error("//= k/new.cu, \"int sum\" to \"}\"\n" + kSumMark),
+              testing::HasSubstr("its first line is not there"));
 }
 
 }  // namespace

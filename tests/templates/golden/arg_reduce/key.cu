@@ -12,10 +12,7 @@
 // Limit: the way through memory of what each block found, and the second launch: whoever draws the last ticket writes the result.
 // The maximum is the same in any order: the same answer on every run.
 
-//= arg_reduce/rows.cu, "typedef f32 element_t;  // as stored" to "}" (9)
-
-//= arg_reduce/ticket.cu, "// The best of the elements that fall to this th" to "}" (2)
-//= arg_reduce/rows.cu, "return best;" (5) to "}" (2)
+//= arg_reduce/ticket.cu, "typedef f32 element_t;  // as stored" to "}" (13)
 
 // Larger for the better element; of equal values for the smaller index. Never 0: what is not at index 0 beats the worst value.
 DEVICE_FUNCTION u64 key_of(best_t best) {

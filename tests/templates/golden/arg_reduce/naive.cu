@@ -10,10 +10,9 @@
 // Replaces: best = 0; for (i = 1; i < n; ++i) if (in[r][i] is better than in[r][best]) best = i;
 // Limit: none is attacked. It also stands in for the CPU loop where that would take too long.
 
-//= arg_reduce/rows.cu, "typedef f32 element_t;  // as stored" to "}" (5)
+//= arg_reduce/key.cu, "typedef f32 element_t;  // as stored" to "}" (5)
 
-//= arg_reduce/ticket.cu, "// Combines one element of each of the 256 threa" to "for (int reach = 128; reach > 0; reach /= 2) {"
-//= arg_reduce/rows.cu, "if (lane < reach) {" to "}" (3)
+//= arg_reduce/ticket.cu, "// Combines one element of each of the 256 threa" to "}" (3)
 
 KERNEL(256, 1, 1) arg_reduce_naive(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,

@@ -15,20 +15,12 @@
 // post is seen as soon as it is written.
 // Takes for granted: blocks start in the order of their index, so that all others run or have run when the last waits.
 
-//= arg_reduce/rows.cu, "typedef f32 element_t;  // as stored" to "}" (9)
-
-//= arg_reduce/ticket.cu, "// The best of the elements that fall to this th" to "}" (2)
-//= arg_reduce/rows.cu, "return best;" (5) to "}" (2)
-
-//= arg_reduce/key.cu, "// Larger for the better element; of equal value" to "}" (5)
+//= arg_reduce/key.cu, "typedef f32 element_t;  // as stored" to "}" (18)
 
 KERNEL(256, 1, 1) arg_reduce_relay(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
     GLOBAL volatile u64* posts, GLOBAL i64* index, GLOBAL element_t* value) {
-  SHARED u64 scratch[256];
-
-  const int share = (int)(GRID_X / results);  // blocks a row
-  const i64 row = BLOCK_X / share;
+//= arg_reduce/key.cu, "SHARED u64 scratch[256];" to "const i64 row = BLOCK_X / share;"
   const int last = share - 1;
   const best_t best = thread_scan(in + row * n, n, head_of(row * n, n), BLOCK_X % share, share);
   u64 key = block_largest(key_of(best), scratch);

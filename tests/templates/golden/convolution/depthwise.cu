@@ -47,11 +47,7 @@ DEVICE_FUNCTION void load_channels(int yes, GLOBAL const element_t* from, u32* w
   words[0] = LOAD_4_IF(yes, from);
 }
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f32* bias;      // none
-  GLOBAL const f32* residual;  // none
-//= convolution/wgmma.cu, "} epilogue_t;" to "}"
+//= convolution/f32_split.cu, "// What an element of the output is made from, b" to "}" (2)
 
 KERNEL(THREADS, 1, 1) convolution_depthwise(
     GLOBAL const element_t* RESTRICT in,      // [n][h][w][c]

@@ -75,11 +75,7 @@ DEVICE_FUNCTION void add_row(SHARED_PTR const f32* taps, const f32* window, f32*
   }
 }
 
-DEVICE_FUNCTION void store_run(GLOBAL element_t* to, const f32* x) {
-  STORE_8(to, U32X2(F32X2_TO_F16X2(x[0], x[1]), F32X2_TO_F16X2(x[2], x[3])));
-}
-
-//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (2)
+//= convolution/depthwise_strips.cu, "DEVICE_FUNCTION void store_run(GLOBAL element_t*" to "}" (3)
 
 KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_depthwise_planes(
     GLOBAL const element_t* RESTRICT in,      // [n][c][h][w]

@@ -58,7 +58,7 @@ DEVICE_FUNCTION void store_run(GLOBAL element_t* to, const f32* x) {
   STORE_8(to, U32X2(F32X2_TO_F16X2(x[0], x[1]), F32X2_TO_F16X2(x[2], x[3])));
 }
 
-//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (2)
+//= convolution/mfma.hip, "// What an element of the output is made from, b" to "}" (2)
 
 // The rows of the input, and of the planes from `plane` on, that a tile of the output sees.
 typedef struct {
@@ -168,9 +168,6 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_depthwise_strips(
     if (THREAD_X == 0 && tile + STAGES * GRID_X < tiles) {
       copy_strip(in, strip_of(tile + STAGES * GRID_X, strips, h, out_h, pad_h), planes, h, w, plane_room, base + 128 + stage * room, base + 8 * stage);
     }
-    if (++stage == STAGES) {
-      stage = 0;
-      parity ^= 1;
-    }
+//= convolution/depthwise_tiles.cu, "if (++stage == STAGES) {" to "}"
   }
 }

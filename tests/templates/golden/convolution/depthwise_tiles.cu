@@ -34,11 +34,7 @@
 
 //= convolution/depthwise.cu, "typedef u32 element_t;  // bits of an element" to "}" (2)
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f32* bias;      // none
-  GLOBAL const f32* residual;  // none
-//= convolution/wgmma.cu, "} epilogue_t;" to "}"
+//= convolution/depthwise.cu, "// What an element of the output is made from, b" to "}" (2)
 
 // Shared memory -> registers: LOAD channels of a place.
 DEVICE_FUNCTION void read_place(SHARED_PTR const element_t* from, u32 words[WORDS]) {

@@ -69,10 +69,7 @@ DEVICE_FUNCTION int store_run(f32* x, GLOBAL u16* to, i64 at, i64 plane) {
   UNROLL
   for (int i = 0; i < PACK_RUN; ++i) is_special |= (F32_TO_BITS(x[i]) & 0x7fffffffu) >= 0x7f7f8000u;
   split_run(x, to, at, plane);
-  return is_special;
-}
-
-KERNEL(PACK_THREADS, 1, 1) convolution_pack(
+//= convolution/wgmma.cu, "return is_special;" to "KERNEL(PACK_THREADS, 1, 1) convolution_pack("
     GLOBAL const f32* RESTRICT in,      // [n][c][h][w]
     GLOBAL u16* RESTRICT packed_in,      // [PLANES][n][h][w][whole runs of c]
     GLOBAL const f32* RESTRICT filter,  // [k][c][FH][FW]
@@ -118,10 +115,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_wgmma(
     GLOBAL f32* c,  // the output: [images][n][out_h][out_w]
     GLOBAL const f32* in, GLOBAL const f32* filter,
     GLOBAL u32* special,  // is a value infinite or no number; who has read it
-    i32 images, i32 channels, i32 h, i32 w, i32 n, i32 out_h, i32 out_w, i32 pad_h, i32 pad_w) {
-  const int m = images * out_h * out_w;  // the product is m x n: pixels and channels of the output
-  const int chunks = (channels - 1) / TILE_K + 1;  // steps of a tap
-  const int k = TAPS * chunks * TILE_K;
+//= convolution/wgmma.cu, "i32 images, i32 channels, i32 h, i32 w, i32 n, i" to "const int k = TAPS * chunks * TILE_K;"
   const i32 ldc = out_h * out_w;
 //= convolution/wgmma.cu, "const epilogue_t epilogue = { 0, 0 };" to "}" (3)
   DEPENDENT_WAIT();  // for the planes
@@ -178,38 +172,23 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_wgmma(
             multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 2 * (PLANE_B / 16) + kk * 2, kk != 0);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/wgmma.cu, "UNROLL" (5) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (2 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 2, 1);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/wgmma.cu, "UNROLL" (5) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (1 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 1 * (PLANE_B / 16) + kk * 2, 1);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/wgmma.cu, "UNROLL" (5) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 1 * (PLANE_B / 16) + kk * 2, 1);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/wgmma.cu, "UNROLL" (5) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (1 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 2, 1);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/wgmma.cu, "UNROLL" (5) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 2, 1);
           }
         }

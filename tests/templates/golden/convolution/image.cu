@@ -61,11 +61,7 @@ DEVICE_FUNCTION void read_window(SHARED_PTR const f32* from, f32* window) {
   }
 }
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f32* bias;      // none
-  GLOBAL const f32* residual;  // none
-//= convolution/wgmma.cu, "} epilogue_t;" to "}"
+//= convolution/f32_split.cu, "// What an element of the output is made from, b" to "}" (2)
 
 KERNEL_MIN_BLOCKS(128, 1, 1, 1) convolution_image(
     GLOBAL const f32* RESTRICT in,      // [n][c][h][w]
@@ -118,22 +114,13 @@ KERNEL_MIN_BLOCKS(128, 1, 1, 1) convolution_image(
     }
     NO_UNROLL
     for (int iy = FULL_BEGIN; iy < FULL_END; ++iy) {  // rows that serve all outputs of the thread
-      f32 window[WINDOW];
-      read_window(tile + (y + iy) * IN_PITCH + x, window);
-      UNROLL
-      for (int ry = 0; ry < MICRO_Y; ++ry) {
+//= convolution/image.cu, "f32 window[WINDOW];" to "for (int ry = 0; ry < MICRO_Y; ++ry) {"
         add_row(window, taps, iy - ry, sum[ry]);
       }
     }
     NO_UNROLL
     for (int iy = FULL_END; iy < MICRO_Y + FH - 1; ++iy) {  // rows that only the lower outputs reach
-      f32 window[WINDOW];
-      read_window(tile + (y + iy) * IN_PITCH + x, window);
-      UNROLL
-      for (int ry = 0; ry < MICRO_Y; ++ry) {
-        if (iy >= ry && iy < ry + FH) add_row(window, taps, iy - ry, sum[ry]);
-      }
-    }
+//= convolution/image.cu, "f32 window[WINDOW];" to "}" (2)
 
     // Registers -> global memory.
     UNROLL

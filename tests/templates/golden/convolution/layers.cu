@@ -16,8 +16,7 @@
 // Limit attacked: loads from shared memory. The taps lie with the channels of the output innermost: a thread
 // reads them as vectors, and neighbouring threads, which compute neighbouring pixels, read the same ones.
 
-//= convolution/depthwise.cu, "enum {" to "STRIDE = 1,"
-  TILE_X = 16,
+//= convolution/depthwise_tiles.cu, "enum {" to "TILE_X = 16,"
   TILE_Y = 4,
   TILE_K = 32,
   MICRO_X = 4,
@@ -105,7 +104,7 @@ DEVICE_FUNCTION void add_row(SHARED_PTR const f32* row, SHARED_PTR const f32* ta
   }
 }
 
-//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (2)
+//= convolution/depthwise_planes.cu, "// What an element of the output is made from, b" to "}" (2)
 
 KERNEL(128, 1, 1) convolution_layers(
     GLOBAL const f16_t* RESTRICT in,      // [n][h][w][c]

@@ -23,7 +23,7 @@
 // Loads take 16 bytes: where channels are not innermost, or are no multiple of LOAD, a step in front packs input and filter so.
 // Limit attacked: the rate of multiply-adds of single threads, which the matrix unit exceeds many times.
 
-//= convolution/wgmma.cu, "enum {" (2) to "DILATION = 1,"
+//= convolution/f32_split.cu, "enum {" (2) to "DILATION = 1,"
   TAPS = FH * FW,
   TILE_M = 128,
   TILE_N = 64,
@@ -146,10 +146,7 @@ DEVICE_FUNCTION void load_a(SHARED_PTR const element_t* tile, const int* places,
 
 // Where tile_b keeps element (row, column) of its stored rows.
 DEVICE_FUNCTION int place_b(int row, int column) {
-  return row * PITCH + column;
-}
-
-// Registers -> shared memory.
+//= convolution/mfma.hip, "return row * PITCH + column;" to "// Registers -> shared memory."
 DEVICE_FUNCTION void keep_b(u32 held[LOADS_B][WORDS], SHARED_PTR element_t* tile) {
   UNROLL
   for (int i = 0; i < LOADS_B; ++i) {
@@ -171,12 +168,7 @@ DEVICE_FUNCTION void load_b(SHARED_PTR const element_t* tile, const int* places,
                             u32 fragments[FRAGMENTS_N][MATRIX_WORDS]) {
   UNROLL
   for (int i = 0; i < FRAGMENTS_N; ++i) {
-    UNROLL
-    for (int r = 0; r < MATRIX_RUNS; ++r) {
-      MATRIX_LOAD(fragments[i], r, tile + places[step * MATRIX_RUNS + r] + i * 16 * PITCH);
-    }
-  }
-}
+//= convolution/mfma.hip, "UNROLL" (10) to "}" (3)
 
 // sum += a * b, fragment by fragment; every second row of them backwards, so that the next one shares an operand.
 DEVICE_FUNCTION void multiply(u32 a[FRAGMENTS_M][MATRIX_WORDS], u32 b[FRAGMENTS_N][MATRIX_WORDS],
@@ -253,10 +245,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_mfma(
   find_b(lane, part_col, places_b);
 
   f32 sum[FRAGMENTS_M][FRAGMENTS_N][MATRIX_SUMS];
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int j = 0; j < FRAGMENTS_N; ++j) {
+//= convolution/mfma.hip, "UNROLL" (15) to "for (int j = 0; j < FRAGMENTS_N; ++j) {"
       UNROLL
       for (int s = 0; s < MATRIX_SUMS; ++s) sum[i][j][s] = 0;
     }
@@ -305,10 +294,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_mfma(
 
   // Registers -> output.
   const epilogue_t epilogue = { 0, 0 };
-  UNROLL
-  for (int i = 0; i < FRAGMENTS_M; ++i) {
-    UNROLL
-    for (int j = 0; j < FRAGMENTS_N; ++j) {
+//= convolution/mfma.hip, "UNROLL" (15) to "for (int j = 0; j < FRAGMENTS_N; ++j) {"
       MATRIX_ORDER(sum[i][j], lane);
       UNROLL
       for (int s = 0; s < MATRIX_SUMS; s += 4) {

@@ -12,15 +12,12 @@
 //                                                     out[n][k][y][x] = sum
 // Channels lie innermost: in[n][y][x][c], filter[k][i][j][c], out[n][y][x][k].
 // Limit: two loads for every multiplication, and the borders are tested for each.
-enum {
-  FH = 3,
-  FW = 3,
-  STRIDE = 1,
+//= convolution/f32_split.cu, "enum {" (2) to "STRIDE = 1,"
   BLOCK_ACROSS = 32,
   BLOCK_DOWN = 8,
 };
 
-//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (2)
+//= convolution/depthwise_planes.cu, "// What an element of the output is made from, b" to "}" (2)
 
 KERNEL(32, 8, 1) convolution_naive(
     GLOBAL const f16_t* RESTRICT in,      // [n][h][w][c]

@@ -100,11 +100,7 @@ DEVICE_FUNCTION void read_box(SHARED_PTR const u8* box, int lane, int half, u32 
   }
 }
 
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f32* bias;      // none
-  GLOBAL const f32* residual;  // none
-//= convolution/wgmma.cu, "} epilogue_t;" to "}"
+//= convolution/f32_split.cu, "// What an element of the output is made from, b" to "}" (2)
 
 // What lies where: the product is of pixels and channels.
 typedef struct {
@@ -170,12 +166,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_pointwise(
     }
 //= convolution/wgmma.cu, "MBARRIER_FENCE();" to "BARRIER();  // the barriers are there"
 
-  if (group == CONSUMERS) {
-    // Global memory -> shared memory: one thread issues all copies.
-    REGISTERS_SHRINK(40);
-    if (warp == CONSUMERS * 4 && LANE() == 0) {
-      int stage = 0;
-      u32 parity = 1;
+//= convolution/f32_split.cu, "if (group == CONSUMERS) {" to "u32 parity = 1;"
       int packed = 0;
       for (int tile = BLOCK_X; tile < tiles; tile += GRID_X) {
         const int box0 = tile / tiles_n * BOXES;
@@ -193,7 +184,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_pointwise(
           packed = 1;
           UNROLL
           for (int p = 0; p < PLANES; ++p) TENSOR_LOAD_3D(to_a + BYTES_A + p * PLANE_B, map_b, step * TILE_K, col0, p, there);
-//= convolution/wgmma.cu, "if (++stage == STAGES) {" to "REGISTERS_GROW(232);"
+//= convolution/f32_split.cu, "if (++stage == STAGES) {" to "REGISTERS_GROW(232);"
     const epilogue_t epilogue = { 0, 0 };
     f32 sum[PARTS][SUMS];
     f32 chunk[PARTS][SUMS];  // of one step: the matrix units cut sums off, so that few are added up there
@@ -238,10 +229,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_pointwise(
           asm volatile("" : "+f"(chunk[i / SUMS][i % SUMS])::"memory");  // read no earlier
           sum[i / SUMS][i % SUMS] += chunk[i / SUMS][i % SUMS];
         }
-        if (++stage == STAGES) {
-          stage = 0;
-          parity ^= 1;
-        }
+//= convolution/f32_split.cu, "if (++stage == STAGES) {" (2) to "}"
       }
 
       // Registers -> out. Lane l holds rows l / 4 (+ 8) and columns 2 (l % 4) + 8 i (+ 1) of each part.

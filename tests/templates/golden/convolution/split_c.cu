@@ -6,10 +6,7 @@
 // The output is small and has many channels of input to add up: block (x, y, s) adds up part s of them, and convolution_combine
 // adds the parts in order.
 // Limit attacked: too few blocks, and loads from shared memory. The taps lie with the channels of the output innermost: a thread
-// reads them as vectors, and neighbouring threads, which compute neighbouring pixels, read the same ones.
-
-//= convolution/depthwise.cu, "enum {" to "STRIDE = 1,"
-//= convolution/layers.cu, "TILE_X = 16," to "FILTER_HELD = 5,"
+//= convolution/layers.cu, "// reads them as vectors, and neighbouring threa" to "FILTER_HELD = 5,"
   SPLITS = 4,  // parts of the channels of the input
 };
 
@@ -28,13 +25,8 @@ DEVICE_FUNCTION void hold_filter(f32* held, GLOBAL const f32* from, int i, int c
   }
 }
 
-//= convolution/layers.cu, "// Registers -> shared memory." (2) to "}" (7)
-
-// What an element of the output is made from, beside its sum.
-typedef struct {
-  GLOBAL const f32* bias;      // none
-  GLOBAL const f32* residual;  // none
-//= convolution/wgmma.cu, "} epilogue_t;" to "}"
+//= convolution/layers.cu, "// Registers -> shared memory." (2) to "typedef struct {"
+//= convolution/depthwise.cu, "GLOBAL const f32* bias;      // none" to "}" (2)
 
 KERNEL(128, 1, 1) convolution_split_c(
     GLOBAL const f32* RESTRICT in,      // [n][c][h][w]

@@ -3,25 +3,11 @@
 
 // convolution, wmma: a layer as a product of pixels and filters, whose fragments of 16 x 16 the matrix unit multiplies.
 //
-//= convolution/mfma.hip, "//                                    TILE_N    " to "// Limit attacked: the rate of multiply-adds of "
-
-//= convolution/wgmma.cu, "enum {" (2) to "DILATION = 1,"
-  TAPS = FH * FW,
+//= convolution/mfma.hip, "//                                    TILE_N    " to "TAPS = FH * FW,"
   TILE_M = 64,
-  TILE_N = 64,
-  TILE_K = 32,
-  WARPS_M = 2,
-  WARPS_N = 2,
+//= convolution/mfma.hip, "TILE_N = 64," to "WARPS_N = 2,"
   THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 128
-//= convolution/mfma.hip, "PART_M = TILE_M / WARPS_M,  // of a wavefront" to "typedef u16 element_t;  // bits of an element"
-
-//= convolution/wgmma.cu, "// Input and filter as the copies want them: cha" to "}" (10)
-
-//= convolution/mfma.hip, "// Where a thread is along k." to "}" (30)
-
-//= convolution/wgmma.cu, "// What an element of the output is made from, b" to "}" (5)
-
-//= convolution/mfma.hip, "// Four neighbouring channels of a pixel, as far" to "}"
+//= convolution/mfma.hip, "PART_M = TILE_M / WARPS_M,  // of a wavefront" to "}" (47)
 
 KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_wmma(
 //= convolution/mfma.hip, "GLOBAL const element_t* RESTRICT in,      // [im" to "}" (13)

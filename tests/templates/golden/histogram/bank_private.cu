@@ -13,13 +13,10 @@
 // Replaces: for (i = 0; i < n; ++i) ++counts[bin_of(in[i])];
 // Limit: no two lanes of a warp meet, whatever the samples are: constant input costs the same as uniform.
 
-typedef u8 element_t;
-
-// Counts `samples` of one bin in this thread's copy.
-DEVICE_FUNCTION void tally(SHARED_PTR u32* mine, i32 bin, u32 samples) {
+//= histogram/gate.cu, "typedef u8 element_t;" to "DEVICE_FUNCTION void tally(SHARED_PTR u32* mine,"
   SHARED_COUNT_U32(mine + bin * 32, samples);
 }
-//= histogram/shared.cu, "#define BEGIN_RUN()" to "TALLY((int)((word) >> 24))"
+//= histogram/gate.cu, "#define BEGIN_RUN()" to "TALLY((int)((word) >> 24))"
 
 KERNEL(256, 1, 1) histogram_bank_private(
     GLOBAL const element_t* RESTRICT in, i64 n,
@@ -29,7 +26,7 @@ KERNEL(256, 1, 1) histogram_bank_private(
 
   // ---- zero -> counters
   for (int slot = THREAD_X; slot < 8192; slot += 256) slots[slot] = 0u;
-//= histogram/shared.cu, "BARRIER();  // every counter is zero before the " to "BARRIER();  // every sample of the block is coun"
+//= histogram/per_warp.cu, "BARRIER();  // every counter is zero before the " to "BARRIER();  // every sample of the block is coun"
 
   // ---- counters -> device memory; bins past the last stay zero. Each thread starts at another copy: no two read one bank
   for (int bin = THREAD_X; bin < 256; bin += 256) {

@@ -41,7 +41,7 @@ DEVICE_FUNCTION void tally(SHARED_PTR u32* mine, GLOBAL u32* counts, i32 bin, u3
     uncarried = 0;                             \
   }
 
-//= histogram/shared.cu, "// The samples in one 32-bit word of the input." to "TALLY((int)((word) >> 24))"
+//= histogram/bank_private.cu, "// The samples in one 32-bit word of the input." to "TALLY((int)((word) >> 24))"
 
 KERNEL(256, 1, 1) histogram_packed(
     GLOBAL const element_t* RESTRICT in, i64 n,
@@ -55,11 +55,11 @@ KERNEL(256, 1, 1) histogram_packed(
   BARRIER();  // every counter is zero before the first sample
 
   int uncarried = 0;  // tiles since the last barrier
-//= histogram/shared.cu, "BEGIN_RUN();" to "TALLY_LOAD(v1);"
+//= histogram/bank_private.cu, "BEGIN_RUN();" to "TALLY_LOAD(v1);"
     AFTER_TILE();
   }
 
-//= histogram/shared.cu, "// ---- the last n % 8192 samples, one by one, d" to "// ---- counters -> device memory; bins past the"
+//= histogram/per_warp.cu, "// ---- the last n % 8192 samples, one by one, d" to "// ---- counters -> device memory; bins past the"
   for (int word = THREAD_X; word < 128; word += 256) {
     u32 even = 0u;  // bin 2 * word
     u32 odd = 0u;   // the next one

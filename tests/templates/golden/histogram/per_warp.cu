@@ -13,7 +13,7 @@
 // Replaces: for (i = 0; i < n; ++i) ++counts[bin_of(in[i])];
 // Limit: warps do not meet any more; lanes of one warp still do.
 
-//= histogram/shared.cu, "typedef u8 element_t;" to "TALLY((int)((word) >> 24))"
+//= histogram/gate.cu, "typedef u8 element_t;" to "TALLY((int)((word) >> 24))"
 
 KERNEL(256, 1, 1) histogram_per_warp(
     GLOBAL const element_t* RESTRICT in, i64 n,

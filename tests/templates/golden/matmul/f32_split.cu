@@ -4,33 +4,21 @@
 //= matmul/wgmma.cu, "// matmul, wgmma: warpgroups multiply tiles in s" to "//" (14)
 // An f32 is the sum of three bf16 values: six products of those, the small ones first, make one product in f32.
 //= matmul/wgmma.cu, "// Limit attacked: the rate of the matrix units;" to "TILE_N = 128,"
-  TILE_K = 32,
-//= convolution/wgmma.cu, "STAGES = 4," to "CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K,"
-  ROW = 64,  // bytes of a row of TILE_K elements: the width of the swizzle
-  PLANES = 3,  // bf16 matrices whose sum is an operand
-  PLANE_A = TILE_M * ROW,  // bytes from one to the next
+//= convolution/f32_split.cu, "TILE_K = 32," to "PLANE_A = TILE_M * ROW,  // bytes from one to th"
   PLANE_B = TILE_K * 128,
   PART_A = 64 * ROW,  // bytes from 64 rows of tile_a to the next 64
   PART_B = TILE_K * 128 * PLANES,
-  BYTES_A = TILE_M * ROW * PLANES,
-  BYTES_B = TILE_N * ROW * PLANES,
-//= convolution/wgmma.cu, "STAGE = BYTES_A + BYTES_B," to "asm volatile("
+//= convolution/f32_split.cu, "BYTES_A = TILE_M * ROW * PLANES," to "asm volatile("
       "{ .reg .pred p; setp.ne.b32 p, %66, 0;"
       " wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"
-      " { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 }, %64, %65, p, 1, 1, 0, 1; }"
-      :
-//= convolution/wgmma.cu, ""+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])," to ""+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27"
-//= matmul/wgmma.cu, ""+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31" to "f32 alpha, beta;"
+//= matmul/wgmma.cu, "" { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10," to "f32 alpha, beta;"
   GLOBAL const f32* bias;  // none
 //= matmul/wgmma.cu, "} epilogue_t;" to "// Two neighbouring columns of a row of the prod"
 DEVICE_FUNCTION void store_pair(GLOBAL f32* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
                                 epilogue_t epilogue) {
   if (row >= rows) return;
   GLOBAL f32* to = c + (i64)row * ldc + col;
-  const int next = 1;
-  f32 bias_x, bias_y;
-  bias_pair(epilogue, row, col, rows, cols, &bias_x, &bias_y);
-  if (col + 1 < cols && ldc % 2 == 0) {
+//= matmul/wgmma.cu, "const int next = 1;" to "if (col + 1 < cols && ldc % 2 == 0) {"
     STORE_8(to, U32X2(F32_TO_BITS(finish(x, 0, bias_x, epilogue)), F32_TO_BITS(finish(y, 0, bias_y, epilogue))));
     return;
   }
@@ -98,8 +86,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
     GLOBAL f32* c,  // [m][ldc]
     GLOBAL const f32* a, GLOBAL const f32* b, GLOBAL u32* special,  // special: is a value infinite or no number; who has read it
     i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta) {
-  const epilogue_t epilogue = {alpha, beta, 0};
-//= convolution/wgmma.cu, "ALIGNED_SHARED(u8, shared);" to "}" (3)
+//= matmul/wgmma.cu, "const epilogue_t epilogue = {alpha, beta, 0};" to "}" (3)
 //= convolution/f32_split.cu, "DEPENDENT_WAIT();  // for the planes" to "const int next = col + 1 < cols;"
         f32 x = 0, y = 0;
         for (int kk = 0; kk < k; ++kk) {
@@ -110,14 +97,8 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
         store_pair(c, row, col, rows, cols, ldc, x, y, epilogue);
       }
     }
-    return;
-  }
-
-//= convolution/wgmma.cu, "int next_unit = cluster;" to "REGISTERS_SHRINK(40);"
-//= convolution/wgmma.cu, "if (warp == CONSUMERS * 4 && LANE() == 0) {" (2) to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
-//= convolution/wgmma.cu, "for (int step = work.first; step < work.end; ++s" to "MBARRIER_WAIT(empty + 8 * stage, parity);"
-          MBARRIER_EXPECT(there, STAGE);
-          const int k0 = step * TILE_K;
+//= convolution/f32_split.cu, "return;" to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
+//= matmul/wgmma.cu, "for (int step = work.first; step < work.end; ++s" to "const int k0 = step * TILE_K;"
           TENSOR_LOAD_3D(to_a, map_a, k0, row0, 0, there);
           UNROLL
           for (int i = 0; i < TILE_N / 64; ++i) {
@@ -133,52 +114,30 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
           for (int i = 0; i < TILE_N / 64; ++i) {
             TENSOR_LOAD_3D(to_b + 2 * PLANE_B + i * PART_B, map_b, col0 + i * 64, k0, 2, there);
           }
-//= convolution/wgmma.cu, "if (++stage == STAGES) {" to "f32 sum[PARTS][SUMS];"
-    f32 chunk[PARTS][SUMS];  // of one step: the matrix units cut sums off, so that few are added up there
-    const u64 first_a = WGMMA_DESCRIPTOR(base + group * (PARTS * PART_A), 16, 8 * ROW, ROW);
-    const u64 first_b = WGMMA_DESCRIPTOR(base + BYTES_A, PART_B, 1024, 128);
-//= convolution/wgmma.cu, "int stage = 0;" (2) to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
-//= convolution/f32_split.cu, "UNROLL" (6) to "}"
-//= convolution/wgmma.cu, "int i = 0;" to "for (int p = 0; p < PARTS; ++p) {"
+//= convolution/f32_split.cu, "if (++stage == STAGES) {" to "const u64 first_a = WGMMA_DESCRIPTOR(base + grou"
+//= matmul/wgmma.cu, "const u64 first_b = WGMMA_DESCRIPTOR(base + BYTE" to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
+//= convolution/f32_split.cu, "UNROLL" (7) to "for (int p = 0; p < PARTS; ++p) {" (2)
             multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 2 * (PLANE_B / 16) + kk * 128, kk != 0);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/f32_split.cu, "UNROLL" (9) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (2 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 128, 1);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/f32_split.cu, "UNROLL" (9) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (1 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 1 * (PLANE_B / 16) + kk * 128, 1);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/f32_split.cu, "UNROLL" (9) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 1 * (PLANE_B / 16) + kk * 128, 1);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/f32_split.cu, "UNROLL" (9) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (1 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 128, 1);
           }
         }
-        UNROLL
-        for (int kk = 0; kk < TILE_K / 16; ++kk) {
-          UNROLL
-          for (int p = 0; p < PARTS; ++p) {
+//= convolution/f32_split.cu, "UNROLL" (9) to "for (int p = 0; p < PARTS; ++p) {"
             multiply(chunk[p], a + (0 * PLANE_A + p * PART_A) / 16 + kk * 2, b + 0 * (PLANE_B / 16) + kk * 128, 1);
           }
         }
-//= convolution/f32_split.cu, "WGMMA_COMMIT();" to "}" (2)
-//= convolution/wgmma.cu, "if (++stage == STAGES) {" (2) to "} while (++i < count);"
-
-//= convolution/wgmma.cu, "// Registers -> C." to "}" (5)
+//= convolution/f32_split.cu, "WGMMA_COMMIT();" to "}" (9)

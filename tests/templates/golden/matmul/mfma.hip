@@ -8,8 +8,8 @@
 //
 //= matmul/mma.cu, "// Tiles lie as their operands do: a fragment of" to "WARPS_N = 2,"
   THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 256
-  PART_M = TILE_M / WARPS_M,  // of a warp
-//= convolution/mfma.hip, "PART_N = TILE_N / WARPS_N," to "STAGES = 2,"
+//= matmul/mma.cu, "PART_M = TILE_M / WARPS_M,  // of a warp" to "STEPS = TILE_K / FRAGMENT_K,  // of a tile"
+  STAGES = 2,
 //= matmul/mma.cu, "LOAD = 8,  // elements in one load from global m" to "LOADS_B = TILE_N * TILE_K / (THREADS * LOAD),"
   PITCH_A = TILE_K + 8,  // elements from one stored row of tile_a to the next
   PITCH_B = TILE_N + 8,
@@ -39,24 +39,12 @@ DEVICE_FUNCTION void fetch_a(GLOBAL const element_t* from, i32 ld, int rows_left
   }
 }
 
-// Registers -> shared memory.
-DEVICE_FUNCTION void keep_a(u32 held[LOADS_A][WORDS], SHARED_PTR element_t* tile) {
-  UNROLL
-  for (int i = 0; i < LOADS_A; ++i) {
+//= convolution/mfma.hip, "// Registers -> shared memory." (2) to "for (int i = 0; i < LOADS_A; ++i) {"
     keep_run(tile + place_a(THREAD_X / ROW_A + i * PASS_A, THREAD_X % ROW_A * LOAD), held[i]);
   }
 }
 
-//= convolution/mfma.hip, "// Where in tile_a this lane's share of the frag" to "const int column = i / MATRIX_RUNS * FRAGMENT_K "
-    places[i] = first * PITCH_A + place_a(MATRIX_ROW_A(lane), column);
-  }
-}
-
-//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" to "for (int r = 0; r < MATRIX_RUNS; ++r) {"
-      MATRIX_LOAD(fragments[i], r, tile + places[step * MATRIX_RUNS + r] + i * 16 * PITCH_A);
-    }
-  }
-}
+//= matmul/mma.cu, "// Where in tile_a this lane's share of the frag" to "}" (5)
 
 // Where tile_b keeps element (row, column) of its stored rows.
 DEVICE_FUNCTION int place_b(int row, int column) {
@@ -71,46 +59,21 @@ DEVICE_FUNCTION void fetch_b(GLOBAL const element_t* from, i32 ld, int cols_left
     UNROLL
     for (int i = 0; i < LOADS_B; ++i) {
       GLOBAL const element_t* run = from + (i64)(i * PASS_B) * ld;
-      const u32x4 v = LOAD_16(run);
-      held[i][0] = v.x, held[i][1] = v.y, held[i][2] = v.z, held[i][3] = v.w;
-    }
-    return;
-  }
-  UNROLL
+//= matmul/mfma.hip, "const u32x4 v = LOAD_16(run);" to "UNROLL"
   for (int i = 0; i < LOADS_B; ++i) {
     load_elements(from + (i64)(i * PASS_B) * ld, i * PASS_B < k_left ? cols_left : 0, held[i]);
   }
 }
 
-// Registers -> shared memory.
-DEVICE_FUNCTION void keep_b(u32 held[LOADS_B][WORDS], SHARED_PTR element_t* tile) {
-  UNROLL
-  for (int i = 0; i < LOADS_B; ++i) {
+//= convolution/mfma.hip, "// Registers -> shared memory." (3) to "for (int i = 0; i < LOADS_B; ++i) {"
     keep_run(tile + place_b(THREAD_X / ROW_B + i * PASS_B, THREAD_X % ROW_B * LOAD), held[i]);
   }
 }
 
-//= matmul/mma.cu, "// Where in tile_b this lane's share of the frag" to "}" (2)
-
-//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" (2) to "UNROLL" (2)
-//= matmul/mma.cu, "for (int r = 0; r < MATRIX_RUNS_ACROSS; ++r) {" to "}" (3)
-
-//= convolution/mfma.hip, "// sum += a * b, fragment by fragment; every sec" to "}" (3)
-
-//= matmul/wgmma.cu, "// What an element of C is made from, beside its" to "}" (5)
-
-//= matmul/mma.cu, "// Four neighbouring columns of a row of C, as f" to "}" (2)
+//= matmul/mma.cu, "// Where in tile_b this lane's share of the frag" to "}" (15)
 
 KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mfma(
-//= matmul/mma.cu, "GLOBAL const element_t* RESTRICT a,  // [m][lda]" to "// Which tile of C: RASTER rows of tiles are wal"
-//= convolution/mfma.hip, "const int tiles_n = (n - 1) / TILE_N + 1;" to "const int k_begin = 0;"
-//= matmul/mma.cu, "int k_left = k;  // not fetched yet" to "const i64 step_b = (i64)TILE_K * ldb;"
-
-//= convolution/mfma.hip, "// Which part of the tile, and where this lane's" to "int places_a[STEPS * MATRIX_RUNS];"
-  int places_b[FRAGMENTS_N * MATRIX_RUNS_ACROSS];
-//= convolution/mfma.hip, "find_a(lane, part_row, places_a);" to "}" (2)
-
-//= matmul/mma.cu, "// Rows that begin at multiples of LOAD are load" to "const int whole_b = aligned_b && col0 + TILE_N <"
+//= matmul/mma.cu, "GLOBAL const element_t* RESTRICT a,  // [m][lda]" to "const int whole_b = aligned_b && col0 + TILE_N <"
   u32 held_a[LOADS_A][WORDS];
   u32 held_b[LOADS_B][WORDS];
   fetch_a(from_a, lda, rows_left, k_left - a_k, whole_a && k_left >= TILE_K, held_a);
@@ -124,9 +87,5 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mfma(
           fetch_a(from_a, lda, rows_left, k_left - a_k, whole_a && k_left >= TILE_K, held_a);
           fetch_b(from_b, ldb, cols_left, k_left - b_k, whole_b && k_left >= TILE_K, held_b);
         }
-        from_a += step_a;
-        from_b += step_b;
-        k_left -= TILE_K;
-      }
-//= matmul/mma.cu, "multiply(fragments_a[step % 2], fragments_b[step" to "const epilogue_t epilogue = {alpha, beta, 0};"
-//= convolution/mfma.hip, "UNROLL" (18) to "}" (4)
+//= matmul/mma.cu, "from_a += step_a;" (2) to "}"
+//= matmul/mma.cu, "multiply(fragments_a[step % 2], fragments_b[step" to "}" (6)

@@ -19,10 +19,7 @@
 // Tiles lie as their operands do: a fragment of an operand that lies across k is turned while it is loaded.
 // Limit attacked: the rate of multiply-adds of single threads, which the matrix unit exceeds many times.
 
-enum {
-  TILE_M = 128,
-  TILE_N = 128,
-  TILE_K = 32,
+//= matmul/f32_split.cu, "enum {" to "TILE_K = 32,"
   WARPS_M = 2,
   WARPS_N = 2,
   THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 128
@@ -56,10 +53,7 @@ DEVICE_FUNCTION void load_elements(GLOBAL const element_t* from, int inside, u32
   }
 }
 
-// Registers -> shared memory.
-DEVICE_FUNCTION void keep_run(SHARED_PTR element_t* to, const u32 words[WORDS]) {
-  SHARED_STORE_16(to, U32X4(words[0], words[1], words[2], words[3]));
-}
+//= convolution/mfma.hip, "// Registers -> shared memory." to "}"
 
 // Where tile_a keeps element (row, column) of its stored rows: an XOR spreads the 16-byte chunks of neighbouring rows over the banks.
 DEVICE_FUNCTION int place_a(int row, int column) {
@@ -132,15 +126,7 @@ DEVICE_FUNCTION void copy_edge_b(GLOBAL const element_t* from, i32 ld, int cols_
     GLOBAL const element_t* run = from + (i64)(i * PASS_B) * ld;
     SHARED_PTR element_t* to = tile + place_b(THREAD_X / ROW_B + i * PASS_B, THREAD_X % ROW_B * LOAD);
     const int inside = i * PASS_B < k_left ? MIN(MAX(cols_left, 0), LOAD + 0) : 0;  // elements from here on
-    if (aligned) {
-      ASYNC_COPY_16(to, run, inside * 2);
-    } else {
-      u32 words[WORDS];
-      load_elements(run, inside, words);
-      keep_run(to, words);
-    }
-  }
-}
+//= matmul/mma.cu, "if (aligned) {" to "}" (4)
 
 // Where in tile_b this lane's share of the fragments lies, for each fragment: steps are FRAGMENT_K rows apart.
 DEVICE_FUNCTION void find_b(int lane, int first, int places[FRAGMENTS_N * MATRIX_RUNS_ACROSS]) {
@@ -258,14 +244,11 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         current = tiles + stage * STAGE;
         ASYNC_WAIT(2);
-        BARRIER();  // the next tiles are there, and all fragments of the current ones are loaded
-      }
-      load_a(current, places_a, (step + 1) % STEPS, fragments_a[(step + 1) % 2]);
-      load_b(current + SIZE_A, places_b, (step + 1) % STEPS, fragments_b[(step + 1) % 2]);
+//= convolution/mfma.hip, "BARRIER();  // the next tiles are there, and all" to "load_b(current + SIZE_A, places_b, (step + 1) % "
       multiply(fragments_a[step % 2], fragments_b[step % 2], sum);
     }
   }
 
   // Registers -> C.
   const epilogue_t epilogue = {alpha, beta, 0};
-//= convolution/mfma.hip, "UNROLL" (18) to "}" (4)
+//= convolution/mfma.hip, "UNROLL" (22) to "}" (4)

@@ -18,13 +18,10 @@ enum {
   BLOCK_M = 8,  // rows of C per block
 };
 
-//= matmul/wgmma.cu, "// What an element of C is made from, beside its" to "}" (2)
+//= matmul/mfma.hip, "// What an element of C is made from, beside its" to "}" (2)
 
 KERNEL(32, 8, 1) matmul_naive(
-    GLOBAL const f16_t* RESTRICT a,  // [m][lda]
-    GLOBAL const f16_t* RESTRICT b,  // [k][ldb]
-    GLOBAL f16_t* RESTRICT c,        // [m][ldc]
-    i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta) {
+//= matmul/tiled.cu, "GLOBAL const f16_t* RESTRICT a,  // [m][lda]" to "i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, "
   const int blocks_n = (n - 1) / BLOCK_N + 1;
   const int row = BLOCK_X / blocks_n * BLOCK_M + THREAD_Y;
   const int col = BLOCK_X % blocks_n * BLOCK_N + THREAD_X;

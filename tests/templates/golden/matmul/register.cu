@@ -64,18 +64,12 @@ DEVICE_FUNCTION int place_a(int kk, int row) {
 // Global memory -> registers: this thread's share of a TILE_M x TILE_K tile of op(A), read along k. `from` is its
 // first vector; rows_left and k_left are counted from there, and beyond them come zeros. `whole`: nothing is beyond.
 DEVICE_FUNCTION void fetch_a(GLOBAL const element_t* RESTRICT from, i32 ld, int rows_left, int k_left, int whole,
-                             u32 held[LOADS_A][WORDS]) {
-  if (whole) {
-    UNROLL
-    for (int i = 0; i < LOADS_A; ++i) {
+//= matmul/mfma.hip, "u32 held[LOADS_A][WORDS]) {" to "for (int i = 0; i < LOADS_A; ++i) {"
       GLOBAL const element_t* vector = from + (i64)(i * THREADS / ROW_A) * ld;
       const u32x2 v = LOAD_8(vector);
       held[i][0] = v.x, held[i][1] = v.y;
     }
-    return;
-  }
-  UNROLL
-  for (int i = 0; i < LOADS_A; ++i) {
+//= matmul/mfma.hip, "return;" to "for (int i = 0; i < LOADS_A; ++i) {"
     const int down = i * THREADS / ROW_A;
     const int inside = down < rows_left ? k_left : 0;  // elements from here on
     GLOBAL const element_t* vector = from + (i64)down * ld;
@@ -108,30 +102,15 @@ DEVICE_FUNCTION int place_b(int kk, int col) {
 // Global memory -> registers: this thread's share of a TILE_N x TILE_K tile of op(B), read along cols. `from` is its
 // first vector; cols_left and k_left are counted from there, and beyond them come zeros. `whole`: nothing is beyond.
 DEVICE_FUNCTION void fetch_b(GLOBAL const element_t* RESTRICT from, i32 ld, int cols_left, int k_left, int whole,
-                             u32 held[LOADS_B][WORDS]) {
-  if (whole) {
-    UNROLL
-    for (int i = 0; i < LOADS_B; ++i) {
+//= matmul/mfma.hip, "u32 held[LOADS_B][WORDS]) {" to "for (int i = 0; i < LOADS_B; ++i) {"
       GLOBAL const element_t* vector = from + (i64)(i * THREADS / ROW_B) * ld + i * THREADS % ROW_B * LOAD;
-      const u32x2 v = LOAD_8(vector);
-      held[i][0] = v.x, held[i][1] = v.y;
-    }
-    return;
-  }
-  UNROLL
+//= matmul/register.cu, "const u32x2 v = LOAD_8(vector);" to "UNROLL"
   for (int i = 0; i < LOADS_B; ++i) {
     const int down = i * THREADS / ROW_B;
     const int across = i * THREADS % ROW_B * LOAD;
     const int inside = down < k_left ? cols_left - across : 0;  // elements from here on
     GLOBAL const element_t* vector = from + (i64)down * ld + across;
-    UNROLL
-    for (int j = 0; j < LOAD; ++j) {
-      held[i][j] = LOAD_4_IF(j < inside, vector + j);
-    }
-  }
-}
-
-// Registers -> shared memory, as real_t.
+//= matmul/register.cu, "UNROLL" (4) to "// Registers -> shared memory, as real_t."
 DEVICE_FUNCTION void keep_b(u32 held[LOADS_B][WORDS], SHARED_PTR real_t* tile_b) {
   UNROLL
   for (int i = 0; i < LOADS_B; ++i) {
@@ -171,11 +150,7 @@ DEVICE_FUNCTION void multiply(SHARED_PTR const real_t* tile_a, SHARED_PTR const 
   }
 }
 
-// What an element of C is made from, beside its sum over k.
-typedef struct {
-  f32 alpha, beta;
-  GLOBAL const f32* bias;  // none
-//= matmul/wgmma.cu, "} epilogue_t;" to "}"
+//= matmul/f32_split.cu, "// What an element of C is made from, beside its" to "}" (2)
 
 // Registers -> global memory: a run of C from (row, col) on, of which `inside` elements exist. `aligned`: it may be one vector.
 DEVICE_FUNCTION void write_run(GLOBAL f32* c, int inside, int aligned, int row, int col, epilogue_t epilogue, const real_t* sum) {
@@ -217,7 +192,7 @@ KERNEL_MIN_BLOCKS(256, 1, 1, 1) matmul_register(
   const int col = (patch % (THREADS_N / LANES_N) * LANES_N + lane % LANES_N) * RUN_N;  // in tile_b
 
   // This thread's first vector of each operand, and what is left of the matrices from there.
-//= matmul/mma.cu, "const int rows_left = m - row0 - THREAD_X / ROW_" to "const i64 step_b = (i64)TILE_K * ldb;"
+//= matmul/mfma.hip, "const int rows_left = m - row0 - THREAD_X / ROW_" to "const i64 step_b = (i64)TILE_K * ldb;"
 
   // Inside the matrices, with rows that begin at multiples of LOAD, tiles are loaded as vectors.
   const int whole_a = row0 + TILE_M <= m && lda % LOAD == 0;

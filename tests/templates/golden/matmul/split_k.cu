@@ -9,8 +9,7 @@
   SPLITS = 4,
 };
 
-//= matmul/register.cu, "typedef u32 element_t;  // bits of an element of" to "GLOBAL const f32* bias;  // none"
-//= matmul/wgmma.cu, "} epilogue_t;" to "}"
+//= matmul/register.cu, "typedef u32 element_t;  // bits of an element of" to "}" (25)
 
 // Registers -> global memory: a run of the partial sums, of which `inside` elements exist. `aligned`: it may be one vector.
 DEVICE_FUNCTION void write_run(GLOBAL real_t* c, int inside, int aligned, const real_t* sum) {
@@ -22,17 +21,13 @@ KERNEL_MIN_BLOCKS(256, 1, 1, 1) matmul_split_k(
     GLOBAL const element_t* RESTRICT b,  // [k][ldb]
     GLOBAL real_t* RESTRICT partial,  // [SPLITS][m][n]
     i32 m, i32 n, i32 k, i32 lda, i32 ldb
-//= matmul/register.cu, "DYNAMIC_SHARED_PARAM(real_t, tiles)) {" to "const int tiles_n = (n - 1) / TILE_N + 1;"
-//= convolution/mfma.hip, "const int band = BLOCK_X / (RASTER * tiles_n) * " to "const int col0 = in_band / band_rows * TILE_N;"
+//= matmul/register.cu, "DYNAMIC_SHARED_PARAM(real_t, tiles)) {" to "const int col0 = in_band / band_rows * TILE_N;"
 
   const int k_part = ((k - 1) / (SPLITS * TILE_K) + 1) * TILE_K;  // whole steps, so that no part loses its alignment
   const int k_begin = MIN(BLOCK_Y * k_part, k);
   const int k_end = MIN(k_begin + k_part, k);
 
-//= matmul/register.cu, "// Which part of it: 32 neighbours are a patch, " to "// This thread's first vector of each operand, a"
-//= matmul/mma.cu, "const int rows_left = m - row0 - THREAD_X / ROW_" to "const i64 step_b = (i64)TILE_K * ldb;"
-
-//= matmul/register.cu, "// Inside the matrices, with rows that begin at " to "// Registers -> global memory."
+//= matmul/register.cu, "// Which part of it: 32 neighbours are a patch, " to "// Registers -> global memory."
   const int aligned = n % RUN_N == 0;
 //= matmul/register.cu, "UNROLL" (20) to "const int at_col = col0 + s * STRIPE_N + col;"
       write_run(partial + ((i64)BLOCK_Y * m + at_row) * n + at_col, columns - s * STRIPE_N, aligned, sum[r] + s * RUN_N);

@@ -21,7 +21,7 @@ enum {
   THREADS_Y = 16,
 };
 
-//= matmul/wgmma.cu, "// What an element of C is made from, beside its" to "}" (2)
+//= matmul/mfma.hip, "// What an element of C is made from, beside its" to "}" (2)
 
 KERNEL(16, 16, 1) matmul_tiled(
     GLOBAL const f16_t* RESTRICT a,  // [m][lda]

@@ -28,7 +28,7 @@ enum {
       " wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"
       " { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 }, %64, %65, p, 1, 1, 0, 1; }"
       :
-//= convolution/wgmma.cu, ""+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])," to ""+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27"
+//= convolution/f32_split.cu, ""+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])," to ""+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27"
       "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
       "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
       "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
@@ -54,10 +54,7 @@ DEVICE_FUNCTION f32 finish(f32 x, f32 c, f32 bias, epilogue_t epilogue) {
   return alpha * x;
 }
 
-// The values of bias for two neighbouring columns of a row; any value for what lies outside.
-DEVICE_FUNCTION void bias_pair(epilogue_t epilogue, int row, int col, int rows, int cols, f32* x, f32* y) {
-  *x = *y = 0;
-}
+//= convolution/f32_split.cu, "// The values of bias for two neighbouring colum" to "}"
 
 // Two neighbouring columns of a row of the product to C, as far as they lie inside.
 DEVICE_FUNCTION void store_pair(GLOBAL f16_t* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
@@ -121,7 +118,7 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
     i32 m, i32 n, i32 k, i32 ldc, f32 alpha, f32 beta) {
   const epilogue_t epilogue = {alpha, beta, 0};
 //= convolution/wgmma.cu, "ALIGNED_SHARED(u8, shared);" to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
-//= convolution/wgmma.cu, "for (int step = work.first; step < work.end; ++s" to "MBARRIER_WAIT(empty + 8 * stage, parity);"
+//= convolution/f32_split.cu, "for (int step = work.first; step < work.end; ++s" to "MBARRIER_WAIT(empty + 8 * stage, parity);"
           MBARRIER_EXPECT(there, STAGE);
           const int k0 = step * TILE_K;
           TENSOR_LOAD_2D(to_a, map_a, k0, row0, there);

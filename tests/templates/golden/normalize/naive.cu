@@ -22,15 +22,9 @@ DEVICE_FUNCTION acc_t block_sum(acc_t value, SHARED_PTR acc_t* scratch) {
 }
 
 DEVICE_FUNCTION acc_t block_max(acc_t value, SHARED_PTR acc_t* scratch) {
-  BARRIER();  // scratch is free
-  scratch[THREAD_X] = value;
-  BARRIER();  // every value is in scratch
-  for (int reach = 64; reach > 0; reach /= 2) {
+//= normalize/naive.cu, "BARRIER();  // scratch is free" to "for (int reach = 64; reach > 0; reach /= 2) {"
     if (THREAD_X < reach) scratch[THREAD_X] = MAX(scratch[THREAD_X], scratch[THREAD_X + reach]);
-    BARRIER();  // this round is written before the next reads it
-  }
-  return scratch[0];
-}
+//= normalize/naive.cu, "BARRIER();  // this round is written before the " to "}" (2)
 
 KERNEL(128, 1, 1) normalize_naive(
     GLOBAL const element_t* RESTRICT in,  // [rows][cols]

@@ -149,14 +149,8 @@ DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f
   value = scratch[THREAD_X / 1024 * 32 + lane % 32];
 //= normalize/twice.cu, "UNROLL" (7) to "}"
 //= normalize/twice.cu, "return value;" to "}" (2)
-  // One value of each of the 32 warps of a team meets in each of them.
-  const int lane = THREAD_X % 32;
-  if (lane == 0) scratch[THREAD_X / 32] = value;
-  BARRIER();  // every warp's value is in scratch
-  value = scratch[THREAD_X / 1024 * 32 + lane % 32];
-//= normalize/twice.cu, "UNROLL" (9) to "}"
-  return value;
-}
+//= normalize/once.cu, "// One value of each of the 32 warps of a team m" to "const f32 other = SHUFFLE_XOR(value, mask);"
+//= normalize/twice.cu, "value = MAX(value, other);" (2) to "}" (2)
 
 KERNEL(1024, 1, 1) normalize_once(
     GLOBAL const element_t* RESTRICT in,  // [rows][cols]

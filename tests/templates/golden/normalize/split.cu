@@ -13,10 +13,7 @@
 //= normalize/twice.cu, "// e^(x - most); `most` is finite or positive in" to "}" (7)
 
 // Loads 1 vectors of a row from place `at` on; outside of the row -F32_INFINITY.
-DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f32* x) {
-  GLOBAL const element_t* from = row + at;
-  const int at0 = at + 0;
-  const load_t words0 = LOAD_16_IF(is_whole(at0, cols), from + 0);
+//= normalize/twice.cu, "DEVICE_FUNCTION void load_chunk(GLOBAL const ele" to "const load_t words0 = LOAD_16_IF(is_whole(at0, c"
   unpack_load(words0, x + 0);
   if (!is_whole(at0, cols)) load_tail(row, at0, cols, x + 0);
 }
@@ -61,10 +58,7 @@ KERNEL(256, 1, 1) normalize_parts(
   NO_UNROLL
   for (int round = 0; round < 1; ++round, at += 2048) {
     f32 x[8];
-    load_chunk(in + row * cols, at, length, x);
-    mine = add_chunk(mine, at, length, x);
-  }
-  mine = join(mine, scratch, more);
+//= normalize/twice.cu, "load_chunk(in + row * cols, at, length, x);" to "mine = join(mine, scratch, more);"
   if (THREAD_X == 0) {
     parts[3 * (i64)BLOCK_X] = mine.a;
     parts[3 * (i64)BLOCK_X + 1] = mine.b;
@@ -77,12 +71,7 @@ KERNEL(256, 1, 1) normalize_split(
     i64 rows, i64 cols,
     GLOBAL const f32* RESTRICT parts,                              // [rows][share][3]
     GLOBAL result_t* RESTRICT out) {                               // [rows][cols]
-  SHARED f32 scratch[8];
-  SHARED f32 more[8];
-
-  const i64 share = GRID_X / rows;
-  const i64 row = BLOCK_X / share;
-  const int length = (int)cols;
+//= normalize/split.cu, "SHARED f32 scratch[8];" to "const int length = (int)cols;"
   statistics_t mine = nothing();
   for (i64 p = THREAD_X; p < share; p += 256) {
     statistics_t other;
@@ -97,10 +86,7 @@ KERNEL(256, 1, 1) normalize_split(
 
   const int begins = (int)(row * cols % 8);
   int at = (int)(BLOCK_X % share) * 2048 + THREAD_X * 8 - begins;
-  NO_UNROLL
-  for (int round = 0; round < 1; ++round, at += 2048) {
-    f32 x[8];
-    load_chunk(in + row * cols, at, length, x);
+//= normalize/split.cu, "NO_UNROLL" to "load_chunk(in + row * cols, at, length, x);"
     store_chunk(out + row * cols, at, length, begins == 0, x, shift, factor);
   }
 }

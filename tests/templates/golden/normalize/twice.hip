@@ -5,11 +5,6 @@
   if (lane == 0) scratch[THREAD_X / 64] = value;
   value = scratch[THREAD_X / 256 * 4 + lane % 4];
   for (int mask = 2; mask > 0; mask /= 2) {
-  for (int mask = 32; mask > 0; mask /= 2) {
-  // One value of each of the 4 warps of a team meets in each of them.
-  const int lane = THREAD_X % 64;
-  if (lane == 0) scratch[THREAD_X / 64] = value;
-  value = scratch[THREAD_X / 256 * 4 + lane % 4];
-  for (int mask = 2; mask > 0; mask /= 2) {
+//= normalize/twice.hip, "for (int mask = 32; mask > 0; mask /= 2) {" to "for (int mask = 2; mask > 0; mask /= 2) {"
   SHARED f32 scratch[4];
   SHARED f32 more[4];

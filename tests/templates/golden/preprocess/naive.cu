@@ -17,10 +17,7 @@
 
 KERNEL(64, 2, 1) preprocess_naive(
 //= preprocess/pixels.cu, "GLOBAL const u8* RESTRICT in,        // [source_" to "affine.border = border;"
-  const int blocks_across = (out_w - 1) / BLOCK_ACROSS + 1;
-  const int x = BLOCK_X % blocks_across * BLOCK_ACROSS + THREAD_X;
-  const int y = BLOCK_X / blocks_across * BLOCK_DOWN + THREAD_Y;
-  if (x >= out_w || y >= out_h) return;
+//= convolution/naive.cu, "const int blocks_across = (out_w - 1) / BLOCK_AC" to "if (x >= out_w || y >= out_h) return;"
   for (i64 index = BLOCK_Y; index < n; index += GRID_Y) {
     const image_t image = image_of(regions, index, out_w, out_h);
     const colour_t source = sample(in, image, x - image.left, y - image.top);

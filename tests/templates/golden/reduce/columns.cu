@@ -12,20 +12,10 @@
 // Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[i][r]) over i < n
 // Limit: threads that a thread per column would leave idle, and its narrow loads. One launch, the same bits on every run.
 
-//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
-
-typedef u32x4 load_t;  // elements: 4
-
-DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
-
-//= reduce/grid_stride.cu, "// Combines the 4 terms from element i on into `" to "}" (2)
+//= reduce/relay.cu, "typedef f32 element_t;  // as stored" to "}" (4)
 
 KERNEL(256, 1, 1) reduce_columns(
-    GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
-    GLOBAL volatile acc_t* partials, GLOBAL u32* tickets, GLOBAL result_t* out) {
-  SHARED acc_t scratch[256];
-  SHARED u32 drawn[1];
+//= reduce/row_split.cu, "GLOBAL const element_t* RESTRICT in, i64 n, i64 " to "SHARED u32 drawn[1];"
 
   const int groups = (int)((results - 1) / 128 + 1);
   const int share = GRID_X / groups;  // blocks a group of columns

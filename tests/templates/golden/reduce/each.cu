@@ -9,7 +9,7 @@
 // Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[r][i]) over i < n
 // Limit: neighbouring threads walk along different rows: each asks for a memory sector of its own and uses one element.
 
-//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
+//= reduce/atomic.cu, "typedef f32 element_t;  // as stored" to "}"
 
 KERNEL(256, 1, 1) reduce_each(GLOBAL const element_t* RESTRICT in, i64 n, i64 results, GLOBAL result_t* out) {
   const i64 r = (i64)BLOCK_X * 256 + THREAD_X;

@@ -16,12 +16,9 @@
 // Takes for granted: block 0 starts before all others are through, as blocks start in the order of their index; and an atomic
 // that is sent after a gate was seen open meets the result that was cleared and fenced before the gate was opened.
 
-//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
+//= reduce/atomic.cu, "typedef f32 element_t;  // as stored" to "}"
 
-//= reduce/grid_stride.cu, "// out[0] = combine(out[0], value), whoever else" to "DEVICE_FUNCTION void unpack(load_t words, acc_t*"
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
-
-//= reduce/grid_stride.cu, "// Combines the 4 terms from element i on into `" to "}" (7)
+//= reduce/grid_stride.cu, "// out[0] = combine(out[0], value), whoever else" to "}" (9)
 
 KERNEL(256, 1, 1) reduce_gate(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL volatile u32* gates, GLOBAL result_t* out) {

@@ -36,7 +36,7 @@ DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
 typedef u32x4 load_t;  // elements: 4
 
 DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
+//= arg_reduce/key.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
 // Combines the 4 terms from element i on into `sum`.
 DEVICE_FUNCTION acc_t fold(acc_t sum, load_t a, i64 i, i64 n) {
@@ -83,10 +83,7 @@ DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
   BARRIER();  // every value is in scratch
   for (int reach = 128; reach > 0; reach /= 2) {
     if (THREAD_X < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach]);
-    BARRIER();  // this round is written before the next reads it
-  }
-  return scratch[0];
-}
+//= normalize/naive.cu, "BARRIER();  // this round is written before the " to "}" (2)
 
 KERNEL(256, 1, 1) reduce_grid_stride(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL result_t* out) {

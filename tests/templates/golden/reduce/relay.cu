@@ -15,14 +15,7 @@
 // post that carries its own mark is seen as soon as it is written. The same bits on every run.
 // Takes for granted: blocks start in the order of their index, so that all others run or have run when the last waits.
 
-//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
-
-typedef u32x4 load_t;  // elements: 4
-
-DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
-
-//= reduce/grid_stride.cu, "// Combines the 4 terms from element i on into `" to "}" (7)
+//= reduce/ticket.cu, "typedef f32 element_t;  // as stored" to "}" (9)
 
 KERNEL(256, 1, 1) reduce_relay(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL volatile u64* posts, GLOBAL result_t* out) {

@@ -11,23 +11,13 @@
 // Limit: idle compute units, where there are fewer rows than the device has room for blocks. One launch, the same bits
 // on every run.
 
-//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
-
-typedef u32x4 load_t;  // elements: 4
-
-DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
-
-//= reduce/grid_stride.cu, "// Combines the 4 terms from element i on into `" to "}" (7)
+//= reduce/relay.cu, "typedef f32 element_t;  // as stored" to "}" (9)
 
 KERNEL(256, 1, 1) reduce_row_split(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
     GLOBAL volatile acc_t* partials, GLOBAL u32* tickets, GLOBAL result_t* out) {
   SHARED acc_t scratch[256];
-  SHARED u32 drawn[1];
-
-  const int share = (int)(GRID_X / results);  // blocks a row
-  const i64 row = BLOCK_X / share;
+//= arg_reduce/ticket.cu, "SHARED u32 drawn[1];" to "const i64 row = BLOCK_X / share;"
   const int part = BLOCK_X % share;
   acc_t value = identity();
   if (row * n % 4 == 0) {

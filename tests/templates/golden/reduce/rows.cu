@@ -11,14 +11,7 @@
 // Replaces: for (r = 0; r < results; ++r) out[r] = combine of map(in[r][i]) over i < n
 // Limit: the sectors of which `each` uses one element; rows shorter than a block is wide leave no thread idle.
 
-//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
-
-typedef u32x4 load_t;  // elements: 4
-
-DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
-
-//= reduce/grid_stride.cu, "// Combines the 4 terms from element i on into `" to "}" (2)
+//= reduce/relay.cu, "typedef f32 element_t;  // as stored" to "}" (4)
 
 // Combines one value of each of the 32 lanes of a row; lane 0 gets the result.
 DEVICE_FUNCTION acc_t lanes_combine(acc_t value, SHARED_PTR acc_t* scratch) {

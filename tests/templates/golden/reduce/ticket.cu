@@ -13,14 +13,9 @@
 // Replaces: acc = identity; for (i = 0; i < n; ++i) acc = combine(acc, in[i]);
 // Limit: the second launch. The order of combining is fixed, whichever block is last: the same bits on every run.
 
-//= reduce/grid_stride.cu, "typedef f32 element_t;  // as stored" to "}"
+//= reduce/atomic.cu, "typedef f32 element_t;  // as stored" to "}"
 
-typedef u32x4 load_t;  // elements: 4
-
-DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
-
-//= reduce/grid_stride.cu, "// Combines the 4 terms from element i on into `" to "}" (7)
+//= reduce/grid_stride.cu, "typedef u32x4 load_t;  // elements: 4" to "}" (8)
 
 KERNEL(256, 1, 1) reduce_ticket(
     GLOBAL const element_t* RESTRICT in, i64 n,

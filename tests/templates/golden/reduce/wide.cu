@@ -17,10 +17,7 @@ typedef f32 result_t;
 
 // combine(identity(), a) == a
 DEVICE_FUNCTION acc_t identity(void) { return 0.0; }
-DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
-
-// The term of element i, on its own, which lies at in[at].
-DEVICE_FUNCTION acc_t value_at(GLOBAL const element_t* RESTRICT in, i64 n, i64 at, i64 i) {
+//= reduce/atomic.cu, "DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) " to "DEVICE_FUNCTION acc_t value_at(GLOBAL const elem"
   const acc_t x = (acc_t)in[at];
   return x;
 }
@@ -30,7 +27,7 @@ DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
   scratch[THREAD_X] = value;
   BARRIER();  // every value is in scratch
   for (int reach = 32; reach > 0; reach /= 2) {
-//= reduce/grid_stride.cu, "if (THREAD_X < reach) scratch[THREAD_X] = combin" to "}" (2)
+//= reduce/gate.cu, "if (THREAD_X < reach) scratch[THREAD_X] = combin" to "}" (2)
 
 KERNEL(64, 1, 1) reduce_wide_partials(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,

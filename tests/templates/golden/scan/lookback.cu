@@ -23,7 +23,7 @@ DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
 typedef u32x4 load_t;  // elements: 4
 
 DEVICE_FUNCTION void unpack_load(load_t words, acc_t* x) {
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
+//= arg_reduce/key.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
 DEVICE_FUNCTION load_t pack_load(const acc_t* x) {
   return U32X4(F32_TO_BITS(x[0]), F32_TO_BITS(x[1]), F32_TO_BITS(x[2]), F32_TO_BITS(x[3]));
@@ -100,42 +100,19 @@ DEVICE_FUNCTION void store_run(GLOBAL element_t* RESTRICT row, i64 at, i64 n, ac
     UNROLL
     for (int e = 0; e < 4; ++e)
       y[e] = combine(before[1], x[4 + e]);
-    if (at_u >= 0 && at_u + 4 <= n) {
-      STORE_16(row + at_u, pack_load(y));
-    } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < n) row[at_u + e] = (element_t)y[e];
-    }
-  }
-  {
+//= scan/lookback.cu, "if (at_u >= 0 && at_u + 4 <= n) {" to "{"
     const i64 at_u = at + 256;
     acc_t y[4];
     UNROLL
     for (int e = 0; e < 4; ++e)
       y[e] = combine(before[2], x[8 + e]);
-    if (at_u >= 0 && at_u + 4 <= n) {
-      STORE_16(row + at_u, pack_load(y));
-    } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < n) row[at_u + e] = (element_t)y[e];
-    }
-  }
-  {
+//= scan/lookback.cu, "if (at_u >= 0 && at_u + 4 <= n) {" to "{"
     const i64 at_u = at + 384;
     acc_t y[4];
     UNROLL
     for (int e = 0; e < 4; ++e)
       y[e] = combine(before[3], x[12 + e]);
-    if (at_u >= 0 && at_u + 4 <= n) {
-      STORE_16(row + at_u, pack_load(y));
-    } else {
-      UNROLL
-      for (int e = 0; e < 4; ++e)
-        if (at_u + e >= 0 && at_u + e < n) row[at_u + e] = (element_t)y[e];
-    }
-  }
+//= scan/lookback.cu, "if (at_u >= 0 && at_u + 4 <= n) {" to "}" (3)
 }
 
 // The scan of one value of each of 32 neighbouring threads, inclusive. All threads of the block call it.

@@ -8,12 +8,7 @@
 // Replaces: acc = identity; for (i = 0; i < n; ++i) out[r][i] = acc = combine(acc, in[r][i])
 // Limit: threads without work where rows are shorter than a block's tile. A carry goes from round to round.
 
-//= scan/lookback.cu, "typedef f32 element_t;  // as stored" to "DEVICE_FUNCTION void unpack_load(load_t words, a"
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
-
-DEVICE_FUNCTION load_t pack_load(const acc_t* x) {
-  return U32X4(F32_TO_BITS(x[0]), F32_TO_BITS(x[1]), F32_TO_BITS(x[2]), F32_TO_BITS(x[3]));
-}
+//= scan/lookback.cu, "typedef f32 element_t;  // as stored" to "}" (2)
 
 // Loads the elements of a row from place `at` on: 1 vectors of 4, 32 elements apart. Places outside of
 //= scan/lookback.cu, "// 0 .. n - 1 hold the identity. Vectors that li" to "if (whole0) words0 = LOAD_16(row + at0);"

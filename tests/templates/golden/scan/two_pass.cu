@@ -11,10 +11,7 @@
 // Replaces: acc = identity; for (i = 0; i < n; ++i) out[r][i] = acc = combine(acc, in[r][i])
 // Limit: the chain of one running result. Every element is read twice. The same bits on every run.
 
-//= scan/lookback.cu, "typedef f32 element_t;  // as stored" to "DEVICE_FUNCTION void unpack_load(load_t words, a"
-//= arg_reduce/rows.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
-
-//= scan/lookback.cu, "DEVICE_FUNCTION load_t pack_load(const acc_t* x)" to "}" (30)
+//= scan/lookback.cu, "typedef f32 element_t;  // as stored" to "}" (31)
 
 KERNEL(256, 1, 1) scan_sums(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 rows,  // [rows][n]
@@ -53,10 +50,7 @@ KERNEL(256, 1, 1) scan_tiles(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 rows,  // [rows][n]
     GLOBAL const acc_t* RESTRICT sums,                     // [rows][tiles]
     GLOBAL element_t* RESTRICT out) {                      // [rows][n]
-  SHARED acc_t scratch[32];
-
-  const i64 tiles = GRID_X / rows;
-  const i64 row = BLOCK_X / tiles;
+//= scan/two_pass.cu, "SHARED acc_t scratch[32];" to "const i64 row = BLOCK_X / tiles;"
   const i64 at = tile_place(row, n, BLOCK_X % tiles);
   acc_t x[16], before[4], total;
   load_run(in + row * n, at, n, x);

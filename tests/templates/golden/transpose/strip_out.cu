@@ -27,10 +27,7 @@ DEVICE_FUNCTION void move_run(GLOBAL element_t* RESTRICT run, SHARED_PTR element
   const int pitch = rows | 1;
   const i64 first = (i64)BLOCK_X * SPAN;  // of the cols
   const int lines = (int)MIN((i64)SPAN, cols - first);
-  const int lane = THREAD_X % LANES;
-  const int group = THREAD_X / LANES;
-
-  for (i64 b = BLOCK_Y; b < batch; b += GRID_Y) {
+//= transpose/strip_in.cu, "const int lane = THREAD_X % LANES;" to "for (i64 b = BLOCK_Y; b < batch; b += GRID_Y) {"
     const i64 start = (b * cols + first) * rows;  // of the run
     GLOBAL const element_t* from = in + b * rows * cols + first;
     for (int c = lane; c < lines; c += LANES) {
