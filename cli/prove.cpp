@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/checks.hpp"
 #include "cli/command.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/interrupt.hpp"
@@ -28,7 +29,8 @@ namespace kiln::cli {
 namespace {
 
 constexpr const char* kSanitizer = "compute-sanitizer";
-constexpr int kSanitizerFound = 99;  // its exit code if it found an error
+constexpr int kSanitizerFound = 99;                // its exit code if it found an error
+constexpr const char* kSanitizerSeconds = "7200";  // a run takes a thousand times as long under it
 
 struct ProveFlags {
   CommonOptions common;
@@ -37,12 +39,14 @@ struct ProveFlags {
   std::string device = "auto";
   std::string config = "best";
   bool sanitizer = false;
+  std::optional<double> run_seconds;
 };
 
 struct SanitizerRun {
   std::string tool;
   bool is_clean = false;
-  std::string output;  ///< its last lines, if it is not
+  bool found_errors = false;  ///< if neither: it did not end
+  std::string output;         ///< its last lines, if it is not
 };
 
 /// The best that a lookup gives; without one, the default config.
@@ -77,7 +81,9 @@ std::vector<SanitizerRun> run_sanitizer(const ProveFlags& flags, const Config& c
                                       "--config",
                                       config.text(),
                                       "--device",
-                                      fmt::format("{}:{}", device.backend, device.ordinal)};
+                                      fmt::format("{}:{}", device.backend, device.ordinal),
+                                      "--run-seconds",
+                                      kSanitizerSeconds};
     if (!flags.problem.empty()) words.insert(words.end(), {"--problem", flags.problem});
     if (flags.common.trust) words.emplace_back("--trust");
     for (const std::string& path : flags.common.kernel_paths)
@@ -86,8 +92,12 @@ std::vector<SanitizerRun> run_sanitizer(const ProveFlags& flags, const Config& c
     if (ended.exit_code == 127)
       throw DeviceError(fmt::format("--sanitizer needs {}, which is not in PATH", kSanitizer));
     // "ERROR SUMMARY: 0 errors", "RACECHECK SUMMARY: 0 hazards"
-    const bool is_clean = ended.is_ok() && ended.out.find("SUMMARY: 0 ") != std::string::npos;
-    runs.push_back({tool, is_clean, is_clean ? "" : last_lines(ended.out + ended.err, 12)});
+    const bool found_none = ended.out.find("SUMMARY: 0 ") != std::string::npos;
+    const bool has_summary = ended.out.find("SUMMARY: ") != std::string::npos;
+    const bool is_clean = ended.is_ok() && found_none;
+    const bool found_errors = ended.exit_code == kSanitizerFound || (has_summary && !found_none);
+    runs.push_back(
+        {tool, is_clean, found_errors, is_clean ? "" : last_lines(ended.out + ended.err, 12)});
   }
   return runs;
 }
@@ -131,7 +141,9 @@ void print_proof(const Proof& proof, const Setting& setting,
   for (const std::string& left_out : not_tried(setting)) print_shown("  not tried: {}\n", left_out);
   for (const SanitizerRun& run : sanitizer) {
     print_shown("  {} {}: {}\n", kSanitizer, run.tool,
-                run.is_clean ? "no errors" : "errors\n" + run.output);
+                run.is_clean
+                    ? "no errors"
+                    : (run.found_errors ? "errors\n" : "it did not end well\n") + run.output);
   }
 }
 
@@ -145,6 +157,9 @@ ExitCode run_prove(const ProveFlags& flags) {
   const Setting setting(spec, problem, device);
   ComparisonOptions options;
   options.stop = &stop_on_signals();
+  if (flags.run_seconds)
+    options.deadlines.run_cap =
+        std::chrono::milliseconds(static_cast<std::int64_t>(*flags.run_seconds * 1000));
   const Config config = proved_config(setting, flags);
   const ComparisonRequest request{spec, problem, device.backend, device.ordinal, {config}, options};
   const Proof proof = prove(request);
@@ -173,6 +188,9 @@ void add_prove_command(CLI::App& app, Work& work) {
       ->capture_default_str();
   command->add_flag("--sanitizer", flags->sanitizer,
                     "Repeat it under compute-sanitizer: memcheck, racecheck, initcheck (CUDA)");
+  add_value(*command, "--run-seconds", flags->run_seconds, "NUMBER",
+            "Seconds that a run may take; later is outcome run_timeout (default: 60)")
+      ->check(positive_number(1e6));
   add_device_option(*command, flags->device);
   add_database_option(*command, flags->common);
   add_kernel_path_option(*command, flags->common);

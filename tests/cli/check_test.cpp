@@ -277,16 +277,24 @@ TEST_F(Prove, RunsItselfUnderEachToolOfTheSanitizer) {
     EXPECT_THAT(calls, HasSubstr("--tool " + tool + " --target-processes all"));
   }
   EXPECT_THAT(calls, HasSubstr(" prove " KILN_SOURCE_DIR "/tests/cli/kernels/scale --config "));
-  EXPECT_THAT(calls, HasSubstr(" --device opencl:0 --problem n=100"));
+  EXPECT_THAT(calls, HasSubstr(" --device opencl:0 --run-seconds 7200 --problem n=100"));
 }
 
 TEST_F(Prove, AnErrorOfTheSanitizerIsNoProof) {
-  for (const auto& [prints, code] : {std::pair("ERROR SUMMARY: 3 errors", 99),
-                                     std::pair("ERROR SUMMARY: 0 errors", 99), std::pair("", 0)}) {
-    const Output refused = kiln(prove_scale("--sanitizer"), sanitizer(prints, code));
+  struct Case {
+    const char* prints;
+    int code;
+    const char* says;
+  };
+  for (const Case& each : {Case{"ERROR SUMMARY: 3 errors", 99, "errors"},
+                           Case{"ERROR SUMMARY: 0 errors", 99, "errors"},
+                           Case{"RACECHECK SUMMARY: 2 hazards displayed", 0, "errors"},
+                           Case{"ERROR SUMMARY: 0 errors", 1, "it did not end well"},
+                           Case{"", 0, "it did not end well"}}) {
+    const Output refused = kiln(prove_scale("--sanitizer"), sanitizer(each.prints, each.code));
     EXPECT_EQ(refused.exit_code, 1);
-    EXPECT_THAT(refused.out,
-                HasSubstr(std::string("compute-sanitizer memcheck: errors\n") + prints));
+    EXPECT_THAT(refused.out, HasSubstr(std::string("compute-sanitizer memcheck: ") + each.says +
+                                       "\n" + each.prints));
   }
 }
 
