@@ -16,6 +16,7 @@
 #include "cli/known_bests.hpp"
 #include "cli/options.hpp"
 #include "cli/print.hpp"
+#include "cli/prove_source.hpp"
 #include "cli/trust.hpp"
 #include "cli/units.hpp"
 #include "core/metrics.hpp"
@@ -35,6 +36,7 @@ constexpr const char* kSanitizerSeconds = "7200";  // a run takes a thousand tim
 struct ProveFlags {
   CommonOptions common;
   std::string kernel;
+  SourceFlags source;
   std::string problem;
   std::string device = "auto";
   std::string config = "best";
@@ -85,6 +87,8 @@ std::vector<SanitizerRun> run_sanitizer(const ProveFlags& flags, const Config& c
                                       "--run-seconds",
                                       kSanitizerSeconds};
     if (!flags.problem.empty()) words.insert(words.end(), {"--problem", flags.problem});
+    const std::vector<std::string> source = flags.source.words();
+    words.insert(words.end(), source.begin(), source.end());
     if (flags.common.trust) words.emplace_back("--trust");
     for (const std::string& path : flags.common.kernel_paths)
       words.insert(words.end(), {"--kernel-path", path});
@@ -147,9 +151,23 @@ void print_proof(const Proof& proof, const Setting& setting,
   }
 }
 
-ExitCode run_prove(const ProveFlags& flags) {
-  const KernelSpec spec = flags.common.library().load(flags.kernel);
+/// A file that is no spec is a source. What its options name was named by the user, and may run.
+KernelSpec spec_of(const ProveFlags& flags) {
+  const std::filesystem::path path = flags.kernel;
+  std::error_code unused;
+  if (path.extension() != ".toml" && std::filesystem::is_regular_file(path, unused))
+    return spec_of_source(path, flags.source);
+  if (const std::vector<std::string> words = flags.source.words(); !words.empty()) {
+    throw UsageError(
+        fmt::format("{} describes a source; {} is no file of one", words.front(), flags.kernel));
+  }
+  KernelSpec spec = flags.common.library().load(flags.kernel);
   require_trust(spec, flags.common);
+  return spec;
+}
+
+ExitCode run_prove(const ProveFlags& flags) {
+  const KernelSpec spec = spec_of(flags);
   if (spec.command)
     throw InputError(spec.path + ": a [command] is checked by its own program; nothing to prove");
   const Problem problem = Problem::parse(spec, flags.problem);
@@ -182,6 +200,8 @@ void add_prove_command(CLI::App& app, Work& work) {
   CLI::App* command =
       app.add_subcommand("prove", "Put one config through every check, and measure it once");
   add_kernel_and_problem(*command, flags->kernel, flags->problem);
+  command->get_option("kernel")->description(
+      "Name of a kernel, the folder of your own, or a source: .cu, .hip, .cpp, .cl");
   add_value(*command, "--config", flags->config, "TEXT",
             "A config as `kiln show` prints it, default, or best: what a lookup in the\n"
             "database gives, which is the default config if there is nothing better")
@@ -196,13 +216,17 @@ void add_prove_command(CLI::App& app, Work& work) {
   add_kernel_path_option(*command, flags->common);
   add_trust_option(*command, flags->common);
   add_json_option(*command, flags->common);
+  add_source_options(*command, flags->source);
   command->footer(
       "For scripts that write kernels: one call says whether a config is right, what was tried\n"
       "and what was not, and how long it takes. Nothing is stored. Exit code 1: it is not proved.\n"
       "\n"
       "Examples:\n"
       "  kiln prove ./my_kernel --problem n=1e6 --config default --json\n"
-      "  kiln prove matmul --problem m=512,n=512,k=512 --sanitizer");
+      "  kiln prove matmul --problem m=512,n=512,k=512 --sanitizer\n"
+      "  kiln prove twice.cl --problem n=1e6 --argument x='read f32[n]' --argument y='write "
+      "f32[n]'\n"
+      "    --argument n='i32 = n' --formula y='2 * x' --grid 'ceil_div(n, 256)' --block 256");
   command->callback([flags, &work] { work = [flags] { return run_prove(*flags); }; });
 }
 

@@ -105,28 +105,9 @@ void add_shared(KernelSpec& spec) {
 }
 
 KernelSpec load_folder(const fs::path& folder) {
-  fs::path spec_file = folder / "spec.toml";
+  const fs::path spec_file = folder / "spec.toml";
   require_inside(folder, spec_file);
-  KernelSpec spec = parse_spec(read_input(spec_file, kKernelFile), spec_file.string());
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != ".inja") continue;
-    require_inside(folder, entry.path());
-    spec.files[entry.path().filename().string()] = read_input(entry.path(), kKernelFile);
-  }
-  for (const Variant& variant : spec.variants) {
-    if (variant.plain) read_sources(spec, folder, *variant.plain);
-  }
-  if (spec.verify.outside && spec.verify.outside->function) {
-    const OutsideFunction& function = *spec.verify.outside->function;
-    read_named(spec, folder, function.file, function.where, "[verify]");
-  }
-  if (spec.command) {
-    for (const std::string& name : spec.command->files)
-      read_named(spec, folder, name, spec.command->where, "[command]");
-  }
-  add_shared(spec);
-  spec.shipped_computation = shipped_computation(spec.name);
-  return spec;
+  return KernelLibrary::load_text(read_input(spec_file, kKernelFile), spec_file);
 }
 
 /// `folder` is the embedded one: "kernels/reduce", "toolbox" or "ceilings".
@@ -259,6 +240,30 @@ KernelSpec KernelLibrary::load(const std::string& name_or_path) const {
   for (const fs::path& folder : searched_) searched += ", " + folder.string();
   throw InputError("unknown kernel '" + name_or_path + "'" + did_you_mean(name_or_path, names()) +
                    " (there are " + comma_list(names()) + "; searched: " + searched + ")");
+}
+
+KernelSpec KernelLibrary::load_text(const std::string& text, const fs::path& path) {
+  KernelSpec spec = parse_spec(text, path.string());
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".inja") continue;
+    require_inside(folder, entry.path());
+    spec.files[entry.path().filename().string()] = read_input(entry.path(), kKernelFile);
+  }
+  for (const Variant& variant : spec.variants) {
+    if (variant.plain) read_sources(spec, folder, *variant.plain);
+  }
+  if (spec.verify.outside && spec.verify.outside->function) {
+    const OutsideFunction& function = *spec.verify.outside->function;
+    read_named(spec, folder, function.file, function.where, "[verify]");
+  }
+  if (spec.command) {
+    for (const std::string& name : spec.command->files)
+      read_named(spec, folder, name, spec.command->where, "[command]");
+  }
+  add_shared(spec);
+  spec.shipped_computation = shipped_computation(spec.name);
+  return spec;
 }
 
 KernelSpec KernelLibrary::load_toolbox() { return load_embedded("toolbox"); }

@@ -27,6 +27,11 @@ class KernelLibrary {
   /// malformed files, links that lead out of the folder.
   [[nodiscard]] KernelSpec load(const std::string& name_or_path) const;
 
+  /// A kernel from the text of a spec, which need not be in a file: `path` is for messages, and the
+  /// folder of `path` holds what the spec names.
+  [[nodiscard]] static KernelSpec load_text(const std::string& text,
+                                            const std::filesystem::path& path);
+
   /// The spec of Kiln's own device kernels (templates/toolbox): fills, comparison, checksums.
   [[nodiscard]] static KernelSpec load_toolbox();
 

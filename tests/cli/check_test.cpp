@@ -268,6 +268,75 @@ TEST_F(Prove, SaysWhatWasTriedAndStoresNothing) {
   EXPECT_FALSE(fs::exists(folder_ / "kiln.db"));
 }
 
+constexpr const char* kAxpy =
+    "__kernel void axpy(__global const float* x, __global float* y, float a, int n) {\n"
+    "  int i = get_global_id(0);\n  if (i < n) y[i] = FACTOR * x[i] + y[i];\n}\n";
+
+class ProveSource : public Prove {
+ protected:
+  /// Of axpy.cl in the folder, whose factor is the macro FACTOR.
+  [[nodiscard]] Output prove_axpy(const Words& more, const std::string& x = "read f32[n]") const {
+    write("axpy.cl", kAxpy);
+    write("reference.c",
+          "void axpy(const float* x, float* y, float a, int n) {\n"
+          "  for (int i = 0; i < n; ++i) y[i] += a * x[i];\n}\n");
+    return kiln(Words{"prove",      "axpy.cl",
+                      "--problem",  "n=300",
+                      "--device",   "opencl:0",
+                      "--argument", "x=" + x,
+                      "--argument", "y=read_write f32[n]",
+                      "--argument", "a=f32 example 0.5",
+                      "--argument", "n=i32 = n",
+                      "--grid",     "ceil_div(n, BLOCK)",
+                      "--block",    "BLOCK",
+                      "--tunable",  "BLOCK=64,128"} +
+                more);
+  }
+};
+
+TEST_F(ProveSource, IsProvedWithOptionsInPlaceOfASpec) {
+  const Output proved = prove_axpy({"--tunable", "FACTOR=a", "--formula", "y=a * x + y"});
+  EXPECT_EQ(proved.exit_code, 0) << proved.err << proved.out;
+  EXPECT_THAT(proved.out, HasSubstr("axpy: plain:BLOCK=64,FACTOR=a\nproved by the formulas"));
+  EXPECT_THAT(proved.out, HasSubstr("with other values of a\n"));
+  const Output called = prove_axpy({"--tunable", "FACTOR=a", "--reference", "reference.c:axpy",
+                                    "--config", "plain:BLOCK=128,FACTOR=a"});
+  EXPECT_EQ(called.exit_code, 0) << called.err << called.out;
+  EXPECT_THAT(called.out,
+              HasSubstr("BLOCK=128,FACTOR=a\nproved by the function 'axpy' of reference.c"));
+}
+
+TEST_F(ProveSource, ThatHoldsTheExampleIsNotProved) {
+  const Output refused = prove_axpy({"--tunable", "FACTOR=0.5f", "--formula", "y=a * x + y"});
+  EXPECT_EQ(refused.exit_code, 1) << refused.err;
+  EXPECT_THAT(refused.out, HasSubstr("wrong_result: on n="));
+}
+
+TEST_F(ProveSource, FaultsNameTheOption) {
+  const Words factor = {"--tunable", "FACTOR=a"};
+  const auto error = [](const Output& output) {
+    EXPECT_EQ(output.exit_code, 2) << output.out;
+    return output.err;
+  };
+  EXPECT_THAT(error(prove_axpy(factor)), HasSubstr("say what is right: either --formula "));
+  EXPECT_THAT(error(prove_axpy(factor + Words{"--formula", "y=a * q"})),
+              HasSubstr("--formula 'y=a * q': 'q' is not a variable of this formula"));
+  EXPECT_THAT(error(prove_axpy(factor + Words{"--formula", "y"})),
+              HasSubstr("--formula 'y': expected NAME='2 * x'"));
+  EXPECT_THAT(error(prove_axpy(factor + Words{"--reference", "none.c:f"})),
+              HasSubstr("--reference: [verify]: no file 'none.c'"));
+  EXPECT_THAT(error(prove_axpy({"--tunable", "FACTOR=", "--formula", "y=x"})),
+              HasSubstr("--tunable 'FACTOR=': expected NAME=VALUE"));
+  EXPECT_THAT(error(prove_axpy(factor + Words{"--formula", "y=x"}, "red f32[n]")),
+              HasSubstr("--argument 'x=red f32[n]': expected NAME='read f32[n]'"));
+  EXPECT_THAT(error(prove_axpy(factor + Words{"--formula", "y=x"}, "read f32[n +]")),
+              HasSubstr("--argument 'x=read f32[n +]': expected a value"));
+  EXPECT_THAT(error(kiln({"prove", "axpy.cl"})),
+              HasSubstr("axpy.cl is a source, which needs --argument; or `kiln init`"));
+  EXPECT_THAT(error(kiln({"prove", "transpose", "--block", "64"})),
+              HasSubstr("--block describes a source; transpose is no file of one"));
+}
+
 TEST_F(Prove, RunsItselfUnderEachToolOfTheSanitizer) {
   const Output proved = kiln(prove_scale("--sanitizer"), sanitizer("ERROR SUMMARY: 0 errors", 0));
   EXPECT_EQ(proved.exit_code, 0) << proved.err;
