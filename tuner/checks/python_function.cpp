@@ -1,4 +1,4 @@
-// A message is its size in 8 bytes, JSON, and the arrays that the JSON lists, one behind the other.
+// A message is its size in 8 bytes, JSON, and the arrays that the JSON lists, one after another.
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/checks/python_function.hpp"
 
