@@ -83,7 +83,9 @@ ExitCode write(Draft draft, const fs::path& folder, bool force) {
   const fs::path file = folder / "spec.toml";
   std::error_code unused;
   if (!force && fs::exists(file, unused)) {
-    throw UsageError(fmt::format("{} is there already: --force replaces it", file.string()));
+    throw UsageError(fmt::format(
+        "{} is there already: --force replaces it; a kernel beside it needs a folder of its own",
+        file.string()));
   }
   const std::string text = spec_text(draft);
   try {

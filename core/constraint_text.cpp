@@ -79,6 +79,15 @@ std::string with_names(const Expression& rule, const Scope& scope) {
   return fmt::format("{} is false{}", rule.text(), names);
 }
 
+// "backend is opencl", for a rule that a name equals a text; "" for another rule.
+std::string with_text(const Expression& rule, const Scope& scope) {
+  const Value* value = rule.names().size() == 1 ? scope.find(rule.names().front()) : nullptr;
+  if (value == nullptr || !std::holds_alternative<std::string>(*value)) return "";
+  const std::string start = rule.names().front() + " == '";
+  if (rule.text().compare(0, start.size(), start) != 0) return "";
+  return fmt::format("{}: {} is {}", rule.text(), rule.names().front(), to_text(*value));
+}
+
 // "65536 <= 49152", or nullopt when an operand has no value.
 std::optional<std::string> with_numbers(std::string_view text,
                                         const std::vector<Operator>& operators,
@@ -121,6 +130,8 @@ std::string explain(const Expression& rule, const Scope& scope) {
     }
   }
   if (only_comparisons) {
+    std::string is = operators.size() == 1 ? with_text(rule, scope) : "";
+    if (!is.empty()) return is;
     if (const auto numbers = with_numbers(text, operators, scope); numbers && *numbers != text) {
       return fmt::format("{}: {} is false", text, *numbers);
     }

@@ -27,11 +27,14 @@ const Value* find_field(const Fields& fields, std::string_view name) {
   std::vector<std::string> values;
   for (const Value& each : field.values) values.push_back(to_text(each));
   const std::string text = to_text(value);
-  const bool holds_field = text.find('=') != std::string::npos;
+  std::string hint = did_you_mean(text, values);
+  if (text.find('=') != std::string::npos) {
+    hint = "; expected a comma or a space between two fields";
+  } else if (field.type == FieldType::integer && std::holds_alternative<std::string>(value)) {
+    hint = "; integers are below 2^63 and read as 4096, 2^12, 4e3 or 4Ki";
+  }
   throw InputError(fmt::format("problem field '{}' of {} must be {}, not '{}'{}", field.name,
-                               spec.name, expectation(field), text,
-                               holds_field ? "; expected a comma or a space between two fields"
-                                           : did_you_mean(text, values)));
+                               spec.name, expectation(field), text, hint));
 }
 
 bool in_bounds(const ProblemField& field, const Value& value) {

@@ -48,7 +48,8 @@ std::vector<std::pair<std::string, std::string>> split_problem_text(std::string_
     while (at < text.size() && text[at] != '=' && !is_separator(text[at])) ++at;
     const std::string name(text.substr(begin, at - begin));
     if (at == text.size() || text[at] != '=' || name.empty()) {
-      throw InputError(fmt::format("'{}' in the problem is not of the form name=value", name));
+      throw InputError(
+          fmt::format("'{}' in the problem is not of the form name=value, without spaces", name));
     }
     ++at;
     std::string value;
@@ -64,7 +65,10 @@ std::vector<std::pair<std::string, std::string>> split_problem_text(std::string_
       while (at < text.size() && !is_separator(text[at])) ++at;
       value = text.substr(first, at - first);
     }
-    if (value.empty()) throw InputError(fmt::format("problem field '{}' has no value", name));
+    if (value.empty()) {
+      throw InputError(fmt::format(
+          "problem field '{}' has no value: expected {}=VALUE, without spaces", name, name));
+    }
     out.emplace_back(name, value);
   }
 }

@@ -191,15 +191,15 @@ InputError no_kernel(const std::string& path) {
     return {{path, 0, 0}, "there is no such folder: a kernel is a folder with spec.toml"};
   }
   if (fs::is_regular_file(path, error)) {
+    std::string hint = "'kiln init " + path + "' writes one for a source";
     if (fs::path(path).extension() == ".toml") {
-      return {{path, 0, 0},
-              "is a file: a kernel is a folder with spec.toml; a plan runs by 'kiln "
-              "sweep " +
-                  path + "'"};
+      hint = "a plan runs by 'kiln sweep " + path + "'";
+    } else if (const fs::path name = fs::path(path).filename();
+               is_kernel_folder(fs::absolute(path).parent_path())) {
+      const std::string folder = path.substr(0, path.size() - name.string().size());
+      hint = "name the folder of this file, " + (folder.empty() ? "./" : folder);
     }
-    return {{path, 0, 0},
-            "is a file: a kernel is a folder with spec.toml; 'kiln init " + path +
-                "' writes one for a source"};
+    return {{path, 0, 0}, "is a file: a kernel is a folder with spec.toml; " + hint};
   }
   std::set<std::string> kernels;
   for (const auto& entry : fs::directory_iterator(path, error)) {

@@ -278,7 +278,8 @@ TEST_F(Init, AnswersMistakes) {
                  "kiln: error: mine/t1.json: the file needs \"KernelSpecification\"");
   write("mine/spec.toml", "mine");
   expect_refused("init mine/two.cl --kernel f", 2,
-                 "kiln: error: mine/spec.toml is there already: --force replaces it");
+                 "kiln: error: mine/spec.toml is there already: --force replaces it; a kernel "
+                 "beside it needs a folder of its own");
 }
 
 }  // namespace

@@ -146,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "./gone: there is no such folder: a kernel is a folder with spec.toml\n"},
         Mistake{"tune reduce --kernel-path nowhere", 3, "nowhere: no such folder"},
         Mistake{"tune reduce --problem n=ten --db new.db", 3,
-                "problem field 'n' of reduce must be an integer of at least 1, not 'ten'\n"},
+                "problem field 'n' of reduce must be an integer of at least 1, not 'ten'; integers "
+                "are below 2^63 and read as 4096, 2^12, 4e3 or 4Ki\n"},
         Mistake{"tune reduce --db new.db", 3,
                 "problem field 'n' of reduce is missing: an integer of at least 1\n"},
         Mistake{"best reduce --problem n=10,size=3", 3,

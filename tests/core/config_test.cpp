@@ -58,7 +58,7 @@ TEST_F(ConfigTest, NoPossibleVariantIsAnErrorWithEveryReason) {
   EXPECT_THAT(error, HasSubstr("\n  tile: the tile must fit in shared memory (tile_bytes <= "
                                "device.max_shared_bytes: 4224 <= 1024 is false)"));
   EXPECT_THAT(error, HasSubstr("\n  naive: variant 'naive' is not possible here (backend == "
-                               "'hip': cuda == hip is false)"));
+                               "'hip': backend is cuda)"));
 }
 
 TEST_F(ConfigTest, PartialTextTakesDefaults) {

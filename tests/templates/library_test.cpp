@@ -137,6 +137,9 @@ TEST_F(Library, AFileIsNoKernelAndWhatIsNotThereIsNeither) {
   EXPECT_EQ(error_of(KernelLibrary(), source),
             source + ": is a file: a kernel is a folder with spec.toml; 'kiln init " + source +
                 "' writes one for a source");
+  const std::string folder = (root_ / "mine" / "scale" / "").string();
+  EXPECT_THAT(error_of(KernelLibrary(), folder + "strided.inja"),
+              HasSubstr("; name the folder of this file, " + folder));
   const fs::path here = fs::current_path();
   fs::current_path(root_);
   EXPECT_THAT(error_of(KernelLibrary(), "saxpy.cl"), StartsWith("saxpy.cl: is a file: "));
