@@ -61,7 +61,8 @@ class Database:
     def __init__(self, path: "Union[str, os.PathLike[str], None]" = None) -> None:
         self.path = file_of(path)
         if not self.path.is_file():
-            raise DatabaseError(f"{self.path}: there is no such database")
+            found = "is no file" if self.path.exists() else "there is no such database"
+            raise DatabaseError(f"{self.path}: {found}")
         with self._errors():
             uri = self.path.resolve().as_uri() + "?mode=ro"
             self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)

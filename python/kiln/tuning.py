@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pathlib
+import sys
 import time
 import warnings
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
@@ -32,6 +33,22 @@ def _options(given: Mapping[str, Any]) -> List[str]:
     return arguments
 
 
+def _warn(text: str) -> None:
+    """A KilnWarning of the line outside of this package that called it."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, KilnWarning, stacklevel=level)
+
+
+def _named(kernel: Any) -> str:
+    """A kernel's name or folder, for the command line."""
+    name = os.fspath(kernel)
+    if any(mark in name for mark in "\n{"):
+        raise ArgumentError("a source is tuned by kiln.kernel(source, ...).tune(x)")
+    return name
+
+
 def _writer_of(db: pathlib.Path) -> str:
     """Who writes to a database now; "" if nobody does."""
     try:
@@ -54,23 +71,20 @@ def _run_writing(command: List[str], options: Mapping[str, Any], *, progress: bo
     while True:
         writer = _writer_of(db)
         if writer and not told:
-            text = f"{db} is being written by {writer}: this session begins when that one ends"
-            warnings.warn(text, KilnWarning, stacklevel=3)
+            _warn(f"{db} is being written by {writer}: this session begins when that one ends")
             told = True
         if not writer:
-            answer = _run(command, options, progress=progress, level=4)
+            answer = _run(command, options, progress=progress)
             if answer.code != 5 or "is being written by" not in answer.message:
                 return answer
         time.sleep(0.2)
 
 
-def _run(
-    command: List[str], options: Mapping[str, Any], *, progress: bool = False, level: int = 3
-) -> _program.Answer:
-    """Runs the program; what it warns of is a KilnWarning of the caller's line."""
+def _run(command: List[str], options: Mapping[str, Any], *, progress: bool = False) -> _program.Answer:
+    """Runs the program; what it warns of is a KilnWarning."""
     answer = _program.run([*command, *_options(options)], progress=progress)
     for text in answer.warnings:
-        warnings.warn(text, KilnWarning, stacklevel=level)
+        _warn(text)
     return answer
 
 
@@ -137,8 +151,8 @@ def tune(
     once. Raises NoConfigError, ProblemError, NoDeviceError or DatabaseError.
 
         kiln.tune("matmul", m=512, n=512, k=512, seconds=20)"""
-    if "\n" in os.fspath(kernel):
-        raise ArgumentError("a source is tuned by kiln.kernel(source, ...).tune(x)")
+    if hasattr(kernel, "tune"):
+        raise ArgumentError("a kernel of kiln.kernel() is tuned by its own tune(x)")
     options = {
         "problem": _problem.text_of(problem) or None,
         "seconds": seconds,
@@ -157,7 +171,7 @@ def tune(
         "warm_cache": warm_cache,
         "quiet": not progress,
     }
-    answer = _run_writing(["tune", os.fspath(kernel), "--trust"], options, progress=progress)
+    answer = _run_writing(["tune", _named(kernel), "--trust"], options, progress=progress)
     sessions = _finished(answer, db)
     launcher.reload()
     if answer.interrupted:
@@ -170,8 +184,9 @@ def tune(
             raise _failed(answer, sessions)
         trials_made = len(sessions[0].trials)
         tried = "was tried" if trials_made == 1 else f"is ok of {trials_made} that were tried"
-        text = f"only the default config {tried}: nothing is known to be better; allow more seconds or trials"
-        warnings.warn(text, KilnWarning, stacklevel=2)
+        _warn(
+            f"only the default config {tried}: nothing is known to be better; allow more seconds or trials"
+        )
     return sessions[0]
 
 
@@ -274,6 +289,7 @@ def best(
     **problem: _problem.Value,
 ) -> Best:
     """Asks the database for the config to run, and how good the match is. Sizes in elements.
+    `kernel`: a name, the folder of your own, or what kiln.kernel() made.
 
     Raises ProblemError, NoDeviceError, or DatabaseError if there is no database."""
     options = {
@@ -285,7 +301,7 @@ def best(
         "timing": timing,
         "no_shipped": not shipped,
     }
-    answer = _run(["best", os.fspath(kernel)], options)
+    answer = _run(["best", _named(getattr(kernel, "folder", kernel))], options)
     if answer.code != 0 or answer.document is None:
         raise _program.error_of(answer)
     found = answer.document

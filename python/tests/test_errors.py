@@ -171,8 +171,9 @@ def test_corrupt_database(tmp_path):
     ):
         with pytest.raises(kiln.DatabaseError, match="broken.db"):
             ask()
-    with pytest.raises(kiln.DatabaseError, match="there is no such database"):
-        kiln.open(tmp_path / "none.db")
+    for name, found in (("none.db", "there is no such database"), ("", "is no file")):
+        with pytest.raises(kiln.DatabaseError, match=found):
+            kiln.open(tmp_path / name)
 
 
 def test_a_database_on_a_server_is_refused_before_a_session(monkeypatch):

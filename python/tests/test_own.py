@@ -148,12 +148,15 @@ def test_a_python_function_is_the_reference(on_device, tmp_path):
     right = pickle.loads(pickle.dumps(add(formulas=None, reference=exact)))
     assert right.tune(a, b, a, db=tmp_path / "right.db", **options).best
     assert not list(right.folder.parent.glob("add-*/*.npy"))
-    assert kiln.best(right.folder, n=1000, device="opencl", db=tmp_path / "right.db").grade == "exact"
+    assert kiln.best(right, n=1000, device="opencl", db=tmp_path / "right.db").grade == "exact"
     wrong = add(formulas=None, reference=lambda a, b: a - b)
-    with pytest.warns(kiln.KilnWarning, match="the default config plain:BLOCK=64"):
+    with pytest.warns(kiln.KilnWarning, match="the default config plain:BLOCK=64") as warned:
         with pytest.raises(kiln.NoConfigError, match="elements of 'c' are wrong") as refused:
             wrong.tune(a, b, db=tmp_path / "wrong.db", **options)
     assert refused.value.session.failures[0]["outcome"] == "wrong_result"
+    assert warned[0].filename == __file__
+    with pytest.raises(kiln.ArgumentError, match="by its own tune"):
+        kiln.tune(right, n=1000)
     with pytest.raises(kiln.ArgumentError, match="add: the reference needs the array 'b'"):
         right.tune(a, **options)
 

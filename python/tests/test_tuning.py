@@ -72,6 +72,8 @@ def test_a_typing_mistake_is_a_type_error():
         kiln.tune("transpose", row=3, cols=2, progress=False)
     with pytest.raises(kiln.ArgumentError, match=r"a source is tuned by kiln.kernel\(source, "):
         kiln.tune("__kernel void f() {\n}", n=8)
+    with pytest.raises(kiln.ArgumentError, match="a source is tuned by"):
+        kiln.best("__kernel void f() {}", n=8)
 
 
 def test_numbers_of_numpy_are_taken(tmp_path, queue):
