@@ -1,6 +1,7 @@
 // Kernels that are faulty, or cheat, in ways that a single check of the result does not see: each
 // is measured like a right one, and none may pass. docs/checks.md lists the kinds.
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
 #include <map>
 #include <optional>
 #include <string>
@@ -245,9 +246,12 @@ class CheatsTest : public DeviceTest {
  protected:
   static constexpr const char* kProblem = "n=3000";
 
-  void open(const std::string& computation) {
+  /// `verify`: in place of how the computation says what is right.
+  void open(const std::string& computation, const std::string& verify = "") {
     name_ = computation;
     job_.spec_text = spec_text(name_);
+    const std::string& own = computations().at(name_).verify;
+    if (!verify.empty()) job_.spec_text.replace(job_.spec_text.find(own), own.size(), verify);
     job_.spec_path = "cheats/spec.toml";
     job_.spec_files = {{"k.cl", source(computations().at(name_).right)},
                        {"reference.c", kReference}};
@@ -317,6 +321,28 @@ TEST_P(Cheats, AreRefusedWhereARunTakesLong) {
 
 INSTANTIATE_TEST_SUITE_P(OfEachComputation, Cheats,
                          testing::Values("scale", "mix", "shift", "totals", "peaks"));
+
+// What is read past an end, and used by nobody, shows only where no memory is.
+class Fences : public CheatsTest {
+ protected:
+  void expect_fault(const std::string& read) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const std::string& right = computations().at(name_).right;
+    EXPECT_FALSE(measure(right).failure);
+    const std::string body = "volatile float unused = " + read + "; " + right;
+    EXPECT_EXIT(static_cast<void>(measure(body)), testing::KilledBySignal(SIGSEGV), "");
+  }
+};
+
+TEST_F(Fences, StandBehindWorkspaces) {
+  open("scale");
+  if (!HasFatalFailure()) expect_fault("w[n + 32 + 64]");
+}
+
+TEST_F(Fences, StandBehindArgumentsOfAKernelThatIsItsOwnReference) {
+  open("scale", "device_reference = 'v'");
+  if (!HasFatalFailure()) expect_fault("x[n + 64]");
+}
 
 // A kernel that takes inputs for known is timed with inputs that are new, and checked with the
 // right ones.

@@ -76,8 +76,12 @@ class ProblemBench {
 
  private:
   ProblemBench(const Tools& tools, const KernelSpec& spec, const Problem& problem,
-               std::uint64_t seed)
-      : tools_(tools), spec_(spec), problem_(problem), seed_(seed), workspaces_(tools.device) {}
+               std::uint64_t seed, Fence of_workspaces)
+      : tools_(tools),
+        spec_(spec),
+        problem_(problem),
+        seed_(seed),
+        workspaces_(tools.device, of_workspaces) {}
 
   /// Computes the expected outputs for a set of the current inputs.
   using Reference = std::function<Result<ExpectedOutputs>(InputSet)>;

@@ -182,7 +182,7 @@ Status ProblemData::allocate(const LaunchPlan& plan, VerifyInputs verify) {
   // Twice the inputs and three times the outputs (two references) is at most three times
   // everything.
   const bool roomy = 3 * total < kResidentShare * static_cast<double>(device_.info().global_bytes);
-  const Fence fence = verify == VerifyInputs::with_edges ? Fence::behind : Fence::none;
+  const Fence fence = verify == VerifyInputs::filled ? Fence::none : Fence::behind;
   for (Argument& argument : arguments_) {
     const bool two = roomy && verify != VerifyInputs::repeated &&
                      argument.plan.access == Access::read && !argument.sets_are_equal();
@@ -396,11 +396,12 @@ Status Workspaces::prepare_entry(Entry& entry, const BufferPlan& workspace) {
   const auto bytes = static_cast<std::size_t>(workspace.bytes());
   entry.dtype = workspace.dtype;
   entry.name = workspace.name;
-  if (entry.buffer && entry.buffer->room() >= bytes) {
-    return entry.buffer->assign(workspace.name, bytes);
-  }
+  // A fence stands behind a buffer of one size.
+  const bool fits = entry.buffer && (fence_ == Fence::none ? entry.buffer->room() >= bytes
+                                                           : entry.buffer->room() == bytes);
+  if (fits) return entry.buffer->assign(workspace.name, bytes);
   entry.buffer.reset();  // first: on a full device there may be room for one of them only
-  Result<GuardedBuffer> memory = GuardedBuffer::allocate(device_, workspace.name, bytes);
+  Result<GuardedBuffer> memory = GuardedBuffer::allocate(device_, workspace.name, bytes, fence_);
   if (!memory) return memory.failure();
   entry.buffer.emplace(std::move(*memory));
   return Done{};

@@ -27,13 +27,13 @@ enum class InputSet {
 };
 inline constexpr std::size_t kInputSets = 3;
 
-/// The contents of the inputs of the first check.
+/// The contents of the inputs of the first check. If the device has fences, one follows each
+/// argument of all but `filled`.
 enum class VerifyInputs {
   filled,  ///< the spec's fills
   /// For small problems that are never timed. Uniform fills also contain edge values. Ramps have
   /// their extremes at other places in the first set, and at their ends in the set for timing,
-  /// unless the spec requests another fill there (fill_extra). If the device has fences, one
-  /// follows each argument.
+  /// unless the spec requests another fill there (fill_extra).
   with_edges,
   /// For calls one after the other: all sets are in the same memory.
   repeated,
@@ -168,7 +168,7 @@ class ProblemData {
 /// poisoned like outputs.
 class Workspaces {
  public:
-  explicit Workspaces(Device& device) : device_(device) {}
+  explicit Workspaces(Device& device, Fence fence = Fence::none) : device_(device), fence_(fence) {}
   /// Allocates the workspaces of `plan`. Fails with out_of_memory.
   [[nodiscard]] Status prepare(const LaunchPlan& plan);
   [[nodiscard]] Status poison();
@@ -190,6 +190,7 @@ class Workspaces {
   [[nodiscard]] Result<bool> is_all_zero(const Buffer& buffer);
 
   Device& device_;
+  Fence fence_;
   // By position, kept from config to config. Zeroed workspaces have a separate pool: configs that
   // run in turn may share them, since each leaves them zero.
   std::vector<Entry> scratch_pool_;
