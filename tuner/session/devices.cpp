@@ -32,13 +32,13 @@ void take_answer(Question& question) {
     }
   } else if (!worker.alive()) {
     reason = worker.obituary();
-    if (std::string lack = WorkerHost::lack_of_system(reason); !lack.empty())
-      reason = std::move(lack);
   } else if (worker.overdue()) {
     reason = "the driver did not answer within " + std::to_string(kListDeadline.count()) + " s";
   } else {
     return;
   }
+  if (std::string lack; !reason.empty() && !(lack = WorkerHost::lack_of_system(reason)).empty())
+    reason = std::move(lack);
   question.worker.reset();
 }
 

@@ -74,6 +74,36 @@ void remove_left_behind(const fs::path& parent) {
   }
 }
 
+constexpr rlim_t kLeastFile = rlim_t{4} << 20;  // bytes that one kernel may take
+
+/// What compilers and drivers need of the limits of a shell; with less they fail in ways of their
+/// own.
+struct ShellLimit {
+  decltype(RLIMIT_AS) resource;
+  rlim_t enough;
+  rlim_t unit;
+  const char* text;
+};
+
+constexpr ShellLimit kLimits[] = {
+    {RLIMIT_AS, rlim_t{4} << 30, 1 << 20, "memory to {} MiB (`ulimit -v`)"},
+    {RLIMIT_DATA, rlim_t{1} << 30, 1 << 20, "data to {} MiB (`ulimit -d`)"},
+    {RLIMIT_FSIZE, kLeastFile, 1 << 10, "the size of a file to {} KiB (`ulimit -f`)"},
+    {RLIMIT_NOFILE, 32, 1, "open files to {} (`ulimit -n`)"}};
+
+/// "this shell limits ...", with those limits that are too tight; empty if none is.
+std::string tight_limits() {
+  std::string found;
+  for (const ShellLimit& limit : kLimits) {
+    struct rlimit now {};
+    if (::getrlimit(limit.resource, &now) != 0 || now.rlim_cur >= limit.enough) continue;
+    found += found.empty() ? "this shell limits " : " and ";
+    found += fmt::format(fmt::runtime(limit.text), now.rlim_cur / limit.unit);
+  }
+  if (!found.empty()) found += ", in which compilers and drivers may not run: raise the limit";
+  return found;
+}
+
 TransientError no_room(const fs::path& folder) {
   return {ExitCode::failed,
           fmt::format("there is no room for temporary files in {}", folder.string()),
@@ -115,11 +145,13 @@ WorkerHost::~WorkerHost() {
 
 void WorkerHost::require_room(std::string_view backend) const {
   if (backend == "cuda") return;  // NVRTC and the driver work in memory
-  constexpr std::uintmax_t kLeastBytes = std::uintmax_t{4} << 20;  // what one kernel may take
+  struct rlimit file {};
+  if (::getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur < kLeastFile)
+    throw Error(ExitCode::failed, tight_limits());
   struct statvfs room {};
   if (::statvfs(scratch_.c_str(), &room) != 0) return;
   const bool has_files = room.f_files == 0 || room.f_favail > 0;  // some systems count none
-  if (!has_files || std::uintmax_t{room.f_bavail} * room.f_frsize < kLeastBytes)
+  if (!has_files || std::uintmax_t{room.f_bavail} * room.f_frsize < kLeastFile)
     throw no_room(scratch_.parent_path());
 }
 
@@ -131,13 +163,8 @@ std::string WorkerHost::lack_of_system(const std::string& obituary) {
         "(PATH is {}): install binutils or mend PATH",
         path != nullptr ? "'" + std::string(path) + "'" : "not set");
   }
-  constexpr rlim_t kEnough = rlim_t{4} << 30;
-  struct rlimit space {};
-  if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur >= kEnough) return "";
-  return fmt::format(
-      "{}; this shell limits memory to {} MiB (`ulimit -v`), in which compilers and "
-      "drivers may not run: raise the limit",
-      obituary.substr(0, obituary.find('\n')), space.rlim_cur >> 20U);
+  const std::string limits = tight_limits();
+  return limits.empty() ? "" : obituary.substr(0, obituary.find('\n')) + "; " + limits;
 }
 
 void WorkerHost::require_system(const std::string& obituary) {

@@ -25,7 +25,8 @@ class WorkerHost {
   [[nodiscard]] ChildCommand command(const WorkerOptions& options);
 
   /// Throws TransientError if the file system of the scratch folder is full and `backend` writes
-  /// temporary files. The compiler might call that a fault of the source.
+  /// temporary files, Error if `ulimit -f` allows none. The compiler might call that a fault of the
+  /// source.
   void require_room(std::string_view backend) const;
 
   /// Throws Error if a worker died because this machine or shell does not have what every compiler
