@@ -164,10 +164,13 @@ inline std::string body_of(const std::string& text, const std::string& config = 
   return body.substr(0, body.rfind("KERNEL(1"));
 }
 
-/// The message of the InputError that the template text raises; "" when it renders.
+/// The message of the InputError that the template text raises, from its line on: "1:4: ..."; ""
+/// when it renders.
 inline std::string error_in(const std::string& text, const std::string& config = "strided",
                             const std::string& problem = "n=1000") {
-  return test::error_of<InputError>([&] { return body_of(text, config, problem); });
+  const std::string file = "scale/strided.inja:";
+  std::string message = test::error_of<InputError>([&] { return body_of(text, config, problem); });
+  return message.starts_with(file) ? message.substr(file.size()) : message;
 }
 
 }  // namespace kiln::test
