@@ -21,6 +21,11 @@ using ::testing::HasSubstr;
 
 /// C = A of m rows, `lda` elements apart; everything that may be asked of a map is a problem field.
 const std::string kSpec = R"toml(name = "copy"
+arguments = [
+  { name = "a", access = "read", dtype = "dtype", shape = ["m", "lda"] },
+  { name = "c", access = "write", dtype = "dtype", shape = ["m", "k"] },
+  { name = "scale", access = "scalar", dtype = "f32", value = 1 },
+]
 [problem.m]
 type = "int"
 [problem.k]
@@ -39,43 +44,16 @@ type = "dtype"
 values = ["u8", "e4m3", "f16", "f32", "f64"]
 default = "f16"
 specialize = true
-[[arguments]]
-name = "a"
-access = "read"
-dtype = "dtype"
-shape = ["m", "lda"]
-[[arguments]]
-name = "c"
-access = "write"
-dtype = "dtype"
-shape = ["m", "k"]
-[[arguments]]
-name = "scale"
-access = "scalar"
-dtype = "f32"
-value = 1
 [verify]
 device_reference = "bulk"
 [[variants]]
 name = "bulk"
 template = "bulk.inja"
-[variants.tunables.rows]
-values = [8, 64, 256, 512]
-default = 64
-[variants.tunables.cols]
-values = [4, 8, 64, 128]
-default = 64
-[variants.tunables.swizzle]
-values = [0, 32, 64, 128, 256]
-default = 128
-[variants.tunables.staged]
-values = [false, true]
-default = false
-[[variants.workspace]]
-name = "staging"
-dtype = "f32"
-count = "m * k"
-when = "staged"
+tunables.rows = { values = [8, 64, 256, 512], default = 64 }
+tunables.cols = { values = [4, 8, 64, 128], default = 64 }
+tunables.swizzle = { values = [0, 32, 64, 128, 256], default = 128 }
+tunables.staged = { values = [false, true], default = false }
+workspace = [{ name = "staging", dtype = "f32", count = "m * k", when = "staged" }]
 [[variants.tensor_maps]]
 name = "map_a"
 of = "staging if staged else a"

@@ -13,30 +13,13 @@ namespace kiln::test {
 inline constexpr const char* kScaleSpec = R"toml(
 name = "scale"
 summary = "out[i] = 2 * source[i * stride]"
-
-[problem.n]
-type = "int"
-min = 1
-[problem.dtype]
-type = "dtype"
-values = ["f32", "f64"]
-default = "f32"
-specialize = true
-[problem.stride]
-type = "int"
-default = 1
-weight = 0
-
-[[arguments]]
-name = "source"
-access = "read"
-shape = ["n * stride"]
-dtype = "dtype"
-[[arguments]]
-name = "out"
-access = "write"
-shape = ["n"]
-dtype = "dtype"
+problem.n = { type = "int", min = 1 }
+problem.dtype = { type = "dtype", values = ["f32", "f64"], default = "f32", specialize = true }
+problem.stride = { type = "int", default = 1, weight = 0 }
+arguments = [
+  { name = "source", access = "read", shape = ["n * stride"], dtype = "dtype" },
+  { name = "out", access = "write", shape = ["n"], dtype = "dtype" },
+]
 
 [verify.formulas]
 out = "2 * source"
@@ -45,9 +28,7 @@ out = "2 * source"
 name = "vector"
 summary = "one load of several elements"
 template = "vector.inja"
-[variants.tunables.block_size]
-values = [64, 128, 256, 512, 1024]
-default = 64
+tunables.block_size = { values = [64, 128, 256, 512, 1024], default = 64 }
 [[variants.constraints]]
 require = "block_size <= n"
 because = "a block must have work"

@@ -154,31 +154,17 @@ class LikenessTest : public ::testing::Test {
   KernelSpec spec_ = parse_spec(R"toml(
 name = "fold"
 summary = "a fold"
-[problem.n]
-type = "int"
-[problem.dtype]
-type = "dtype"
-values = ["f16", "bf16", "f32"]
-[problem.op]
-type = "string"
-values = ["sum", "max"]
-default = "sum"
-[[arguments]]
-name = "x"
-access = "read_write"
-shape = ["n"]
-dtype = "dtype"
+problem.n = { type = "int" }
+problem.dtype = { type = "dtype", values = ["f16", "bf16", "f32"] }
+problem.op = { type = "string", values = ["sum", "max"], default = "sum" }
+arguments = [{ name = "x", access = "read_write", shape = ["n"], dtype = "dtype" }]
 [verify.formulas]
 x = "x"
 [[variants]]
 name = "only"
 summary = "the only one"
 template = "only.inja"
-[[variants.steps]]
-entry = "fold"
-grid = ["1"]
-block = ["1"]
-arguments = ["x"]
+steps = [{ entry = "fold", grid = ["1"], block = ["1"], arguments = ["x"] }]
 )toml",
                                 "fold/spec.toml");
 };

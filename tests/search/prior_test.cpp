@@ -17,13 +17,8 @@ namespace kiln {
 namespace {
 
 const char* const kCopySpec = R"toml(name = "copy"
-[problem.n]
-type = "int"
-[[arguments]]
-name = "out"
-access = "write"
-dtype = "f32"
-shape = ["n"]
+problem.n = { type = "int" }
+arguments = [{ name = "out", access = "write", dtype = "f32", shape = ["n"] }]
 [verify]
 reference = "copy"
 [cost]
@@ -31,18 +26,10 @@ bytes = "8 * n"
 [[variants]]
 name = "plain"
 template = "plain.inja"
-[variants.tunables.threads]
-values = [32, 48, 256, 1024]
-default = 256
-[variants.tunables.blocks]
-values = [1, 2, 4, 8, 16, 32, 54, 108, 432, 4096]
-default = 432
-[variants.tunables.shared_kib]
-values = [0, 40, 90]
-default = 0
-[variants.tunables.cleared]
-values = [false, true]
-default = false
+tunables.threads = { values = [32, 48, 256, 1024], default = 256 }
+tunables.blocks = { values = [1, 2, 4, 8, 16, 32, 54, 108, 432, 4096], default = 432 }
+tunables.shared_kib = { values = [0, 40, 90], default = 0 }
+tunables.cleared = { values = [false, true], default = false }
 [[variants.steps]]
 clear = "out"
 when = "cleared"

@@ -30,46 +30,23 @@ namespace {
 using test::small_variant;
 
 const char* const kHillSpec = R"toml(name = "hill"
-[problem.n]
-type = "int"
-[[arguments]]
-name = "out"
-access = "write"
-dtype = "f32"
-shape = ["n"]
+problem.n = { type = "int" }
+arguments = [{ name = "out", access = "write", dtype = "f32", shape = ["n"] }]
 [verify]
 reference = "hill"
 [[variants]]
 name = "steep"
 template = "steep.inja"
-[variants.tunables.a]
-values = [1, 2, 3, 4, 5, 6, 7, 8]
-default = 1
-[variants.tunables.b]
-values = [1, 2, 3, 4, 5, 6, 7, 8]
-default = 1
-[variants.tunables.c]
-values = [1, 2, 3, 4, 5, 6, 7, 8]
-default = 8
-[variants.tunables.d]
-values = [1, 2, 3, 4, 5, 6, 7, 8]
-default = 5
-[[variants.constraints]]
-require = "(a + b + c + d) % 7 != 0"
-because = "so that the hill has holes"
-[[variants.steps]]
-entry = "steep"
-grid = [1]
-block = [1]
-arguments = ["out"]
+tunables.a = { values = [1, 2, 3, 4, 5, 6, 7, 8], default = 1 }
+tunables.b = { values = [1, 2, 3, 4, 5, 6, 7, 8], default = 1 }
+tunables.c = { values = [1, 2, 3, 4, 5, 6, 7, 8], default = 8 }
+tunables.d = { values = [1, 2, 3, 4, 5, 6, 7, 8], default = 5 }
+constraints = [{ require = "(a + b + c + d) % 7 != 0", because = "so that the hill has holes" }]
+steps = [{ entry = "steep", grid = [1], block = [1], arguments = ["out"] }]
 [[variants]]
 name = "flat"
 template = "flat.inja"
-[[variants.steps]]
-entry = "flat"
-grid = [1]
-block = [1]
-arguments = ["out"]
+steps = [{ entry = "flat", grid = [1], block = [1], arguments = ["out"] }]
 )toml";
 
 enum class Size { whole, small };

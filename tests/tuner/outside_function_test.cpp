@@ -14,49 +14,21 @@ namespace kiln {
 namespace {
 
 constexpr const char* kSpec = R"toml(name = "mix"
-[problem.n]
-type = "int"
-[[arguments]]
-name = "x"
-access = "read"
-dtype = "f32"
-shape = ["n"]
-[[arguments]]
-name = "half"
-access = "read"
-dtype = "f16"
-shape = ["n"]
-[[arguments]]
-name = "counts"
-access = "read_write"
-dtype = "u32"
-shape = ["n"]
-[[arguments]]
-name = "y"
-access = "write"
-dtype = "f64"
-shape = ["n"]
-[[arguments]]
-name = "big"
-access = "scalar"
-dtype = "i64"
-example = "2 ** 60 + 1"
-[[arguments]]
-name = "mask"
-access = "read"
-dtype = "u8"
-shape = ["n"]
-when = "n > 100"
+problem.n = { type = "int" }
+arguments = [
+  { name = "x", access = "read", dtype = "f32", shape = ["n"] },
+  { name = "half", access = "read", dtype = "f16", shape = ["n"] },
+  { name = "counts", access = "read_write", dtype = "u32", shape = ["n"] },
+  { name = "y", access = "write", dtype = "f64", shape = ["n"] },
+  { name = "big", access = "scalar", dtype = "i64", example = "2 ** 60 + 1" },
+  { name = "mask", access = "read", dtype = "u8", shape = ["n"], when = "n > 100" },
+]
 [verify]
 function = "mix.c:mix(y, counts, x, half, mask, big, n, n / 4)"
 [[variants]]
 name = "only"
 template = "mix.inja"
-[[variants.steps]]
-entry = "mix"
-grid = [1]
-block = [1]
-arguments = ["x"]
+steps = [{ entry = "mix", grid = [1], block = [1], arguments = ["x"] }]
 )toml";
 
 constexpr const char* kFunction = R"(
@@ -111,7 +83,7 @@ TEST_F(OutsideFunctionTest, TheCompilersWordsNameTheFileAndLine) {
   spec_.files["mix.c"] = "\nvoid mix(float* y) { z = y; }\n";
   const std::string error = test::error_of<InputError>([&] { return call(); });
   EXPECT_THAT(error,
-              testing::StartsWith("/nowhere/spec.toml:36:13: the reference does not compile:\n"));
+              testing::StartsWith("/nowhere/spec.toml:12:13: the reference does not compile:\n"));
   EXPECT_THAT(error, testing::HasSubstr("mix.c:2:"));
 }
 

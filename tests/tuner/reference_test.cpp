@@ -185,7 +185,7 @@ TEST_F(ReferenceGaps, AReferenceThatForgetsIsToldSoAndNoVariantIsBlamed) {
   load("gaps", "device_reference = \"short\"");
   auto found = outcomes();
   EXPECT_EQ(found.size(), 1U);
-  EXPECT_THAT(found["error"], HasSubstr("/gaps/spec.toml:42: the device reference 'short' does not "
+  EXPECT_THAT(found["error"], HasSubstr("/gaps/spec.toml:17: the device reference 'short' does not "
                                         "write 1 of 1000 elements of 'y'; the first is y[999]; "));
 }
 
@@ -264,11 +264,11 @@ TEST_F(ReferenceGaps, WhatCannotBeDeclaredIsNamedWithItsPlace) {
         [&] { load("gaps", "device_reference = \"whole\"\n" + verify); }, "no error");
   };
   EXPECT_THAT(error_of("written = 3"),
-              HasSubstr("spec.toml:44:11: [verify]: 'written' must be a string, or a table of "
+              HasSubstr("spec.toml:19:11: [verify]: 'written' must be a string, or a table of "
                         "strings"));
   EXPECT_THAT(error_of("written = { x = \"true\" }"),
               HasSubstr("[verify.written]: 'x' is no argument with access = \"write\""));
-  EXPECT_THAT(error_of("written = \"rows < 3\""), HasSubstr("spec.toml:44:12: "));
+  EXPECT_THAT(error_of("written = \"rows < 3\""), HasSubstr("spec.toml:19:12: "));
 }
 
 }  // namespace
