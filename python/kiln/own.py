@@ -227,6 +227,7 @@ def kernel(
             raise ArgumentError(f"defaults= names '{key}'; the tunables are {', '.join(tunables)}")
     first, ending = source.entry_of(body)
     entry = entry or first
+    source.check_order(body, entry, arguments)
     name = name or re.split(r"\W", entry)[0]  # of step<{BLOCK}> the first word
     if not name.isidentifier():
         raise ArgumentError(f"kernel: name is '{name}'; expected letters, digits and underscores")

@@ -46,6 +46,16 @@ def entry_of(source: str) -> Tuple[str, str]:
     raise ProblemError("the source has no kernel: neither KERNEL(), __global__ nor __kernel")
 
 
+def check_order(source: str, entry: str, arguments: Mapping[str, str]) -> None:
+    """Refuses arguments that are the parameters of the kernel in another order."""
+    texts = re.findall(rf"\b{re.escape(entry)}\s*\(([^()]*)\)", source)
+    orders = [[one.split()[-1].lstrip("*&") for one in text.split(",") if one.split()] for text in texts]
+    same = [order for order in orders if sorted(order) == sorted(arguments)]
+    if same and list(arguments) not in same:
+        names = ", ".join(same[0])
+        raise ArgumentError(f"arguments= name {', '.join(arguments)}; the parameters of {entry} are {names}")
+
+
 def fields_of(arguments: Mapping[str, str]) -> List[str]:
     """The sizes of the problem: the names in extents and in numbers that follow."""
     texts = []

@@ -258,6 +258,10 @@ def test_one_clear_error_for_each_mistake_in_a_text(tmp_path):
         ({"tunables": {"BLOCK": [], "ITEMS": [1]}}, "tunable 'BLOCK' has no values"),
         ({"tunables": {"BLOCK": 64, "ITEMS": [1]}}, "is 64; expected a list"),
         ({"name": "../add"}, "name is '../add'; expected letters"),
+        (
+            {"arguments": dict(reversed(TEXTS["arguments"].items()))},
+            "name n, c, b, a; the parameters of add are a, b, c, n",
+        ),
         ({"defaults": {"BLOK": 64}}, "defaults= names 'BLOK'; the tunables are BLOCK, ITEMS"),
     ):
         with pytest.raises(ValueError, match=message):
