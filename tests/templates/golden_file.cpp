@@ -2,7 +2,6 @@
 #include "tests/templates/golden_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +11,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -24,7 +22,6 @@ constexpr std::string_view kMark = "//= ";
 constexpr std::size_t kFewestLines = 4;    // a run of fewer is easier to read where it stands
 constexpr std::size_t kShortestBegin = 3;  // a run does not begin with a brace alone
 constexpr std::size_t kLongestQuote = 48;
-constexpr std::size_t kMostRenamed = 2;  // words of a run
 
 using Lines = std::vector<std::string>;
 
@@ -60,76 +57,20 @@ std::string order_of(const Lines& lines, std::size_t begin, std::size_t at) {
   return "\"" + quote + "\"" + (which == 1 ? "" : " (" + std::to_string(which) + ")");
 }
 
-bool is_word(const std::string& part) {
-  return std::isalnum(static_cast<unsigned char>(part.front())) != 0 || part.front() == '_';
-}
-
-/// The words of a line and what stands between them, in order.
-Lines parts_of(const std::string& line) {
-  static const std::regex part("[A-Za-z0-9_]+|[^A-Za-z0-9_]+");
-  return {std::sregex_token_iterator(line.begin(), line.end(), part), {}};
-}
-
-using Renamed = std::map<std::string, std::string>;  // words of another text, and of this one
-
-/// Whether `line` is `other` with words renamed as in `renamed`, which it adds to.
-bool is_renamed(const Lines& line, const Lines& other, Renamed& renamed) {
-  if (line.size() != other.size()) return false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (!is_word(other[i]) || !is_word(line[i])) {
-      if (line[i] != other[i]) return false;
-    } else if (renamed.try_emplace(other[i], line[i]).first->second != line[i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-Renamed without_same(Renamed renamed) {
-  std::erase_if(renamed, [](const auto& word) { return word.first == word.second; });
-  return renamed;
-}
-
-std::string with_renamed(const std::string& line, const Renamed& renamed) {
-  std::string result;
-  for (const std::string& part : parts_of(line)) {
-    const auto found = renamed.find(part);
-    result += found == renamed.end() ? part : found->second;
-  }
-  return result;
-}
-
-struct Text {
-  Lines lines;
-  std::vector<Lines> parts;  // of each line
-};
-
-Text text_of(const std::string& whole) {
-  Text text{lines_of(whole), {}};
-  for (const std::string& line : text.lines) text.parts.push_back(parts_of(line));
-  return text;
-}
-
 struct Run {
+  std::size_t begin = 0;
   std::size_t lines = 0;
-  Renamed renamed;
 };
 
-/// The lines of `text` from `at` on that are those of `other` from `begin` to `end`, but for words
-/// that are renamed.
-Run run_at(const Text& text, std::size_t at, const Text& other, std::size_t begin,
-           std::size_t end) {
-  Run run;
-  Renamed renamed;
-  while (at + run.lines < text.lines.size() && begin + run.lines < end &&
-         is_renamed(text.parts[at + run.lines], other.parts[begin + run.lines], renamed) &&
-         without_same(renamed).size() <= kMostRenamed) {
-    ++run.lines;
-    run.renamed = renamed;
-  }
-  while (run.lines > 0 && text.lines[at + run.lines - 1].empty()) --run.lines;
-  run.renamed = without_same(run.renamed);
-  return run;
+/// How many lines of `other` from `begin` to `end` equal those of `text` from `at` on.
+std::size_t run_at(const Lines& text, std::size_t at, const Lines& other, std::size_t begin,
+                   std::size_t end) {
+  std::size_t count = 0;
+  while (at + count < text.size() && begin + count < end &&
+         text[at + count] == other[begin + count])
+    ++count;
+  while (count > 0 && text[at + count - 1].empty()) --count;
+  return count;
 }
 
 /// Whole texts of golden files, each read once.
@@ -165,8 +106,7 @@ class WholeTexts {
  private:
   Lines lines_named_by(const std::string& mark) {
     static const std::regex pattern(
-        R"re(//= (\S+), "(.*)"(?: \((\d+)\))? to "(.*)"(?: \((\d+)\))?((?:, \w+ is \w+)*))re");
-    static const std::regex renaming(R"re(, (\w+) is (\w+))re");
+        R"re(//= (\S+), "(.*)"(?: \((\d+)\))? to "(.*)"(?: \((\d+)\))?)re");
     std::smatch parts;
     if (!std::regex_match(mark, parts, pattern))
       throw std::runtime_error("expected //= FILE, \"BEGIN\" to \"END\"");
@@ -176,13 +116,8 @@ class WholeTexts {
     if (begin == other.size()) throw std::runtime_error("its first line is not there");
     const std::size_t last = find(other, begin + 1, parts[4].str(), number(parts[5]));
     if (last == other.size()) throw std::runtime_error("its last line is not there");
-    const std::string words = parts[6].str();
-    Renamed renamed;
-    for (std::sregex_iterator word(words.begin(), words.end(), renaming), end; word != end; ++word)
-      renamed[(*word)[1].str()] = (*word)[2].str();
-    Lines named;
-    for (std::size_t i = begin; i <= last; ++i) named.push_back(with_renamed(other[i], renamed));
-    return named;
+    return {other.begin() + static_cast<std::ptrdiff_t>(begin),
+            other.begin() + static_cast<std::ptrdiff_t>(last) + 1};
   }
 
   const GoldenFiles& files_;
@@ -223,47 +158,39 @@ std::string shortened(const std::string& name, const std::string& text,
                       const GoldenFiles& earlier) {
   struct Place {
     const std::string* file;
-    const Text* text;
+    const Lines* lines;
     std::size_t at;
   };
-  std::map<std::string, Text> held;
-  std::unordered_map<std::string, std::vector<Place>> places;  // by line without its words
-  const auto shape_of = [](const Text& of, std::size_t at) {
-    std::string shape;
-    for (const std::string& part : of.parts[at]) shape += is_word(part) ? "w" : part;
-    return shape;
-  };
-  const auto hold = [&](const std::string& file, const Text& of, std::size_t at) {
-    if (without_indent(of.lines[at]).size() >= kShortestBegin)
-      places[shape_of(of, at)].push_back({&file, &of, at});
+  std::map<std::string, Lines> held;
+  std::unordered_map<std::string, std::vector<Place>> places;  // by line
+  const auto hold = [&](const std::string& file, const Lines& lines, std::size_t at) {
+    if (without_indent(lines[at]).size() >= kShortestBegin)
+      places[lines[at]].push_back({&file, &lines, at});
   };
   for (const auto& [file, whole] : earlier) {
-    const Text& of = held[file] = text_of(whole);
-    for (std::size_t i = 0; i < of.lines.size(); ++i) hold(file, of, i);
+    const Lines& lines = held[file] = lines_of(whole);
+    for (std::size_t i = 0; i < lines.size(); ++i) hold(file, lines, i);
   }
-  const Text own = text_of(text);
+  const Lines lines = lines_of(text);
   std::string result;
-  for (std::size_t at = 0; at < own.lines.size();) {
-    Run longest{1, {}};
+  for (std::size_t at = 0; at < lines.size();) {
+    std::size_t longest = 1;
     const Place* origin = nullptr;
-    for (const Place& place : places[shape_of(own, at)]) {
-      const std::size_t end = place.text == &own ? at : place.text->lines.size();
-      Run run = run_at(own, at, *place.text, place.at, end);
-      if (run.lines < kFewestLines + run.renamed.size()) continue;
-      if (run.lines + longest.renamed.size() <= longest.lines + run.renamed.size()) continue;
-      longest = std::move(run);
+    for (const Place& place : places[lines[at]]) {
+      const std::size_t end = place.lines == &lines ? at : place.lines->size();
+      const std::size_t run = run_at(lines, at, *place.lines, place.at, end);
+      if (run <= longest || run < kFewestLines) continue;
+      longest = run;
       origin = &place;
     }
     if (origin == nullptr) {
-      result += own.lines[at] + "\n";
+      result += lines[at] + "\n";
     } else {
-      const Lines& other = origin->text->lines;
+      const Lines& other = *origin->lines;
       result += std::string(kMark) + *origin->file + ", " + order_of(other, 0, origin->at) +
-                " to " + order_of(other, origin->at + 1, origin->at + longest.lines - 1);
-      for (const auto& [word, here] : longest.renamed) result += ", " + word + " is " + here;
-      result += "\n";
+                " to " + order_of(other, origin->at + 1, origin->at + longest - 1) + "\n";
     }
-    for (const std::size_t next = at + longest.lines; at < next; ++at) hold(name, own, at);
+    for (const std::size_t next = at + longest; at < next; ++at) hold(name, lines, at);
   }
   return result;
 }

@@ -3,9 +3,8 @@
 // line in their place:
 //   //= reduce/each.cu, "// combine(identity(), a)" to "}" (2)
 // These are the lines of the whole text of reduce/each.cu from the first that begins with the one
-// text, indents aside, to the second after it that begins with the other one. ", f32 is f16" at the
-// end: with that word renamed. So a change of a template fragment changes the file that holds its
-// text, and no other.
+// text, indents aside, to the second after it that begins with the other one. So a change of a
+// template fragment changes the file that holds its text, and no other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

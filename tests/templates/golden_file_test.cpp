@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/templates/golden_file.hpp"
 
-#include <regex>
 #include <stdexcept>
 #include <string>
 
@@ -53,16 +52,6 @@ TEST(GoldenFile, LinesThatStandFurtherUpAreNamedToo) {
   const std::string text = kSum + kSum.substr(7, kSum.find("  return") - 7);
   EXPECT_EQ(shortened("k/sum.cu", text, {}), stored);
   EXPECT_EQ(whole_text("k/sum.cu", {{"k/sum.cu", stored}}), text);
-}
-
-TEST(GoldenFile, WordsOfNamedLinesMayBeRenamed) {
-  const std::string text = std::regex_replace(kSum, std::regex("\\bint\\b"), "long");
-  const std::string mark = "//= k/sum.cu, \"// sum\" to \"}\" (3), int is long\n";
-  EXPECT_EQ(shortened("k/new.cu", text, {{"k/sum.cu", kSum}}), mark);
-  EXPECT_EQ(whole_text("k/new.cu", {{"k/sum.cu", kSum}, {"k/new.cu", mark}}), text);
-  const std::string once = std::regex_replace(kSum, std::regex("int last"), "long last");
-  EXPECT_EQ(shortened("k/new.cu", once, {{"k/sum.cu", kSum}}),
-            "//= k/sum.cu, \"// sum\" to \"}\" (2)\n\nlong last(int a) {\n  return a;\n}\n");
 }
 
 TEST(GoldenFile, MarksNameLinesOfWholeTexts) {

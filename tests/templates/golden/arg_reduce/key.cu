@@ -41,7 +41,13 @@ DEVICE_FUNCTION u64 block_largest(u64 key, SHARED_PTR u64* keys) {
       key = MAX(key, keys[THREAD_X + reach]);
       keys[THREAD_X] = key;
     }
-//= arg_reduce/ticket.cu, "BARRIER();  // this round is written, and read, " to "GLOBAL const element_t* RESTRICT in, i64 n, i64 ", arg_reduce_ticket is arg_reduce_key, best is key
+    BARRIER();  // this round is written, and read, before the next
+  }
+  return key;
+}
+
+KERNEL(256, 1, 1) arg_reduce_key(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
     GLOBAL u64* keys, GLOBAL u32* tickets, GLOBAL i64* index, GLOBAL element_t* value) {
   SHARED u64 scratch[256];
 

@@ -12,7 +12,10 @@
 
 //= arg_reduce/key.cu, "typedef f32 element_t;  // as stored" to "}" (5)
 
-//= arg_reduce/ticket.cu, "// Combines one element of each of the 256 threa" to "GLOBAL const element_t* RESTRICT in, i64 n, i64 ", arg_reduce_ticket is arg_reduce_naive
+//= arg_reduce/ticket.cu, "// Combines one element of each of the 256 threa" to "}" (3)
+
+KERNEL(256, 1, 1) arg_reduce_naive(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
     GLOBAL value_t* values, GLOBAL i64* places, GLOBAL i32* shares) {
   SHARED value_t scratch_values[256];
   SHARED i64 scratch_places[256];

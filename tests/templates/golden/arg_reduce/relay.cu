@@ -15,7 +15,10 @@
 // post is seen as soon as it is written.
 // Takes for granted: blocks start in the order of their index, so that all others run or have run when the last waits.
 
-//= arg_reduce/key.cu, "typedef f32 element_t;  // as stored" to "GLOBAL const element_t* RESTRICT in, i64 n, i64 ", arg_reduce_key is arg_reduce_relay
+//= arg_reduce/key.cu, "typedef f32 element_t;  // as stored" to "}" (18)
+
+KERNEL(256, 1, 1) arg_reduce_relay(
+    GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
     GLOBAL volatile u64* posts, GLOBAL i64* index, GLOBAL element_t* value) {
 //= arg_reduce/key.cu, "SHARED u64 scratch[256];" to "const i64 row = BLOCK_X / share;"
   const int last = share - 1;

@@ -44,7 +44,15 @@ DEVICE_FUNCTION best_t thread_scan(GLOBAL const element_t* RESTRICT row, i64 n, 
   }
 //= arg_reduce/rows.cu, "return best;" (5) to "}" (2)
 
-//= arg_reduce/rows.cu, "// Combines one element of each of the 32 thread" to "}" (3), 16 is 128, 32 is 256
+// Combines one element of each of the 256 threads of a team; its first thread gets the result. All threads of the block call it.
+DEVICE_FUNCTION best_t team_combine(best_t best, SHARED_PTR value_t* values, SHARED_PTR i64* places) {
+  best_t other;
+  const int lane = THREAD_X % 256;
+  values[THREAD_X] = best.value;
+  places[THREAD_X] = best.at;
+  BARRIER();  // every thread's element is in shared memory
+  for (int reach = 128; reach > 0; reach /= 2) {
+//= arg_reduce/rows.cu, "if (lane < reach) {" to "}" (3)
 
 KERNEL(256, 1, 1) arg_reduce_ticket(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,

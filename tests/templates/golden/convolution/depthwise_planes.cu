@@ -28,7 +28,12 @@
   HELD = 4,  // loads that a thread has under way
 };
 
-//= convolution/depthwise_strips.cu, "typedef u16 element_t;  // bits of an element" to "u32 v = 0;", 4 is 1, u32 is element_t
+typedef u16 element_t;  // bits of an element
+
+// Shared memory -> registers: the window of the outputs from column x of the input on. Runs of 1 lie inside of the row or outside.
+DEVICE_FUNCTION void read_window(SHARED_PTR const element_t* row, int x, int width, f32* window) {
+  {
+    element_t v = 0;
     if ((u32)(x - 1) < (u32)width) v = row[x - 1];
     window[0] = F16_TO_F32(v);
   }
@@ -40,8 +45,21 @@
   {
     element_t v = 0;
     if ((u32)(x + 1) < (u32)width) v = row[x + 1];
-//= convolution/depthwise_planes.cu, "window[1] = F16_TO_F32(v);" to "if ((u32)(x + 1) < (u32)width) v = row[x + 1];", 1 is 2
-//= convolution/depthwise_planes.cu, "window[1] = F16_TO_F32(v);" to "if ((u32)(x + 2) < (u32)width) v = row[x + 2];", 1 is 3, 2 is 4
+    window[2] = F16_TO_F32(v);
+  }
+  {
+    element_t v = 0;
+    if ((u32)(x + 2) < (u32)width) v = row[x + 2];
+    window[3] = F16_TO_F32(v);
+  }
+  {
+    element_t v = 0;
+    if ((u32)(x + 3) < (u32)width) v = row[x + 3];
+    window[4] = F16_TO_F32(v);
+  }
+  {
+    element_t v = 0;
+    if ((u32)(x + 4) < (u32)width) v = row[x + 4];
     window[5] = F16_TO_F32(v);
   }
 }

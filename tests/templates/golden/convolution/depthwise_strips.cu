@@ -13,7 +13,9 @@
 //      +----------------+             |################|
 //                                     +----------------+        for a row of taps:  sum[ry][rx] += window[rx * STRIDE + fx] * tap[fx]
 //
-//= convolution/depthwise_tiles.cu, "// Limit attacked: the bandwidth of memory: copi" to "STRIDE = 1,", tiles is strips
+// Limit attacked: the bandwidth of memory: copies need no instructions, and go on while strips are computed.
+
+//= convolution/depthwise.cu, "enum {" to "STRIDE = 1,"
   PLANES = 1,  // of a tile
   TILE_X = 32,  // columns of output that the threads compute at a time
   TILE_Y = 8,  // rows of output of a tile
@@ -96,7 +98,9 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) convolution_depthwise_strips(
   const int planes = n * c;
   const int strips = (out_h - 1) / TILE_Y + 1;  // of a plane
   const int tiles = ((planes - 1) / PLANES + 1) * strips;
-//= convolution/depthwise_tiles.cu, "if (THREAD_X == 0) {" to "for (int s = 0; s < STAGES && BLOCK_X + s * GRID", full is base
+  if (THREAD_X == 0) {
+    for (int s = 0; s < STAGES; ++s) MBARRIER_INIT(base + 8 * s, 1);
+//= convolution/depthwise_tiles.cu, "MBARRIER_FENCE();" to "for (int s = 0; s < STAGES && BLOCK_X + s * GRID"
       copy_strip(in, strip_of(BLOCK_X + s * GRID_X, strips, h, out_h, pad_h), planes, h, w, plane_room, base + 128 + s * room, base + 8 * s);
     }
   }

@@ -1,7 +1,8 @@
 // sm_90a: h=28 w=28 fh=3 fw=3 n=32 c=128 k=128 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw precision=highest epilogue=x
 // f32_split:tile_m=128,tile_n=64,tile_k=32,consumers=2,stages=4,cluster_m=1,cluster_n=1,gather=pixels,schedule=tiles,register_split=true,blocks_per_unit=1,raster=8,raster_along=m
 
-//= convolution/wgmma.cu, "// convolution, wgmma: a layer as a matrix produ" to "//" (15), wgmma is f32_split
+// convolution, f32_split: a layer as a matrix product of pixels and filters. The matrix of the pixels' windows never lies in
+//= convolution/wgmma.cu, "// memory: the copy engine gathers its tiles fro" to "//" (14)
 // The input is packed first: channels innermost, each f32 as 3 bf16 values whose sum it is.
 // Six products of bf16 values, the small ones first, make one product in f32.
 //= convolution/wgmma.cu, "// Limit attacked: the rate of the matrix units;" to "TILE_N = 64,"
@@ -14,7 +15,12 @@
   PART_A = 64 * ROW,  // bytes from 64 rows of tile_a to the next 64
   BYTES_A = TILE_M * ROW * PLANES,
   BYTES_B = TILE_N * ROW * PLANES,
-//= convolution/wgmma.cu, "STAGE = BYTES_A + BYTES_B," to "}" (6), f16 is bf16, f16_t is f32
+//= convolution/wgmma.cu, "STAGE = BYTES_A + BYTES_B," to ""{ .reg .pred p; setp.ne.b32 p, %34, 0;""
+      " wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"
+//= convolution/wgmma.cu, "" { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10," to "typedef struct {"
+  GLOBAL const f32* bias;      // none
+  GLOBAL const f32* residual;  // none
+//= convolution/wgmma.cu, "} epilogue_t;" to "}" (2)
 
 // Two neighbouring channels of a pixel to the output, as far as they exist. pitch: pixels of an image.
 DEVICE_FUNCTION void store_pair(GLOBAL f32* out, int row, int col, int rows, int cols, i32 pitch, f32 x, f32 y,
@@ -98,7 +104,9 @@ DEVICE_FUNCTION int store_run(f32* x, GLOBAL u16* to, i64 at, i64 plane) {
       }
       BARRIER();  // all have read the tile
     }
-//= convolution/wgmma.cu, "} else {" to "}" (3), f16_t is f32
+//= convolution/wgmma.cu, "} else {" to "const i64 channel = at / runs / TAPS;"
+      f32 value[PACK_RUN];
+//= convolution/wgmma.cu, "UNROLL" (4) to "}" (3)
   if (is_special) special[0] = 1;
 }
 

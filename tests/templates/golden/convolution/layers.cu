@@ -16,7 +16,8 @@
 // Limit attacked: loads from shared memory. The taps lie with the channels of the output innermost: a thread
 // reads them as vectors, and neighbouring threads, which compute neighbouring pixels, read the same ones.
 
-//= convolution/depthwise_tiles.cu, "enum {" to "TILE_Y = 8,", 8 is 4
+//= convolution/depthwise_tiles.cu, "enum {" to "TILE_X = 16,"
+  TILE_Y = 4,
   TILE_K = 32,
   MICRO_X = 4,
   MICRO_K = 4,

@@ -144,7 +144,9 @@ DEVICE_FUNCTION void load_a(SHARED_PTR const element_t* tile, const int* places,
   }
 }
 
-//= convolution/mfma.hip, "// Where tile_a keeps element (row, column) of i" to "// Registers -> shared memory.", place_a is place_b, tile_a is tile_b
+// Where tile_b keeps element (row, column) of its stored rows.
+DEVICE_FUNCTION int place_b(int row, int column) {
+//= convolution/mfma.hip, "return row * PITCH + column;" to "// Registers -> shared memory."
 DEVICE_FUNCTION void keep_b(u32 held[LOADS_B][WORDS], SHARED_PTR element_t* tile) {
   UNROLL
   for (int i = 0; i < LOADS_B; ++i) {
@@ -161,7 +163,12 @@ DEVICE_FUNCTION void find_b(int lane, int first, int places[STEPS * MATRIX_RUNS]
   }
 }
 
-//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" to "}" (3), FRAGMENTS_M is FRAGMENTS_N, load_a is load_b
+// Shared memory -> registers: the warp's fragments of a step.
+DEVICE_FUNCTION void load_b(SHARED_PTR const element_t* tile, const int* places, int step,
+                            u32 fragments[FRAGMENTS_N][MATRIX_WORDS]) {
+  UNROLL
+  for (int i = 0; i < FRAGMENTS_N; ++i) {
+//= convolution/mfma.hip, "UNROLL" (10) to "}" (3)
 
 // sum += a * b, fragment by fragment; every second row of them backwards, so that the next one shares an operand.
 DEVICE_FUNCTION void multiply(u32 a[FRAGMENTS_M][MATRIX_WORDS], u32 b[FRAGMENTS_N][MATRIX_WORDS],

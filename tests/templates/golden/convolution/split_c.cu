@@ -1,7 +1,8 @@
 // sm_90a, gfx90a, opencl: h=14 w=14 fh=3 fw=3 n=1 c=256 k=64 groups=1 stride=1 dilation=1 pad_h=1 pad_w=1 pad_bottom=1 pad_right=1 dtype=f32 layout=nchw precision=highest epilogue=x
 // split_c:splits=4,tile_x=16,tile_y=4,tile_k=32,micro_x=4,micro_k=4,step_taps=36,unroll=1,prefetch=false
 
-//= convolution/layers.cu, "// convolution, layers: a block computes TILE_K " to "//" (11), layers is split_c
+// convolution, split_c: a block computes TILE_K channels of TILE_Y x TILE_X pixels of one image, CHANNELS channels of
+//= convolution/layers.cu, "// the input at a time; a thread keeps MICRO_K c" to "//" (10)
 // The output is small and has many channels of input to add up: block (x, y, s) adds up part s of them, and convolution_combine
 // adds the parts in order.
 // Limit attacked: too few blocks, and loads from shared memory. The taps lie with the channels of the output innermost: a thread
@@ -17,12 +18,17 @@ DEVICE_FUNCTION void hold_in(f32* held, GLOBAL const f32* from, int i, int chann
   }
 }
 
-//= convolution/layers.cu, "// Registers -> shared memory." to "const int inside = rk < block_k && tap < channel", f16_t is f32
+//= convolution/layers.cu, "// Registers -> shared memory." to "// output. Neighbouring threads read neighbourin"
+DEVICE_FUNCTION void hold_filter(f32* held, GLOBAL const f32* from, int i, int channels, int block_k, i32 group_c) {
+//= convolution/layers.cu, "UNROLL" (3) to "const int inside = rk < block_k && tap < channel"
     held[j] = inside ? from[(i64)rk * group_c * TAPS + tap] : 0.0f;
   }
 }
 
-//= convolution/layers.cu, "// Registers -> shared memory." (2) to "KERNEL(128, 1, 1) convolution_layers(", convolution_layers is convolution_split_c, f16_t is f32
+//= convolution/layers.cu, "// Registers -> shared memory." (2) to "typedef struct {"
+//= convolution/depthwise.cu, "GLOBAL const f32* bias;      // none" to "}" (2)
+
+KERNEL(128, 1, 1) convolution_split_c(
     GLOBAL const f32* RESTRICT in,      // [n][c][h][w]
     GLOBAL const f32* RESTRICT filter,  // [k][group_c][FH][FW]
     GLOBAL f32* RESTRICT partial,       // [SPLITS][n][k][out_h][out_w]

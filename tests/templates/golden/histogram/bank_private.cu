@@ -16,11 +16,17 @@
 //= histogram/gate.cu, "typedef u8 element_t;" to "DEVICE_FUNCTION void tally(SHARED_PTR u32* mine,"
   SHARED_COUNT_U32(mine + bin * 32, samples);
 }
-//= histogram/per_warp.cu, "#define BEGIN_RUN()" to "GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slo", histogram_per_warp is histogram_bank_private
+//= histogram/gate.cu, "#define BEGIN_RUN()" to "TALLY((int)((word) >> 24))"
+
+KERNEL(256, 1, 1) histogram_bank_private(
+    GLOBAL const element_t* RESTRICT in, i64 n,
+    GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slots)) {
   DYNAMIC_SHARED(u32, slots);  // [256 bins][32 copies]
   SHARED_PTR u32* mine = slots + THREAD_X % 32;
 
-//= histogram/per_warp.cu, "// ---- zero -> counters" to "BARRIER();  // every sample of the block is coun", 2048 is 8192
+  // ---- zero -> counters
+  for (int slot = THREAD_X; slot < 8192; slot += 256) slots[slot] = 0u;
+//= histogram/per_warp.cu, "BARRIER();  // every counter is zero before the " to "BARRIER();  // every sample of the block is coun"
 
   // ---- counters -> device memory; bins past the last stay zero. Each thread starts at another copy: no two read one bank
   for (int bin = THREAD_X; bin < 256; bin += 256) {

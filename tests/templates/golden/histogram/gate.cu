@@ -17,7 +17,10 @@
 // Takes for granted: block 0 starts before all others are through, as blocks start in the order of their index; and an atomic
 // that is sent after a gate was seen open meets the counts that were cleared and fenced before the gate was opened.
 
-//= histogram/shared.cu, "typedef u8 element_t;" to "GLOBAL const element_t* RESTRICT in, i64 n,", histogram_shared is histogram_gate
+//= histogram/shared.cu, "typedef u8 element_t;" to "TALLY((int)((word) >> 24))"
+
+KERNEL(256, 1, 1) histogram_gate(
+    GLOBAL const element_t* RESTRICT in, i64 n,
     GLOBAL volatile u32* gates, GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slots)) {
   DYNAMIC_SHARED(u32, slots);  // [1 copies][256]
   SHARED_PTR u32* mine = slots + THREAD_X % 1 * 256;

@@ -41,7 +41,11 @@ DEVICE_FUNCTION void tally(SHARED_PTR u32* mine, GLOBAL u32* counts, i32 bin, u3
     uncarried = 0;                             \
   }
 
-//= histogram/bank_private.cu, "// The samples in one 32-bit word of the input." to "GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slo", histogram_bank_private is histogram_packed
+//= histogram/bank_private.cu, "// The samples in one 32-bit word of the input." to "TALLY((int)((word) >> 24))"
+
+KERNEL(256, 1, 1) histogram_packed(
+    GLOBAL const element_t* RESTRICT in, i64 n,
+    GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slots)) {
   DYNAMIC_SHARED(u32, slots);  // [1 copies][128 words]
   SHARED_PTR u32* mine = slots + THREAD_X % 1 * 128;
   GLOBAL u32* window = counts;

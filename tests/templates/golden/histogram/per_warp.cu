@@ -13,10 +13,18 @@
 // Replaces: for (i = 0; i < n; ++i) ++counts[bin_of(in[i])];
 // Limit: warps do not meet any more; lanes of one warp still do.
 
-//= histogram/shared.cu, "typedef u8 element_t;" to "GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slo", histogram_shared is histogram_per_warp
+//= histogram/gate.cu, "typedef u8 element_t;" to "TALLY((int)((word) >> 24))"
+
+KERNEL(256, 1, 1) histogram_per_warp(
+    GLOBAL const element_t* RESTRICT in, i64 n,
+    GLOBAL u32* counts DYNAMIC_SHARED_PARAM(u32, slots)) {
   DYNAMIC_SHARED(u32, slots);  // [8 copies][256]
   SHARED_PTR u32* mine = slots + THREAD_X / 32 * 256;
 
   // ---- zero -> counters
   for (int slot = THREAD_X; slot < 2048; slot += 256) slots[slot] = 0u;
-//= histogram/shared.cu, "BARRIER();  // every counter is zero before the " to "}" (4), 1 is 8
+//= histogram/shared.cu, "BARRIER();  // every counter is zero before the " to "u32 total = 0u;"
+    for (int copy = 0; copy < 8; ++copy) total += slots[copy * 256 + bin];
+    if (total != 0u) ATOMIC_ADD_U32(counts + bin, total);
+  }
+}

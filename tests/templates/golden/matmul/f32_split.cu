@@ -3,13 +3,22 @@
 
 //= matmul/wgmma.cu, "// matmul, wgmma: warpgroups multiply tiles in s" to "//" (14)
 // An f32 is the sum of three bf16 values: six products of those, the small ones first, make one product in f32.
-//= matmul/wgmma.cu, "// Limit attacked: the rate of the matrix units;" to "CONSUMERS = 2,  // warpgroups of 128 threads", 64 is 32
-//= convolution/f32_split.cu, "PARTS = 1,  // of 64 rows, that a consumer multi" to "PLANE_A = TILE_M * ROW,  // bytes from one to th"
+//= matmul/wgmma.cu, "// Limit attacked: the rate of the matrix units;" to "TILE_N = 128,"
+//= convolution/f32_split.cu, "TILE_K = 32," to "PLANE_A = TILE_M * ROW,  // bytes from one to th"
   PLANE_B = TILE_K * 128,
   PART_A = 64 * ROW,  // bytes from 64 rows of tile_a to the next 64
   PART_B = TILE_K * 128 * PLANES,
-//= convolution/f32_split.cu, "BYTES_A = TILE_M * ROW * PLANES," to "" wgmma.mma_async.sync.aligned.m64n64k16.f32.bf1", 34 is 66, m64n64k16 is m64n128k16
-//= matmul/wgmma.cu, "" { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10," to "if (col + 1 < cols && ldc % 2 == 0) {", f16_t is f32
+//= convolution/f32_split.cu, "BYTES_A = TILE_M * ROW * PLANES," to "asm volatile("
+      "{ .reg .pred p; setp.ne.b32 p, %66, 0;"
+      " wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"
+//= matmul/wgmma.cu, "" { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10," to "f32 alpha, beta;"
+  GLOBAL const f32* bias;  // none
+//= matmul/wgmma.cu, "} epilogue_t;" to "// Two neighbouring columns of a row of the prod"
+DEVICE_FUNCTION void store_pair(GLOBAL f32* c, int row, int col, int rows, int cols, i32 ldc, f32 x, f32 y,
+                                epilogue_t epilogue) {
+  if (row >= rows) return;
+  GLOBAL f32* to = c + (i64)row * ldc + col;
+//= matmul/wgmma.cu, "const int next = 1;" to "if (col + 1 < cols && ldc % 2 == 0) {"
     STORE_8(to, U32X2(F32_TO_BITS(finish(x, 0, bias_x, epilogue)), F32_TO_BITS(finish(y, 0, bias_y, epilogue))));
     return;
   }
@@ -69,18 +78,26 @@ KERNEL(SPLIT_THREADS, 1, 1) matmul_split(
   DEPENDENT_LAUNCH();
   const int is_special = BLOCK_Y == 0 ? split_rows(a, planes_a, m, k, lda)
                                       : split_rows(b, planes_b, k, n, ldb);
-//= convolution/f32_split.cu, "if (is_special) special[0] = 1;" to "TENSOR_MAP_PARAM(map_a), TENSOR_MAP_PARAM(map_b)", convolution_wgmma is matmul_wgmma
+  if (is_special) special[0] = 1;
+}
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_wgmma(
+    TENSOR_MAP_PARAM(map_a), TENSOR_MAP_PARAM(map_b),
     GLOBAL f32* c,  // [m][ldc]
     GLOBAL const f32* a, GLOBAL const f32* b, GLOBAL u32* special,  // special: is a value infinite or no number; who has read it
     i32 m, i32 n, i32 k, i32 lda, i32 ldb, i32 ldc, f32 alpha, f32 beta) {
 //= matmul/wgmma.cu, "const epilogue_t epilogue = {alpha, beta, 0};" to "}" (3)
-//= convolution/f32_split.cu, "DEPENDENT_WAIT();  // for the planes" to "f32 sum0 = 0, sum1 = 0;", sum0 is x, sum1 is y
+//= convolution/f32_split.cu, "DEPENDENT_WAIT();  // for the planes" to "const int next = col + 1 < cols;"
+        f32 x = 0, y = 0;
         for (int kk = 0; kk < k; ++kk) {
           const f32 factor = a[(i64)row * lda + kk];
           x = FMA(factor, b[(i64)kk * ldb + col], x);
           y = FMA(factor, b[(i64)kk * ldb + col + next], y);
         }
-//= convolution/f32_split.cu, "store_pair(c, row, col, rows, cols, ldc, sum0, s" to "const int col0 = (tile_col * CLUSTER_N + rank_n)", sum0 is x, sum1 is y
+        store_pair(c, row, col, rows, cols, ldc, x, y, epilogue);
+      }
+    }
+//= convolution/f32_split.cu, "return;" to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
 //= matmul/wgmma.cu, "for (int step = work.first; step < work.end; ++s" to "const int k0 = step * TILE_K;"
           TENSOR_LOAD_3D(to_a, map_a, k0, row0, 0, there);
           UNROLL
@@ -92,7 +109,11 @@ KERNEL(SPLIT_THREADS, 1, 1) matmul_split(
           for (int i = 0; i < TILE_N / 64; ++i) {
             TENSOR_LOAD_3D(to_b + 1 * PLANE_B + i * PART_B, map_b, col0 + i * 64, k0, 1, there);
           }
-//= matmul/f32_split.cu, "TENSOR_LOAD_3D(to_a + 1 * PLANE_A, map_a, k0, ro" to "}", 1 is 2
+          TENSOR_LOAD_3D(to_a + 2 * PLANE_A, map_a, k0, row0, 2, there);
+          UNROLL
+          for (int i = 0; i < TILE_N / 64; ++i) {
+            TENSOR_LOAD_3D(to_b + 2 * PLANE_B + i * PART_B, map_b, col0 + i * 64, k0, 2, there);
+          }
 //= convolution/f32_split.cu, "if (++stage == STAGES) {" to "const u64 first_a = WGMMA_DESCRIPTOR(base + grou"
 //= matmul/wgmma.cu, "const u64 first_b = WGMMA_DESCRIPTOR(base + BYTE" to "const int col0 = (tile_col * CLUSTER_N + rank_n)"
 //= convolution/f32_split.cu, "UNROLL" (7) to "for (int p = 0; p < PARTS; ++p) {" (2)

@@ -7,7 +7,9 @@
 //   global memory -> registers (the next tiles) -> shared memory -> registers (fragments) -> matrix unit
 //
 //= matmul/mma.cu, "// Tiles lie as their operands do: a fragment of" to "WARPS_N = 2,"
-//= convolution/mfma.hip, "THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 256" to "STAGES = 2,", wavefront is warp
+  THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 256
+//= matmul/mma.cu, "PART_M = TILE_M / WARPS_M,  // of a warp" to "STEPS = TILE_K / FRAGMENT_K,  // of a tile"
+  STAGES = 2,
 //= matmul/mma.cu, "LOAD = 8,  // elements in one load from global m" to "LOADS_B = TILE_N * TILE_K / (THREADS * LOAD),"
   PITCH_A = TILE_K + 8,  // elements from one stored row of tile_a to the next
   PITCH_B = TILE_N + 8,
@@ -37,22 +39,41 @@ DEVICE_FUNCTION void fetch_a(GLOBAL const element_t* from, i32 ld, int rows_left
   }
 }
 
-//= convolution/mfma.hip, "// Registers -> shared memory." (2) to "const int column = i / MATRIX_RUNS * FRAGMENT_K ", PASS is PASS_A, ROW is ROW_A
-//= convolution/mfma.hip, "places[i] = first * PITCH + place_a(MATRIX_ROW_A" to "DEVICE_FUNCTION int place_b(int row, int column)", PITCH is PITCH_A
+//= convolution/mfma.hip, "// Registers -> shared memory." (2) to "for (int i = 0; i < LOADS_A; ++i) {"
+    keep_run(tile + place_a(THREAD_X / ROW_A + i * PASS_A, THREAD_X % ROW_A * LOAD), held[i]);
+  }
+}
+
+//= matmul/mma.cu, "// Where in tile_a this lane's share of the frag" to "}" (5)
+
+// Where tile_b keeps element (row, column) of its stored rows.
+DEVICE_FUNCTION int place_b(int row, int column) {
   return row * PITCH_B + column;
 }
 
 // Global memory -> registers: this thread's share of a tile of op(B), read along cols. `from` is its first run;
 // cols_left and k_left are counted from there, and beyond them come zeros. `whole`: nothing is beyond.
 DEVICE_FUNCTION void fetch_b(GLOBAL const element_t* from, i32 ld, int cols_left, int k_left, int whole,
-//= matmul/mfma.hip, "u32 held[LOADS_A][WORDS]) {" to "for (int i = 0; i < LOADS_A; ++i) {" (2), LOADS_A is LOADS_B, PASS_A is PASS_B
+                             u32 held[LOADS_B][WORDS]) {
+  if (whole) {
+    UNROLL
+    for (int i = 0; i < LOADS_B; ++i) {
+      GLOBAL const element_t* run = from + (i64)(i * PASS_B) * ld;
+//= matmul/mfma.hip, "const u32x4 v = LOAD_16(run);" to "UNROLL"
+  for (int i = 0; i < LOADS_B; ++i) {
     load_elements(from + (i64)(i * PASS_B) * ld, i * PASS_B < k_left ? cols_left : 0, held[i]);
   }
 }
 
-//= convolution/mfma.hip, "// Registers -> shared memory." (3) to "}" (2), PASS is PASS_B, ROW is ROW_B
+//= convolution/mfma.hip, "// Registers -> shared memory." (3) to "for (int i = 0; i < LOADS_B; ++i) {"
+    keep_run(tile + place_b(THREAD_X / ROW_B + i * PASS_B, THREAD_X % ROW_B * LOAD), held[i]);
+  }
+}
 
-//= matmul/mma.cu, "// Where in tile_b this lane's share of the frag" to "const int whole_b = aligned_b && col0 + TILE_N <", matmul_mma is matmul_mfma
+//= matmul/mma.cu, "// Where in tile_b this lane's share of the frag" to "}" (15)
+
+KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mfma(
+//= matmul/mma.cu, "GLOBAL const element_t* RESTRICT a,  // [m][lda]" to "const int whole_b = aligned_b && col0 + TILE_N <"
   u32 held_a[LOADS_A][WORDS];
   u32 held_b[LOADS_B][WORDS];
   fetch_a(from_a, lda, rows_left, k_left - a_k, whole_a && k_left >= TILE_K, held_a);

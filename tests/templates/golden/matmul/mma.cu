@@ -6,7 +6,12 @@
 //                                    TILE_N               a warp: PART_M x PART_N of the tile
 //                               +-------------+
 //                        TILE_K |   tile_b    |             b: FRAGMENTS_N of 16 columns
-//= convolution/mfma.hip, "//                               +-------------+" (2) to "//           +------+            +------+------+", wave is warp
+//                               +-------------+             |  |  |  |  |
+//            TILE_K             +------+------+        a: - +--+--+--+--+
+//           +------+            | warp | warp |           - |  |  |  |  |    for each step of FRAGMENT_K along k:
+//    TILE_M |tile_a|            |------+------|           - +--+--+--+--+      for i < FRAGMENTS_M, j < FRAGMENTS_N:
+//           |      |            | warp | warp |  <=       - |  |  |  |  |        sum[i][j] += a[i] * b[j]
+//           +------+            +------+------+           - +--+--+--+--+
 //                                      C
 //
 //   global memory -> (asynchronous copies) shared memory, STAGES tiles -> registers (fragments) -> matrix unit
@@ -14,8 +19,12 @@
 // Tiles lie as their operands do: a fragment of an operand that lies across k is turned while it is loaded.
 // Limit attacked: the rate of multiply-adds of single threads, which the matrix unit exceeds many times.
 
-enum {
-//= convolution/wmma.hip, "TILE_M = 64," to "STEPS = TILE_K / FRAGMENT_K,  // of a tile", 64 is 128, wavefront is warp
+//= matmul/f32_split.cu, "enum {" to "TILE_K = 32,"
+  WARPS_M = 2,
+  WARPS_N = 2,
+  THREADS = WARPS_M * WARPS_N * WARP_SIZE,  // 128
+  PART_M = TILE_M / WARPS_M,  // of a warp
+//= convolution/mfma.hip, "PART_N = TILE_N / WARPS_N," to "STEPS = TILE_K / FRAGMENT_K,  // of a tile"
   STAGES = 4,
   LOAD = 8,  // elements in one load from global memory
   WORDS = 4,  // 32-bit words that hold them
@@ -81,7 +90,16 @@ DEVICE_FUNCTION void copy_edge_a(GLOBAL const element_t* from, i32 ld, int rows_
   }
 }
 
-//= convolution/mfma.hip, "// Where in tile_a this lane's share of the frag" to "}" (5), PITCH is PITCH_A
+//= convolution/mfma.hip, "// Where in tile_a this lane's share of the frag" to "const int column = i / MATRIX_RUNS * FRAGMENT_K "
+    places[i] = first * PITCH_A + place_a(MATRIX_ROW_A(lane), column);
+  }
+}
+
+//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" to "for (int r = 0; r < MATRIX_RUNS; ++r) {"
+      MATRIX_LOAD(fragments[i], r, tile + places[step * MATRIX_RUNS + r] + i * 16 * PITCH_A);
+    }
+  }
+}
 
 // Where tile_b keeps element (row, column) of its stored rows: an XOR spreads the 16-byte chunks of neighbouring rows over the banks.
 DEVICE_FUNCTION int place_b(int row, int column) {
@@ -95,7 +113,12 @@ DEVICE_FUNCTION void copy_b(int whole, GLOBAL const element_t* from, i32 ld, int
   UNROLL
   for (int i = LOADS_B * step / STEPS; i < LOADS_B * (step + 1) / STEPS; ++i) {
     ASYNC_COPY_16_IF(whole, to + i * PASS_B * PITCH_B,
-//= matmul/mma.cu, "from + (i64)(i * PASS_A) * ld);" to "// may be copied as vectors.", PASS_A is PASS_B, rows_left is cols_left
+                     from + (i64)(i * PASS_B) * ld);
+  }
+}
+
+// The same at the edges: cols_left and k_left are counted from the first run, and beyond them come zeros. `aligned`: runs
+// may be copied as vectors.
 DEVICE_FUNCTION void copy_edge_b(GLOBAL const element_t* from, i32 ld, int cols_left, int k_left, int aligned,
                                  SHARED_PTR element_t* tile) {
   NO_UNROLL
@@ -114,7 +137,8 @@ DEVICE_FUNCTION void find_b(int lane, int first, int places[FRAGMENTS_N * MATRIX
   }
 }
 
-//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" (2) to "for (int r = 0; r < MATRIX_RUNS; ++r) {", MATRIX_RUNS is MATRIX_RUNS_ACROSS
+//= convolution/mfma.hip, "// Shared memory -> registers: the warp's fragme" (2) to "UNROLL" (2)
+    for (int r = 0; r < MATRIX_RUNS_ACROSS; ++r) {
       MATRIX_LOAD_ACROSS(fragments[i], r, tile + places[i * MATRIX_RUNS_ACROSS + r] + step * FRAGMENT_K * PITCH_B);
     }
   }
@@ -163,7 +187,8 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
   const i64 step_b = (i64)TILE_K * ldb;
 
 //= convolution/mfma.hip, "// Which part of the tile, and where this lane's" to "int places_a[STEPS * MATRIX_RUNS];"
-//= convolution/mfma.hip, "int places_b[STEPS * MATRIX_RUNS];" to "}" (2), MATRIX_RUNS is MATRIX_RUNS_ACROSS, STEPS is FRAGMENTS_N
+  int places_b[FRAGMENTS_N * MATRIX_RUNS_ACROSS];
+//= convolution/mfma.hip, "find_a(lane, part_row, places_a);" to "}" (2)
 
   // Rows that begin at multiples of LOAD are loaded as vectors.
   const int aligned_a = lda % LOAD == 0;
@@ -220,6 +245,10 @@ KERNEL_MIN_BLOCKS(THREADS, 1, 1, 1) matmul_mma(
         current = tiles + stage * STAGE;
         ASYNC_WAIT(2);
 //= convolution/mfma.hip, "BARRIER();  // the next tiles are there, and all" to "load_b(current + SIZE_A, places_b, (step + 1) % "
-//= convolution/mfma.hip, "multiply(fragments_a[step % 2], fragments_b[step" to "// Registers -> output.", output is C
+      multiply(fragments_a[step % 2], fragments_b[step % 2], sum);
+    }
+  }
+
+  // Registers -> C.
   const epilogue_t epilogue = {alpha, beta, 0};
 //= convolution/mfma.hip, "UNROLL" (22) to "}" (4)

@@ -104,7 +104,9 @@ DEVICE_FUNCTION int place_b(int kk, int col) {
 DEVICE_FUNCTION void fetch_b(GLOBAL const element_t* RESTRICT from, i32 ld, int cols_left, int k_left, int whole,
 //= matmul/mfma.hip, "u32 held[LOADS_B][WORDS]) {" to "for (int i = 0; i < LOADS_B; ++i) {"
       GLOBAL const element_t* vector = from + (i64)(i * THREADS / ROW_B) * ld + i * THREADS % ROW_B * LOAD;
-//= matmul/register.cu, "const u32x2 v = LOAD_8(vector);" to "const int down = i * THREADS / ROW_A;", LOADS_A is LOADS_B, ROW_A is ROW_B
+//= matmul/register.cu, "const u32x2 v = LOAD_8(vector);" to "UNROLL"
+  for (int i = 0; i < LOADS_B; ++i) {
+    const int down = i * THREADS / ROW_B;
     const int across = i * THREADS % ROW_B * LOAD;
     const int inside = down < k_left ? cols_left - across : 0;  // elements from here on
     GLOBAL const element_t* vector = from + (i64)down * ld + across;
@@ -189,7 +191,8 @@ KERNEL_MIN_BLOCKS(256, 1, 1, 1) matmul_register(
   const int row = (patch / (THREADS_N / LANES_N) * LANES_M + lane / LANES_N) * RUN_M;  // in tile_a
   const int col = (patch % (THREADS_N / LANES_N) * LANES_N + lane % LANES_N) * RUN_N;  // in tile_b
 
-//= matmul/mfma.hip, "// This thread's first run of each operand, and " to "const i64 step_b = (i64)TILE_K * ldb;", run is vector
+  // This thread's first vector of each operand, and what is left of the matrices from there.
+//= matmul/mfma.hip, "const int rows_left = m - row0 - THREAD_X / ROW_" to "const i64 step_b = (i64)TILE_K * ldb;"
 
   // Inside the matrices, with rows that begin at multiples of LOAD, tiles are loaded as vectors.
   const int whole_a = row0 + TILE_M <= m && lda % LOAD == 0;

@@ -18,10 +18,14 @@
 //
 // Limit attacked: the rate of the matrix units; copies, waiting and storing are hidden behind them.
 
-//= convolution/f32_split.cu, "enum {" to "CONSUMERS = 2,  // warpgroups of 128 threads", 32 is 64, 64 is 128
-//= convolution/wgmma.cu, "PARTS = 1,  // of 64 rows, that a consumer multi" to "PART_A = 64 * ROW,  // bytes from 64 rows of til"
+enum {
+  TILE_M = 128,
+  TILE_N = 128,
+//= convolution/wgmma.cu, "TILE_K = 64," to "PART_A = 64 * ROW,  // bytes from 64 rows of til"
   PART_B = TILE_K * 128,
-//= convolution/wgmma.cu, "BYTES_A = TILE_M * ROW," to "" wgmma.mma_async.sync.aligned.m64n64k16.f32.f16", 34 is 66, m64n64k16 is m64n128k16
+//= convolution/wgmma.cu, "BYTES_A = TILE_M * ROW," to "asm volatile("
+      "{ .reg .pred p; setp.ne.b32 p, %66, 0;"
+      " wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"
       " { %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 }, %64, %65, p, 1, 1, 0, 1; }"
       :
 //= convolution/f32_split.cu, ""+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])," to ""+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27"

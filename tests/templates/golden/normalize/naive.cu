@@ -21,7 +21,8 @@ DEVICE_FUNCTION acc_t block_sum(acc_t value, SHARED_PTR acc_t* scratch) {
   return scratch[0];
 }
 
-//= normalize/naive.cu, "DEVICE_FUNCTION acc_t block_sum(acc_t value, SHA" to "for (int reach = 64; reach > 0; reach /= 2) {", block_sum is block_max
+DEVICE_FUNCTION acc_t block_max(acc_t value, SHARED_PTR acc_t* scratch) {
+//= normalize/naive.cu, "BARRIER();  // scratch is free" to "for (int reach = 64; reach > 0; reach /= 2) {"
     if (THREAD_X < reach) scratch[THREAD_X] = MAX(scratch[THREAD_X], scratch[THREAD_X + reach]);
 //= normalize/naive.cu, "BARRIER();  // this round is written before the " to "}" (2)
 

@@ -13,20 +13,46 @@
   return x * factor;
 }
 
-//= normalize/twice.cu, "typedef bf16_t element_t;" to "x[3] = BF16_TO_F32(words.y >> 16);", 8 is 4, u32x4 is u32x2
+typedef bf16_t element_t;
+typedef bf16_t result_t;
+
+typedef u32x2 load_t;  // elements: 4
+
+//= normalize/twice.cu, "DEVICE_FUNCTION void unpack_load(load_t words, f" to "x[3] = BF16_TO_F32(words.y >> 16);"
 }
 
 DEVICE_FUNCTION load_t pack_load(const f32* x) {
   return U32X2(F32X2_TO_BF16X2(x[0], x[1]), F32X2_TO_BF16X2(x[2], x[3]));
 }
 
-//= normalize/once.cu, "typedef u32x2 load_t;  // elements: 4" to "}", load_t is store_t, unpack_load is unpack_store
+typedef u32x2 store_t;  // elements: 4
+
+//= normalize/twice.cu, "DEVICE_FUNCTION void unpack_store(store_t words," to "x[3] = BF16_TO_F32(words.y >> 16);"
+}
 
 DEVICE_FUNCTION store_t pack_store(const f32* x) {
   return U32X2(F32X2_TO_BF16X2(x[0], x[1]), F32X2_TO_BF16X2(x[2], x[3]));
 }
 
-//= normalize/twice.cu, "// Places of a row begin at its first whole vect" to "const int at0 = at + 0;", 4 is 8, 8 is 4
+// Places of a row begin at its first whole vector: a row that begins inside a vector has its first elements at negative
+// places. A vector is whole where all of its places lie in the row.
+DEVICE_FUNCTION int is_whole(int at, int cols) { return at >= 0 && at + 4 <= cols; }
+
+// The places of a vector that lie in the row, one by one: one text for all vectors of a thread.
+DEVICE_FUNCTION void load_tail(GLOBAL const element_t* row, int at, int cols, f32* x) {
+  UNROLL
+  for (int e = 0; e < 4; ++e) x[e] = at + e >= 0 && at + e < cols ? BF16_TO_F32(row[at + e]) : -F32_INFINITY;
+}
+DEVICE_FUNCTION void store_tail(GLOBAL result_t* row, int at, int cols, const f32* y) {
+  UNROLL
+  for (int e = 0; e < 4; ++e)
+    if (at + e >= 0 && at + e < cols) row[at + e] = F32_TO_BF16(y[e]);
+}
+
+// Loads 8 vectors of a row from place `at` on; outside of the row -F32_INFINITY.
+DEVICE_FUNCTION void load_chunk(GLOBAL const element_t* row, int at, int cols, f32* x) {
+  GLOBAL const element_t* from = row + at;
+  const int at0 = at + 0;
   const load_t words0 = LOAD_8_IF(is_whole(at0, cols), from + 0);
   const int at1 = at + 4096;
   const load_t words1 = LOAD_8_IF(is_whole(at1, cols), from + 4096);
@@ -42,7 +68,12 @@ DEVICE_FUNCTION store_t pack_store(const f32* x) {
   const load_t words6 = LOAD_8_IF(is_whole(at6, cols), from + 24576);
   const int at7 = at + 28672;
   const load_t words7 = LOAD_8_IF(is_whole(at7, cols), from + 28672);
-//= normalize/twice.cu, "unpack_load(words0, x + 0);" to "if (!is_whole(at2, cols)) load_tail(row, at2, co", 16 is 8, 8 is 4
+  unpack_load(words0, x + 0);
+  if (!is_whole(at0, cols)) load_tail(row, at0, cols, x + 0);
+  unpack_load(words1, x + 4);
+  if (!is_whole(at1, cols)) load_tail(row, at1, cols, x + 4);
+  unpack_load(words2, x + 8);
+  if (!is_whole(at2, cols)) load_tail(row, at2, cols, x + 8);
   unpack_load(words3, x + 12);
   if (!is_whole(at3, cols)) load_tail(row, at3, cols, x + 12);
   unpack_load(words4, x + 16);
@@ -55,30 +86,78 @@ DEVICE_FUNCTION store_t pack_store(const f32* x) {
   if (!is_whole(at7, cols)) load_tail(row, at7, cols, x + 28);
 }
 
-//= normalize/twice.cu, "// Stores 4 vectors: the results of x." to "if (is_whole(at_u, cols)) {", 4 is 8, 8 is 4
-//= normalize/twice.cu, "STORE_16(to + 0, pack_store(y + 0));" to "const int at_u = at + 2048;", 2048 is 4096, STORE_16 is STORE_8
+// Stores 8 vectors: the results of x.
+//= normalize/twice.cu, "DEVICE_FUNCTION void store_chunk(" to "const int at_u = at + 0;"
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[0 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 0, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" (2) to "const int at_u = at + 4096;"
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[4 + e], shift, factor);
-//= normalize/twice.cu, "if (is_whole(at_u, cols)) {" (3) to "const int at_u = at + 6144;", 6144 is 8192, STORE_16 is STORE_8
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 4096, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" to "{"
+    const int at_u = at + 8192;
     f32 y[4];
     UNROLL
     for (int e = 0; e < 4; ++e) y[e] = result_of(x[8 + e], shift, factor);
-//= normalize/once.cu, "if (is_whole(at_u, cols)) {" (2) to "UNROLL", 4096 is 8192, 8192 is 12288
-//= normalize/once.cu, "for (int e = 0; e < 4; ++e) y[e] = result_of(x[8" to "{", 8 is 12, 8192 is 12288
-//= normalize/once.cu, "const int at_u = at + 8192;" to "{", 8 is 16, 8192 is 16384
-//= normalize/once.cu, "const int at_u = at + 8192;" to "{", 8 is 20, 8192 is 20480
-//= normalize/once.cu, "const int at_u = at + 8192;" to "{", 8 is 24, 8192 is 24576
-//= normalize/once.cu, "const int at_u = at + 8192;" to "}" (3), 8 is 28, 8192 is 28672
-}
-
-//= normalize/twice.cu, "// All threads of the block call it; `scratch` i" to "UNROLL" (2), 256 is 1024, 8 is 32
-//= normalize/twice.cu, "for (int mask = 4; mask > 0; mask /= 2) {" to "BARRIER();  // every warp's value is in scratch", 4 is 16, 8 is 32
-//= normalize/once.cu, "value = scratch[THREAD_X / 1024 * 32 + lane % 32" to "const f32 other = SHUFFLE_XOR(value, mask);"
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 8192, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" to "{"
+    const int at_u = at + 12288;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[12 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 12288, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" to "{"
+    const int at_u = at + 16384;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[16 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 16384, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" to "{"
+    const int at_u = at + 20480;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[20 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 20480, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" to "{"
+    const int at_u = at + 24576;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[24 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 24576, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" to "{"
+    const int at_u = at + 28672;
+    f32 y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = result_of(x[28 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_8(to + 28672, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" (4) to "}" (4)
+  // One value of each of the 32 warps of a team meets in each of them.
+  const int lane = THREAD_X % 32;
+  if (lane == 0) scratch[THREAD_X / 32] = value;
+  BARRIER();  // every warp's value is in scratch
+  value = scratch[THREAD_X / 1024 * 32 + lane % 32];
+//= normalize/twice.cu, "UNROLL" (7) to "}"
+//= normalize/twice.cu, "return value;" to "}" (2)
+//= normalize/once.cu, "// One value of each of the 32 warps of a team m" to "const f32 other = SHUFFLE_XOR(value, mask);"
 //= normalize/twice.cu, "value = MAX(value, other);" (2) to "}" (2)
 
 KERNEL(1024, 1, 1) normalize_once(
-//= normalize/twice.cu, "GLOBAL const element_t* RESTRICT in,  // [rows][" to "SHARED f32 more[8];", 8 is 32
+    GLOBAL const element_t* RESTRICT in,  // [rows][cols]
+    i64 rows, i64 cols,
+    GLOBAL result_t* RESTRICT out) {  // [rows][cols]
+  SHARED f32 scratch[32];
+  SHARED f32 more[32];
 
   const i64 drawn = (i64)BLOCK_X * 1 + THREAD_X / 1024;
   const i64 row = MIN(drawn, rows - 1);

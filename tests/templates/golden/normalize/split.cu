@@ -12,17 +12,27 @@
 
 //= normalize/twice.cu, "// e^(x - most); `most` is finite or positive in" to "}" (7)
 
-//= normalize/twice.cu, "// Loads 4 vectors of a row from place `at` on; " to "const load_t words0 = LOAD_16_IF(is_whole(at0, c", 4 is 1
+// Loads 1 vectors of a row from place `at` on; outside of the row -F32_INFINITY.
+//= normalize/twice.cu, "DEVICE_FUNCTION void load_chunk(GLOBAL const ele" to "const load_t words0 = LOAD_16_IF(is_whole(at0, c"
   unpack_load(words0, x + 0);
   if (!is_whole(at0, cols)) load_tail(row, at0, cols, x + 0);
 }
 
-//= normalize/twice.cu, "// Stores 4 vectors: the results of x." to "}" (3), 4 is 1
+// Stores 1 vectors: the results of x.
+//= normalize/twice.cu, "DEVICE_FUNCTION void store_chunk(" to "}" (3)
 }
 
 //= normalize/twice.cu, "// All threads of the block call it; `scratch` i" to "}" (8)
 
-//= normalize/twice.cu, "// Adds the 32 elements of a chunk." to "}" (3), 32 is 8
+// Adds the 8 elements of a chunk.
+DEVICE_FUNCTION statistics_t add_chunk(statistics_t s, int at, int cols, f32* x) {
+  f32 most = s.a;
+  UNROLL
+  for (int k = 0; k < 8; ++k) most = MAX(most, x[k]);
+  f32 sum = s.b * power(s.a, above(most));
+  UNROLL
+  for (int k = 0; k < 8; ++k) sum += power(x[k], above(most));
+//= normalize/twice.cu, "s.a = most;" to "}" (3)
 
 // Joins the statistics of two parts.
 DEVICE_FUNCTION statistics_t join_two(statistics_t s, statistics_t other) {

@@ -40,7 +40,10 @@ DEVICE_FUNCTION load_t pack_load(const f32* x) {
   return U32X4(F32X2_TO_BF16X2(x[0], x[1]), F32X2_TO_BF16X2(x[2], x[3]), F32X2_TO_BF16X2(x[4], x[5]), F32X2_TO_BF16X2(x[6], x[7]));
 }
 
-//= normalize/twice.cu, "typedef u32x4 load_t;  // elements: 8" to "}", load_t is store_t, unpack_load is unpack_store
+typedef u32x4 store_t;  // elements: 8
+
+DEVICE_FUNCTION void unpack_store(store_t words, f32* x) {
+//= normalize/twice.cu, "x[0] = BF16_TO_F32(words.x & 0xffffu);" to "}"
 
 DEVICE_FUNCTION store_t pack_store(const f32* x) {
   return U32X4(F32X2_TO_BF16X2(x[0], x[1]), F32X2_TO_BF16X2(x[2], x[3]), F32X2_TO_BF16X2(x[4], x[5]), F32X2_TO_BF16X2(x[6], x[7]));
@@ -104,10 +107,21 @@ DEVICE_FUNCTION void store_chunk(
     for (int e = 0; e < 8; ++e) y[e] = result_of(x[8 + e], shift, factor);
     if (is_whole(at_u, cols)) {
       STORE_16(to + 2048, pack_store(y + 0));
-//= normalize/twice.cu, "} else {" to "UNROLL", 2048 is 4096
+//= normalize/twice.cu, "} else {" to "{"
+    const int at_u = at + 4096;
+    f32 y[8];
+    UNROLL
     for (int e = 0; e < 8; ++e) y[e] = result_of(x[16 + e], shift, factor);
-//= normalize/twice.cu, "if (is_whole(at_u, cols)) {" (2) to "UNROLL", 2048 is 4096, 4096 is 6144
-//= normalize/twice.cu, "for (int e = 0; e < 8; ++e) y[e] = result_of(x[1" to "}" (3), 16 is 24, 4096 is 6144
+    if (is_whole(at_u, cols)) {
+      STORE_16(to + 4096, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" to "{"
+    const int at_u = at + 6144;
+    f32 y[8];
+    UNROLL
+    for (int e = 0; e < 8; ++e) y[e] = result_of(x[24 + e], shift, factor);
+    if (is_whole(at_u, cols)) {
+      STORE_16(to + 6144, pack_store(y + 0));
+//= normalize/twice.cu, "} else {" to "}" (2)
 }
 
 // All threads of the block call it; `scratch` is not used for anything else before the next barrier but one.
@@ -122,11 +136,19 @@ DEVICE_FUNCTION f32 team_sum(f32 value, SHARED_PTR f32* scratch) {
   if (lane == 0) scratch[THREAD_X / 32] = value;
   BARRIER();  // every warp's value is in scratch
   value = scratch[THREAD_X / 256 * 8 + lane % 8];
-//= normalize/twice.cu, "UNROLL" (7) to "}", 16 is 4
+  UNROLL
+  for (int mask = 4; mask > 0; mask /= 2) {
+    const f32 other = SHUFFLE_XOR(value, mask);
+    value = value + other;
+  }
   return value;
 }
 
-//= normalize/twice.cu, "// All threads of the block call it; `scratch` i" to "const f32 other = SHUFFLE_XOR(value, mask);", team_sum is team_max
+// All threads of the block call it; `scratch` is not used for anything else before the next barrier but one.
+DEVICE_FUNCTION f32 team_max(f32 value, SHARED_PTR f32* scratch) {
+  UNROLL
+  for (int mask = 16; mask > 0; mask /= 2) {
+    const f32 other = SHUFFLE_XOR(value, mask);
     value = MAX(value, other);
   }
 //= normalize/twice.cu, "// One value of each of the 8 warps of a team me" to "const f32 other = SHUFFLE_XOR(value, mask);"

@@ -11,10 +11,12 @@
 //    +----------------+             +------------+
 //
 // Limit: a load for every byte, and every coordinate is computed anew for each pixel.
-//= preprocess/pixels.cu, "// Where the pixels of one image lie and which p" to "BLOCK_DOWN = 4,", 4 is 2
+//= preprocess/pixels.cu, "// Where the pixels of one image lie and which p" to "BLOCK_ACROSS = 64,"
+  BLOCK_DOWN = 2,
 };
 
-//= preprocess/pixels.cu, "KERNEL(64, 4, 1) preprocess_pixels(" to "affine.border = border;", 4 is 2, preprocess_pixels is preprocess_naive
+KERNEL(64, 2, 1) preprocess_naive(
+//= preprocess/pixels.cu, "GLOBAL const u8* RESTRICT in,        // [source_" to "affine.border = border;"
 //= convolution/naive.cu, "const int blocks_across = (out_w - 1) / BLOCK_AC" to "if (x >= out_w || y >= out_h) return;"
   for (i64 index = BLOCK_Y; index < n; index += GRID_Y) {
     const image_t image = image_of(regions, index, out_w, out_h);

@@ -166,9 +166,18 @@ DEVICE_FUNCTION void store_run(GLOBAL f32* out, i64 image, int x, int y, int out
     }
     {
       GLOBAL f32* to = out + ((image * 3 + 1) * out_h + y) * out_w + x;
-//= preprocess/pixels.cu, "u32 words[2];" to "{", a is b
+      u32 words[2];
+      words[0] = F32_TO_BITS(values[0].b);
+      words[1] = F32_TO_BITS(values[1].b);
+      STORE_8(to + 0, U32X2(words[0], words[1]));
+    }
+    {
       GLOBAL f32* to = out + ((image * 3 + 2) * out_h + y) * out_w + x;
-//= preprocess/pixels.cu, "u32 words[2];" to "}", a is c
+      u32 words[2];
+      words[0] = F32_TO_BITS(values[0].c);
+      words[1] = F32_TO_BITS(values[1].c);
+      STORE_8(to + 0, U32X2(words[0], words[1]));
+    }
     return;
   }
   UNROLL

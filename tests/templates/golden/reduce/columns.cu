@@ -14,7 +14,8 @@
 
 //= reduce/relay.cu, "typedef f32 element_t;  // as stored" to "}" (4)
 
-//= reduce/row_split.cu, "KERNEL(256, 1, 1) reduce_row_split(" to "SHARED u32 drawn[1];", reduce_row_split is reduce_columns
+KERNEL(256, 1, 1) reduce_columns(
+//= reduce/row_split.cu, "GLOBAL const element_t* RESTRICT in, i64 n, i64 " to "SHARED u32 drawn[1];"
 
   const int groups = (int)((results - 1) / 128 + 1);
   const int share = GRID_X / groups;  // blocks a group of columns

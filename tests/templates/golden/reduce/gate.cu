@@ -18,7 +18,9 @@
 
 //= reduce/atomic.cu, "typedef f32 element_t;  // as stored" to "}"
 
-//= reduce/grid_stride.cu, "// out[0] = combine(out[0], value), whoever else" to "KERNEL(256, 1, 1) reduce_grid_stride(", reduce_grid_stride is reduce_gate
+//= reduce/grid_stride.cu, "// out[0] = combine(out[0], value), whoever else" to "}" (9)
+
+KERNEL(256, 1, 1) reduce_gate(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL volatile u32* gates, GLOBAL result_t* out) {
   SHARED acc_t scratch[256];
 

@@ -33,7 +33,10 @@ DEVICE_FUNCTION void add_to_result(GLOBAL result_t* out, acc_t value) {
   ATOMIC_ADD_F32(out, value);
 }
 
-//= arg_reduce/key.cu, "typedef u32x4 load_t;  // elements: 4" to "}", value_t is acc_t
+typedef u32x4 load_t;  // elements: 4
+
+DEVICE_FUNCTION void unpack(load_t words, acc_t* x) {
+//= arg_reduce/key.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
 // Combines the 4 terms from element i on into `sum`.
 DEVICE_FUNCTION acc_t fold(acc_t sum, load_t a, i64 i, i64 n) {
@@ -76,7 +79,11 @@ DEVICE_FUNCTION acc_t thread_combine(GLOBAL const element_t* RESTRICT in, i64 n,
 
 // Combines one value of each of the 256 threads; thread 0 gets the result.
 DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
-//= normalize/naive.cu, "scratch[THREAD_X] = value;" (2) to "}" (2), 64 is 128, MAX is combine
+  scratch[THREAD_X] = value;
+  BARRIER();  // every value is in scratch
+  for (int reach = 128; reach > 0; reach /= 2) {
+    if (THREAD_X < reach) scratch[THREAD_X] = combine(scratch[THREAD_X], scratch[THREAD_X + reach]);
+//= normalize/naive.cu, "BARRIER();  // this round is written before the " to "}" (2)
 
 KERNEL(256, 1, 1) reduce_grid_stride(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL result_t* out) {

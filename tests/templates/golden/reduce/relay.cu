@@ -15,7 +15,9 @@
 // post that carries its own mark is seen as soon as it is written. The same bits on every run.
 // Takes for granted: blocks start in the order of their index, so that all others run or have run when the last waits.
 
-//= reduce/ticket.cu, "typedef f32 element_t;  // as stored" to "KERNEL(256, 1, 1) reduce_ticket(", reduce_ticket is reduce_relay
+//= reduce/ticket.cu, "typedef f32 element_t;  // as stored" to "}" (9)
+
+KERNEL(256, 1, 1) reduce_relay(
     GLOBAL const element_t* RESTRICT in, i64 n, GLOBAL volatile u64* posts, GLOBAL result_t* out) {
   SHARED acc_t scratch[256];
 

@@ -11,7 +11,9 @@
 // Limit: idle compute units, where there are fewer rows than the device has room for blocks. One launch, the same bits
 // on every run.
 
-//= reduce/relay.cu, "typedef f32 element_t;  // as stored" to "KERNEL(256, 1, 1) reduce_relay(", reduce_relay is reduce_row_split
+//= reduce/relay.cu, "typedef f32 element_t;  // as stored" to "}" (9)
+
+KERNEL(256, 1, 1) reduce_row_split(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
     GLOBAL volatile acc_t* partials, GLOBAL u32* tickets, GLOBAL result_t* out) {
   SHARED acc_t scratch[256];

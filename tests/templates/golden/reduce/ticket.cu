@@ -15,7 +15,9 @@
 
 //= reduce/atomic.cu, "typedef f32 element_t;  // as stored" to "}"
 
-//= reduce/grid_stride.cu, "typedef u32x4 load_t;  // elements: 4" to "KERNEL(256, 1, 1) reduce_grid_stride(", reduce_grid_stride is reduce_ticket
+//= reduce/grid_stride.cu, "typedef u32x4 load_t;  // elements: 4" to "}" (8)
+
+KERNEL(256, 1, 1) reduce_ticket(
     GLOBAL const element_t* RESTRICT in, i64 n,
     GLOBAL volatile acc_t* partials, GLOBAL u32* tickets, GLOBAL result_t* out) {
   SHARED acc_t scratch[256];

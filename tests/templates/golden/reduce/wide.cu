@@ -13,10 +13,21 @@
 
 typedef f32 element_t;  // as stored
 typedef f64 acc_t;  // terms and partial results
-//= reduce/atomic.cu, "typedef f32 result_t;" to "DEVICE_FUNCTION acc_t value_at(GLOBAL const elem", 0f is 0
+typedef f32 result_t;
+
+// combine(identity(), a) == a
+DEVICE_FUNCTION acc_t identity(void) { return 0.0; }
+//= reduce/atomic.cu, "DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) " to "DEVICE_FUNCTION acc_t value_at(GLOBAL const elem"
   const acc_t x = (acc_t)in[at];
-//= reduce/gate.cu, "return sum0;" to "BARRIER();  // every value is in scratch", 256 is 64, sum0 is x
-//= reduce/gate.cu, "for (int reach = 128; reach > 0; reach /= 2) {" to "}" (2), 128 is 32
+  return x;
+}
+
+// Combines one value of each of the 64 threads; thread 0 gets the result.
+DEVICE_FUNCTION acc_t block_combine(acc_t value, SHARED_PTR acc_t* scratch) {
+  scratch[THREAD_X] = value;
+  BARRIER();  // every value is in scratch
+  for (int reach = 32; reach > 0; reach /= 2) {
+//= reduce/gate.cu, "if (THREAD_X < reach) scratch[THREAD_X] = combin" to "}" (2)
 
 KERNEL(64, 1, 1) reduce_wide_partials(
     GLOBAL const element_t* RESTRICT in, i64 n, i64 results,
@@ -32,7 +43,11 @@ KERNEL(64, 1, 1) reduce_wide_partials(
   value = block_combine(value, scratch);
   if (THREAD_X == 0) {
     partials[BLOCK_X] = value;
-//= arg_reduce/naive.cu, "if (BLOCK_X == 0) shares[0] = share;  // for the" to "// Second pass, one block a row.", row is result
+    if (BLOCK_X == 0) shares[0] = share;  // for the second pass
+  }
+}
+
+// Second pass, one block a result.
 KERNEL(64, 1, 1) reduce_wide_finish(
     GLOBAL const acc_t* RESTRICT partials, GLOBAL const i32* RESTRICT shares, GLOBAL result_t* out) {
   SHARED acc_t scratch[64];

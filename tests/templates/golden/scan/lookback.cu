@@ -20,7 +20,10 @@ typedef f32 acc_t;  // running results
 DEVICE_FUNCTION acc_t identity(void) { return 0.0f; }
 DEVICE_FUNCTION acc_t combine(acc_t a, acc_t b) { return a + b; }
 
-//= reduce/columns.cu, "typedef u32x4 load_t;  // elements: 4" to "}", unpack is unpack_load
+typedef u32x4 load_t;  // elements: 4
+
+DEVICE_FUNCTION void unpack_load(load_t words, acc_t* x) {
+//= arg_reduce/key.cu, "x[0] = BITS_TO_F32(words.x);" to "}"
 
 DEVICE_FUNCTION load_t pack_load(const acc_t* x) {
   return U32X4(F32_TO_BITS(x[0]), F32_TO_BITS(x[1]), F32_TO_BITS(x[2]), F32_TO_BITS(x[3]));
@@ -97,10 +100,19 @@ DEVICE_FUNCTION void store_run(GLOBAL element_t* RESTRICT row, i64 at, i64 n, ac
     UNROLL
     for (int e = 0; e < 4; ++e)
       y[e] = combine(before[1], x[4 + e]);
-//= scan/lookback.cu, "if (at_u >= 0 && at_u + 4 <= n) {" to "for (int e = 0; e < 4; ++e)" (2), 128 is 256
+//= scan/lookback.cu, "if (at_u >= 0 && at_u + 4 <= n) {" to "{"
+    const i64 at_u = at + 256;
+    acc_t y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e)
       y[e] = combine(before[2], x[8 + e]);
-//= scan/lookback.cu, "if (at_u >= 0 && at_u + 4 <= n) {" to "for (int e = 0; e < 4; ++e)" (2), 128 is 384
-//= scan/lookback.cu, "y[e] = combine(before[2], x[8 + e]);" to "}" (3), 2 is 3, 8 is 12
+//= scan/lookback.cu, "if (at_u >= 0 && at_u + 4 <= n) {" to "{"
+    const i64 at_u = at + 384;
+    acc_t y[4];
+    UNROLL
+    for (int e = 0; e < 4; ++e)
+      y[e] = combine(before[3], x[12 + e]);
+//= scan/lookback.cu, "if (at_u >= 0 && at_u + 4 <= n) {" to "}" (3)
 }
 
 // The scan of one value of each of 32 neighbouring threads, inclusive. All threads of the block call it.

@@ -21,10 +21,25 @@
 // The scan of one value of each of 8 neighbouring threads, inclusive. All threads of the block call it.
 DEVICE_FUNCTION acc_t lanes_scan(acc_t value, SHARED_PTR acc_t* scratch) {
   const int in_warp = THREAD_X % 32;
-//= scan/lookback.cu, "UNROLL" (13) to "const int lane = THREAD_X % 32;", 32 is 8
-//= scan/lookback.cu, "const int in_warp = THREAD_X % 32;" (2) to "}", 31 is 7
+  UNROLL
+  for (int delta = 1; delta < 8; delta *= 2) {
+    const acc_t other = SHUFFLE(value, in_warp - delta);
+    if (in_warp % 8 >= delta) value = combine(other, value);
+  }
+  return value;
+}
 
-//= scan/lookback.cu, "// Scans each vector of x in place, and sets bef" to "lanes_ends(lanes_scan(x[3], scratch), scratch, &", 32 is 8
+// A value of another thread of the 8: of the one before (the identity for the first), of the last one.
+DEVICE_FUNCTION void lanes_ends(acc_t value, SHARED_PTR acc_t* scratch, acc_t* before, acc_t* last) {
+  const int lane = THREAD_X % 8;
+  const int in_warp = THREAD_X % 32;
+  const acc_t other = SHUFFLE(value, in_warp - 1);
+  *last = SHUFFLE(value, in_warp - lane + 7);
+  *before = lane == 0 ? identity() : other;
+}
+
+// Scans each vector of x in place, and sets before[u] to what stands before vector u in the run of the 8 threads.
+//= scan/lookback.cu, "// Returns the result of the whole run." to "lanes_ends(lanes_scan(x[3], scratch), scratch, &"
   before[0] = combine(carry, inside0);
   carry = combine(carry, last0);
   return carry;

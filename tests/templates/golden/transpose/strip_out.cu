@@ -15,14 +15,20 @@
 //
 //= transpose/strip_in.cu, "// Lines of the strip are kept an odd number of " to "// A run of `count` elements of global memory an"
 DEVICE_FUNCTION void move_run(GLOBAL element_t* RESTRICT run, SHARED_PTR element_t* strip, i64 start, int count, int width, int pitch) {
-//= transpose/strip_in.cu, "int done = 0;" to "UNROLL" (2), LOAD_16 is SHARED_LOAD_16, run is strip
+//= transpose/strip_in.cu, "int done = 0;" to "UNROLL"
+      for (int i = 0; i < BATCH; ++i) held[i] = SHARED_LOAD_16(strip + (v + i * THREADS) * VECTOR);
+      UNROLL
       for (int i = 0; i < BATCH; ++i) STORE_16(run + (v + i * THREADS) * VECTOR, held[i]);
     }
     for (; v < vectors; v += THREADS) STORE_16(run + v * VECTOR, SHARED_LOAD_16(strip + v * VECTOR));
 //= transpose/strip_in.cu, "done = vectors * VECTOR;" to "for (int i = done + THREAD_X; i < count; i += TH"
     run[i] = strip[line * pitch + at];
 //= transpose/strip_in.cu, "line += lines_on;" to "DYNAMIC_SHARED(element_t, strip);  // [SPAN][pit"
-//= transpose/strip_in.cu, "const int pitch = cols | 1;" to "const i64 start = (b * rows + first) * cols;  //", cols is rows, rows is cols
+  const int pitch = rows | 1;
+  const i64 first = (i64)BLOCK_X * SPAN;  // of the cols
+  const int lines = (int)MIN((i64)SPAN, cols - first);
+//= transpose/strip_in.cu, "const int lane = THREAD_X % LANES;" to "for (i64 b = BLOCK_Y; b < batch; b += GRID_Y) {"
+    const i64 start = (b * cols + first) * rows;  // of the run
     GLOBAL const element_t* from = in + b * rows * cols + first;
     for (int c = lane; c < lines; c += LANES) {
       UNROLL_N(4)
