@@ -184,14 +184,15 @@ class RowReader {
     }
   }
 
-  /// Rows come in order, so their lines are counted once.
+  /// Rows come in order, so the text before them is looked through once.
   SourceLocation place(std::size_t offset) {
     if (offset < counted_) return place_in(text_, path_, offset);
     const std::string_view passed = text_.substr(counted_, offset - counted_);
     line_ += static_cast<int>(std::count(passed.begin(), passed.end(), '\n'));
+    if (const std::size_t last = passed.rfind('\n'); last != passed.npos)
+      line_start_ = counted_ + last + 1;
     counted_ = offset;
-    const std::size_t line_start = text_.substr(0, offset).rfind('\n') + 1;
-    return {path_, line_, static_cast<int>(offset - line_start + 1)};
+    return {path_, line_, static_cast<int>(offset - line_start_ + 1)};
   }
 
   std::string_view text_;
@@ -199,6 +200,7 @@ class RowReader {
   std::string_view noun_;
   bool is_keyed_ = false;
   std::size_t counted_ = 0;
+  std::size_t line_start_ = 0;
   int line_ = 1;
   JsonRows out_;
 };

@@ -134,7 +134,7 @@ class CacheReader {
   }
 
   static void fail(const JsonRow& row, const std::string& word, RecordedTrial& trial) {
-    if (separated_number(word) == word)
+    if (!word.empty() && separated_number(word) == word)
       refuse(row, fmt::format("the number '{}' has separators; expected digits alone", word));
     const auto outcome = interchange::outcome_of_word(word);
     if (!outcome || *outcome == Outcome::ok) {

@@ -11,6 +11,7 @@
 namespace kiln {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -49,6 +50,20 @@ std::string cache(const std::string& rows, const std::string& more = R"("objecti
 }
 
 constexpr const char* kGood = R"("32": {"block": 32, "time": 2.0})";
+
+// A file without line breaks must not be looked through from its start for each row: this one would
+// take many minutes.
+TEST(ForeignRows, OfAFileOfOneLineAreReadOnce) {
+  std::string rows;
+  constexpr int kRows = 300'000;
+  for (int i = 0; i < kRows; ++i) rows += std::string(kGood) + ", ";
+  const std::string bad = R"("64": {"block": 64, "time": ""})";
+  const RecordedTrials recorded = read_rows(cache(rows + bad));
+  ASSERT_EQ(recorded.bad.size(), 1);
+  EXPECT_THAT(recorded.bad[0],
+              AllOf(HasSubstr(fmt::format("f.json:4:{}: trial '64'", rows.size() + 7)),
+                    HasSubstr("'' is no failure that is known here")));
+}
 
 TEST(ForeignUnits, AreTakenFromEachMeasurement) {
   const RecordedTrials recorded = read_rows(
