@@ -57,8 +57,7 @@ def seeds(kiln, folder):
     source = (b"#ifndef BLOCK\n#define BLOCK 64\n#endif\ntemplate <int N>\n__global__ void f(float* x, const float* y, int n) {\n"
               b"  int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) x[i] += y[i] * TILE;\n}\n")
     (folder / "k.cl").write_bytes(b"#ifndef block_size\n#define block_size 32\n#endif\n__kernel void f(__global float* x) { x[get_global_id(0)] = block_size_x * block_size; }\n")
-    request = b'{"kernel":"reduce","problem":"n=1000","device":"cpu","grade":"default","recorded_at":"2026-01-01T00:00:00Z"}\n'
-    call = (b'{"kernel":"reduce","problem":"n=1000","device":"cpu","grade":"default","config":"atomic","selections":1,'
+    call = (b'{"kernel":"reduce","problem":"n=1000","device":"cpu","grade":"default","config":"naive","selections":1,'
             b'"launches":5,"recorded_at":"2026-01-01T00:00:00Z"}\n')
     plan = read("tests/fuzz/corpus/plan/all_keys.plan.toml")
     spec = read("tests/cli/kernels/scale/spec.toml")
@@ -87,7 +86,7 @@ def seeds(kiln, folder):
         (["db", "import", "{}", "--db", "to.db", *path], wisdom, "w.jsonl"),
         (["db", "import", "{}", "--db", "to.db", *path], t4, "t4.json"),
         (["best", "reduce", "--problem", "n=1000", "--lock", "{}"], lock, "a.lock"),
-        (["coverage", "{}"], call, "calls.jsonl"), (["sweep", "--requested", "--requests", "{}", "--db", "to.db"], request, "r.jsonl"),
+        (["coverage", "{}"], call, "calls.jsonl"), (["sweep", "--requested", "--requests", "{}", "--db", "to.db"], call, "r.jsonl"),
         (["show", "--db", "{}"], database, "some.db"), (["show", "1", "--db", "{}"], database, "some.db"),
         (["show", "1", "--csv", "--db", "{}"], database, "some.db"), (["db", "info", "--db", "{}"], database, "some.db"),
         (["db", "check", "{}"], database, "some.db"), (["db", "dump", "--db", "{}"], database, "some.db"),
